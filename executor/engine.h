@@ -1,0 +1,84 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parser/ast.h"
+#include "sql/column.h"
+#include "sql/error.h"
+#include "sql/evaluation_context.h"
+#include "sql/types/type.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// A column of a statement's result, as RowDescription tells it.
+struct OutputColumn {
+  std::string name;
+  sql::Type type;
+  sql::Oid table = 0;         // of a plain column reference, else 0
+  std::int16_t attribute = 0;
+};
+
+/// What statements of one session share. The server's session owns it and hands it to every call; it outlives them.
+struct SessionState {
+  sql::SessionSettings settings;
+  std::string user = "postgres";
+  std::string database = "postgres";
+  std::vector<std::string> search_path = {"public"};
+  std::int32_t backend_pid = 0;
+  std::size_t work_mem = 64u << 20;  // bytes that sorts, hashes and held results of one statement may use
+  /// Called with NOTICE and WARNING messages (SqlError as a plain carrier of code and texts).
+  std::function<void(std::string_view severity, const sql::SqlError&)> notice;
+  /// Current value of a run-time parameter for current_setting(); nullopt: unknown.
+  std::function<std::optional<std::string>(const std::string&)> show;
+  /// set_config(): gives a parameter a value (nullopt: its default) and returns what SHOW says then. Throws as SET does.
+  std::function<std::string(const std::string& name, const std::optional<std::string>& value, bool local)> set;
+  /// currval()/lastval() and the like live here in later capabilities.
+};
+
+class PreparedPlan;  // planner artefacts of one statement, defined in engine.cc
+
+/// A statement after planning; shared by its executions. Replanned by the engine when the catalog moved.
+struct Prepared {
+  std::string text;                                    // the one statement's source
+  std::shared_ptr<const parser::ast::Statement> statement;
+  std::vector<sql::Type> parameter_types;
+  std::vector<OutputColumn> columns;                   // empty: no rows are returned
+  bool returns_rows = false;                           // SELECT with zero columns returns rows too
+  std::shared_ptr<const PreparedPlan> plan;
+};
+using PreparedPtr = std::shared_ptr<const Prepared>;
+
+/// One run of a statement. Rows are pulled; destroying it early ends the run.
+class Execution {
+ public:
+  virtual ~Execution() = default;
+  /// The next non-empty batch, or nullopt at the end (then the statement is complete, its writes are in Redis). Throws
+  /// SqlError. Not called again after either.
+  virtual asio::awaitable<std::optional<sql::Batch>> next() = 0;
+  /// Of CommandComplete, once `next` has said the end: "INSERT 0 3", "SELECT 2", "CREATE TABLE".
+  virtual std::string command_tag() const = 0;
+};
+
+/// The SQL engine of one (thread, database): catalog cache, plan cache, Redis connections. Not thread-safe: used from its
+/// io_context only.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// Binds and plans one parsed statement. `text` is the statement's own source, offsets of errors count from its start.
+  /// `parameter_types`: what Parse declared (kUnknown or missing: inferred). Waits only where the catalog must be loaded.
+  virtual asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
+                                               std::vector<sql::Type> parameter_types, SessionState& session) = 0;
+  /// Parameters are in the types of `prepared->parameter_types`. Nothing is sent before the first `next`.
+  virtual std::unique_ptr<Execution> execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) = 0;
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,56 @@
+#include "executor/execution_context.h"
+
+namespace redquel::executor {
+
+void ExecutionContext::check(const Replies& replies) const {
+  if (replies.catalog_version().value_or("") != catalog_->version) throw StaleCatalog{};
+  replies.or_throw();
+}
+
+void ExecutionContext::note_read(const sql::TableDef& table) {
+  if (++read_commands_ > 1) multi_turn_tables_.insert(table.oid);
+}
+
+bool ExecutionContext::is_known_cheap(const void* node) const {
+  if (!cheapness) return false;
+  auto found = cheapness->find(node);
+  return found != cheapness->end() && std::chrono::steady_clock::now() - found->second < std::chrono::seconds(1);
+}
+
+void ExecutionContext::remember_cheap(const void* node) {
+  if (!cheapness) return;
+  if (cheapness->size() >= 10000) cheapness->clear();
+  (*cheapness)[node] = std::chrono::steady_clock::now();
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::ask(CommandBatch batch, ExecutionCounters* counters) {
+  RepliesPtr replies = co_await redis_.execute(std::move(batch), counters);
+  check(*replies);
+  co_return replies;
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::ask_atomic(CommandBatch batch, ExecutionCounters* counters) {
+  RepliesPtr replies = co_await redis_.execute_atomic(std::move(batch), counters);
+  check(*replies);
+  co_return replies;
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::ask_bulk(CommandBatch batch, bool atomic, ExecutionCounters* counters) {
+  RepliesPtr replies;
+  if (atomic) {
+    replies = co_await bulk_.execute_atomic(std::move(batch), counters);
+  } else {
+    replies = co_await bulk_.execute(std::move(batch), counters);
+  }
+  check(*replies);
+  co_return replies;
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters) {
+  std::vector<const Script*> scripts{&script};
+  RepliesPtr replies = co_await run_scripts(redis_, std::move(scripts), std::move(batch), counters);
+  check(*replies);
+  co_return replies;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "executor/redis/client.h"
+#include "executor/redis/script.h"
+#include "planner/explain/explain.h"
+#include "sql/catalog/catalog.h"
+#include "sql/evaluation_context.h"
+
+namespace redquel::executor {
+
+/// The catalog moved since the statement was planned. Never reaches a client: the engine plans again.
+struct StaleCatalog {};
+
+/// Limits that keep Redis responsive and memory bounded.
+struct ReadLimits {
+  std::size_t chunk_rows = 1000;         // rows that one command reads of a walk
+  std::size_t set_members = 20000;       // sets larger than this are read by cursor, not by one command
+  std::size_t script_rows = 2000;        // rows that one read-only script fetches
+  std::size_t values = 10000;            // values of an index that one script counts
+  std::size_t intersection_members = 50000;  // of the smallest set of a SINTERCARD
+};
+
+/// When a plan's node last asked whether its commands are cheap; asked again after a second.
+using CheapnessMemory = std::unordered_map<const void*, std::chrono::steady_clock::time_point>;
+
+/// What the operators of one run of one statement share.
+class ExecutionContext {
+ public:
+  ExecutionContext(RedisClient& redis, RedisClient& bulk, sql::CatalogPtr catalog, sql::EvaluationContext evaluation)
+      : redis_(redis), bulk_(bulk), catalog_(std::move(catalog)), evaluation_(std::move(evaluation)) {}
+
+  sql::EvaluationContext& evaluation() { return evaluation_; }
+  const sql::EvaluationContext& evaluation() const { return evaluation_; }
+  const sql::CatalogPtr& catalog() const { return catalog_; }
+  RedisClient& redis() { return redis_; }
+
+  /// Runs commands in one round trip and checks that the catalog is still the plan's; error replies throw.
+  /// Throws SqlError, StaleCatalog.
+  asio::awaitable<RepliesPtr> ask(CommandBatch batch, ExecutionCounters* counters);
+  /// The commands as one snapshot.
+  asio::awaitable<RepliesPtr> ask_atomic(CommandBatch batch, ExecutionCounters* counters);
+  /// On the connection for bulk reads.
+  asio::awaitable<RepliesPtr> ask_bulk(CommandBatch batch, bool atomic, ExecutionCounters* counters);
+  /// A batch that calls read-only scripts.
+  asio::awaitable<RepliesPtr> ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters);
+
+  /// Notes that a table was read by more than one atomic command, so that its rows may stem from different moments.
+  void note_turns(const sql::TableDef& table) { multi_turn_tables_.insert(table.oid); }
+  /// Every read of a table calls this; a table read twice is read in two turns.
+  void note_read(const sql::TableDef& table);
+  bool needs_snapshot_check() const { return read_commands_ > 1 && !multi_turn_tables_.empty(); }
+  void forget_reads() {
+    read_commands_ = 0;
+    multi_turn_tables_.clear();
+  }
+
+  /// Was the node found cheap a moment ago?
+  bool is_known_cheap(const void* node) const;
+  void remember_cheap(const void* node);
+
+  std::size_t work_mem = 64u << 20;
+  ReadLimits limits;
+  planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
+  CheapnessMemory* cheapness = nullptr;          // the engine's
+
+ private:
+  void check(const Replies& replies) const;
+
+  RedisClient& redis_;
+  RedisClient& bulk_;
+  sql::CatalogPtr catalog_;
+  sql::EvaluationContext evaluation_;
+  std::size_t read_commands_ = 0;
+  std::set<sql::Oid> multi_turn_tables_;
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+
+#include "sql/column.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// One run of a plan node. A plan is data, an operator is one run of it.
+class Operator {
+ public:
+  virtual ~Operator() = default;
+  /// The next non-empty batch, or nullopt at the end. Throws SqlError. Not called again after either.
+  virtual asio::awaitable<std::optional<sql::Batch>> next() = 0;
+};
+
+using OperatorPtr = std::unique_ptr<Operator>;
+
+}  // namespace redquel::executor

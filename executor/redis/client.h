@@ -1,0 +1,57 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+
+#include "executor/redis/command_batch.h"
+#include "executor/redis/reply.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// What statements did to Redis, for EXPLAIN ANALYZE and metrics. The GET of the catalog version that ends every turn
+/// belongs to no statement and is not counted; MULTI and EXEC are.
+struct ExecutionCounters {
+  std::uint64_t round_trips = 0;
+  std::uint64_t commands = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+};
+
+/// A way to one logical database of Redis. Belongs to one thread (one io_context) and is shared by the sessions of that
+/// thread: their batches are pipelined, each in one piece. A bare pipeline is not atomic: commands of other Redis
+/// clients may run between two commands of a batch. Commands that change the connection (WATCH, SUBSCRIBE, SELECT…)
+/// or block it have no place here.
+class RedisClient {
+ public:
+  virtual ~RedisClient() = default;
+
+  /// Runs the commands in order and gives one reply per command; error replies are values. An empty batch gives no
+  /// replies without a round trip. `counters`, if not null, must outlive the call.
+  /// Throws SqlError 08006 when the connection is lost while the batch is on its way (then it is unknown how many of
+  /// its commands ran) or cannot be made in time, 57P03 while Redis loads its data, 28000 when Redis refuses the login.
+  /// Cancellation of the waiting coroutine (any type) throws system_error(operation_aborted) and harms nobody else:
+  /// commands already sent run, their replies are read and dropped.
+  virtual asio::awaitable<RepliesPtr> execute(CommandBatch batch, ExecutionCounters* counters = nullptr) = 0;
+
+  /// As `execute`, the commands as one snapshot (MULTI/EXEC; a single command needs none): for reads whose replies are
+  /// combined. Gives the replies of the commands alone. A command that Redis refuses to queue throws its SqlError
+  /// and nothing has run. No EVALSHA in here (a NOSCRIPT in the middle would not stop the rest).
+  asio::awaitable<RepliesPtr> execute_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr);
+
+  /// Moves when Redis turns out to be another one than before (see Replies::generation).
+  virtual std::uint64_t generation() const = 0;
+};
+
+/// The ways to Redis of one thread: what operators get.
+class RedisAccess {
+ public:
+  virtual ~RedisAccess() = default;
+  /// For statements: short commands with bounded replies, shared by all sessions.
+  virtual RedisClient& shared(int database) = 0;
+  /// For bulk reads and loads, so that a scan never delays a lookup.
+  virtual RedisClient& bulk(int database) = 0;
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,313 @@
+#include "executor/redis/connection_core.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/write.hpp>
+#include <random>
+
+#include "executor/redis/redis_error.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using boost::system::error_code;
+
+constexpr std::size_t kInputBytes = 64 * 1024;
+// hiredis moves the rest of what it was fed to the front again and again: small portions keep that cheap.
+constexpr std::size_t kPortionBytes = 8 * 1024;
+constexpr std::size_t kKeptOutputBytes = 1 << 20;
+
+std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause) {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  const auto half = pause.count() / 2;
+  return std::chrono::milliseconds(half + std::uniform_int_distribution<std::int64_t>(0, half)(random));
+}
+
+}  // namespace
+
+SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions options)
+    : options_(std::move(options)),
+      socket_(executor),
+      retry_timer_(executor),
+      attempt_timer_(executor),
+      deadline_timer_(executor),
+      retry_pause_(options_.retry_pause),
+      input_(kInputBytes) {
+  if (!options_.version_key.empty()) {
+    CommandBatch batch;
+    batch.add("GET", options_.version_key);
+    version_command_ = batch.bytes();
+  }
+}
+
+void SharedConnection::Core::enqueue(std::shared_ptr<PendingBatch> pending) {
+  if (state_ == State::stopped) throw sql::SqlError("57P01", "the connection to Redis is closed");
+  ++statistics_.batches;
+  statistics_.commands += pending->batch.size();
+  waiting_.push_back(std::move(pending));
+  if (state_ == State::ready) {
+    post_flush();
+    return;
+  }
+  waiting_.back()->deadline = std::chrono::steady_clock::now() + options_.connect_timeout;
+  if (waiting_.size() == 1) arm_deadline();
+  if (state_ == State::idle) {
+    state_ = State::connecting;
+    asio::co_spawn(socket_.get_executor(), run(shared_from_this()), asio::detached);
+  }
+}
+
+void SharedConnection::Core::stop() {
+  if (state_ == State::stopped) return;
+  state_ = State::stopped;
+  close_socket();
+  retry_timer_.cancel();
+  attempt_timer_.cancel();
+  deadline_timer_.cancel();
+  const sql::SqlError error("57P01", "the connection to Redis is closed");
+  for (Turn& turn : turns_) {
+    for (const auto& pending : turn.batches) pending->fail(error);
+  }
+  turns_.clear();
+  fail_all(waiting_, error);
+}
+
+asio::awaitable<void> SharedConnection::Core::run(std::shared_ptr<Core> self) {
+  while (self->state_ != State::stopped) {
+    self->last_error_ = co_await self->connect();
+    if (self->state_ == State::stopped) break;
+    if (self->last_error_) {
+      self->close_socket();
+      co_await self->pause_before_retry();
+      continue;
+    }
+    self->became_ready();
+    const std::string reason = co_await self->read_until_lost();
+    if (self->state_ != State::stopped) self->lost(reason);
+  }
+}
+
+asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::connect() {
+  // The timer closes the socket, which ends whatever the attempt waits for.
+  attempt_timer_.expires_after(options_.connect_timeout);
+  attempt_timer_.async_wait([self = shared_from_this()](error_code cancelled) {
+    if (!cancelled && self->state_ == State::connecting) self->close_socket();
+  });
+  const error_code error = co_await connect_socket(socket_, options_.url);
+  std::optional<sql::SqlError> failure;
+  if (error) {
+    const bool timed_out = error == asio::error::operation_aborted || error == asio::error::bad_descriptor;
+    failure = connection_failed(options_.url.address(), timed_out ? "timeout" : error.message());
+  } else {
+    failure = co_await shake_hands();
+  }
+  attempt_timer_.cancel();
+  co_return failure;
+}
+
+asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hands() {
+  const CommandBatch commands = handshake_commands(options_.url, options_.client_name);
+  decoder_ = std::make_unique<ReplyDecoder>(options_.max_reply_bytes);
+  Replies replies;
+  replies.set_names(commands.names());
+
+  error_code error;
+  co_await asio::async_write(socket_, asio::buffer(commands.bytes()), asio::redirect_error(asio::use_awaitable, error));
+  std::optional<std::string> protocol_error;
+  while (!error && !protocol_error && replies.size() < commands.size()) {
+    const std::size_t received =
+        co_await socket_.async_read_some(asio::buffer(input_), asio::redirect_error(asio::use_awaitable, error));
+    try {
+      decoder_->feed(std::string_view(input_.data(), received));
+      while (replies.size() < commands.size() && decoder_->next(replies)) {
+      }
+    } catch (const std::exception& failure) {
+      protocol_error = failure.what();
+    }
+  }
+  if (protocol_error)
+    co_return connection_failed(options_.url.address(), "it does not speak Redis's protocol: " + *protocol_error);
+
+  // Redis that hangs up half-way (too many clients) has often said why.
+  HandshakeResult result = read_handshake(options_.url, replies);
+  if (result.error) {
+    if (result.is_lasting) fail_all(waiting_, *result.error);
+    co_return std::move(result.error);
+  }
+  if (error == asio::error::operation_aborted || error == asio::error::bad_descriptor)
+    co_return connection_failed(options_.url.address(), "timeout");
+  if (error) co_return connection_failed(options_.url.address(), error.message());
+
+  if (generation_ == 0 || result.server.is_another_server_than(server_)) ++generation_;
+  server_ = std::move(result.server);
+  ++statistics_.connects;
+  co_return std::nullopt;
+}
+
+asio::awaitable<void> SharedConnection::Core::pause_before_retry() {
+  retry_timer_.expires_after(with_jitter(retry_pause_));
+  retry_pause_ = std::min(retry_pause_ * 2, options_.retry_pause_limit);
+  error_code cancelled;
+  co_await retry_timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+}
+
+void SharedConnection::Core::close_socket() {
+  error_code ignored;
+  socket_.close(ignored);
+}
+
+void SharedConnection::Core::became_ready() {
+  state_ = State::ready;
+  retry_pause_ = options_.retry_pause;
+  deadline_timer_.cancel();
+  flush();
+}
+
+void SharedConnection::Core::lost(const std::string& reason) {
+  state_ = State::connecting;
+  close_socket();
+  decoder_.reset();
+  const sql::SqlError error = connection_lost(reason);
+  for (Turn& turn : turns_) {
+    for (const auto& pending : turn.batches) pending->fail(error);
+  }
+  turns_.clear();
+  // Not a byte of these was written.
+  const auto deadline = std::chrono::steady_clock::now() + options_.connect_timeout;
+  for (const auto& pending : waiting_) pending->deadline = deadline;
+  if (!waiting_.empty()) arm_deadline();
+}
+
+void SharedConnection::Core::arm_deadline() {
+  deadline_timer_.expires_at(waiting_.front()->deadline);
+  deadline_timer_.async_wait([self = shared_from_this()](error_code cancelled) {
+    if (!cancelled && self->state_ == State::connecting) self->fail_overdue();
+  });
+}
+
+void SharedConnection::Core::fail_overdue() {
+  const auto now = std::chrono::steady_clock::now();
+  while (!waiting_.empty() && waiting_.front()->deadline <= now) {
+    waiting_.front()->fail(last_error_ ? *last_error_ : connection_failed(options_.url.address(), "timeout"));
+    waiting_.pop_front();
+  }
+  if (!waiting_.empty()) arm_deadline();
+}
+
+void SharedConnection::Core::fail_all(std::deque<std::shared_ptr<PendingBatch>>& batches, const sql::SqlError& error) {
+  for (const auto& pending : batches) pending->fail(error);
+  batches.clear();
+}
+
+void SharedConnection::Core::post_flush() {
+  if (flush_posted_ || writing_) return;  // the end of a write flushes what has come meanwhile
+  flush_posted_ = true;
+  // Behind everything that is ready to run now: those handlers' batches still leave in this write.
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    self->flush_posted_ = false;
+    self->flush();
+  });
+}
+
+void SharedConnection::Core::flush() {
+  if (state_ != State::ready || writing_ || waiting_.empty()) return;
+  Turn turn;
+  turn.batches.reserve(waiting_.size());
+  for (std::shared_ptr<PendingBatch>& pending : waiting_) {
+    if (pending->is_abandoned()) continue;  // cancelled before it was sent
+    output_ += pending->batch.bytes();
+    pending->expected_replies = pending->batch.size();
+    pending->replies = std::make_shared<Replies>();
+    pending->replies->reserve(pending->expected_replies);
+    pending->replies->set_names(pending->batch.names());
+    pending->batch = CommandBatch();
+    turn.batches.push_back(std::move(pending));
+  }
+  waiting_.clear();
+  if (turn.batches.empty()) return;
+  output_ += version_command_;
+  if (!version_command_.empty()) turn.version = std::make_unique<Replies>();
+  turns_.push_back(std::move(turn));
+
+  ++statistics_.turns;
+  statistics_.bytes_sent += output_.size();
+  writing_ = true;
+  asio::async_write(socket_, asio::buffer(output_),
+                    [self = shared_from_this(), connection = statistics_.connects](error_code error, std::size_t) {
+                      self->written(error, connection);
+                    });
+}
+
+void SharedConnection::Core::written(error_code error, std::uint64_t connection) {
+  writing_ = false;
+  output_.clear();
+  if (output_.capacity() > kKeptOutputBytes) output_.shrink_to_fit();
+  // After an error the reader ends too (its socket is closed) and says what was lost.
+  if (error && state_ == State::ready && connection == statistics_.connects) {
+    close_socket();
+    return;
+  }
+  flush();
+}
+
+asio::awaitable<std::string> SharedConnection::Core::read_until_lost() {
+  while (true) {
+    error_code error;
+    const std::size_t received =
+        co_await socket_.async_read_some(asio::buffer(input_), asio::redirect_error(asio::use_awaitable, error));
+    if (error == asio::error::eof) co_return "server closed the connection";
+    if (error) co_return error.message();
+    statistics_.bytes_received += received;
+    try {
+      take_replies(std::string_view(input_.data(), received));
+    } catch (const std::exception& failure) {  // ProtocolError, out of memory
+      co_return std::string("protocol error: ") + failure.what();
+    }
+    if (state_ == State::stopped) co_return "stopped";
+  }
+}
+
+void SharedConnection::Core::take_replies(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::string_view portion = bytes.substr(0, kPortionBytes);
+    bytes.remove_prefix(portion.size());
+    decoder_->feed(portion);
+    while (take_reply()) {
+    }
+    if (turns_.empty() && (decoder_->has_pending() || !bytes.empty()))
+      throw ProtocolError("a reply that nobody asked for");
+  }
+}
+
+bool SharedConnection::Core::take_reply() {
+  if (turns_.empty()) return false;
+  Turn& turn = turns_.front();
+  if (turn.current == turn.batches.size()) {
+    if (!decoder_->next(*turn.version)) return false;
+    finish_turn();
+    return true;
+  }
+  PendingBatch& pending = *turn.batches[turn.current];
+  if (!decoder_->next(*pending.replies)) return false;
+  if (pending.replies->size() == pending.expected_replies) {
+    ++turn.current;
+    if (turn.current == turn.batches.size() && !turn.version) finish_turn();
+  }
+  return true;
+}
+
+void SharedConnection::Core::finish_turn() {
+  const Turn turn = std::move(turns_.front());
+  turns_.pop_front();
+  std::optional<std::string> version;
+  if (turn.version && (*turn.version)[0].is_text()) version = std::string((*turn.version)[0].text);
+  for (const auto& pending : turn.batches) {
+    pending->replies->set_catalog_version(version);
+    pending->replies->set_generation(generation_);
+    pending->finish();
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,90 @@
+#include "executor/redis/handshake.h"
+
+#include <array>
+
+#include "executor/redis/redis_error.h"
+
+namespace redquel::executor {
+
+namespace {
+
+// Key of the SORT_RO trial; it need not exist.
+constexpr std::string_view kTrialKey = "redquel:trial";
+
+bool is_permission_error(const Reply& reply) { return reply.is_error() && !reply.text.starts_with("LOADING"); }
+
+bool is_lasting_error(const sql::SqlError& error) {
+  constexpr std::array<std::string_view, 2> kLasting = {"28000", "42501"};
+  for (const std::string_view sqlstate : kLasting) {
+    if (error.sqlstate() == sqlstate) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+CommandBatch handshake_commands(const RedisUrl& url, std::string_view client_name) {
+  CommandBatch batch;
+  if (!url.password.empty()) {
+    if (url.user.empty()) {
+      batch.add("AUTH", url.password);
+    } else {
+      batch.add("AUTH", url.user, url.password);
+    }
+  }
+  if (url.database != 0) batch.add("SELECT", url.database);
+  batch.add("CLIENT", "SETNAME", client_name);
+  batch.add("INFO");
+  batch.add("MULTI");
+  batch.add("EXEC");
+  batch.add("EVAL_RO", "return 1", "0");
+  batch.add("SORT_RO", kTrialKey, "BY", "nosort", "GET", "#");
+  return batch;
+}
+
+HandshakeResult read_handshake(const RedisUrl& url, const Replies& replies) {
+  HandshakeResult result;
+  const auto refuse = [&](sql::SqlError error, bool is_lasting) {
+    result.error = std::move(error);
+    result.is_lasting = is_lasting;
+    return result;
+  };
+
+  bool is_informed = false;
+  for (std::size_t index = 0; index < replies.size(); ++index) {
+    const Reply& reply = replies[index];
+    const std::string_view command = replies.command(index);
+    if (reply.is_error() &&
+        (command == "AUTH" || reply.text.starts_with("NOAUTH") || reply.text.starts_with("ERR max number"))) {
+      sql::SqlError error = redis_error(reply.text, command);
+      const bool is_lasting = is_lasting_error(error);
+      return refuse(std::move(error), is_lasting);
+    }
+    if (reply.is_error() && command == "SELECT") {
+      if (reply.text.starts_with("LOADING")) return refuse(redis_error(reply.text, command), false);
+      if (reply.text.starts_with("NOPERM")) return refuse(redis_error(reply.text, command), true);
+      return refuse(
+          sql::SqlError("3D000", "Redis at " + url.address() + " has no database " + std::to_string(url.database)),
+          true);
+    }
+    if (command == "INFO") {
+      is_informed = reply.is_text();
+      result.server.may_info = !reply.is_error();
+      if (reply.is_text()) parse_info(reply.text, result.server);
+    }
+    if (command == "MULTI") result.server.may_multi = !is_permission_error(reply);
+    if (command == "EVAL_RO") result.server.may_script_read = !is_permission_error(reply);
+    if (command == "SORT_RO") result.server.may_sort_get = !is_permission_error(reply);
+  }
+
+  if (is_informed && !is_supported_version(result.server.version)) {
+    return refuse(sql::SqlError("0A000", "Redis at " + url.address() + " is version " + result.server.version +
+                                             ", redquel needs 7.0 or later"),
+                  true);
+  }
+  if (result.server.loading)
+    return refuse(sql::SqlError("57P03", "Redis at " + url.address() + " is loading its data set into memory"), false);
+  return result;
+}
+
+}  // namespace redquel::executor

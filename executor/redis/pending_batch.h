@@ -1,0 +1,88 @@
+#pragma once
+
+#include <boost/asio/append.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/error_code.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "executor/redis/command_batch.h"
+#include "executor/redis/reply.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// One batch between execute() and its replies, and the coroutine that waits for it. Shared by the two sides: a
+/// cancelled waiter leaves at once, while the connection still has to read what it asked for.
+class PendingBatch : public std::enable_shared_from_this<PendingBatch> {
+ public:
+  explicit PendingBatch(CommandBatch commands) : batch(std::move(commands)) {}
+
+  CommandBatch batch;
+  std::shared_ptr<Replies> replies;
+  std::size_t expected_replies = 0;
+  std::optional<sql::SqlError> error;
+  std::chrono::steady_clock::time_point deadline;  // while there is no connection
+
+  /// Suspends until finish() is called. Throws system_error(operation_aborted) when the coroutine is cancelled.
+  asio::awaitable<void> wait() {
+    return asio::async_initiate<const asio::use_awaitable_t<>, void(boost::system::error_code)>(
+        [](auto handler, PendingBatch* self) { self->start_waiting(std::move(handler)); }, asio::use_awaitable, this);
+  }
+
+  bool is_abandoned() const { return waiter_ == nullptr; }
+
+  /// Continues the waiter, if it is still there, in a turn of its own of the event loop.
+  void finish() { resume({}); }
+  void fail(sql::SqlError reason) {
+    error = std::move(reason);
+    resume({});
+  }
+
+ private:
+  /// A completion handler of any type.
+  struct Waiter {
+    virtual ~Waiter() = default;
+    virtual void resume(boost::system::error_code error) = 0;
+  };
+  template <typename Handler>
+  struct WaiterOf final : Waiter {
+    explicit WaiterOf(Handler taken) : handler(std::move(taken)) {}
+    void resume(boost::system::error_code error) override {
+      asio::get_associated_cancellation_slot(handler).clear();
+      const auto executor = asio::get_associated_executor(handler);
+      asio::post(executor, asio::append(std::move(handler), error));
+    }
+    Handler handler;
+  };
+
+  template <typename Handler>
+  void start_waiting(Handler handler) {
+    auto slot = asio::get_associated_cancellation_slot(handler);
+    if (slot.is_connected()) {
+      slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
+        const std::shared_ptr<PendingBatch> self = weak.lock();
+        if (self && type != asio::cancellation_type::none) self->resume(asio::error::operation_aborted);
+      });
+    }
+    waiter_ = std::make_unique<WaiterOf<Handler>>(std::move(handler));
+  }
+
+  void resume(boost::system::error_code error_code) {
+    if (const std::unique_ptr<Waiter> waiter = std::exchange(waiter_, nullptr)) waiter->resume(error_code);
+  }
+
+  std::unique_ptr<Waiter> waiter_;
+};
+
+}  // namespace redquel::executor

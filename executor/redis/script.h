@@ -1,0 +1,58 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/redis/client.h"
+#include "executor/redis/command_batch.h"
+#include "executor/redis/reply.h"
+
+namespace redquel::executor {
+
+/// One of the small, fixed set of Lua scripts (the schema is an argument, never text: Redis 7.0 never forgets a
+/// script). A constant of the program, e.g. `const Script kInsertRows("insert_rows", R"lua(…)lua");`
+class Script {
+ public:
+  enum class Access { write, read_only };
+
+  Script(std::string_view name, std::string_view text, Access access = Access::write);
+
+  const std::string& name() const { return name_; }
+  const std::string& text() const { return text_; }
+  /// 40 lower-case hex digits.
+  const std::string& sha1() const { return sha1_; }
+  /// EVALSHA, or EVALSHA_RO: allowed to read-only users and on replicas, refused by Redis when it would write.
+  std::string_view command() const { return access_ == Access::write ? "EVALSHA" : "EVALSHA_RO"; }
+
+  /// EVALSHA sha1 numkeys key… arg… Without the care for NOSCRIPT that run_script takes.
+  template <typename Keys, typename Arguments>
+  void append_call(CommandBatch& batch, const Keys& keys, const Arguments& arguments) const {
+    batch.add(command(), sha1_, std::ranges::size(keys), keys, arguments);
+  }
+  /// Streaming form: `key_count` keys, then `argument_count` arguments must follow by `batch.arg`.
+  CommandBatch& begin_call(CommandBatch& batch, std::size_t key_count, std::size_t argument_count) const;
+
+ private:
+  std::string name_, text_, sha1_;
+  Access access_;
+};
+
+/// Runs a batch that calls `scripts` (made with append_call, other commands may stand between them). Where Redis
+/// answers NOSCRIPT, that call did nothing: the scripts are loaded and those calls, only they, run again in a second
+/// round trip (so calls of one batch must not depend on each other's order). Replies as of RedisClient::execute.
+asio::awaitable<RepliesPtr> run_scripts(RedisClient& client, std::vector<const Script*> scripts, CommandBatch batch,
+                                        ExecutionCounters* counters = nullptr);
+
+/// One call of one script; gives its reply as `(*replies)[0]`.
+template <typename Keys, typename Arguments>
+asio::awaitable<RepliesPtr> run_script(RedisClient& client, const Script& script, const Keys& keys,
+                                       const Arguments& arguments, ExecutionCounters* counters = nullptr) {
+  CommandBatch batch;
+  script.append_call(batch, keys, arguments);
+  return run_scripts(client, std::vector<const Script*>{&script}, std::move(batch), counters);
+}
+
+}  // namespace redquel::executor

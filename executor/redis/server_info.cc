@@ -1,0 +1,40 @@
+#include "executor/redis/server_info.h"
+
+#include <charconv>
+
+namespace redquel::executor {
+
+bool ServerInfo::is_another_server_than(const ServerInfo& other) const {
+  if (run_id.empty() || other.run_id.empty()) return true;
+  return run_id != other.run_id || replication_id != other.replication_id;
+}
+
+void parse_info(std::string_view info_text, ServerInfo& info) {
+  while (!info_text.empty()) {
+    const std::size_t end = info_text.find('\n');
+    std::string_view line = info_text.substr(0, end);
+    info_text.remove_prefix(end == std::string_view::npos ? info_text.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    const std::string_view name = line.substr(0, colon);
+    const std::string_view value = line.substr(colon + 1);
+    if (name == "redis_version") info.version = value;
+    if (name == "run_id") info.run_id = value;
+    if (name == "master_replid") info.replication_id = value;
+    if (name == "role") info.role = value;
+    if (name == "maxmemory_policy") info.maxmemory_policy = value;
+    if (name == "loading") info.loading = value == "1";
+    if (name == "aof_enabled") info.aof_enabled = value == "1";
+    if (name == "cluster_enabled") info.cluster_enabled = value == "1";
+  }
+}
+
+bool is_supported_version(std::string_view version) {
+  constexpr int kOldestMajor = 7;
+  int major = 0;
+  const auto [rest, error] = std::from_chars(version.data(), version.data() + version.size(), major);
+  return error == std::errc() && major >= kOldestMajor;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "executor/redis/client.h"
+#include "executor/redis/server_info.h"
+#include "executor/redis/url.h"
+
+namespace redquel::executor {
+
+struct ConnectionOptions {
+  RedisUrl url;
+  /// How long a statement waits for a connection that is not there (yet), and an attempt may take.
+  std::chrono::milliseconds connect_timeout{5000};
+  /// Pause after the first failed attempt; doubles, with jitter, up to the limit.
+  std::chrono::milliseconds retry_pause{20};
+  std::chrono::milliseconds retry_pause_limit{1000};
+  /// Read at the end of every turn (Replies::catalog_version); empty: not read.
+  std::string version_key = "redquel:version";
+  /// What CLIENT LIST shows.
+  std::string client_name = "redquel";
+  /// A single reply larger than this ends the connection: a server that sends it is broken or hostile.
+  std::size_t max_reply_bytes = std::size_t{1} << 30;
+};
+
+/// The state of a connection over its life, for metrics and tests.
+struct ConnectionStatistics {
+  std::uint64_t connects = 0;
+  std::uint64_t turns = 0;  // writes handed to the socket
+  std::uint64_t batches = 0;
+  std::uint64_t commands = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+};
+
+/// A pipelined connection to one logical database, shared by all sessions of its thread.
+///
+/// Batches that are executed during one turn of the event loop leave in one write, ended by one GET of the version key;
+/// their callers continue when that GET has been answered. While a write is under way, the next turn gathers.
+/// It connects at first use and reconnects by itself with back-off. Batches not yet written wait for the new
+/// connection, those on their way fail with 08006. All calls must come from the executor's (single) thread.
+class SharedConnection final : public RedisClient {
+ public:
+  SharedConnection(asio::any_io_executor executor, ConnectionOptions options);
+  ~SharedConnection() override;  // as stop()
+  SharedConnection(const SharedConnection&) = delete;
+  SharedConnection& operator=(const SharedConnection&) = delete;
+
+  asio::awaitable<RepliesPtr> execute(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
+  std::uint64_t generation() const override;
+
+  /// Waits until the connection is usable; throws as `execute` does.
+  asio::awaitable<void> ready();
+  /// What the server said at the last connect; empty fields before the first.
+  const ServerInfo& server() const;
+  const ConnectionStatistics& statistics() const;
+  /// Closes the connection and fails what waits with 57P01; no reconnect afterwards.
+  void stop();
+
+ private:
+  class Core;
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,117 @@
+#include "executor/storage/constraint_errors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "parser/deparse.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+namespace {
+
+/// What PostgreSQL shows of a value in "Failing row contains".
+constexpr std::size_t kShownBytes = 64;
+
+/// At most `limit` bytes, not cutting a UTF-8 character.
+std::string_view clip(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return text;
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
+  return text.substr(0, limit);
+}
+
+std::string value_text(sql::Type type, const sql::Datum& value, const sql::SessionSettings& settings) {
+  return sql::is_null(value) ? "null" : sql::format_value(type, value, settings);
+}
+
+bool has_columns(const sql::IndexDef& index, std::span<const std::int16_t> columns) {
+  return std::equal(index.parts.begin(), index.parts.end(), columns.begin(), columns.end(),
+                    [](const sql::IndexDef::Part& part, std::int16_t number) { return part.column == number; });
+}
+
+}  // namespace
+
+UniqueName unique_name(const sql::TableDef& table, std::span<const std::int16_t> columns) {
+  UniqueName found;
+  for (const sql::IndexDef& index : table.indexes) {
+    if (!index.unique || index.state == sql::IndexState::kDropping || !has_columns(index, columns)) continue;
+    if (found.name.empty() || index.oid < found.oid) found = {index.name, index.oid};
+  }
+  return found;
+}
+
+UniqueName primary_key_name(const sql::TableDef& table) { return {table.primary_key_name, table.primary_key_oid}; }
+
+std::string key_description(const sql::TableDef& table, std::span<const std::int16_t> columns,
+                            std::span<const sql::Datum> values, const sql::SessionSettings& settings) {
+  std::string names, texts;
+  for (std::size_t index = 0; index < columns.size(); ++index) {
+    const sql::ColumnDef& column = *table.find_column(columns[index]);
+    if (index > 0) names += ", ", texts += ", ";
+    names += parser::quote_identifier(column.name);
+    texts += value_text(column.type, values[index], settings);
+  }
+  return fmt::format("({})=({})", names, texts);
+}
+
+SqlError duplicate_key(const sql::TableDef& table, std::string_view constraint, std::span<const std::int16_t> columns,
+                       std::span<const sql::Datum> values, const sql::SessionSettings& settings) {
+  return SqlError("23505", fmt::format("duplicate key value violates unique constraint \"{}\"", constraint))
+      .detail(fmt::format("Key {} already exists.", key_description(table, columns, values, settings)))
+      .schema(table.schema)
+      .table(table.name)
+      .constraint(std::string(constraint));
+}
+
+SqlError duplicate_in_new_index(const sql::TableDef& table, std::string_view index, std::span<const std::int16_t> columns,
+                                std::span<const sql::Datum> values, const sql::SessionSettings& settings) {
+  return SqlError("23505", fmt::format("could not create unique index \"{}\"", index))
+      .detail(fmt::format("Key {} is duplicated.", key_description(table, columns, values, settings)))
+      .schema(table.schema)
+      .table(table.name)
+      .constraint(std::string(index));
+}
+
+std::string row_description(const sql::TableDef& table, std::span<const sql::Datum> row,
+                            const sql::SessionSettings& settings) {
+  std::string out = "(";
+  for (std::size_t position = 0; position < table.columns.size(); ++position) {
+    if (position > 0) out += ", ";
+    const std::string text = value_text(table.columns[position].type, row[position], settings);
+    const std::string_view shown = clip(text, kShownBytes);
+    out += shown;
+    if (shown.size() < text.size()) out += "...";
+  }
+  return out + ")";
+}
+
+SqlError null_violation(const sql::TableDef& table, const sql::ColumnDef& column, std::span<const sql::Datum> row,
+                        const sql::SessionSettings& settings) {
+  return SqlError("23502", fmt::format("null value in column \"{}\" of relation \"{}\" violates not-null constraint",
+                                       column.name, table.name))
+      .detail(fmt::format("Failing row contains {}.", row_description(table, row, settings)))
+      .schema(table.schema)
+      .table(table.name)
+      .column(column.name);
+}
+
+SqlError check_violation(const sql::TableDef& table, std::string_view constraint, std::span<const sql::Datum> row,
+                         const sql::SessionSettings& settings) {
+  return SqlError("23514", fmt::format("new row for relation \"{}\" violates check constraint \"{}\"", table.name, constraint))
+      .detail(fmt::format("Failing row contains {}.", row_description(table, row, settings)))
+      .schema(table.schema)
+      .table(table.name)
+      .constraint(std::string(constraint));
+}
+
+void require_not_null(const sql::TableDef& table, std::span<const sql::Datum> row, const sql::SessionSettings& settings) {
+  for (std::size_t position = 0; position < table.columns.size(); ++position) {
+    const sql::ColumnDef& column = table.columns[position];
+    if (!table.is_nullable(column) && sql::is_null(row[position])) throw null_violation(table, column, row, settings);
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sql/catalog/catalog.h"
+#include "sql/datum.h"
+#include "sql/error.h"
+#include "sql/session_settings.h"
+
+namespace redquel::executor {
+
+// PostgreSQL's constraint violations: message, detail, and the fields that tell clients which constraint it was.
+
+/// The name that a violation of the table's unique structure over these columns (its primary key) reports: of the oldest such index.
+struct UniqueName {
+  std::string name;
+  sql::Oid oid = 0;
+};
+UniqueName unique_name(const sql::TableDef& table, std::span<const std::int16_t> columns);
+UniqueName primary_key_name(const sql::TableDef& table);
+
+/// `(a, b)=(1, x)`, as details name a key. `values` are parallel to `columns`.
+std::string key_description(const sql::TableDef& table, std::span<const std::int16_t> columns,
+                            std::span<const sql::Datum> values, const sql::SessionSettings& settings);
+
+/// 23505 `duplicate key value violates unique constraint "emp_pkey"`, detail `Key (emp_id)=(1) already exists.`
+sql::SqlError duplicate_key(const sql::TableDef& table, std::string_view constraint, std::span<const std::int16_t> columns,
+                            std::span<const sql::Datum> values, const sql::SessionSettings& settings);
+/// 23505 `could not create unique index "x"`, detail `Key (a)=(1) is duplicated.`
+sql::SqlError duplicate_in_new_index(const sql::TableDef& table, std::string_view index, std::span<const std::int16_t> columns,
+                                     std::span<const sql::Datum> values, const sql::SessionSettings& settings);
+
+/// `(1, null, …)`: a row in the details below; every value is cut at 64 bytes. `row` is parallel to the table's columns (a hidden key behind them is left out).
+std::string row_description(const sql::TableDef& table, std::span<const sql::Datum> row, const sql::SessionSettings& settings);
+/// 23502 of a new row.
+sql::SqlError null_violation(const sql::TableDef& table, const sql::ColumnDef& column, std::span<const sql::Datum> row,
+                             const sql::SessionSettings& settings);
+/// 23514 of a new row.
+sql::SqlError check_violation(const sql::TableDef& table, std::string_view constraint, std::span<const sql::Datum> row,
+                              const sql::SessionSettings& settings);
+
+/// NOT NULL columns and key columns of a new row; throws `null_violation` for the first that is NULL, in column order.
+void require_not_null(const sql::TableDef& table, std::span<const sql::Datum> row, const sql::SessionSettings& settings);
+
+}  // namespace redquel::executor

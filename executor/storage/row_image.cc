@@ -1,0 +1,162 @@
+#include "executor/storage/row_image.h"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+
+#include "executor/storage/stored_text.h"
+#include "sql/catalog/prefixes.h"
+#include "sql/types/index_value.h"
+
+namespace redquel::executor {
+
+using sql::Structure;
+
+std::string_view Words::number(std::size_t value) {
+  static const std::vector<std::string> kSmall = [] {
+    std::vector<std::string> texts;
+    for (int number = 0; number < 1024; ++number) texts.push_back(std::to_string(number));
+    return texts;
+  }();
+  if (value < kSmall.size()) return kSmall[value];
+  char digits[24];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  return arena_.store(std::string_view(digits, static_cast<std::size_t>(end - digits)));
+}
+
+RowEncoder::RowEncoder(std::shared_ptr<const sql::TableDef> table, std::optional<std::vector<Structure>> structures)
+    : table_(std::move(table)), keys_(*table_), all_rows_(keys_.all_rows()), presence_field_(keys_.presence_field()) {
+  for (const sql::ColumnDef& column : table_->columns) {
+    const bool in_key = table_->in_primary_key(column.number);
+    fields_.push_back(!in_key || keys_.writes_key_column(&column) ? column.field : std::string());
+    null_markers_.push_back(column.missing ? sql::null_marker(column) : std::string());
+    canonical_is_stored_.push_back(sql::canonical_text_is_output(column.type));
+  }
+  if (table_->has_hidden_key()) {
+    key_positions_.push_back(table_->columns.size());
+    fields_.push_back(keys_.writes_key_column(nullptr) ? std::string(sql::kHiddenKeyField) : std::string());
+    null_markers_.emplace_back();
+    canonical_is_stored_.push_back(true);
+  } else {
+    for (std::int16_t number : table_->primary_key) key_positions_.push_back(table_->position(number));
+  }
+  if (!structures) structures = sql::structures_of(*table_);
+  for (Structure& structure : *structures) {
+    StructureKeys made;
+    for (std::int16_t number : structure.columns) made.positions.push_back(table_->position(number));
+    switch (structure.kind) {
+      case Structure::Kind::kSets:
+        made.key = keys_.values(structure.columns);
+        if (structure.columns.size() == 1) made.value_prefix = made.key + ":";
+        break;
+      case Structure::Kind::kZset:
+        made.key = keys_.ordered(structure.columns[0]);
+        break;
+      case Structure::Kind::kUnique:
+        made.key = keys_.uniques(structure.columns);
+        for (const sql::IndexDef& index : table_->indexes) {
+          const bool same = index.unique && std::equal(index.parts.begin(), index.parts.end(), structure.columns.begin(),
+                                                       structure.columns.end(), [](const auto& part, std::int16_t number) {
+                                                         return part.column == number;
+                                                       });
+          if (same && index.nulls_not_distinct) made.nulls_are_equal = true;
+        }
+        break;
+      case Structure::Kind::kNulls:
+        made.key = keys_.null_set(structure.columns[0]);
+        break;
+    }
+    made.structure = std::move(structure);
+    structures_.push_back(std::move(made));
+  }
+}
+
+std::vector<sql::Datum> RowEncoder::primary_key(std::span<const sql::Datum> row) const {
+  std::vector<sql::Datum> values;
+  for (std::size_t position : key_positions_) values.push_back(row[position]);
+  return values;
+}
+
+RowImage RowEncoder::encode(std::span<const sql::Datum> row, Words& words) const {
+  assert(row.size() == width());
+  RowImage image;
+  image.texts = words.size();
+  std::string text;
+  for (std::size_t position = 0; position < row.size(); ++position) {
+    if (sql::is_null(row[position])) {
+      words.push({});
+      continue;
+    }
+    text.clear();
+    append_stored_text(type(position), row[position], text);
+    words.push(words.store(text));
+  }
+  if (key_positions_.size() == 1 && canonical_is_stored_[key_positions_[0]]) {
+    image.member = words[image.texts + key_positions_[0]];
+  } else {
+    image.member = words.store(keys_.member(primary_key(row)));
+  }
+  image.key = words.store(keys_.row_of_member(image.member));
+  image.score = words.store(keys_.row_score(primary_key(row)));
+
+  image.entries = words.size();
+  for (const StructureKeys& structure : structures_) encode_entry(structure, row, image, words);
+  return image;
+}
+
+void RowEncoder::encode_entry(const StructureKeys& structure, std::span<const sql::Datum> row, RowImage image,
+                              Words& words) const {
+  const std::vector<std::size_t>& positions = structure.positions;
+  const bool has_null =
+      std::any_of(positions.begin(), positions.end(), [&](std::size_t position) { return sql::is_null(row[position]); });
+  const auto push = [&](std::string_view first, std::string_view second) {
+    words.push(words.store(first));
+    words.push(second.empty() ? std::string_view("", 0) : words.store(second));
+  };
+  const auto push_none = [&] {
+    words.push({});
+    words.push({});
+  };
+  const auto values = [&] {
+    std::vector<sql::Datum> datums;
+    for (std::size_t position : positions) datums.push_back(row[position]);
+    return datums;
+  };
+  switch (structure.structure.kind) {
+    case Structure::Kind::kNulls:
+      return has_null ? push("", "") : push_none();
+    case Structure::Kind::kSets: {
+      if (has_null) return push_none();
+      if (positions.size() > 1) {
+        const std::vector<sql::Datum> datums = values();
+        return push(keys_.value_set(structure.structure.columns, datums),
+                    keys_.values_entry(structure.structure.columns, datums));
+      }
+      const std::string text = canonical(positions[0], row, image, words);
+      return push(structure.value_prefix + sql::escape_segment(text), text);
+    }
+    case Structure::Kind::kZset: {
+      if (has_null) return push_none();
+      const sql::Type column_type = type(positions[0]);
+      if (sql::has_score(column_type)) {
+        words.push(image.member);
+        words.push(words.store(sql::ordered_score(column_type, row[positions[0]])));
+        return;
+      }
+      return push(keys_.ordered_member(structure.structure.columns[0], row[positions[0]], image.member), "0");
+    }
+    case Structure::Kind::kUnique: {
+      if (has_null && !structure.nulls_are_equal) return push_none();
+      const std::vector<sql::Datum> datums = values();
+      return push(keys_.unique_field(structure.structure.columns, datums), "");
+    }
+  }
+}
+
+std::string RowEncoder::canonical(std::size_t position, std::span<const sql::Datum> row, const RowImage& image,
+                                  const Words& words) const {
+  if (canonical_is_stored_[position]) return std::string(words[image.texts + position]);
+  return sql::canonical_text(type(position), row[position]);
+}
+
+}  // namespace redquel::executor

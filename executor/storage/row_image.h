@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sql/catalog/catalog.h"
+#include "sql/catalog/table_keys.h"
+#include "sql/column.h"
+#include "sql/datum.h"
+
+namespace redquel::executor {
+
+/// Texts that a unit of writes works with, in one list; a NULL is a view without data.
+class Words {
+ public:
+  /// Copies the text.
+  std::string_view store(std::string_view text) { return text.empty() ? std::string_view("", 0) : arena_.store(text); }
+  std::string_view number(std::size_t value);
+  void push(std::string_view word) { list_.push_back(word); }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(list_.size()); }
+  std::string_view operator[](std::size_t index) const { return list_[index]; }
+  void set(std::size_t index, std::string_view word) { list_[index] = word; }
+  std::span<const std::string_view> range(std::size_t first, std::size_t count) const {
+    return std::span(list_).subspan(first, count);
+  }
+
+ private:
+  sql::Arena arena_;
+  std::vector<std::string_view> list_;
+};
+
+inline bool is_null(std::string_view word) { return word.data() == nullptr; }
+
+/// A row as Redis holds it: its key, its member in index structures, its stored texts, and its entry in each structure.
+struct RowImage {
+  std::string_view member, key;
+  std::string_view score;      // in the all-rows zset
+  std::uint32_t texts = 0;     // in Words: one per column of the table, then the hidden key's where there is one
+  std::uint32_t entries = 0;   // in Words: two per structure (see RowEncoder::entry)
+};
+
+/// Makes images of the rows of one table.
+class RowEncoder {
+ public:
+  /// Structures: those of the table's indexes unless given.
+  explicit RowEncoder(std::shared_ptr<const sql::TableDef> table,
+                      std::optional<std::vector<sql::Structure>> structures = std::nullopt);
+
+  const sql::TableDef& table() const { return *table_; }
+  const sql::TableKeys& keys() const { return keys_; }
+
+  struct StructureKeys {
+    sql::Structure structure;
+    std::vector<std::size_t> positions;  // of its columns in table.columns
+    std::string key;                     // of the zset, the uniques hash, the NULL set; kSets: of the values
+    std::string value_prefix;            // kSets of one column: "emp:indices:dept:"
+    bool nulls_are_equal = false;        // kUnique with NULLS NOT DISTINCT
+  };
+  const std::vector<StructureKeys>& structures() const { return structures_; }
+  const std::string& all_rows() const { return all_rows_; }
+
+  /// How many values a row has: the table's columns, and the hidden key.
+  std::size_t width() const { return table_->columns.size() + (table_->has_hidden_key() ? 1 : 0); }
+  /// Field of column `position` in the row's hash; nullptr for key columns that are only in the key.
+  const std::string* field(std::size_t position) const {
+    return fields_[position].empty() ? nullptr : &fields_[position];
+  }
+  /// `<field>%N` of a column with `missing`; empty: the column has none.
+  const std::string& null_marker(std::size_t position) const { return null_markers_[position]; }
+  const std::string& presence_field() const { return presence_field_; }
+  std::vector<sql::Datum> primary_key(std::span<const sql::Datum> row) const;
+  sql::Type type(std::size_t position) const {
+    return position < table_->columns.size() ? table_->columns[position].type : sql::kInt8;
+  }
+
+  RowImage encode(std::span<const sql::Datum> row, Words& words) const;
+
+  /// The entry of an image in structure number `index`: null where it has none.
+  ///   kSets: {key of the set, member of the values-set}; kZset: {member, score}; kUnique: {field, ""}; kNulls: {"", ""}.
+  static std::pair<std::string_view, std::string_view> entry(const Words& words, const RowImage& image, std::size_t index) {
+    return {words[image.entries + 2 * index], words[image.entries + 2 * index + 1]};
+  }
+
+ private:
+  void encode_entry(const StructureKeys& structure, std::span<const sql::Datum> row, RowImage image, Words& words) const;
+  std::string canonical(std::size_t position, std::span<const sql::Datum> row, const RowImage& image, const Words& words) const;
+
+  std::shared_ptr<const sql::TableDef> table_;
+  sql::TableKeys keys_;
+  std::string all_rows_, presence_field_;
+  std::vector<StructureKeys> structures_;
+  std::vector<std::string> fields_, null_markers_;
+  std::vector<bool> canonical_is_stored_;
+  std::vector<std::size_t> key_positions_;
+};
+
+}  // namespace redquel::executor

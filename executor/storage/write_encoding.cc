@@ -1,0 +1,398 @@
+#include "executor/storage/write_encoding.h"
+
+#include <algorithm>
+
+#include "executor/storage/constraint_errors.h"
+#include "executor/storage/write_script.h"
+
+namespace redquel::executor {
+
+using sql::Structure;
+
+namespace {
+
+constexpr std::string_view kNobody("\0", 1);  // absent field, no owner: see the script
+
+}  // namespace
+
+std::uint32_t WriteEncoding::KeyGroup::number(Word key) {
+  const auto [found, is_new] = numbers.try_emplace(key, static_cast<std::uint32_t>(keys.size()));
+  if (is_new) keys.push_back(key);
+  return found->second;
+}
+
+WriteEncoding::WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_only)
+    : unit_(unit), limit_(limit), verify_only_(verify_only), skipped_here_(limit) {
+  release_old_entries();
+  claim_new_rows();
+  if (local_violation_) return;
+  for (std::size_t number = 0; number < limit_; ++number) {
+    if (is_active(number)) collect_entries(unit_.changes_[number]);
+  }
+  order_old_rows();
+  write_program();
+}
+
+void WriteEncoding::release_old_entries() {
+  for (std::size_t number = 0; number < limit_; ++number) {
+    const WriteUnit::Change& change = unit_.changes_[number];
+    if (change.kind != WriteUnit::Kind::kUpdate && change.kind != WriteUnit::Kind::kDelete) continue;
+    const bool is_delete = change.kind == WriteUnit::Kind::kDelete;
+    const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+    if (is_delete || moves(change)) released_rows_.emplace(change.old_image.key, number);
+    for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
+      if (encoder.structures()[index].structure.kind != Structure::Kind::kUnique) continue;
+      const Word field = RowEncoder::entry(unit_.words_, change.old_image, index).first;
+      if (is_null(field)) continue;
+      const bool kept = !is_delete && !moves(change) && RowEncoder::entry(unit_.words_, change.new_image, index).first == field;
+      if (!kept) released_values_.emplace(UniqueValue(encoder.structures()[index].key, field), change.old_image.member);
+    }
+  }
+}
+
+void WriteEncoding::claim_new_rows() {
+  std::vector<std::size_t> unchecked;
+  for (std::size_t number = 0; number < limit_; ++number) {
+    const WriteUnit::Change& change = unit_.changes_[number];
+    if (change.kind == WriteUnit::Kind::kDelete || change.skipped) continue;
+    const bool new_key =
+        change.kind == WriteUnit::Kind::kInsert || (change.kind == WriteUnit::Kind::kUpdate && moves(change));
+    std::optional<WriteUnit::Violation> violation;
+    if (new_key && claimed_rows_.contains(change.new_image.key)) {
+      violation = unit_.violation_of(number, std::nullopt);
+    } else if (!claim_uniques(number)) {
+      violation = local_violation_;
+      local_violation_.reset();
+    }
+    if (violation) {
+      if (unit_.may_skip(change, *violation)) {
+        skipped_here_[number] = true;
+        continue;
+      }
+      local_violation_ = violation;
+      return;
+    }
+    if (!new_key) continue;
+    claimed_rows_.emplace(change.new_image.key, number);
+    (released_rows_.contains(change.new_image.key) ? unchecked : new_rows_).push_back(number);
+  }
+  checked_new_rows_ = new_rows_.size();
+  new_rows_.insert(new_rows_.end(), unchecked.begin(), unchecked.end());
+}
+
+/// Notes the unique values that a change brings. False: another change of the unit has one of them already (local_violation_).
+bool WriteEncoding::claim_uniques(std::size_t number) {
+  const WriteUnit::Change& change = unit_.changes_[number];
+  const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+  std::vector<std::pair<std::size_t, UniqueValue>> values;
+  std::optional<WriteUnit::Violation> first;
+  for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
+    const RowEncoder::StructureKeys& structure = encoder.structures()[index];
+    if (structure.structure.kind != Structure::Kind::kUnique) continue;
+    const Word field = RowEncoder::entry(unit_.words_, change.new_image, index).first;
+    if (is_null(field)) continue;
+    const bool is_update = change.kind == WriteUnit::Kind::kUpdate;
+    if (is_update && !moves(change) && RowEncoder::entry(unit_.words_, change.old_image, index).first == field) continue;
+    values.emplace_back(index, UniqueValue(structure.key, field));
+    if (!claimed_values_.contains(values.back().second)) continue;
+    const WriteUnit::Violation violation = unit_.violation_of(number, index);
+    if (!first || violation.constraint < first->constraint) first = violation;
+  }
+  if (first) {
+    local_violation_ = first;
+    return false;
+  }
+  for (const auto& [index, value] : values) {
+    claimed_values_.emplace(value, number);
+    Word allowed = change.new_image.member;
+    if (const auto released = released_values_.find(value); released != released_values_.end()) allowed = released->second;
+    const auto taken_over = unit_.allowed_owners_.find({change.table, index, std::string(value.second)});
+    if (taken_over != unit_.allowed_owners_.end()) allowed = taken_over->second;
+    pending_checks_.push_back({{uniques_.number(value.first), value.second, change.new_image.member},
+                               {number, index, value.second, allowed}});
+  }
+  return true;
+}
+
+void WriteEncoding::collect_entries(const WriteUnit::Change& change) {
+  using Kind = WriteUnit::Kind;
+  const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+  const bool has_old = change.kind == Kind::kUpdate || change.kind == Kind::kDelete;
+  const bool has_new = change.kind != Kind::kDelete;
+  const bool moved = change.kind == Kind::kUpdate && moves(change);
+  for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
+    const RowEncoder::StructureKeys& structure = encoder.structures()[index];
+    std::pair<Word, Word> before, after;
+    if (has_old) before = RowEncoder::entry(unit_.words_, change.old_image, index);
+    if (has_new) after = RowEncoder::entry(unit_.words_, change.new_image, index);
+    if (has_old && has_new && !moved && before == after && is_null(before.first) == is_null(after.first)) continue;
+    const Word old_member = change.old_image.member, new_member = change.new_image.member;
+    switch (structure.structure.kind) {
+      case Structure::Kind::kSets: {
+        const std::uint32_t values = sets_.number(structure.key);
+        if (!is_null(before.first)) {
+          const std::uint32_t set = sets_.number(before.first);
+          set_removals_.push_back({set, old_member, {}});
+          emptied_.push_back({set, values, before.second});
+        }
+        if (!is_null(after.first)) {
+          const std::uint32_t set = sets_.number(after.first);
+          set_additions_.push_back({set, new_member, {}});
+          if (announced_.insert(set).second) set_additions_.push_back({values, after.second, {}});
+        }
+        break;
+      }
+      case Structure::Kind::kNulls:
+        if (!is_null(before.first)) set_removals_.push_back({sets_.number(structure.key), old_member, {}});
+        if (!is_null(after.first)) set_additions_.push_back({sets_.number(structure.key), new_member, {}});
+        break;
+      case Structure::Kind::kZset:
+        // The same member with another score is overwritten.
+        if (!is_null(before.first) && (is_null(after.first) || before.first != after.first)) {
+          zset_removals_.push_back({zsets_.number(structure.key), before.first, {}});
+        }
+        if (!is_null(after.first)) zset_additions_.push_back({zsets_.number(structure.key), after.second, after.first});
+        break;
+      case Structure::Kind::kUnique:
+        if (!is_null(before.first)) unique_removals_.push_back({uniques_.number(structure.key), before.first, old_member});
+        if (!is_null(after.first)) unique_additions_.push_back({uniques_.number(structure.key), after.first, new_member});
+        break;
+    }
+  }
+  if (change.kind == Kind::kIndex || (change.kind == Kind::kUpdate && !moved)) return;
+  const std::uint32_t all_rows = zsets_.number(encoder.all_rows());
+  if (has_old) zset_removals_.push_back({all_rows, change.old_image.member, {}});
+  if (has_new) zset_additions_.push_back({all_rows, change.new_image.score, change.new_image.member});
+}
+
+/// By table, fate and shape, so that the fields' names are said once per group.
+void WriteEncoding::order_old_rows() {
+  for (std::size_t number = 0; number < limit_; ++number) {
+    if (is_active(number) && unit_.changes_[number].kind != WriteUnit::Kind::kInsert) old_rows_.push_back(number);
+  }
+  std::stable_sort(old_rows_.begin(), old_rows_.end(), [&](std::size_t left, std::size_t right) {
+    const WriteUnit::Change &a = unit_.changes_[left], &b = unit_.changes_[right];
+    const auto rank = [&](const WriteUnit::Change& change) {
+      const int fate = change.kind == WriteUnit::Kind::kDelete ? 2 : change.kind == WriteUnit::Kind::kUpdate && moves(change) ? 1 : 0;
+      return std::tuple(change.table, fate, change.shape);
+    };
+    return rank(a) < rank(b);
+  });
+}
+
+void WriteEncoding::write_program() {
+  put(verify_only_ ? "verify" : "apply");
+  // Tables.
+  keys_.push_back("redquel:versions");
+  std::map<sql::Oid, const sql::TableDef*> tables;
+  for (const WriteUnit::Table& table : unit_.tables_) tables.emplace(table.encoder.table().oid, &table.encoder.table());
+  put(tables.size());
+  for (const auto& [oid, table] : tables) {
+    put(unit_.words_.number(oid));
+    put(table->version);
+    keys_.push_back(unit_.words_.store(sql::TableKeys(*table).changes()));
+  }
+  // Verify.
+  for (std::size_t number : new_rows_) keys_.push_back(unit_.changes_[number].new_image.key);
+  put(new_rows_.size());
+  put(checked_new_rows_);
+  write_old_rows();
+  write_uniques();
+  put(sets_.keys.size());
+  keys_.insert(keys_.end(), sets_.keys.begin(), sets_.keys.end());
+  put(zsets_.keys.size());
+  keys_.insert(keys_.end(), zsets_.keys.begin(), zsets_.keys.end());
+  if (verify_only_) return;
+  // Apply.
+  write_groups(set_removals_, false);
+  write_groups(zset_removals_, false);
+  write_released();
+  std::unordered_map<std::size_t, std::size_t> new_positions;
+  for (std::size_t index = 0; index < new_rows_.size(); ++index) {
+    write_fields(unit_.changes_[new_rows_[index]]);
+    new_positions.emplace(new_rows_[index], index);
+  }
+  std::vector<std::size_t> changed;
+  for (std::size_t index = 0; index < old_rows_.size(); ++index) {
+    const WriteUnit::Change& change = unit_.changes_[old_rows_[index]];
+    if (change.kind != WriteUnit::Kind::kUpdate) continue;
+    if (moves(change)) {
+      put(new_positions.at(old_rows_[index]));
+    } else {
+      changed.push_back(index);
+    }
+  }
+  put(changed.size());
+  for (std::size_t index : changed) write_field_changes(index, unit_.changes_[old_rows_[index]]);
+  write_groups(set_additions_, false);
+  write_groups(zset_additions_, true);
+  write_groups(unique_additions_, true);
+  // A set that loses several members is looked at once.
+  std::sort(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.set < b.set; });
+  emptied_.erase(std::unique(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.set == b.set; }),
+                 emptied_.end());
+  put(emptied_.size());
+  for (const EmptyValue& value : emptied_) {
+    put(value.set);
+    put(value.values);
+    put(value.entry);
+  }
+}
+
+void WriteEncoding::write_old_rows() {
+  const std::size_t count_at = arguments_.size();
+  put(std::size_t{0});
+  std::size_t groups = 0;
+  for (std::size_t first = 0; first < old_rows_.size();) {
+    const WriteUnit::Change& head = unit_.changes_[old_rows_[first]];
+    const bool is_delete = head.kind == WriteUnit::Kind::kDelete;
+    const bool is_move = head.kind == WriteUnit::Kind::kUpdate && moves(head);
+    std::size_t last = first;
+    while (last < old_rows_.size()) {
+      const WriteUnit::Change& change = unit_.changes_[old_rows_[last]];
+      const bool same = change.table == head.table && change.shape == head.shape &&
+                        (change.kind == WriteUnit::Kind::kDelete) == is_delete &&
+                        (change.kind == WriteUnit::Kind::kUpdate && moves(change)) == is_move;
+      if (!same) break;
+      ++last;
+    }
+    const WriteUnit::Shape& shape = unit_.tables_[head.table].shapes[head.shape];
+    put(is_delete ? "drop" : is_move ? "move" : "keep");
+    put(last - first);
+    put(shape.fields.size());
+    for (const std::string& field : shape.fields) put(field);
+    for (; first < last; ++first) {
+      const WriteUnit::Change& change = unit_.changes_[old_rows_[first]];
+      keys_.push_back(change.old_image.key);
+      for (Word expected : unit_.words_.range(change.expected, shape.fields.size())) put(is_null(expected) ? kNobody : expected);
+    }
+    ++groups;
+  }
+  for (const WriteUnit::Guard& guard : unit_.guards_) {
+    put("keep");
+    put(std::size_t{1});
+    put(guard.fields.size());
+    for (const std::string& field : guard.fields) put(field);
+    for (const auto& value : guard.values) put(value ? Word(*value) : kNobody);
+    keys_.push_back(guard.key);
+    ++groups;
+  }
+  arguments_[count_at] = unit_.words_.number(groups);
+}
+
+void WriteEncoding::write_uniques() {
+  std::stable_sort(pending_checks_.begin(), pending_checks_.end(),
+                   [](const auto& a, const auto& b) { return a.first.key < b.first.key; });
+  put(uniques_.keys.size());
+  std::size_t next = 0;
+  for (std::uint32_t key = 0; key < uniques_.keys.size(); ++key) {
+    keys_.push_back(uniques_.keys[key]);
+    std::size_t end = next;
+    while (end < pending_checks_.size() && pending_checks_[end].first.key == key) ++end;
+    put(end - next);
+    for (std::size_t index = next; index < end; ++index) put(pending_checks_[index].second.field);
+    for (std::size_t index = next; index < end; ++index) {
+      put(pending_checks_[index].second.allowed);
+      unique_checks_.push_back(pending_checks_[index].second);
+    }
+    next = end;
+  }
+}
+
+/// Every field of a new row, names and values in turn.
+void WriteEncoding::write_fields(const WriteUnit::Change& change) {
+  const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+  const std::size_t count_at = arguments_.size();
+  put(std::size_t{0});
+  for (std::size_t position = 0; position < encoder.width(); ++position) {
+    const std::string* field = encoder.field(position);
+    if (field == nullptr) continue;
+    const Word text = unit_.words_[change.new_image.texts + position];
+    if (!is_null(text)) {
+      put(*field);
+      put(text);
+    } else if (!encoder.null_marker(position).empty()) {
+      put(encoder.null_marker(position));
+      put("");
+    }
+  }
+  arguments_[count_at] = unit_.words_.number(arguments_.size() - count_at - 1);
+}
+
+/// The fields of a row that stays: which to set, which to remove.
+void WriteEncoding::write_field_changes(std::size_t old_index, const WriteUnit::Change& change) {
+  const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+  put(old_index);
+  std::vector<Word> removed;
+  const std::size_t count_at = arguments_.size();
+  put(std::size_t{0});
+  for (std::size_t position = 0; position < encoder.width(); ++position) {
+    const std::string* field = encoder.field(position);
+    if (field == nullptr) continue;
+    const Word before = unit_.words_[change.old_image.texts + position];
+    const Word after = unit_.words_[change.new_image.texts + position];
+    if (before == after && is_null(before) == is_null(after)) continue;
+    const std::string& marker = encoder.null_marker(position);
+    if (is_null(after)) {
+      removed.push_back(*field);
+      if (!marker.empty()) put(marker), put("");
+    } else {
+      put(*field);
+      put(after);
+      if (is_null(before) && !marker.empty()) removed.push_back(marker);
+    }
+  }
+  arguments_[count_at] = unit_.words_.number(arguments_.size() - count_at - 1);
+  put(removed.size());
+  for (Word field : removed) put(field);
+}
+
+/// Key by key: its number, how many words follow, the words.
+void WriteEncoding::write_groups(std::vector<Argument>& arguments, bool with_second) {
+  std::stable_sort(arguments.begin(), arguments.end(), [](const Argument& a, const Argument& b) { return a.key < b.key; });
+  const std::size_t count_at = arguments_.size();
+  put(std::size_t{0});
+  std::size_t groups = 0;
+  for (std::size_t first = 0; first < arguments.size(); ++groups) {
+    std::size_t last = first;
+    while (last < arguments.size() && arguments[last].key == arguments[first].key) ++last;
+    put(arguments[first].key);
+    put((last - first) * (with_second ? 2 : 1));
+    for (; first < last; ++first) {
+      put(arguments[first].first);
+      if (with_second) put(arguments[first].second);
+    }
+  }
+  arguments_[count_at] = unit_.words_.number(groups);
+}
+
+/// Unique values that go: fields, then the members that must own them.
+void WriteEncoding::write_released() {
+  std::vector<Argument>& removals = unique_removals_;
+  std::stable_sort(removals.begin(), removals.end(), [](const Argument& a, const Argument& b) { return a.key < b.key; });
+  const std::size_t count_at = arguments_.size();
+  put(std::size_t{0});
+  std::size_t groups = 0;
+  for (std::size_t first = 0; first < removals.size(); ++groups) {
+    std::size_t last = first;
+    while (last < removals.size() && removals[last].key == removals[first].key) ++last;
+    put(removals[first].key);
+    put(last - first);
+    for (std::size_t index = first; index < last; ++index) put(removals[index].first);
+    for (std::size_t index = first; index < last; ++index) put(removals[index].second);
+    first = last;
+  }
+  arguments_[count_at] = unit_.words_.number(groups);
+}
+
+CommandBatch WriteEncoding::command() const {
+  CommandBatch batch;
+  std::size_t bytes = 0;
+  for (Word key : keys_) bytes += key.size() + 16;
+  for (Word argument : arguments_) bytes += argument.size() + 16;
+  batch.reserve(bytes + 128);
+  write_rows_script().append_call(batch, keys_, arguments_);
+  return batch;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "executor/redis/command_batch.h"
+#include "executor/storage/write_unit.h"
+
+namespace redquel::executor {
+
+/// The changes of a unit as one call of the write script: groups what goes to the same key, finds duplicates within the unit.
+class WriteEncoding {
+ public:
+  /// `verify_only`: nothing is to be applied, and only the first `limit` changes are looked at.
+  WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_only);
+
+  /// The first violation between two changes of the unit that does not skip a row.
+  const std::optional<WriteUnit::Violation>& local_violation() const { return local_violation_; }
+  CommandBatch command() const;
+  /// Did the insert give way to an earlier one of this unit?
+  bool was_skipped(std::size_t change) const { return skipped_here_[change]; }
+
+  // What the script's failures refer to.
+  std::size_t change_of_new_row(std::size_t index) const { return new_rows_[index]; }
+  /// nullopt: a guard.
+  std::optional<std::size_t> change_of_old_row(std::size_t index) const {
+    return index < old_rows_.size() ? std::optional(old_rows_[index]) : std::nullopt;
+  }
+  struct UniqueCheck {
+    std::size_t change, structure;
+    std::string_view field, allowed;
+  };
+  const UniqueCheck& unique_check(std::size_t index) const { return unique_checks_[index]; }
+
+ private:
+  using Word = std::string_view;
+  /// Keys of one kind, each once, and arguments for each of them.
+  struct KeyGroup {
+    std::vector<Word> keys;
+    std::unordered_map<Word, std::uint32_t> numbers;
+    std::uint32_t number(Word key);
+  };
+  struct Argument {
+    std::uint32_t key;
+    Word first, second;
+  };
+
+  void release_old_entries();
+  void claim_new_rows();
+  bool claim_uniques(std::size_t number);
+  void collect_entries(const WriteUnit::Change& change);
+  void order_old_rows();
+  void write_program();
+  void write_old_rows();
+  void write_uniques();
+  void write_fields(const WriteUnit::Change& change);
+  void write_field_changes(std::size_t old_index, const WriteUnit::Change& change);
+  void write_groups(std::vector<Argument>& arguments, bool with_second);
+  void write_released();
+  void put(Word word) { arguments_.push_back(word); }
+  void put(std::size_t number) { arguments_.push_back(unit_.words_.number(number)); }
+  bool is_active(std::size_t number) const { return !skipped_here_[number] && !unit_.changes_[number].skipped; }
+  bool moves(const WriteUnit::Change& change) const { return change.old_image.member != change.new_image.member; }
+
+  WriteUnit& unit_;
+  std::size_t limit_;
+  bool verify_only_;
+  std::vector<bool> skipped_here_;
+  std::optional<WriteUnit::Violation> local_violation_;
+
+  // Row keys and unique values: who gives them up, who takes them.
+  std::unordered_map<Word, std::size_t> released_rows_, claimed_rows_;
+  struct ValueHash {
+    std::size_t operator()(const std::pair<Word, Word>& value) const {
+      return std::hash<Word>()(value.first) * 31 + std::hash<Word>()(value.second);
+    }
+  };
+  using UniqueValue = std::pair<Word, Word>;  // uniques key, field
+  std::unordered_map<UniqueValue, Word, ValueHash> released_values_;
+  std::unordered_map<UniqueValue, std::size_t, ValueHash> claimed_values_;
+
+  std::vector<std::size_t> new_rows_, old_rows_;  // changes
+  std::size_t checked_new_rows_ = 0;
+  KeyGroup sets_, zsets_, uniques_;
+  std::vector<Argument> set_removals_, set_additions_, zset_removals_, zset_additions_, unique_removals_, unique_additions_;
+  std::vector<std::pair<Argument, UniqueCheck>> pending_checks_;
+  std::vector<UniqueCheck> unique_checks_;
+  std::unordered_set<std::uint32_t> announced_;  // sets whose value goes into the values-set
+  struct EmptyValue {
+    std::uint32_t set, values;
+    Word entry;
+  };
+  std::vector<EmptyValue> emptied_;
+
+  std::vector<Word> keys_, arguments_;
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,193 @@
+#include "executor/storage/write_script.h"
+
+namespace redquel::executor {
+
+namespace {
+
+// Lua's stack holds about 8,000 values: no call takes more than 4,000 arguments. A check that finds something is noted and the
+// others still run, so that the proxy knows the first violation of the statement and all rows to skip. '\0' stands for an absent
+// field (no text of PostgreSQL holds a zero byte), and for "nobody" as owner of a unique value.
+constexpr std::string_view kText = R"lua(
+local call, unpack, keys, argv = redis.call, unpack, KEYS, ARGV
+local mode = argv[1]
+local p, k = 2, 1
+local step = 4000
+local function number()
+  local n = tonumber(argv[p])
+  p = p + 1
+  return n
+end
+local failed = {'failed'}
+local function fail(kind, index, detail)
+  local n = #failed
+  failed[n + 1], failed[n + 2], failed[n + 3] = kind, index, detail
+end
+
+-- VERIFY. Tables: the definition that the proxy knows is the current one; the counter of changes is one.
+local tables = number()
+for t = 1, tables do
+  if call('HGET', keys[1], argv[p]) ~= argv[p + 1] then return {'stale', argv[p]} end
+  p = p + 2
+  local count = call('GET', keys[1 + t])
+  if count and not (#count < 18 and string.find(count, '^%d+$')) then
+    return redis.error_reply('WRONGTYPE ' .. keys[1 + t] .. ' is not a counter')
+  end
+end
+k = tables + 2
+
+-- New rows: the first so many must not be there.
+local new_first, new_count, checked = k, number(), number()
+k = k + new_count
+for first = 0, checked - 1, step do
+  local last = math.min(first + step, checked) - 1
+  if call('EXISTS', unpack(keys, new_first + first, new_first + last)) > 0 then
+    for i = first, last do
+      if call('EXISTS', keys[new_first + i]) > 0 then fail('row', i, '') end
+    end
+  end
+end
+
+-- Old rows, grouped by what happens to them and which fields must be unchanged.
+local old_first = k
+local groups = {}
+for g = 1, number() do
+  local fate, rows, fields = argv[p], tonumber(argv[p + 1]), tonumber(argv[p + 2])
+  local names = {unpack(argv, p + 3, p + 2 + fields)}
+  p = p + 3 + fields
+  groups[g] = {fate, k, rows}
+  for _ = 1, rows do
+    local values = call('HMGET', keys[k], unpack(names))
+    for f = 1, fields do
+      local expected = argv[p + f - 1]
+      if values[f] ~= expected and (values[f] or expected ~= '\0') then
+        fail('old', k - old_first, '')
+        break
+      end
+    end
+    p = p + fields
+    k = k + 1
+  end
+end
+
+-- Unique values: free, or owned by the row that may own them.
+local unique_first = k
+local position = 0
+for _ = 1, number() do
+  local count = number()
+  if count == 0 then call('HLEN', keys[k]) end
+  for first = 0, count - 1, step do
+    local last = math.min(first + step, count) - 1
+    local owners = call('HMGET', keys[k], unpack(argv, p + first, p + last))
+    for i = 1, #owners do
+      if owners[i] and owners[i] ~= argv[p + count + first + i - 1] then fail('unique', position + first + i - 1, owners[i]) end
+    end
+  end
+  p = p + 2 * count
+  position = position + count
+  k = k + 1
+end
+
+-- Every set and zset is one. (An intersection with a key that never exists is empty at once, after all types were looked at.)
+local set_first, set_count = k, number()
+k = k + set_count
+for first = 0, set_count - 1, step do
+  local last = math.min(first + step, set_count) - 1
+  call('SINTERCARD', last - first + 2, 'redquel:none', unpack(keys, set_first + first, set_first + last))
+end
+local zset_first, zset_count = k, number()
+for i = 0, zset_count - 1 do call('ZCARD', keys[zset_first + i]) end
+
+if #failed > 1 then return failed end
+if mode == 'verify' then return {'verified'} end
+
+-- APPLY. Rows that go.
+local function each_chunk(count, width, run)
+  local chunk = step - step % width
+  for first = 0, count - 1, chunk do run(p + first, p + math.min(first + chunk, count) - 1) end
+  p = p + count
+end
+local ttl = {}
+for g = 1, #groups do
+  local fate, first, rows = unpack(groups[g])
+  if fate == 'move' then
+    for i = 0, rows - 1 do ttl[#ttl + 1] = call('PTTL', keys[first + i]) end
+  end
+  if fate ~= 'keep' then
+    for i = 0, rows - 1, step do call('UNLINK', unpack(keys, first + i, first + math.min(i + step, rows) - 1)) end
+  end
+end
+
+-- Entries that go.
+for _ = 1, number() do
+  local key, count = keys[set_first + number()], number()
+  each_chunk(count, 1, function(from, to) call('SREM', key, unpack(argv, from, to)) end)
+end
+for _ = 1, number() do
+  local key, count = keys[zset_first + number()], number()
+  each_chunk(count, 1, function(from, to) call('ZREM', key, unpack(argv, from, to)) end)
+end
+for _ = 1, number() do
+  local key, count = keys[unique_first + number()], number()
+  each_chunk(count, 1, function(from, to)
+    local owners = call('HMGET', key, unpack(argv, from, to))
+    local gone = {}
+    for i = 1, #owners do
+      if owners[i] == argv[from + count + i - 1] then gone[#gone + 1] = argv[from + i - 1] end
+    end
+    if #gone > 0 then call('HDEL', key, unpack(gone)) end
+  end)
+  p = p + count
+end
+
+-- Rows that come, with the time to live of the row that they were; rows that change.
+for i = 0, new_count - 1 do
+  local count = number()
+  call('HSET', keys[new_first + i], unpack(argv, p, p + count - 1))
+  p = p + count
+end
+for m = 1, #ttl do
+  local key = keys[new_first + number()]
+  if ttl[m] > 0 then call('PEXPIRE', key, ttl[m]) end
+end
+for _ = 1, number() do
+  local key = keys[old_first + number()]
+  local set = number()
+  if set > 0 then call('HSET', key, unpack(argv, p, p + set - 1)) end
+  p = p + set
+  local removed = number()
+  if removed > 0 then call('HDEL', key, unpack(argv, p, p + removed - 1)) end
+  p = p + removed
+end
+
+-- Entries that come.
+for _ = 1, number() do
+  local key, count = keys[set_first + number()], number()
+  each_chunk(count, 1, function(from, to) call('SADD', key, unpack(argv, from, to)) end)
+end
+for _ = 1, number() do
+  local key, count = keys[zset_first + number()], number()
+  each_chunk(count, 2, function(from, to) call('ZADD', key, unpack(argv, from, to)) end)
+end
+for _ = 1, number() do
+  local key, count = keys[unique_first + number()], number()
+  each_chunk(count, 2, function(from, to) call('HSET', key, unpack(argv, from, to)) end)
+end
+
+-- Values whose last row went.
+for _ = 1, number() do
+  local set, values = keys[set_first + number()], keys[set_first + number()]
+  if call('EXISTS', set) == 0 then call('SREM', values, argv[p]) end
+  p = p + 1
+end
+for t = 1, tables do call('INCR', keys[1 + t]) end
+return {'applied'}
+)lua";
+
+}  // namespace
+
+const Script& write_rows_script() {
+  static const Script kScript("write_rows", kText);
+  return kScript;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,421 @@
+#include "executor/storage/write_unit.h"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "executor/redis/redis_error.h"
+#include "executor/storage/constraint_errors.h"
+#include "executor/storage/stored_text.h"
+#include "executor/storage/write_encoding.h"
+#include "executor/storage/write_script.h"
+#include "sql/types/compare.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+using sql::Structure;
+
+namespace {
+
+/// Other writers may get in between as often; then the statement runs again from its beginning.
+constexpr int kAttempts = 10;
+
+std::size_t failure_index(std::string_view text) {
+  std::size_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// Do both texts (absent: null) stand for the same value of the column? Texts that other programs wrote may be spelled otherwise.
+bool same_value(sql::Type type, std::string_view expected, std::optional<std::string_view> found) {
+  if (is_null(expected) || !found) return is_null(expected) == !found;
+  if (expected == *found) return true;
+  try {
+    return sql::equal(type, parse_stored_text(type, expected), parse_stored_text(type, *found));
+  } catch (const SqlError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+WriteUnit::WriteUnit(WriteOptions options) : options_(std::move(options)) {}
+WriteUnit::~WriteUnit() = default;
+
+std::uint32_t WriteUnit::table_number(const TablePtr& table, const std::vector<Structure>* structures,
+                                      const std::string& index_name) {
+  const auto [found, is_new] =
+      table_numbers_.try_emplace({table->oid, index_name}, static_cast<std::uint32_t>(tables_.size()));
+  if (is_new) {
+    std::optional<std::vector<Structure>> chosen;
+    if (structures != nullptr) chosen = *structures;
+    tables_.push_back({RowEncoder(table, std::move(chosen)), index_name, {}, {}, {}});
+  }
+  assert(&tables_[found->second].encoder.table() == table.get());
+  return found->second;
+}
+
+void WriteUnit::check_size() const {
+  if (changes_.size() < options_.max_rows) return;
+  throw SqlError("54000", fmt::format("statement changes more than {} rows", options_.max_rows))
+      .hint("A statement is one atomic unit in Redis. Split it, or raise \"redquel.max_write_rows\".");
+}
+
+std::size_t WriteUnit::insert_row(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict) {
+  check_size();
+  Change change{.kind = Kind::kInsert};
+  change.table = table_number(table, nullptr, {});
+  change.new_image = tables_[change.table].encoder.encode(row, words_);
+  change.skip_if_exists = conflict.skip;
+  if (conflict.skip) {
+    if (conflicts_.empty() || conflicts_.back().columns != conflict.columns) conflicts_.push_back(conflict);
+    change.conflict = static_cast<std::uint32_t>(conflicts_.size() - 1);
+  }
+  changes_.push_back(change);
+  return changes_.size() - 1;
+}
+
+bool WriteUnit::mark_changed(Table& table, const RowImage& image) {
+  return table.changed_members.emplace(image.member).second;
+}
+
+bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
+                           const std::vector<bool>& relied) {
+  check_size();
+  Change change{.kind = Kind::kUpdate};
+  change.table = table_number(table, nullptr, {});
+  Table& target = tables_[change.table];
+  change.old_image = target.encoder.encode(old_row, words_);
+  if (!mark_changed(target, change.old_image)) return false;
+  change.new_image = target.encoder.encode(new_row, words_);
+
+  // A row that gets another key is written anew, with all that was read of it.
+  const bool moves = change.old_image.member != change.new_image.member;
+  std::vector<bool> columns = relied;
+  if (relied.empty() || moves) columns.assign(table->columns.size(), true);
+  const auto& structures = target.encoder.structures();
+  for (std::size_t index = 0; index < structures.size(); ++index) {
+    const auto before = RowEncoder::entry(words_, change.old_image, index);
+    const auto after = RowEncoder::entry(words_, change.new_image, index);
+    if (before == after && is_null(before.first) == is_null(after.first)) continue;
+    for (std::size_t position : structures[index].positions) columns[position] = true;
+  }
+  set_expected(change, columns);
+  changes_.push_back(change);
+  return true;
+}
+
+bool WriteUnit::delete_row(const TablePtr& table, std::span<const sql::Datum> old_row, const std::vector<bool>& relied) {
+  check_size();
+  Change change{.kind = Kind::kDelete};
+  change.table = table_number(table, nullptr, {});
+  Table& target = tables_[change.table];
+  change.old_image = target.encoder.encode(old_row, words_);
+  if (!mark_changed(target, change.old_image)) return false;
+  std::vector<bool> columns = relied;
+  if (relied.empty()) columns.assign(table->columns.size(), true);
+  for (const auto& structure : target.encoder.structures()) {
+    for (std::size_t position : structure.positions) columns[position] = true;
+  }
+  set_expected(change, columns);
+  changes_.push_back(change);
+  return true;
+}
+
+void WriteUnit::index_row(const TablePtr& table, const std::vector<Structure>& structures, std::span<const sql::Datum> row,
+                          const std::string& index_name) {
+  Change change{.kind = Kind::kIndex};
+  change.table = table_number(table, &structures, index_name);
+  Table& target = tables_[change.table];
+  change.old_image = change.new_image = target.encoder.encode(row, words_);
+  std::vector<bool> columns(table->columns.size());
+  for (const auto& structure : target.encoder.structures()) {
+    for (std::size_t position : structure.positions) columns[position] = true;
+  }
+  set_expected(change, columns);
+  changes_.push_back(change);
+}
+
+std::uint32_t WriteUnit::shape_number(Table& table, std::vector<bool> columns) {
+  const auto [found, is_new] = table.shape_numbers.try_emplace(columns, static_cast<std::uint32_t>(table.shapes.size()));
+  if (!is_new) return found->second;
+  const RowEncoder& encoder = table.encoder;
+  Shape shape;
+  std::optional<std::size_t> presence;
+  for (std::size_t position = 0; position < columns.size(); ++position) {
+    if (!columns[position]) continue;
+    // What is only in the key cannot change; a field that older rows lack is in the key too.
+    const sql::ColumnDef& column = encoder.table().columns[position];
+    const bool in_key = encoder.table().in_primary_key(column.number);
+    if (in_key && !encoder.keys().stores_key_column(column)) continue;
+    if (column.field == encoder.presence_field()) presence = shape.fields.size();
+    shape.fields.push_back(column.field);
+    shape.field_columns.push_back(position);
+    if (encoder.null_marker(position).empty()) continue;
+    shape.fields.push_back(encoder.null_marker(position));
+    shape.field_columns.push_back(position);
+  }
+  if (!presence) {
+    presence = shape.fields.size();
+    shape.fields.push_back(encoder.presence_field());
+    std::size_t position = columns.size();  // the hidden key
+    for (std::size_t index = 0; index < columns.size(); ++index) {
+      if (encoder.table().columns[index].field == encoder.presence_field()) position = index;
+    }
+    shape.field_columns.push_back(position);
+  }
+  shape.presence = *presence;
+  shape.columns = std::move(columns);
+  table.shapes.push_back(std::move(shape));
+  return found->second;
+}
+
+void WriteUnit::set_expected(Change& change, const std::vector<bool>& columns) {
+  Table& table = tables_[change.table];
+  change.shape = shape_number(table, columns);
+  change.expected = words_.size();
+  const Shape& shape = table.shapes[change.shape];
+  for (std::size_t index = 0; index < shape.fields.size(); ++index) {
+    const std::size_t position = shape.field_columns[index];
+    const std::string_view text = words_[change.old_image.texts + position];
+    const std::string& marker = table.encoder.null_marker(position);
+    if (marker.empty()) {
+      words_.push(text);
+    } else if (shape.fields[index] == marker) {
+      words_.push(is_null(text) ? std::string_view("", 0) : std::string_view());
+    } else {
+      // Most rows with the default's value are those of before the column was added.
+      const bool is_missing = !is_null(text) && text == *table.encoder.table().columns[position].missing;
+      words_.push(is_missing ? std::string_view() : text);
+    }
+  }
+}
+
+std::vector<sql::Datum> WriteUnit::column_values(const Change& change, std::span<const std::size_t> positions) const {
+  std::vector<sql::Datum> values;
+  for (std::size_t position : positions) {
+    const std::string_view text = words_[change.new_image.texts + position];
+    values.push_back(is_null(text) ? sql::Datum()
+                                   : parse_stored_text(tables_[change.table].encoder.type(position), text));
+  }
+  return values;
+}
+
+WriteUnit::Violation WriteUnit::violation_of(std::size_t number, std::optional<std::size_t> structure) const {
+  const RowEncoder& encoder = tables_[changes_[number].table].encoder;
+  if (!structure) return {number, encoder.table().primary_key_oid, structure};
+  return {number, unique_name(encoder.table(), encoder.structures()[*structure].structure.columns).oid, structure};
+}
+
+SqlError WriteUnit::violation_error(const Violation& violation) const {
+  const Change& change = changes_[violation.change];
+  const Table& table = tables_[change.table];
+  const sql::TableDef& definition = table.encoder.table();
+  if (!violation.structure && definition.has_hidden_key()) {
+    // The counter of hidden keys stands behind its rows: somebody else changed it.
+    return SqlError("XX001", fmt::format("row key {} of table \"{}\" is taken", change.new_image.member, definition.name));
+  }
+  std::vector<std::int16_t> columns = definition.primary_key;
+  if (violation.structure) columns = table.encoder.structures()[*violation.structure].structure.columns;
+  std::vector<std::size_t> positions;
+  for (std::int16_t number : columns) positions.push_back(definition.position(number));
+  const std::vector<sql::Datum> values = column_values(change, positions);
+  if (change.kind == Kind::kIndex) return duplicate_in_new_index(definition, table.index_name, columns, values, options_.settings);
+  const std::string name = violation.structure ? unique_name(definition, columns).name : definition.primary_key_name;
+  return duplicate_key(definition, name, columns, values, options_.settings);
+}
+
+bool WriteUnit::may_skip(const Change& change, const Violation& violation) const {
+  if (!change.skip_if_exists) return false;
+  const auto& wanted = conflicts_[change.conflict].columns;
+  if (!wanted) return true;
+  const RowEncoder& encoder = tables_[change.table].encoder;
+  std::vector<std::int16_t> columns = encoder.table().primary_key;
+  if (violation.structure) columns = encoder.structures()[*violation.structure].structure.columns;
+  return std::is_permutation(columns.begin(), columns.end(), wanted->begin(), wanted->end());
+}
+
+asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (changes_.empty()) co_return WriteStatus::kApplied;
+    WriteEncoding encoding(*this, changes_.size(), false);
+    std::optional<WriteEncoding> earlier;
+    const WriteEncoding* sent = &encoding;
+    if (encoding.local_violation()) {
+      // The unit fails, but an earlier row may meet an existing one: that is what PostgreSQL would report.
+      earlier.emplace(*this, encoding.local_violation()->change, true);
+      sent = &*earlier;
+    }
+    CommandBatch batch = sent->command();
+    std::vector<const Script*> scripts{&write_rows_script()};
+    RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
+    const std::span<const Reply> answer = replies->array(0);
+    if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the write script");
+    if (answer[0].text == "stale") co_return WriteStatus::kStale;
+    if (answer[0].text == "verified") throw violation_error(*encoding.local_violation());
+    if (answer[0].text == "applied") {
+      for (std::size_t number = 0; number < changes_.size(); ++number) {
+        if (encoding.was_skipped(number)) changes_[number].skipped = true;
+      }
+      co_return WriteStatus::kApplied;
+    }
+
+    std::vector<std::size_t> changed_rows;
+    std::vector<Violation> violations;
+    std::vector<UniqueFailure> failures;
+    bool guard_failed = false;
+    for (std::size_t index = 1; index + 2 < answer.size(); index += 3) {
+      const std::string_view kind = answer[index].text;
+      const std::size_t position = answer[index + 1].is_text() ? failure_index(answer[index + 1].text)
+                                                               : static_cast<std::size_t>(answer[index + 1].integer);
+      if (kind == "row") {
+        violations.push_back(violation_of(sent->change_of_new_row(position), std::nullopt));
+      } else if (kind == "unique") {
+        const WriteEncoding::UniqueCheck& check = sent->unique_check(position);
+        failures.push_back({check.change, check.structure, std::string(answer[index + 2].text)});
+      } else if (const auto change = sent->change_of_old_row(position)) {
+        changed_rows.push_back(*change);
+      } else {
+        guard_failed = true;
+      }
+    }
+    if (guard_failed) {
+      guards_.clear();
+      allowed_owners_.clear();
+    }
+    if (!changed_rows.empty() && !co_await reread_old_rows(client, changed_rows, counters)) co_return WriteStatus::kConflict;
+    if (!failures.empty()) {
+      std::vector<Violation> found = co_await examine_owners(client, failures, counters);
+      violations.insert(violations.end(), found.begin(), found.end());
+    }
+    std::sort(violations.begin(), violations.end(), [](const Violation& a, const Violation& b) {
+      return std::tie(a.change, a.constraint) < std::tie(b.change, b.constraint);
+    });
+    for (const Violation& violation : violations) {
+      Change& change = changes_[violation.change];
+      if (!may_skip(change, violation)) throw violation_error(violation);
+      change.skipped = true;
+    }
+  }
+  co_return WriteStatus::kConflict;
+}
+
+/// Reads again the rows whose fields were not as expected. False: one has another value than the statement saw. Else the
+/// difference was one of spelling, and the texts found are what the next attempt expects.
+asio::awaitable<bool> WriteUnit::reread_old_rows(RedisClient& client, std::span<const std::size_t> changes,
+                                                 ExecutionCounters* counters) {
+  CommandBatch batch;
+  for (std::size_t number : changes) {
+    const Change& change = changes_[number];
+    batch.add("HMGET", change.old_image.key, tables_[change.table].shapes[change.shape].fields);
+  }
+  RepliesPtr replies = co_await client.execute(std::move(batch), counters);
+  for (std::size_t index = 0; index < changes.size(); ++index) {
+    Change& change = changes_[changes[index]];
+    const Table& table = tables_[change.table];
+    const Shape& shape = table.shapes[change.shape];
+    const std::span<const Reply> values = replies->array(index);
+    if (values.size() != shape.fields.size() || values[shape.presence].is_nil()) co_return false;
+    for (std::size_t field = 0; field < values.size(); ++field) {
+      const std::size_t position = shape.field_columns[field];
+      const std::string& marker = table.encoder.null_marker(position);
+      if (!marker.empty() && shape.fields[field] == marker) continue;
+      std::optional<std::string_view> found;
+      if (values[field].is_text()) found = values[field].text;
+      if (!marker.empty() && !found && values[field + 1].is_nil()) found = *table.encoder.table().columns[position].missing;
+      if (!same_value(table.encoder.type(position), words_[change.old_image.texts + position], found)) co_return false;
+    }
+    for (std::size_t field = 0; field < values.size(); ++field) {
+      words_.set(change.expected + field, values[field].is_text() ? words_.store(values[field].text) : std::string_view());
+    }
+  }
+  co_return true;
+}
+
+/// Looks at the rows that own unique values which the unit wants: a row that has the value is a violation; an entry whose row is
+/// gone or has another value by now is left over, and the next attempt may take it while the row stays so.
+asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(RedisClient& client,
+                                                                             const std::vector<UniqueFailure>& failures,
+                                                                             ExecutionCounters* counters) {
+  std::vector<Violation> violations;
+  std::vector<Guard> guards;
+  std::vector<const UniqueFailure*> asked;
+  CommandBatch batch;
+  for (const UniqueFailure& failure : failures) {
+    const Change& change = changes_[failure.change];
+    const RowEncoder& encoder = tables_[change.table].encoder;
+    Guard guard;
+    try {
+      guard.key = encoder.keys().row_of_member(failure.owner);
+    } catch (const SqlError&) {  // not a member of this table: nobody's entry
+    }
+    if (guard.key.empty() || failure.owner == change.new_image.member) {
+      const std::string_view field = RowEncoder::entry(words_, change.new_image, failure.structure).first;
+      allowed_owners_[{change.table, failure.structure, std::string(field)}] = failure.owner;
+      continue;
+    }
+    guard.fields.push_back(encoder.presence_field());
+    for (std::size_t position : encoder.structures()[failure.structure].positions) {
+      const sql::ColumnDef& column = encoder.table().columns[position];
+      if (encoder.table().in_primary_key(column.number) && !encoder.keys().stores_key_column(column)) continue;
+      guard.fields.push_back(column.field);
+      if (!encoder.null_marker(position).empty()) guard.fields.push_back(encoder.null_marker(position));
+    }
+    batch.add("HMGET", guard.key, guard.fields);
+    guards.push_back(std::move(guard));
+    asked.push_back(&failure);
+  }
+  RepliesPtr replies = co_await client.execute(std::move(batch), counters);
+  for (std::size_t index = 0; index < asked.size(); ++index) {
+    const UniqueFailure& failure = *asked[index];
+    const Change& change = changes_[failure.change];
+    const RowEncoder& encoder = tables_[change.table].encoder;
+    const RowEncoder::StructureKeys& structure = encoder.structures()[failure.structure];
+    const std::span<const Reply> values = replies->array(index);
+    if (values.size() != guards[index].fields.size()) throw unexpected_reply("HMGET", "one value per field");
+    for (const Reply& value : values) {
+      guards[index].values.push_back(value.is_text() ? std::optional<std::string>(value.text) : std::nullopt);
+    }
+    const std::string_view wanted = RowEncoder::entry(words_, change.new_image, failure.structure).first;
+    bool owns = values[0].is_text();
+    if (owns) {
+      try {
+        const std::vector<sql::Datum> key = encoder.keys().decode_member(failure.owner);
+        std::vector<sql::Datum> datums;
+        std::size_t field = 1;
+        for (std::size_t position : structure.positions) {
+          const sql::ColumnDef& column = encoder.table().columns[position];
+          const auto& primary_key = encoder.table().primary_key;
+          const auto part = std::find(primary_key.begin(), primary_key.end(), column.number);
+          if (part != primary_key.end() && !encoder.keys().stores_key_column(column)) {
+            datums.push_back(key[static_cast<std::size_t>(part - primary_key.begin())]);
+            continue;
+          }
+          std::optional<std::string_view> text;
+          if (values[field].is_text()) text = values[field].text;
+          ++field;
+          if (column.missing) {
+            if (!text && values[field].is_nil()) text = *column.missing;
+            ++field;
+          }
+          datums.push_back(text ? parse_stored_text(column.type, *text) : sql::Datum());
+        }
+        owns = encoder.keys().unique_field(structure.structure.columns, datums) == wanted;
+      } catch (const SqlError&) {
+        owns = false;
+      }
+    }
+    if (owns) {
+      violations.push_back(violation_of(failure.change, failure.structure));
+    } else {
+      allowed_owners_[{change.table, failure.structure, std::string(wanted)}] = failure.owner;
+      guards_.push_back(std::move(guards[index]));
+    }
+  }
+  co_return violations;
+}
+
+}  // namespace redquel::executor

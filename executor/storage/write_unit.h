@@ -1,0 +1,154 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "executor/redis/client.h"
+#include "executor/storage/row_image.h"
+#include "sql/catalog/catalog.h"
+#include "sql/datum.h"
+#include "sql/error.h"
+#include "sql/session_settings.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+struct WriteOptions {
+  /// More rows in one unit are 54000: the script stops Redis for about 20 µs a row.
+  std::size_t max_rows = 100'000;
+  /// How values are printed in the details of errors.
+  sql::SessionSettings settings;
+};
+
+/// What an insert does when a row with the same key or unique value exists.
+struct InsertConflict {
+  bool skip = false;  // ON CONFLICT DO NOTHING
+  /// Skips only because of this unique key (or primary key); other violations stay errors. Absent: any.
+  std::optional<std::vector<std::int16_t>> columns;
+};
+
+enum class WriteStatus {
+  kApplied,
+  kConflict,  // a value that the statement had read is not the same any more: run the statement again
+  kStale,     // a table's definition changed: load the catalog, plan and run again
+};
+
+/// The row changes of one statement: collected, then applied by one script with all their index entries, or not at all.
+///
+/// Uniqueness is checked against the state after the whole unit. So UPDATE t SET id = id + 1 succeeds, where PostgreSQL, which
+/// looks row by row, depends on the order of rows. A row may be changed once in a unit; later changes of it are ignored, as
+/// PostgreSQL does when an UPDATE … FROM meets a row twice.
+///
+/// A row is a span of values parallel to the table's columns, followed by the hidden key where the table has one. NOT NULL and
+/// CHECK are the caller's.
+class WriteUnit {
+ public:
+  using TablePtr = std::shared_ptr<const sql::TableDef>;
+
+  explicit WriteUnit(WriteOptions options = {});
+  ~WriteUnit();
+  WriteUnit(const WriteUnit&) = delete;
+  WriteUnit& operator=(const WriteUnit&) = delete;
+
+  /// Gives the row's ordinal in the unit, under which `was_skipped` answers. Throws SqlError 54000.
+  std::size_t insert_row(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict = {});
+  /// `relied`: per column, whether the statement's result depends on its old value (WHERE, SET expressions, RETURNING); empty: all.
+  /// Columns whose index entries change are always compared. False: the row was changed before in this unit.
+  bool update_row(const TablePtr& table, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
+                  const std::vector<bool>& relied = {});
+  bool delete_row(const TablePtr& table, std::span<const sql::Datum> old_row, const std::vector<bool>& relied = {});
+  /// Adds the row's entries in some structures only: for an index that is being built. `index_name` is what a violation reports.
+  void index_row(const TablePtr& table, const std::vector<sql::Structure>& structures, std::span<const sql::Datum> row,
+                 const std::string& index_name);
+
+  bool empty() const { return changes_.empty(); }
+  std::size_t size() const { return changes_.size(); }
+
+  /// One script call; more where an insert meets existing rows or leftovers of vanished ones. After kApplied the unit is done, after
+  /// anything else nothing has changed. Throws SqlError 23505 for the first violation in the order of rows, and Redis's errors.
+  asio::awaitable<WriteStatus> execute(RedisClient& client, ExecutionCounters* counters = nullptr);
+  /// After kApplied: did the insert with this ordinal give way to an existing row?
+  bool was_skipped(std::size_t ordinal) const { return changes_[ordinal].skipped; }
+
+ private:
+  friend class WriteEncoding;
+
+  enum class Kind : std::uint8_t { kInsert, kUpdate, kDelete, kIndex };
+  /// One field that must still hold what was read; null: must be absent.
+  struct Change {
+    Kind kind;
+    bool skip_if_exists = false, skipped = false;
+    std::uint32_t table = 0;
+    std::uint32_t shape = 0;     // of the checks: which fields are compared
+    std::uint32_t expected = 0;  // in words_: parallel to the shape's fields
+    std::uint32_t conflict = 0;  // in conflicts_
+    RowImage old_image, new_image;
+  };
+  /// Which columns of a table are compared, and the hash fields that takes.
+  struct Shape {
+    std::vector<bool> columns;
+    std::vector<std::string> fields;
+    std::vector<std::size_t> field_columns;  // position in table.columns; the marker of NULL follows its column
+    std::size_t presence = 0;                // in `fields`
+  };
+  struct Table {
+    RowEncoder encoder;
+    std::string index_name;  // kIndex only
+    std::vector<Shape> shapes;
+    std::map<std::vector<bool>, std::uint32_t> shape_numbers;
+    std::set<std::string, std::less<>> changed_members;
+  };
+  /// An unindexed row whose state a take-over of a unique value relies on.
+  struct Guard {
+    std::string key;
+    std::vector<std::string> fields;
+    std::vector<std::optional<std::string>> values;
+  };
+  struct Violation {
+    std::size_t change;
+    sql::Oid constraint;  // order of the checks within a row
+    std::optional<std::size_t> structure;  // nullopt: the primary key
+  };
+  struct Encoded;
+
+  std::uint32_t table_number(const TablePtr& table, const std::vector<sql::Structure>* structures, const std::string& index_name);
+  std::uint32_t shape_number(Table& table, std::vector<bool> columns);
+  void set_expected(Change& change, const std::vector<bool>& columns);
+  void check_size() const;
+  bool mark_changed(Table& table, const RowImage& image);
+  std::vector<sql::Datum> column_values(const Change& change, std::span<const std::size_t> positions) const;
+  sql::SqlError violation_error(const Violation& violation) const;
+  bool may_skip(const Change& change, const Violation& violation) const;
+  Violation violation_of(std::size_t change, std::optional<std::size_t> structure) const;
+
+  asio::awaitable<bool> reread_old_rows(RedisClient& client, std::span<const std::size_t> changes, ExecutionCounters* counters);
+  struct UniqueFailure {
+    std::size_t change, structure;
+    std::string owner;
+  };
+  asio::awaitable<std::vector<Violation>> examine_owners(RedisClient& client, const std::vector<UniqueFailure>& failures,
+                                                         ExecutionCounters* counters);
+
+  WriteOptions options_;
+  Words words_;
+  std::deque<Table> tables_;  // encoders are referred to
+  std::map<std::pair<sql::Oid, std::string>, std::uint32_t> table_numbers_;
+  std::vector<Change> changes_;
+  std::vector<InsertConflict> conflicts_;
+  std::vector<Guard> guards_;
+  /// Owners that a unique value may have although no change of the unit releases it: (table, structure, field).
+  std::map<std::tuple<std::uint32_t, std::size_t, std::string>, std::string> allowed_owners_;
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,319 @@
+#include "executor/tables/index_answers.h"
+
+#include <cmath>
+
+#include "executor/operators/make_operator.h"
+#include "executor/tables/key_values.h"
+#include "executor/tables/read_scripts.h"
+#include "executor/tables/set_program.h"
+#include "planner/access/ordered_source.h"
+#include "sql/expressions/evaluate.h"
+#include "sql/types/index_value.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using SetKind = planner::SetExpression::Kind;
+using Encoding = planner::OrderedSource::Encoding;
+
+/// Doubles name every integer up to here.
+constexpr double kExactDouble = 9007199254740992.0;
+
+/// Gives one batch of its own, or all of the fallback plan's.
+class IndexAnswer : public Operator {
+ public:
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (fallback_) co_return co_await fallback_->next();
+    if (done_) co_return std::nullopt;
+    done_ = true;
+    std::optional<sql::Batch> batch = co_await answer();
+    if (!batch) {
+      fallback_ = make_operator(*fallback_plan_, context_);
+      co_return co_await fallback_->next();
+    }
+    if (batch->rows == 0) co_return std::nullopt;
+    co_return batch;
+  }
+
+ protected:
+  IndexAnswer(const planner::PhysicalNode& node, planner::PhysicalPlan fallback, ExecutionContext& context)
+      : node_(node), context_(context), fallback_plan_(std::move(fallback)) {
+    if (context.statistics) counters_ = &own_counters_;
+  }
+  ~IndexAnswer() override {
+    if (!counters_) return;
+    planner::NodeRun& run = (*context_.statistics)[&node_];
+    run.round_trips += own_counters_.round_trips;
+    run.commands += own_counters_.commands;
+    run.bytes_sent += own_counters_.bytes_sent;
+    run.bytes_received += own_counters_.bytes_received;
+  }
+  /// nullopt: cardinalities cannot tell, the fallback must run.
+  virtual asio::awaitable<std::optional<sql::Batch>> answer() = 0;
+
+  const planner::PhysicalNode& node_;
+  ExecutionContext& context_;
+  ExecutionCounters* counters_ = nullptr;
+
+ private:
+  planner::PhysicalPlan fallback_plan_;
+  ExecutionCounters own_counters_;
+  OperatorPtr fallback_;
+  bool done_ = false;
+};
+
+/// count(*) as a sum of cardinalities of one moment.
+class IndexCountOperator final : public IndexAnswer {
+ public:
+  IndexCountOperator(const planner::PhysicalNode& node, const planner::IndexCount& count, ExecutionContext& context)
+      : IndexAnswer(node, count.fallback, context), count_(count) {}
+
+ private:
+  asio::awaitable<std::optional<sql::Batch>> answer() override {
+    context_.note_read(*count_.table);
+    if (!co_await is_cheap()) co_return std::nullopt;
+    CommandBatch batch;
+    std::vector<int> signs;
+    for (const planner::CountTerm& term : count_.terms) {
+      Added added = append_term(batch, term);
+      if (added == Added::kInexact) co_return std::nullopt;
+      if (added == Added::kYes) signs.push_back(term.sign);
+    }
+    std::int64_t total = 0;
+    if (!signs.empty()) {
+      RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters_);
+      for (std::size_t i = 0; i < signs.size(); ++i) total += signs[i] * replies->integer(i);
+    }
+    sql::Batch result;
+    result.rows = 1;
+    for (std::size_t i = 0; i < count_.outputs; ++i) {
+      result.columns.push_back(std::make_shared<sql::Column>(sql::Column::constant(sql::kInt8, total, 1)));
+    }
+    co_return result;
+  }
+
+  /// An intersection costs as much as its smallest set: none may hold Redis for long.
+  asio::awaitable<bool> is_cheap() {
+    CommandBatch batch;
+    std::vector<std::size_t> sizes;
+    for (const planner::CountTerm& term : count_.terms) {
+      if (term.kind != planner::CountTerm::Kind::kSets || term.sets.kind != SetKind::kIntersection) continue;
+      std::size_t added = 0;
+      for (const planner::SetExpression& set : term.sets.operands) {
+        auto key = evaluate_set_key(set, *count_.table, context_.evaluation());
+        if (!key) continue;
+        batch.add("SCARD", *key);
+        ++added;
+      }
+      sizes.push_back(added);
+    }
+    if (sizes.empty() || context_.is_known_cheap(&count_)) co_return true;
+    RepliesPtr replies = co_await context_.ask(std::move(batch), counters_);
+    std::size_t next = 0;
+    bool cheap = true;
+    for (std::size_t count : sizes) {
+      std::int64_t smallest = INT64_MAX;
+      for (std::size_t i = 0; i < count; ++i) smallest = std::min(smallest, replies->integer(next++));
+      cheap = cheap && (count == 0 || smallest <= static_cast<std::int64_t>(context_.limits.intersection_members));
+    }
+    if (cheap) context_.remember_cheap(&count_);
+    co_return cheap;
+  }
+
+  enum class Added { kYes, kEmpty, kInexact };
+
+  Added append_term(CommandBatch& batch, const planner::CountTerm& term) {
+    using Kind = planner::CountTerm::Kind;
+    sql::TableKeys keys(*count_.table);
+    if (term.kind == Kind::kAllRows) {
+      batch.add("ZCARD", keys.all_rows());
+      return Added::kYes;
+    }
+    if (term.kind == Kind::kSets) return append_sets(batch, term.sets);
+    planner::OrderedSource source = *planner::ordered_source(*count_.table, term.column);
+    if (term.kind == Kind::kPrefix) {
+      std::string low = "[" + term.prefix->prefix, high = "(" + term.prefix->prefix + "\xff";
+      batch.add("ZLEXCOUNT", source.key, low, high);
+      return Added::kYes;
+    }
+    return append_range(batch, source, term);
+  }
+
+  Added append_sets(CommandBatch& batch, const planner::SetExpression& sets) {
+    if (sets.kind != SetKind::kIntersection) {
+      auto key = evaluate_set_key(sets, *count_.table, context_.evaluation());
+      if (!key) return Added::kEmpty;
+      batch.add("SCARD", *key);
+      return Added::kYes;
+    }
+    std::vector<std::string> set_keys;
+    for (const planner::SetExpression& set : sets.operands) {
+      auto key = evaluate_set_key(set, *count_.table, context_.evaluation());
+      if (!key) return Added::kEmpty;
+      set_keys.push_back(std::move(*key));
+    }
+    batch.add("SINTERCARD", set_keys.size(), set_keys);
+    return Added::kYes;
+  }
+
+  Added append_range(CommandBatch& batch, const planner::OrderedSource& source, const planner::CountTerm& term) {
+    bool by_score = source.encoding == Encoding::kScore;
+    std::string low = by_score ? "-inf" : "-", high = by_score ? "+inf" : "+";
+    sql::Type column = count_.table->find_column(term.column)->type;
+    for (const auto* bound : {&term.lower, &term.upper}) {
+      if (!*bound) continue;
+      bool lower = bound == &term.lower, inclusive = (*bound)->inclusive;
+      sql::Type type = (*bound)->value->type;
+      sql::Datum value = sql::evaluate_scalar(*(*bound)->value, context_.evaluation());
+      if (sql::is_null(value)) return Added::kEmpty;
+      std::string& end = lower ? low : high;
+      if (by_score) {
+        double score = sql::score_of(type, value);
+        if (!source.exact && (!std::isfinite(score) || (is_integral(type) && std::abs(score) >= kExactDouble))) return Added::kInexact;
+        end = (inclusive ? "" : "(") + sql::ordered_score(type, value);
+      } else if (source.encoding == Encoding::kRowKey) {
+        end = (inclusive ? "[" : "(") + sql::canonical_text(column, value);
+      } else {
+        std::string bytes = sql::ordered_member_prefix(column, value);
+        if (bytes.size() >= sql::kMaxOrderedPrefix) return Added::kInexact;
+        // Members of the value are bytes+0x00+key.
+        if (lower) end = inclusive ? "[" + bytes : "[" + bytes + "\x01";
+        else end = inclusive ? "(" + bytes + "\x01" : "(" + bytes;
+      }
+    }
+    batch.add(by_score ? "ZCOUNT" : "ZLEXCOUNT", source.key, low, high);
+    return Added::kYes;
+  }
+
+  static bool is_integral(sql::Type type) { return type.oid != sql::oid::kFloat4 && type.oid != sql::oid::kFloat8; }
+
+  const planner::IndexCount& count_;
+};
+
+/// min and max as the ends of zsets; the values are read from the rows, which have them exactly.
+class IndexMinMaxOperator final : public IndexAnswer {
+ public:
+  IndexMinMaxOperator(const planner::PhysicalNode& node, const planner::IndexMinMax& min_max, ExecutionContext& context)
+      : IndexAnswer(node, min_max.fallback, context), min_max_(min_max) {}
+
+ private:
+  asio::awaitable<std::optional<sql::Batch>> answer() override {
+    context_.note_read(*min_max_.table);
+    sql::TableKeys keys(*min_max_.table);
+    CommandBatch batch;
+    std::vector<sql::RowFields> fields;
+    for (const auto& end : min_max_.ends) {
+      std::vector<std::int16_t> numbers{end.column};
+      fields.push_back(sql::row_fields(*min_max_.table, numbers));
+      planner::OrderedSource source = *planner::ordered_source(*min_max_.table, end.column);
+      ZsetRange range;
+      bool by_score = source.encoding == Encoding::kScore;
+      range.by = by_score ? ZsetRange::By::kScore : ZsetRange::By::kLex;
+      range.low = by_score ? "-inf" : "-";
+      range.high = by_score ? "+inf" : "+";
+      range.descending = end.maximum;
+      range.count = 1;
+      bool composite = min_max_.table->primary_key.size() > 1;
+      RowArguments rows{min_max_.table->prefix + ":", !composite && !keys.sort_get_is_safe(), &fields.back().fields};
+      append_range_rows(batch, source.key, range, source.encoding == Encoding::kMember, rows);
+    }
+    RepliesPtr replies = co_await context_.ask_script(ReadScripts::range_rows(), std::move(batch), counters_);
+    if (min_max_.ends.size() > 1) context_.note_turns(*min_max_.table);
+    sql::Batch result;
+    result.rows = 1;
+    for (std::size_t i = 0; i < min_max_.ends.size(); ++i) {
+      auto column = value_of(min_max_.ends[i], fields[i], replies->array(i));
+      if (!column) co_return std::nullopt;
+      column->keep_alive(replies);
+      result.columns.push_back(std::move(column));
+    }
+    co_return result;
+  }
+
+  std::shared_ptr<sql::Column> value_of(const planner::IndexMinMax::End& end, const sql::RowFields& fields,
+                                        std::span<const Reply> element) const {
+    sql::Type type = min_max_.table->find_column(end.column)->type;
+    auto column = std::make_shared<sql::Column>(sql::Column::encoded(type));
+    if (element.empty()) {
+      column->append_null();
+      return column;
+    }
+    if (element[0].is_nil() || element.size() < 2 + fields.fields.size()) return nullptr;
+    planner::OrderedSource source = *planner::ordered_source(*min_max_.table, end.column);
+    if (source.encoding == Encoding::kScore && !source.exact) {
+      double score = std::strtod(std::string(element[1].text).c_str(), nullptr);
+      if (!std::isfinite(score) || std::abs(score) >= kExactDouble) return nullptr;
+    }
+    if (source.encoding == Encoding::kMember && element[0].text.size() >= sql::kMaxOrderedPrefix) return nullptr;
+    using Kind = sql::RowFields::Source::Kind;
+    const auto& from = fields.columns[0];
+    if (!element[2 + fields.presence].is_text()) return nullptr;  // the row is gone: its entry is stale
+    if (from.kind == Kind::kField) {
+      if (!element[2 + from.index].is_text()) return nullptr;
+      column->append_view(element[2 + from.index].text);
+    } else {
+      column->append<std::string_view>(element[0].text);
+    }
+    return column;
+  }
+
+  const planner::IndexMinMax& min_max_;
+};
+
+/// The values of an index, with or without the cardinality of each one's set.
+class IndexGroupsOperator final : public IndexAnswer {
+ public:
+  IndexGroupsOperator(const planner::PhysicalNode& node, const planner::IndexGroups& groups, ExecutionContext& context)
+      : IndexAnswer(node, groups.fallback, context), groups_(groups) {}
+
+ private:
+  asio::awaitable<std::optional<sql::Batch>> answer() override {
+    context_.note_read(*groups_.table);
+    sql::TableKeys keys(*groups_.table);
+    const sql::ColumnDef& definition = *groups_.table->find_column(groups_.column);
+    std::vector<std::int16_t> columns{groups_.column};
+    CommandBatch batch;
+    append_group_counts(batch, keys.values(columns), definition.not_null ? "" : keys.null_set(groups_.column), context_.limits.values,
+                        groups_.counts);
+    RepliesPtr replies = co_await context_.ask_script(ReadScripts::group_counts(), std::move(batch), counters_);
+    if ((*replies)[0].is_nil()) co_return std::nullopt;
+    auto entries = replies->array(0);
+    auto values = std::make_shared<sql::Column>(sql::Column::encoded(definition.type));
+    auto counts = std::make_shared<sql::Column>(sql::kInt8);
+    for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
+      if (entries[i + 1].integer == 0) continue;
+      if (entries[i].is_nil()) {
+        values->append_null();
+      } else {
+        values->append_view(entries[i].text);
+      }
+      counts->append<std::int64_t>(entries[i + 1].integer);
+    }
+    values->keep_alive(replies);
+    sql::Batch result;
+    result.rows = values->size();
+    result.columns.push_back(std::move(values));
+    for (std::size_t i = 0; i < groups_.outputs; ++i) result.columns.push_back(counts);
+    co_return result;
+  }
+
+  const planner::IndexGroups& groups_;
+};
+
+}  // namespace
+
+OperatorPtr make_index_count(const planner::PhysicalNode& node, const planner::IndexCount& count, ExecutionContext& context) {
+  return std::make_unique<IndexCountOperator>(node, count, context);
+}
+
+OperatorPtr make_index_min_max(const planner::PhysicalNode& node, const planner::IndexMinMax& min_max, ExecutionContext& context) {
+  return std::make_unique<IndexMinMaxOperator>(node, min_max, context);
+}
+
+OperatorPtr make_index_groups(const planner::PhysicalNode& node, const planner::IndexGroups& groups, ExecutionContext& context) {
+  return std::make_unique<IndexGroupsOperator>(node, groups, context);
+}
+
+}  // namespace redquel::executor

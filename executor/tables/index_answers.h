@@ -1,0 +1,13 @@
+#pragma once
+
+#include "executor/execution_context.h"
+#include "executor/operators/operator.h"
+
+namespace redquel::executor {
+
+/// Answers from cardinalities and ends of indexes; no row is read unless the plan's fallback must run.
+OperatorPtr make_index_count(const planner::PhysicalNode&, const planner::IndexCount&, ExecutionContext&);
+OperatorPtr make_index_min_max(const planner::PhysicalNode&, const planner::IndexMinMax&, ExecutionContext&);
+OperatorPtr make_index_groups(const planner::PhysicalNode&, const planner::IndexGroups&, ExecutionContext&);
+
+}  // namespace redquel::executor

@@ -1,0 +1,234 @@
+#include "executor/tables/lookup_join.h"
+
+#include <unordered_map>
+
+#include "executor/operators/make_operator.h"
+#include "executor/tables/key_values.h"
+#include "executor/tables/read_scripts.h"
+#include "executor/tables/source_operator.h"
+#include "sql/expressions/evaluate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using By = planner::LookupJoin::By;
+
+class LookupJoinOperator final : public SourceOperator {
+ public:
+  LookupJoinOperator(const planner::PhysicalNode& node, const planner::LookupJoin& join, ExecutionContext& context)
+      : SourceOperator(node, join.read, context), join_(join), outer_(make_operator(*join.outer, context)) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    while (auto outer = co_await outer_->next()) {
+      std::vector<std::optional<std::size_t>> key_of_row = distinct_keys(*outer);
+      keys_of_rows_.clear();
+      if (!names_.empty()) co_await look_up();
+      sql::Batch inner = reader_.take_all();
+      filter_inner(inner);
+      sql::Batch joined = pair_up(*outer, inner, key_of_row);
+      if (joined.rows > 0) co_return joined;
+    }
+    co_return std::nullopt;
+  }
+
+ private:
+  /// The outer rows' keys, each distinct one once in `names_`: the row's member, the field of the uniques hash or the set's key.
+  std::vector<std::optional<std::size_t>> distinct_keys(const sql::Batch& outer) {
+    std::vector<sql::ColumnPtr> values;
+    for (const sql::ExpressionPtr& value : join_.values) values.push_back(sql::evaluate(*value, outer, context_.evaluation()));
+    names_.clear();
+    std::unordered_map<std::string, std::size_t> known;
+    std::vector<std::optional<std::size_t>> key_of_row(outer.rows);
+    std::vector<sql::Datum> key(values.size());
+    for (std::size_t row = 0; row < outer.rows; ++row) {
+      bool complete = true;
+      for (std::size_t i = 0; i < values.size() && complete; ++i) {
+        sql::Type type = reader_.table().find_column(join_.columns[i])->type;
+        auto value = to_column_value(type, values[i]->type(), values[i]->datum(row));
+        complete = value.has_value();
+        if (complete) key[i] = std::move(*value);
+      }
+      if (!complete) continue;
+      auto [found, added] = known.try_emplace(name_of(key), names_.size());
+      if (added) names_.push_back(found->first);
+      key_of_row[row] = found->second;
+    }
+    return key_of_row;
+  }
+
+  std::string name_of(const std::vector<sql::Datum>& key) const {
+    switch (join_.by) {
+      case By::kPrimaryKey: return reader_.keys().member(key);
+      case By::kUnique: return reader_.keys().unique_field(join_.columns, key);
+      case By::kSet: return reader_.keys().value_set(join_.columns, key);
+    }
+    return {};
+  }
+
+  asio::awaitable<void> look_up() {
+    context_.note_read(reader_.table());
+    if (join_.by == By::kSet) {
+      co_await look_up_sets();
+      co_return;
+    }
+    auto members = std::make_shared<std::vector<std::string>>(names_);
+    std::vector<std::size_t> key_of_member(names_.size());
+    for (std::size_t i = 0; i < names_.size(); ++i) key_of_member[i] = i;
+    if (join_.by == By::kUnique) {
+      CommandBatch batch;
+      batch.add("HMGET", reader_.keys().uniques(join_.columns), names_);
+      RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
+      members->clear();
+      key_of_member.clear();
+      auto found = replies->array(0);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        if (!found[i].is_text()) continue;
+        members->emplace_back(found[i].text);
+        key_of_member.push_back(i);
+      }
+      context_.note_turns(reader_.table());
+    }
+    co_await fetch_members(std::move(members), std::move(key_of_member));
+  }
+
+  asio::awaitable<void> fetch_members(std::shared_ptr<std::vector<std::string>> members, std::vector<std::size_t> key_of_member) {
+    if (members->empty()) co_return;
+    CommandBatch batch;
+    for (const std::string& member : *members) reader_.append_fetch(batch, member);
+    RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters());
+    for (std::size_t i = 0; i < members->size(); ++i) {
+      if (reader_.add((*members)[i], (*replies)[i].children())) keys_of_rows_.push_back(key_of_member[i]);
+    }
+    reader_.keep_alive(members);
+    reader_.keep_alive(replies);
+  }
+
+  asio::awaitable<void> look_up_sets() {
+    CommandBatch batch;
+    for (const std::string& key : names_) {
+      SetProgram program{{key}, {"s"}};
+      append_rows_of_sets(batch, program, row_arguments(reader_), context_.limits.set_members, context_.limits.script_rows);
+    }
+    RepliesPtr replies = co_await context_.ask_script(ReadScripts::rows_of_sets(), std::move(batch), counters());
+    if (names_.size() > 1) context_.note_turns(reader_.table());
+    auto members = std::make_shared<std::vector<std::string>>();
+    std::vector<std::size_t> key_of_member;
+    std::size_t width = 1 + reader_.fields().size();
+    for (std::size_t key = 0; key < names_.size(); ++key) {
+      auto parts = (*replies)[key].children();
+      if (parts.size() != 3) {
+        co_await scan_set(key, *members, key_of_member);
+        continue;
+      }
+      auto values = parts[1].children();
+      for (std::size_t i = 0; i + width <= values.size(); i += width) {
+        if (reader_.add(values[i].text, values.subspan(i + 1, width - 1))) keys_of_rows_.push_back(key);
+      }
+      for (const Reply& member : parts[2].children()) {
+        members->emplace_back(member.text);
+        key_of_member.push_back(key);
+      }
+    }
+    reader_.keep_alive(replies);
+    co_await fetch_members(std::move(members), std::move(key_of_member));
+  }
+
+  asio::awaitable<void> scan_set(std::size_t key, std::vector<std::string>& members, std::vector<std::size_t>& key_of_member) {
+    std::string cursor = "0";
+    std::unordered_map<std::string, bool> seen;
+    do {
+      CommandBatch batch;
+      batch.add("SSCAN", names_[key], cursor, "COUNT", context_.limits.chunk_rows);
+      RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
+      auto parts = replies->array(0);
+      if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SSCAN");
+      cursor = std::string(parts[0].text);
+      for (const Reply& member : parts[1].children()) {
+        if (!seen.try_emplace(std::string(member.text)).second) continue;
+        members.emplace_back(member.text);
+        key_of_member.push_back(key);
+      }
+    } while (cursor != "0");
+  }
+
+  void filter_inner(sql::Batch& inner) {
+    if (!join_.read.condition || inner.rows == 0) return;
+    std::vector<std::uint32_t> selected = sql::select_rows(*join_.read.condition, inner, context_.evaluation());
+    std::vector<std::size_t> keys;
+    for (std::uint32_t row : selected) keys.push_back(keys_of_rows_[row]);
+    keys_of_rows_ = std::move(keys);
+    inner = inner.gather(selected);
+  }
+
+  sql::Batch pair_up(const sql::Batch& outer, const sql::Batch& inner, const std::vector<std::optional<std::size_t>>& key_of_row) {
+    std::vector<std::vector<std::uint32_t>> rows_of_key(names_.size());
+    for (std::size_t i = 0; i < keys_of_rows_.size(); ++i) rows_of_key[keys_of_rows_[i]].push_back(static_cast<std::uint32_t>(i));
+    std::vector<std::uint32_t> outer_rows, inner_rows;
+    for (std::size_t row = 0; row < outer.rows; ++row) {
+      if (!key_of_row[row]) continue;
+      for (std::uint32_t match : rows_of_key[*key_of_row[row]]) {
+        outer_rows.push_back(static_cast<std::uint32_t>(row));
+        inner_rows.push_back(match);
+      }
+    }
+    sql::Batch pairs = outer.gather(outer_rows), right = inner.gather(inner_rows);
+    pairs.columns.insert(pairs.columns.end(), right.columns.begin(), right.columns.end());
+    std::vector<std::uint32_t> kept;
+    if (join_.residual && pairs.rows > 0) {
+      kept = sql::select_rows(*join_.residual, pairs, context_.evaluation());
+    } else {
+      for (std::size_t i = 0; i < pairs.rows; ++i) kept.push_back(static_cast<std::uint32_t>(i));
+    }
+    if (join_.kind == planner::JoinKind::kInner) return kept.size() == pairs.rows ? pairs : pairs.gather(kept);
+
+    std::vector<char> matched(outer.rows, 0);
+    for (std::uint32_t pair : kept) matched[outer_rows[pair]] = 1;
+    if (join_.kind != planner::JoinKind::kLeft) {
+      std::vector<std::uint32_t> rows;
+      bool wanted = join_.kind == planner::JoinKind::kSemi;
+      for (std::size_t row = 0; row < outer.rows; ++row) {
+        if ((matched[row] != 0) == wanted) rows.push_back(static_cast<std::uint32_t>(row));
+      }
+      return outer.gather(rows);
+    }
+    return with_unmatched(outer, pairs.gather(kept), matched);
+  }
+
+  /// Rows of a left join without a match, NULLs on the right, behind the pairs.
+  static sql::Batch with_unmatched(const sql::Batch& outer, const sql::Batch& pairs, const std::vector<char>& matched) {
+    sql::Batch result;
+    for (std::size_t c = 0; c < pairs.columns.size(); ++c) {
+      const sql::Column& from = *pairs.columns[c];
+      bool left = c < outer.columns.size();
+      bool encoded = left ? outer.columns[c]->is_encoded() : from.is_encoded();
+      auto column = std::make_shared<sql::Column>(encoded ? sql::Column::encoded(from.type()) : sql::Column(from.type()));
+      for (std::size_t i = 0; i < pairs.rows; ++i) column->append_from(from, i);
+      for (std::size_t row = 0; row < outer.rows; ++row) {
+        if (matched[row]) continue;
+        if (left) column->append_from(*outer.columns[c], row);
+        else column->append_null();
+      }
+      // Views point into the memory of both sources.
+      column->keep_alive(pairs.columns[c]);
+      if (left) column->keep_alive(outer.columns[c]);
+      result.rows = column->size();
+      result.columns.push_back(std::move(column));
+    }
+    if (result.columns.empty()) result.rows = pairs.rows + static_cast<std::size_t>(std::count(matched.begin(), matched.end(), 0));
+    return result;
+  }
+
+  const planner::LookupJoin& join_;
+  OperatorPtr outer_;
+  std::vector<std::string> names_;
+  std::vector<std::size_t> keys_of_rows_;  // of each inner row in the reader
+};
+
+}  // namespace
+
+OperatorPtr make_lookup_join(const planner::PhysicalNode& node, const planner::LookupJoin& join, ExecutionContext& context) {
+  return std::make_unique<LookupJoinOperator>(node, join, context);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "executor/execution_context.h"
+#include "executor/operators/operator.h"
+
+namespace redquel::executor {
+
+/// Joins each batch of the outer input with a table's rows, which are looked up by key: one or two round trips a batch.
+OperatorPtr make_lookup_join(const planner::PhysicalNode&, const planner::LookupJoin&, ExecutionContext&);
+
+}  // namespace redquel::executor

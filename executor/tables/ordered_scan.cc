@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <unordered_set>
+
+#include "executor/tables/key_values.h"
+#include "executor/tables/source_operator.h"
+#include "executor/tables/zset_walk.h"
+#include "sql/expressions/evaluate.h"
+#include "sql/types/index_value.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using Encoding = planner::OrderedSource::Encoding;
+
+/// The ends of a walk as ZRANGE takes them. nullopt: the range is empty.
+std::optional<ZsetRange> evaluate_range(const planner::OrderedScan& scan, const planner::OrderedSource& source,
+                                        const sql::EvaluationContext& context) {
+  ZsetRange range;
+  range.descending = scan.descending;
+  bool by_score = source.encoding == Encoding::kScore;
+  range.by = by_score ? ZsetRange::By::kScore : ZsetRange::By::kLex;
+  range.low = by_score ? "-inf" : "-";
+  range.high = by_score ? "+inf" : "+";
+  sql::Type column = scan.read.table->find_column(scan.column)->type;
+  if (scan.prefix) {
+    range.low = "[" + scan.prefix->prefix;
+    range.high = "(" + scan.prefix->prefix + "\xff";  // no UTF-8 text has this byte
+    return range;
+  }
+  for (const auto* bound : {&scan.lower, &scan.upper}) {
+    if (!*bound) continue;
+    bool lower = bound == &scan.lower;
+    const sql::Type type = (*bound)->value->type;
+    const sql::Datum value = sql::evaluate_scalar(*(*bound)->value, context);
+    if (sql::is_null(value)) return {};
+    std::string& end = lower ? range.low : range.high;
+    if (by_score) {
+      // A double may stand for several values: the bound itself is checked again on the rows.
+      bool exclusive = !(*bound)->inclusive && source.exact && type.oid == column.oid;
+      end = (exclusive ? "(" : "") + sql::ordered_score(type, value);
+      continue;
+    }
+    std::string bytes = source.encoding == Encoding::kRowKey ? sql::canonical_text(column, value)
+                                                              : sql::ordered_member_prefix(column, value);
+    if (source.encoding == Encoding::kRowKey) {
+      end = ((*bound)->inclusive ? "[" : "(") + bytes;
+    } else {
+      // All members of the value itself lie between bytes+0x00 and bytes+0x01; equal (or cut) ones are checked again.
+      end = lower ? "[" + bytes : "(" + bytes + "\x01";
+    }
+  }
+  return range;
+}
+
+/// A walk along an ordered index, the rows of its NULL set before or behind.
+class OrderedScanOperator final : public SourceOperator {
+ public:
+  OrderedScanOperator(const planner::PhysicalNode& node, const planner::OrderedScan& scan, ExecutionContext& context)
+      : SourceOperator(node, scan.read, context), scan_(scan) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    using Nulls = planner::OrderedScan::Nulls;
+    if (!started_) {
+      started_ = true;
+      start();
+    }
+    while (remaining_ > 0) {
+      sql::Batch batch;
+      if (scan_.nulls == Nulls::kFirst && !nulls_done_) {
+        batch = co_await read_nulls();
+      } else if (walk_ && !walk_->at_end()) {
+        co_await walk_->read_chunk();
+        batch = take();
+      } else if (scan_.nulls == Nulls::kLast && !nulls_done_) {
+        batch = co_await read_nulls();
+      } else {
+        break;
+      }
+      if (batch.rows == 0) continue;
+      if (scan_.goal.exact && batch.rows > remaining_) batch = first_rows(batch, remaining_);
+      if (scan_.goal.exact) remaining_ -= batch.rows;
+      co_return batch;
+    }
+    co_return std::nullopt;
+  }
+
+ private:
+  void start() {
+    RowCounts counts = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation());
+    planner::OrderedSource source = *planner::ordered_source(reader_.table(), scan_.column);
+    auto range = evaluate_range(scan_, source, context_.evaluation());
+    if (!range) return;
+    ZsetWalk::Options options;
+    options.by_score = source.encoding == Encoding::kScore;
+    options.source = std::move(source);
+    options.range = std::move(*range);
+    options.whole = !scan_.lower && !scan_.upper && !scan_.prefix;
+    options.atomic_if_small = options.whole && !counts.limit;
+    if (scan_.goal.exact) {
+      options.offset = counts.offset;
+      if (counts.limit) remaining_ = options.wanted.emplace(*counts.limit);
+    } else if (auto wanted = counts.wanted()) {
+      options.wanted = *wanted;
+    }
+    walk_.emplace(std::move(options), reader_, context_, counters());
+  }
+
+  static sql::Batch first_rows(const sql::Batch& batch, std::size_t count) {
+    std::vector<std::uint32_t> rows(count);
+    for (std::size_t i = 0; i < count; ++i) rows[i] = static_cast<std::uint32_t>(i);
+    return batch.gather(rows);
+  }
+
+  asio::awaitable<sql::Batch> read_nulls() {
+    CommandBatch batch;
+    batch.add("SSCAN", reader_.keys().null_set(scan_.column), null_cursor_, "COUNT", context_.limits.chunk_rows);
+    RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
+    auto parts = replies->array(0);
+    if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SSCAN");
+    null_cursor_ = std::string(parts[0].text);
+    nulls_done_ = null_cursor_ == "0";
+    std::vector<std::string> members;
+    for (const Reply& member : parts[1].children()) {
+      if (null_rows_.emplace(member.text).second) members.emplace_back(member.text);
+    }
+    if (members.empty()) co_return sql::Batch{};
+    co_return co_await fetch(std::move(members));
+  }
+
+  const planner::OrderedScan& scan_;
+  bool started_ = false;
+  std::optional<ZsetWalk> walk_;
+  std::size_t remaining_ = SIZE_MAX;
+  std::string null_cursor_ = "0";
+  bool nulls_done_ = false;
+  std::unordered_set<std::string> null_rows_;
+};
+
+/// The whole table along its all-rows zset.
+class FullScanOperator final : public SourceOperator {
+ public:
+  FullScanOperator(const planner::PhysicalNode& node, const planner::FullScan& scan, ExecutionContext& context)
+      : SourceOperator(node, scan.read, context), scan_(scan) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (!walk_) start();
+    while (remaining_ > 0 && !walk_->at_end()) {
+      co_await walk_->read_chunk();
+      sql::Batch batch = take();
+      if (batch.rows == 0) continue;
+      if (batch.rows > remaining_) {
+        std::vector<std::uint32_t> rows(remaining_);
+        for (std::size_t i = 0; i < remaining_; ++i) rows[i] = static_cast<std::uint32_t>(i);
+        batch = batch.gather(rows);
+      }
+      if (scan_.goal.exact && limited_) remaining_ -= batch.rows;
+      co_return batch;
+    }
+    co_return std::nullopt;
+  }
+
+ private:
+  void start() {
+    RowCounts counts = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation());
+    ZsetWalk::Options options;
+    options.by_score = scores_order_rows();
+    options.source = {reader_.keys().all_rows(), options.by_score ? Encoding::kScore : Encoding::kRowKey, true};
+    options.range.low = options.by_score ? "-inf" : "-";
+    options.range.high = options.by_score ? "+inf" : "+";
+    options.range.descending = scan_.descending;
+    options.whole = true;
+    options.atomic_if_small = !counts.limit;
+    if (scan_.goal.exact) {
+      options.offset = counts.offset;
+      limited_ = counts.limit.has_value();
+      if (limited_) remaining_ = options.wanted.emplace(*counts.limit);
+    } else if (auto wanted = counts.wanted()) {
+      options.wanted = *wanted;
+    }
+    walk_.emplace(std::move(options), reader_, context_, counters());
+  }
+
+  bool scores_order_rows() const {
+    const sql::TableDef& table = reader_.table();
+    if (table.has_hidden_key()) return true;
+    if (table.primary_key.size() != 1) return false;
+    sql::Oid type = table.find_column(table.primary_key[0])->type.oid;
+    return type == sql::oid::kInt2 || type == sql::oid::kInt4 || type == sql::oid::kInt8;
+  }
+
+  const planner::FullScan& scan_;
+  std::optional<ZsetWalk> walk_;
+  std::size_t remaining_ = SIZE_MAX;
+  bool limited_ = false;
+};
+
+}  // namespace
+
+OperatorPtr make_ordered_scan(const planner::PhysicalNode& node, const planner::OrderedScan& scan, ExecutionContext& context) {
+  return std::make_unique<OrderedScanOperator>(node, scan, context);
+}
+
+OperatorPtr make_full_scan(const planner::PhysicalNode& node, const planner::FullScan& scan, ExecutionContext& context) {
+  return std::make_unique<FullScanOperator>(node, scan, context);
+}
+
+}  // namespace redquel::executor

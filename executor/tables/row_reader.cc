@@ -1,0 +1,79 @@
+#include "executor/tables/row_reader.h"
+
+#include "sql/expressions/evaluate.h"
+
+namespace redquel::executor {
+
+RowReader::RowReader(const planner::TableRead& read)
+    : read_(read), keys_(*read.table), fields_(sql::row_fields(*read.table, read.numbers)) {
+  for (const std::string& field : fields_.fields) sort_patterns_.push_back(keys_.row_pattern() + "->" + field);
+  for (const auto& source : fields_.columns) {
+    needs_key_parts_ |= source.kind == sql::RowFields::Source::Kind::kKeyPart && read.table->primary_key.size() > 1;
+  }
+  start();
+}
+
+void RowReader::start() {
+  columns_.clear();
+  for (std::int16_t number : read_.numbers) {
+    sql::Type type = number == 0 ? sql::kInt8 : read_.table->find_column(number)->type;
+    columns_.push_back(std::make_shared<sql::Column>(sql::Column::encoded(type)));
+  }
+  owners_.clear();
+  rows_ = 0;
+}
+
+void RowReader::append_fetch(CommandBatch& batch, std::string_view member) const {
+  batch.add("HMGET", keys_.row_of_member(member), fields_.fields);
+}
+
+void RowReader::append_sort_get(CommandBatch& batch) const {
+  batch.arg("GET").arg("#");
+  for (const std::string& pattern : sort_patterns_) batch.arg("GET").arg(pattern);
+}
+
+bool RowReader::add(std::string_view member, std::span<const Reply> values) {
+  using Kind = sql::RowFields::Source::Kind;
+  if (values.size() < fields_.fields.size()) throw sql::SqlError("XX000", "unexpected reply from Redis: a row with too few fields");
+  if (!values[fields_.presence].is_text()) return false;
+  std::vector<std::string> parts;
+  if (needs_key_parts_) parts = keys_.member_texts(member);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto& source = fields_.columns[i];
+    if (source.kind == Kind::kHiddenKey || (source.kind == Kind::kKeyPart && !needs_key_parts_)) {
+      columns_[i]->append_view(member);
+    } else if (source.kind == Kind::kKeyPart) {
+      columns_[i]->append<std::string_view>(parts[source.index]);
+    } else if (values[source.index].is_text()) {
+      columns_[i]->append_view(values[source.index].text);
+    } else if (source.missing && !values[*source.null_marker].is_text()) {
+      columns_[i]->append_view(*source.missing);  // lives in the table's definition, which the plan holds
+    } else {
+      columns_[i]->append_null();
+    }
+  }
+  ++rows_;
+  return true;
+}
+
+sql::Batch RowReader::take_all() {
+  sql::Batch batch;
+  batch.rows = rows_;
+  for (auto& column : columns_) {
+    for (const auto& owner : owners_) column->keep_alive(owner);
+    column->keep_alive(read_.table);
+    batch.columns.push_back(std::move(column));
+  }
+  start();
+  return batch;
+}
+
+sql::Batch RowReader::take(const sql::EvaluationContext& context) {
+  sql::Batch batch = take_all();
+  if (!read_.condition || batch.rows == 0) return batch;
+  std::vector<std::uint32_t> selected = sql::select_rows(*read_.condition, batch, context);
+  if (selected.size() == batch.rows) return batch;
+  return batch.gather(selected);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "executor/execution_context.h"
+#include "executor/redis/command_batch.h"
+#include "executor/redis/reply.h"
+#include "planner/physical_plan.h"
+#include "sql/catalog/row_fields.h"
+#include "sql/catalog/table_keys.h"
+
+namespace redquel::executor {
+
+/// Turns the answers of Redis about rows of one table into batches. Texts are not copied: columns view into the replies.
+class RowReader {
+ public:
+  /// `read` outlives the reader.
+  explicit RowReader(const planner::TableRead& read);
+
+  const std::vector<std::string>& fields() const { return fields_.fields; }
+  const sql::TableKeys& keys() const { return keys_; }
+  const sql::TableDef& table() const { return *read_.table; }
+  const planner::TableRead& read() const { return read_; }
+
+  /// `HMGET emp:<member> field…`
+  void append_fetch(CommandBatch& batch, std::string_view member) const;
+  /// `GET # GET emp:*->field …`, the closing words of a SORT_RO; so many words:
+  std::size_t sort_get_words() const { return 2 + 2 * fields_.fields.size(); }
+  void append_sort_get(CommandBatch& batch) const;
+
+  /// Adds a row unless its presence field is absent; `values` are the fields' answers. Both must stay alive by `keep_alive`.
+  /// False: there is no such row.
+  bool add(std::string_view member, std::span<const Reply> values);
+  void keep_alive(std::shared_ptr<const void> owner) { owners_.push_back(std::move(owner)); }
+  std::size_t rows() const { return rows_; }
+  /// The rows added so far that satisfy the read's condition; may be empty. Starts anew.
+  sql::Batch take(const sql::EvaluationContext& context);
+  /// The same without the condition.
+  sql::Batch take_all();
+
+ private:
+  void start();
+
+  const planner::TableRead& read_;
+  sql::TableKeys keys_;
+  sql::RowFields fields_;
+  std::vector<std::string> sort_patterns_;
+  std::vector<std::shared_ptr<sql::Column>> columns_;
+  std::vector<std::shared_ptr<const void>> owners_;
+  bool needs_key_parts_ = false;
+  std::size_t rows_ = 0;
+};
+
+/// Children of an array reply from `first`, `count` of them.
+inline std::span<const Reply> slice(std::span<const Reply> replies, std::size_t first, std::size_t count) {
+  return replies.subspan(first, count);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "executor/tables/read_scripts.h"
+#include "planner/physical_plan.h"
+#include "sql/evaluation_context.h"
+
+namespace redquel::executor {
+
+/// Key of a plain set with its values evaluated; nullopt: no row can have the value, the set is empty.
+std::optional<std::string> evaluate_set_key(const planner::SetExpression& set, const sql::TableDef& table,
+                                            const sql::EvaluationContext& context);
+
+/// A set expression with its values evaluated: a tree of keys. Sets that are surely empty are gone.
+struct EvaluatedSets {
+  planner::SetExpression::Kind kind = planner::SetExpression::Kind::kSet;
+  std::string key;  // of a leaf
+  std::vector<EvaluatedSets> operands;
+  bool is_leaf() const { return operands.empty(); }
+};
+/// nullopt: the result is empty.
+std::optional<EvaluatedSets> evaluate_sets(const planner::SetExpression& sets, const sql::TableDef& table,
+                                           const sql::EvaluationContext& context);
+SetProgram to_program(const EvaluatedSets& sets);
+
+}  // namespace redquel::executor

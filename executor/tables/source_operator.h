@@ -1,0 +1,41 @@
+#pragma once
+
+#include "executor/execution_context.h"
+#include "executor/operators/operator.h"
+#include "executor/tables/row_reader.h"
+
+namespace redquel::executor {
+
+/// What operators that read a table from Redis share: the reader, and where their commands are counted.
+class SourceOperator : public Operator {
+ protected:
+  SourceOperator(const planner::PhysicalNode& node, const planner::TableRead& read, ExecutionContext& context)
+      : context_(context), reader_(read), node_(node) {
+    if (context.statistics) counters_ = &own_counters_;
+  }
+  ~SourceOperator() override { publish(); }
+
+  /// Fetches the rows of these members in bounded pipelines and gives the batch of those that exist and satisfy the condition.
+  asio::awaitable<sql::Batch> fetch(std::vector<std::string> members);
+  sql::Batch take() { return reader_.take(context_.evaluation()); }
+  ExecutionCounters* counters() { return counters_; }
+
+  ExecutionContext& context_;
+  RowReader reader_;
+
+ private:
+  void publish();
+
+  const planner::PhysicalNode& node_;
+  ExecutionCounters own_counters_;
+  ExecutionCounters* counters_ = nullptr;
+};
+
+/// The operator of a KeyLookup, UniqueLookup, SetScan, OrderedScan or FullScan.
+OperatorPtr make_key_lookup(const planner::PhysicalNode&, const planner::KeyLookup&, ExecutionContext&);
+OperatorPtr make_unique_lookup(const planner::PhysicalNode&, const planner::UniqueLookup&, ExecutionContext&);
+OperatorPtr make_set_scan(const planner::PhysicalNode&, const planner::SetScan&, ExecutionContext&);
+OperatorPtr make_ordered_scan(const planner::PhysicalNode&, const planner::OrderedScan&, ExecutionContext&);
+OperatorPtr make_full_scan(const planner::PhysicalNode&, const planner::FullScan&, ExecutionContext&);
+
+}  // namespace redquel::executor

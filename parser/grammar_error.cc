@@ -1,0 +1,100 @@
+#include "parser/grammar_error.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace redquel::parser {
+namespace {
+
+/// The byte offset of the `cursor`-th character of UTF-8 text.
+std::optional<std::uint32_t> byte_offset(std::string_view text, int cursor) {
+  if (cursor <= 0) return std::nullopt;
+  std::size_t at = 0;
+  for (int characters = 1; at < text.size(); ++at) {
+    const bool continuation = (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+    if (!continuation && characters++ == cursor) break;
+  }
+  return static_cast<std::uint32_t>(at);
+}
+
+enum class Match { kWhole, kPrefix, kSuffix, kInside };
+
+struct KnownError {
+  Match match;
+  std::string_view text;
+  std::string_view sqlstate;
+  std::string_view hint = {};
+  std::string_view function = {};  // empty: any
+};
+
+/// All of gram.y, scan.l and parser.c of PostgreSQL 15 that is not plain 42601.
+constexpr std::array kKnownErrors = {
+    KnownError{Match::kWhole, "invalid Unicode escape", "22025", "Unicode escapes must be \\uXXXX or \\UXXXXXXXX.",
+               "core_yylex"},
+    KnownError{Match::kWhole, "invalid Unicode escape", "42601", "Unicode escapes must be \\XXXX or \\+XXXXXX.",
+               "str_udeescape"},
+    KnownError{Match::kPrefix, "invalid byte sequence for encoding", "22021"},
+    KnownError{Match::kPrefix, "unsafe use of \\' in a string literal", "22P06",
+               "Use '' to write quotes in strings. \\' is insecure in client-only encodings."},
+    KnownError{Match::kPrefix, "precision for type float must be", "22023"},
+    KnownError{Match::kPrefix, "frame start cannot be", "42P20"},
+    KnownError{Match::kPrefix, "frame end cannot be", "42P20"},
+    KnownError{Match::kPrefix, "frame starting from", "42P20"},
+    KnownError{Match::kWhole, "LIMIT #,# syntax is not supported", "42601", "Use separate LIMIT and OFFSET clauses."},
+    KnownError{Match::kWhole, "subquery in FROM must have an alias", "42601", "For example, FROM (SELECT ...) [AS] foo."},
+    KnownError{Match::kWhole, "VALUES in FROM must have an alias", "42601", "For example, FROM (VALUES ...) [AS] foo."},
+    KnownError{Match::kWhole, "missing argument", "42601", "Use NONE to denote the missing argument of a unary operator."},
+    KnownError{Match::kWhole, "UNENCRYPTED PASSWORD is no longer supported", "0A000",
+               "Remove UNENCRYPTED to store the password in encrypted form instead."},
+    KnownError{Match::kWhole, "dropping an enum value is not implemented", "0A000"},
+    KnownError{Match::kSuffix, "is not yet implemented", "0A000"},
+    KnownError{Match::kSuffix, "not yet implemented", "0A000"},
+    KnownError{Match::kSuffix, "is no longer supported", "0A000"},
+    KnownError{Match::kWhole, "CREATE OR REPLACE CONSTRAINT TRIGGER is not supported", "0A000"},
+    KnownError{Match::kWhole, "CREATE SCHEMA IF NOT EXISTS cannot include schema elements", "0A000"},
+    KnownError{Match::kWhole, "WITH CHECK OPTION not supported on recursive views", "0A000"},
+    KnownError{Match::kWhole, "aggregates cannot have output arguments", "0A000"},
+    KnownError{Match::kWhole, "current database cannot be changed", "0A000"},
+    KnownError{Match::kInside, "constraints cannot be marked", "0A000"},
+    KnownError{Match::kSuffix, "is only supported for ON DELETE actions", "0A000"},
+    KnownError{Match::kPrefix, "an ordered-set aggregate with a VARIADIC direct argument", "0A000"},
+    KnownError{Match::kInside, "cannot be used as a role name here", "42939"},
+    KnownError{Match::kPrefix, "role name \"", "42939"},
+    KnownError{Match::kWhole, "stack depth limit exceeded", "54001",
+               "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the "
+               "platform's stack depth limit is adequate."},
+    KnownError{Match::kWhole, "out of memory", "53200"},
+    KnownError{Match::kPrefix, "invalid memory alloc request size", "54000"},
+};
+
+bool matches(const KnownError& known, std::string_view message, std::string_view function) {
+  if (!known.function.empty() && known.function != function) return false;
+  switch (known.match) {
+    case Match::kWhole: return message == known.text;
+    case Match::kPrefix: return message.starts_with(known.text);
+    case Match::kSuffix: return message.ends_with(known.text);
+    case Match::kInside: return message.find(known.text) != std::string_view::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+sql::SqlError grammar_error(std::string_view text, const std::string& message, std::string_view function, int cursor) {
+  std::string_view sqlstate = "42601";
+  std::string_view hint;
+  for (const KnownError& known : kKnownErrors) {
+    if (!matches(known, message, function)) continue;
+    sqlstate = known.sqlstate;
+    hint = known.hint;
+    break;
+  }
+  sql::SqlError error = sql::SqlError(sqlstate, message).at(byte_offset(text, cursor));
+  if (!hint.empty()) error = std::move(error).hint(std::string(hint));
+  return error;
+}
+
+}  // namespace redquel::parser

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <pg_query/pg_query.pb-c.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+/// PostgreSQL's parse tree as libpg_query's protobuf has it; only the conversion to our own tree sees it. Absent strings
+/// are empty, absent messages null, unknown locations -1.
+namespace redquel::parser {
+
+using Node = PgQuery__Node;
+using Nodes = std::span<Node* const>;
+
+inline Nodes nodes(Node* const* items, std::size_t count) { return Nodes(items, count); }
+
+/// The elements of a List node; none if it is null.
+inline Nodes list_items(const Node* node) {
+  if (node == nullptr || node->node_case != PG_QUERY__NODE__NODE_LIST) return {};
+  return nodes(node->list->items, node->list->n_items);
+}
+
+inline bool is_string(const Node* node) { return node != nullptr && node->node_case == PG_QUERY__NODE__NODE_STRING; }
+
+}  // namespace redquel::parser

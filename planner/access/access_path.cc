@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <map>
+
+#include "planner/access/ordered_source.h"
+#include "planner/access/set_algebra.h"
+#include "planner/physical/physical_planner.h"
+#include "sql/types/index_value.h"
+
+namespace redquel::planner {
+
+using sql::ExpressionPtr;
+using ColumnKind = ColumnCondition::Kind;
+
+namespace {
+
+/// More keys than this are not worth a lookup each.
+constexpr std::size_t kMaxLookupKeys = 100000;
+
+/// Chooses among the access paths of one table by what the condition and the wish allow. The order of preference is: primary key,
+/// unique key, equality sets, range of an ordered index, an index in the wanted order, the whole table.
+class AccessPathChooser {
+ public:
+  AccessPathChooser(const LogicalScan& scan, const std::vector<LogicalColumn>& columns, const std::vector<ExpressionPtr>& conditions,
+                    const Wish& wish)
+      : table_(*scan.table), wish_(wish), number_(number_of(scan, columns)) {
+    condition_ = analyse_conditions(conditions, table_, number_);
+    read_.table = scan.table;
+    read_.alias = scan.alias;
+    read_.numbers = scan.numbers;
+    read_.condition = resolve(sql::conjunction(conditions), column_ids(columns));
+    for (std::size_t i = 0; i < columns.size(); ++i) read_.outputs.push_back(static_cast<std::int16_t>(i));
+    planned_.ids = column_ids(columns);
+  }
+
+  Planned choose(const std::vector<LogicalColumn>& columns) {
+    PhysicalNode::Node node = path();
+    planned_.plan = make_physical(std::move(node), physical_columns(columns));
+    return std::move(planned_);
+  }
+
+ private:
+  PhysicalNode::Node path() {
+    if (auto lookup = key_lookup()) return std::move(*lookup);
+    if (auto lookup = unique_lookup()) return std::move(*lookup);
+    SetAlgebra algebra(table_);
+    if (auto sets = algebra.superset(condition_)) {
+      RowGoal goal;
+      if (wish_.order.empty()) goal = hint();
+      return SetScan{std::move(read_), std::move(*sets), goal};
+    }
+    if (auto range = range_scan()) return std::move(*range);
+    if (auto ordered = order_scan()) return std::move(*ordered);
+    FullScan scan{std::move(read_), false, {}};
+    if (wish_.order.empty()) {
+      scan.goal = wish_.goal;
+      scan.goal.exact = wish_.goal && !scan.read.condition;
+      planned_.limited = scan.goal.exact;
+    }
+    return scan;
+  }
+
+  RowGoal hint() const {
+    RowGoal goal = wish_.goal;
+    goal.exact = false;
+    return goal;
+  }
+
+  /// Values for each of the key's columns from the AND's equalities; the product where there are IN lists.
+  std::optional<std::vector<std::vector<ExpressionPtr>>> key_values(const std::vector<std::int16_t>& key) const {
+    std::vector<std::vector<ExpressionPtr>> product{{}};
+    std::vector<Condition> single;
+    for (std::int16_t number : key) {
+      const std::vector<ExpressionPtr>* values = nullptr;
+      for (const Condition& condition : conjuncts(condition_, single)) {
+        if (condition.kind != Condition::Kind::kColumn || condition.column.column != number) continue;
+        if (condition.column.kind != ColumnKind::kEqual && condition.column.kind != ColumnKind::kIn) continue;
+        if (!values || condition.column.values.size() < values->size()) values = &condition.column.values;
+      }
+      if (!values || product.size() * values->size() > kMaxLookupKeys) return {};
+      std::vector<std::vector<ExpressionPtr>> longer;
+      for (const auto& head : product) {
+        for (const ExpressionPtr& value : *values) {
+          longer.push_back(head);
+          longer.back().push_back(value);
+        }
+      }
+      product = std::move(longer);
+    }
+    return product;
+  }
+
+  std::optional<KeyLookup> key_lookup() {
+    if (table_.primary_key.empty()) return {};
+    auto keys = key_values(table_.primary_key);
+    if (!keys) return {};
+    if (keys->size() == 1) planned_.ordered = wish_.order.size();  // one row is in every order
+    return KeyLookup{std::move(read_), std::move(*keys)};
+  }
+
+  std::optional<UniqueLookup> unique_lookup() {
+    for (const sql::Structure& structure : sql::structures_of(table_)) {
+      if (structure.kind != sql::Structure::Kind::kUnique || !structure.readable) continue;
+      auto values = key_values(structure.columns);
+      if (!values) continue;
+      if (values->size() == 1) planned_.ordered = wish_.order.size();
+      return UniqueLookup{std::move(read_), structure.columns, std::move(*values)};
+    }
+    return {};
+  }
+
+  struct Range {
+    std::optional<RangeBound> lower, upper;
+    std::optional<PrefixBound> prefix;
+    int bounds() const { return (lower ? 1 : 0) + (upper ? 1 : 0) + (prefix ? 2 : 0); }
+  };
+
+  std::map<std::int16_t, Range> ranges() const {
+    std::map<std::int16_t, Range> result;
+    std::vector<Condition> single;
+    for (const Condition& condition : conjuncts(condition_, single)) {
+      if (condition.kind != Condition::Kind::kColumn) continue;
+      const ColumnCondition& column = condition.column;
+      Range& range = result[column.column];
+      switch (column.kind) {
+        case ColumnKind::kEqual:
+          range.lower = range.upper = RangeBound{column.values[0], true};
+          break;
+        case ColumnKind::kLess:
+        case ColumnKind::kLessEqual:
+          if (!range.upper) range.upper = RangeBound{column.values[0], column.kind == ColumnKind::kLessEqual};
+          break;
+        case ColumnKind::kGreater:
+        case ColumnKind::kGreaterEqual:
+          if (!range.lower) range.lower = RangeBound{column.values[0], column.kind == ColumnKind::kGreaterEqual};
+          break;
+        case ColumnKind::kPrefix:
+          range.prefix = PrefixBound{column.prefix};
+          break;
+        default:
+          break;
+      }
+    }
+    return result;
+  }
+
+  bool usable(const OrderedSource& source, const Range& range) const {
+    if (range.bounds() == 0) return false;
+    return !range.prefix || source.encoding != OrderedSource::Encoding::kScore;
+  }
+
+  std::optional<OrderedScan> range_scan() {
+    std::optional<OrderedScan> best;
+    std::optional<OrderedSource> best_source;
+    int best_bounds = 0;
+    for (auto& [number, range] : ranges()) {
+      auto source = ordered_source(table_, number);
+      if (!source || !usable(*source, range)) continue;
+      bool orders = leads_order(number);
+      int worth = 2 * range.bounds() + (orders ? 1 : 0);
+      if (worth <= best_bounds) continue;
+      best_bounds = worth;
+      best = OrderedScan{};
+      best->column = number;
+      best->lower = range.lower;
+      best->upper = range.upper;
+      best->prefix = range.prefix;
+      best_source = source;
+    }
+    if (!best) return {};
+    best->read = std::move(read_);
+    if (leads_order(best->column)) {
+      best->descending = wish_.order[0].descending;
+      grant_order(*best_source);
+      if (planned_.ordered >= 1) best->goal = hint();
+    } else if (wish_.order.empty()) {
+      best->goal = hint();
+    }
+    return best;
+  }
+
+  bool leads_order(std::int16_t number) const {
+    if (wish_.order.empty()) return false;
+    const auto* column = std::get_if<sql::ColumnRef>(&wish_.order[0].expression->node);
+    return column && number_(column->column) == number;
+  }
+
+  void grant_order(const OrderedSource& source) {
+    planned_.ordered = 1;
+    planned_.ordered_by_form = !source.exact;
+    // Further keys cannot change an order without ties.
+    if (source.exact && table_.primary_key.size() == 1 && is_single_key_column()) planned_.ordered = wish_.order.size();
+  }
+
+  bool is_single_key_column() const {
+    const auto* column = std::get_if<sql::ColumnRef>(&wish_.order[0].expression->node);
+    return number_(column->column) == table_.primary_key[0];
+  }
+
+  bool is_never_null(std::int16_t number) const {
+    if (table_.find_column(number)->not_null) return true;
+    if (std::find(table_.primary_key.begin(), table_.primary_key.end(), number) != table_.primary_key.end()) return true;
+    std::vector<Condition> single;
+    const auto& all = conjuncts(condition_, single);
+    return std::any_of(all.begin(), all.end(), [&](const Condition& c) {
+      return c.kind == Condition::Kind::kColumn && c.column.column == number && c.column.kind != ColumnKind::kIsNull;
+    });
+  }
+
+  std::optional<OrderedScan> order_scan() {
+    if (wish_.order.empty()) return {};
+    const auto* column = std::get_if<sql::ColumnRef>(&wish_.order[0].expression->node);
+    auto number = column ? number_(column->column) : std::nullopt;
+    if (!number || *number <= 0) return {};
+    auto source = ordered_source(table_, *number);
+    if (!source) return {};
+    OrderedScan scan{};
+    scan.column = *number;
+    scan.descending = wish_.order[0].descending;
+    if (!is_never_null(*number)) {
+      if (!SetAlgebra(table_).has(sql::Structure::Kind::kNulls, *number)) return {};
+      scan.nulls = wish_.order[0].nulls_first ? OrderedScan::Nulls::kFirst : OrderedScan::Nulls::kLast;
+    }
+    scan.read = std::move(read_);
+    grant_order(*source);
+    scan.goal = wish_.goal;
+    bool whole_order = planned_.ordered == wish_.order.size() && !planned_.ordered_by_form;
+    scan.goal.exact = wish_.goal && whole_order && !scan.read.condition && scan.nulls == OrderedScan::Nulls::kNone;
+    planned_.limited = scan.goal.exact;
+    return scan;
+  }
+
+  const sql::TableDef& table_;
+  const Wish& wish_;
+  ColumnNumber number_;
+  Condition condition_;
+  TableRead read_;
+  Planned planned_;
+};
+
+}  // namespace
+
+Planned PhysicalPlanner::plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
+                                     const std::vector<ExpressionPtr>& conditions, const Wish& wish) {
+  return AccessPathChooser(scan, columns, conditions, wish).choose(columns);
+}
+
+}  // namespace redquel::planner

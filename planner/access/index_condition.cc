@@ -1,0 +1,210 @@
+#include "planner/access/index_condition.h"
+
+#include <algorithm>
+
+namespace redquel::planner {
+
+using sql::Expression;
+using sql::ExpressionPtr;
+
+bool is_run_time_constant(const Expression& expression) {
+  std::vector<std::uint32_t> columns;
+  sql::collect_columns(expression, columns);
+  return columns.empty() && !sql::is_volatile(expression);
+}
+
+namespace {
+
+bool is_integer(sql::Oid type) { return type == sql::oid::kInt2 || type == sql::oid::kInt4 || type == sql::oid::kInt8; }
+bool is_text(sql::Oid type) { return type == sql::oid::kText || type == sql::oid::kVarchar; }
+
+/// May a value of this type stand for one of the column's type in an index, as the operator compares them?
+bool comparable(sql::Oid column, sql::Oid value) {
+  return column == value || (is_integer(column) && is_integer(value)) || (is_text(column) && is_text(value));
+}
+
+class Analyser {
+ public:
+  Analyser(const sql::TableDef& table, const ColumnNumber& number) : table_(table), number_(number) {}
+
+  Condition analyse(const Expression& expression, bool negated) const {
+    if (const auto* logical = std::get_if<sql::Logical>(&expression.node)) return analyse_logical(*logical, negated);
+    if (const auto* call = std::get_if<sql::FunctionCall>(&expression.node)) return analyse_call(*call, negated);
+    if (const auto* list = std::get_if<sql::InListTest>(&expression.node)) return analyse_list(*list, negated);
+    if (const auto* test = std::get_if<sql::NullTest>(&expression.node)) {
+      if (auto column = column_of(*test->operand)) {
+        bool is_null = test->negated == negated;
+        return leaf({is_null ? ColumnCondition::Kind::kIsNull : ColumnCondition::Kind::kIsNotNull, *column, {}, {}, true});
+      }
+      return {};
+    }
+    // A boolean column on its own: `WHERE active`.
+    if (auto column = column_of(expression); column && expression.type.oid == sql::oid::kBool) {
+      return leaf({ColumnCondition::Kind::kEqual, *column, {sql::make_constant(sql::kBool, !negated)}, {}, true});
+    }
+    return {};
+  }
+
+ private:
+  static Condition leaf(ColumnCondition column) {
+    Condition condition;
+    condition.kind = Condition::Kind::kColumn;
+    condition.column = std::move(column);
+    return condition;
+  }
+
+  Condition analyse_logical(const sql::Logical& logical, bool negated) const {
+    if (logical.kind == sql::Logical::Kind::kNot) return analyse(*logical.operands[0], !negated);
+    Condition condition;
+    bool is_and = (logical.kind == sql::Logical::Kind::kAnd) != negated;  // De Morgan, which holds for three values too
+    condition.kind = is_and ? Condition::Kind::kAnd : Condition::Kind::kOr;
+    for (const ExpressionPtr& operand : logical.operands) {
+      Condition part = analyse(*operand, negated);
+      if (part.kind == condition.kind) {
+        std::move(part.operands.begin(), part.operands.end(), std::back_inserter(condition.operands));
+      } else {
+        condition.operands.push_back(std::move(part));
+      }
+    }
+    return is_and ? condition : merge_equalities(std::move(condition));
+  }
+
+  /// `a = 1 OR a = 2` is `a IN (1, 2)`.
+  static Condition merge_equalities(Condition condition) {
+    std::vector<Condition> merged;
+    for (Condition& operand : condition.operands) {
+      auto equality = [](const Condition& c) {
+        return c.kind == Condition::Kind::kColumn &&
+               (c.column.kind == ColumnCondition::Kind::kEqual || c.column.kind == ColumnCondition::Kind::kIn);
+      };
+      auto same = std::find_if(merged.begin(), merged.end(), [&](const Condition& other) {
+        return equality(operand) && equality(other) && other.column.column == operand.column.column;
+      });
+      if (same == merged.end()) {
+        merged.push_back(std::move(operand));
+        continue;
+      }
+      same->column.kind = ColumnCondition::Kind::kIn;
+      std::move(operand.column.values.begin(), operand.column.values.end(), std::back_inserter(same->column.values));
+    }
+    if (merged.size() == 1) return std::move(merged.front());
+    condition.operands = std::move(merged);
+    return condition;
+  }
+
+  Condition analyse_call(const sql::FunctionCall& call, bool negated) const {
+    if (call.arguments.size() != 2) return {};
+    using Kind = ColumnCondition::Kind;
+    struct Comparison {
+      std::string_view name;
+      Kind kind, flipped, negation, flipped_negation;
+    };
+    static constexpr Comparison kComparisons[] = {
+        {"=", Kind::kEqual, Kind::kEqual, Kind::kNotEqual, Kind::kNotEqual},
+        {"<>", Kind::kNotEqual, Kind::kNotEqual, Kind::kEqual, Kind::kEqual},
+        {"<", Kind::kLess, Kind::kGreater, Kind::kGreaterEqual, Kind::kLessEqual},
+        {"<=", Kind::kLessEqual, Kind::kGreaterEqual, Kind::kGreater, Kind::kLess},
+        {">", Kind::kGreater, Kind::kLess, Kind::kLessEqual, Kind::kGreaterEqual},
+        {">=", Kind::kGreaterEqual, Kind::kLessEqual, Kind::kLess, Kind::kGreater},
+    };
+    for (const Comparison& comparison : kComparisons) {
+      if (call.function->name != comparison.name) continue;
+      if (auto column = column_for(*call.arguments[0], *call.arguments[1])) {
+        return leaf({negated ? comparison.negation : comparison.kind, *column, {call.arguments[1]}, {}, true});
+      }
+      if (auto column = column_for(*call.arguments[1], *call.arguments[0])) {
+        return leaf({negated ? comparison.flipped_negation : comparison.flipped, *column, {call.arguments[0]}, {}, true});
+      }
+      return {};
+    }
+    if (call.function->name == "~~" && !negated) return analyse_like(*call.arguments[0], *call.arguments[1]);
+    return {};
+  }
+
+  Condition analyse_like(const Expression& operand, const Expression& pattern) const {
+    auto column = column_of(operand);
+    const auto* constant = std::get_if<sql::Constant>(&pattern.node);
+    if (!column || !constant || !is_text(table_.find_column(*column)->type.oid)) return {};
+    const auto* text = std::get_if<std::string>(&constant->value);
+    if (!text) return {};
+    std::string prefix;
+    std::size_t i = 0;
+    for (; i < text->size() && (*text)[i] != '%' && (*text)[i] != '_'; ++i) {
+      if ((*text)[i] == '\\' && ++i == text->size()) return {};
+      prefix += (*text)[i];
+    }
+    if (i == text->size()) {
+      return leaf({ColumnCondition::Kind::kEqual, *column, {sql::make_constant(pattern.type, prefix)}, {}, true});
+    }
+    if (prefix.empty()) return {};
+    bool exact = text->find_first_not_of('%', i) == std::string::npos;
+    return leaf({ColumnCondition::Kind::kPrefix, *column, {}, std::move(prefix), exact});
+  }
+
+  Condition analyse_list(const sql::InListTest& test, bool negated) const {
+    auto column = column_of(*test.operand);
+    if (!column) return {};
+    const sql::Type type = table_.find_column(*column)->type;
+    for (const ExpressionPtr& value : test.list) {
+      if (!is_run_time_constant(*value) || !comparable(type.oid, value->type.oid)) return {};
+    }
+    if (test.negated == negated) return leaf({ColumnCondition::Kind::kIn, *column, test.list, {}, true});
+    // NOT IN (1, 2) is `<> 1 AND <> 2`.
+    Condition condition;
+    condition.kind = Condition::Kind::kAnd;
+    for (const ExpressionPtr& value : test.list) {
+      condition.operands.push_back(leaf({ColumnCondition::Kind::kNotEqual, *column, {value}, {}, true}));
+    }
+    return condition;
+  }
+
+  /// The column, seen through casts that only change the label (varchar → text).
+  std::optional<std::int16_t> column_of(const Expression& expression) const {
+    if (const auto* cast = std::get_if<sql::CastCall>(&expression.node)) {
+      if (cast->method != sql::CastCall::Method::kRelabel || !is_text(expression.type.oid) || !is_text(cast->operand->type.oid)) {
+        return {};
+      }
+      return column_of(*cast->operand);
+    }
+    const auto* column = std::get_if<sql::ColumnRef>(&expression.node);
+    auto number = column ? number_(column->column) : std::nullopt;
+    return number && *number > 0 ? number : std::nullopt;  // the hidden key has no index
+  }
+
+  std::optional<std::int16_t> column_for(const Expression& expression, const Expression& value) const {
+    auto column = column_of(expression);
+    if (!column || !is_run_time_constant(value)) return {};
+    return comparable(table_.find_column(*column)->type.oid, value.type.oid) ? column : std::nullopt;
+  }
+
+  const sql::TableDef& table_;
+  const ColumnNumber& number_;
+};
+
+}  // namespace
+
+Condition analyse_condition(const Expression& expression, const sql::TableDef& table, const ColumnNumber& number) {
+  return Analyser(table, number).analyse(expression, false);
+}
+
+Condition analyse_conditions(const std::vector<ExpressionPtr>& expressions, const sql::TableDef& table, const ColumnNumber& number) {
+  Condition condition;
+  condition.kind = Condition::Kind::kAnd;
+  for (const ExpressionPtr& expression : expressions) {
+    Condition part = analyse_condition(*expression, table, number);
+    if (part.kind == Condition::Kind::kAnd) {
+      std::move(part.operands.begin(), part.operands.end(), std::back_inserter(condition.operands));
+    } else {
+      condition.operands.push_back(std::move(part));
+    }
+  }
+  return condition;
+}
+
+const std::vector<Condition>& conjuncts(const Condition& condition, std::vector<Condition>& single) {
+  if (condition.kind == Condition::Kind::kAnd) return condition.operands;
+  single = {condition};
+  return single;
+}
+
+}  // namespace redquel::planner

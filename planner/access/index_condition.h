@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/logical_plan.h"
+#include "sql/catalog/catalog.h"
+#include "sql/expressions/expression.h"
+
+namespace redquel::planner {
+
+/// A condition on one column that an index structure may answer. Values hold neither columns nor volatile functions; they are in
+/// the column's type or, for integer columns, in any integer type.
+struct ColumnCondition {
+  enum class Kind : std::uint8_t { kEqual, kNotEqual, kIn, kLess, kLessEqual, kGreater, kGreaterEqual, kIsNull, kIsNotNull, kPrefix };
+  Kind kind;
+  std::int16_t column;
+  std::vector<sql::ExpressionPtr> values;  // kIn: the list; kIsNull, kIsNotNull, kPrefix: none; else one
+  std::string prefix;                      // kPrefix
+  bool exact = true;                       // false: more rows satisfy it than the original condition (LIKE 'a%b')
+};
+
+/// A WHERE clause with negations pushed down to its leaves: what access paths are made of.
+struct Condition {
+  enum class Kind : std::uint8_t { kAnd, kOr, kColumn, kOpaque };
+  Kind kind = Kind::kOpaque;  // opaque: no index can know
+  std::vector<Condition> operands;
+  ColumnCondition column;
+};
+
+/// Number of the table column that a column id stands for; nullopt: not a column of this scan.
+using ColumnNumber = std::function<std::optional<std::int16_t>(ColumnId)>;
+
+/// Reads an expression as a condition over one scan's columns. Never fails: what it does not know is opaque.
+Condition analyse_condition(const sql::Expression&, const sql::TableDef&, const ColumnNumber&);
+/// The AND of several.
+Condition analyse_conditions(const std::vector<sql::ExpressionPtr>&, const sql::TableDef&, const ColumnNumber&);
+/// The operands of an AND, or the condition itself.
+const std::vector<Condition>& conjuncts(const Condition& condition, std::vector<Condition>& single);
+
+/// No columns, not volatile: a value that is known when the statement starts.
+bool is_run_time_constant(const sql::Expression&);
+
+}  // namespace redquel::planner

@@ -1,0 +1,37 @@
+#include "planner/access/ordered_source.h"
+
+#include "sql/types/index_value.h"
+
+namespace redquel::planner {
+
+std::optional<OrderedSource> ordered_source(const sql::TableDef& table, std::int16_t column) {
+  const sql::Oid type = table.find_column(column)->type.oid;
+  sql::TableKeys keys(table);
+  if (table.primary_key.size() == 1 && table.primary_key[0] == column) {
+    switch (type) {
+      case sql::oid::kInt2:
+      case sql::oid::kInt4:
+        return OrderedSource{keys.all_rows(), OrderedSource::Encoding::kScore, true};
+      case sql::oid::kInt8:
+        return OrderedSource{keys.all_rows(), OrderedSource::Encoding::kScore, false};
+      case sql::oid::kText:
+      case sql::oid::kVarchar:
+      case sql::oid::kUuid:
+        return OrderedSource{keys.all_rows(), OrderedSource::Encoding::kRowKey, true};
+      default:
+        break;  // members are not in the type's order: an index of its own may be
+    }
+  }
+  for (const sql::Structure& structure : sql::structures_of(table)) {
+    if (structure.kind != sql::Structure::Kind::kZset || !structure.readable || structure.columns[0] != column) continue;
+    if (structure.columns.size() > 1) continue;
+    if (!sql::has_score(table.find_column(column)->type)) {
+      return OrderedSource{keys.ordered(column), OrderedSource::Encoding::kMember, false};
+    }
+    bool exact = sql::score_is_exact(table.find_column(column)->type);
+    return OrderedSource{keys.ordered(column), OrderedSource::Encoding::kScore, exact};
+  }
+  return {};
+}
+
+}  // namespace redquel::planner

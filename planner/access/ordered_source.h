@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sql/catalog/table_keys.h"
+
+namespace redquel::planner {
+
+/// A zset in the order of one column.
+struct OrderedSource {
+  enum class Encoding : std::uint8_t {
+    kScore,    // the column's value (or the double nearest to it) is the score
+    kMember,   // score 0; member = order-preserving bytes of the value, 0x00, row key
+    kRowKey,   // score 0; member = row key, whose bytes order as the values do (all-rows zset of a text key)
+  };
+  std::string key;
+  Encoding encoding;
+  bool exact;  // equal scores (members' prefixes) mean equal values; false: ties may hide an order (int8, timestamps, long texts)
+};
+
+/// The zset that orders the table by this column: an ordered index that is ready, or the all-rows zset for a single-column
+/// primary key. nullopt: there is none.
+std::optional<OrderedSource> ordered_source(const sql::TableDef& table, std::int16_t column);
+
+}  // namespace redquel::planner

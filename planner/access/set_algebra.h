@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+
+#include "planner/access/index_condition.h"
+#include "planner/physical_plan.h"
+#include "sql/catalog/table_keys.h"
+
+namespace redquel::planner {
+
+/// Turns conditions into algebra over equality sets, with SQL's three-valued logic in mind: `b <> 2` is true neither for the
+/// rows of set b:2 nor for those of the NULL set.
+class SetAlgebra {
+ public:
+  explicit SetAlgebra(const sql::TableDef& table) : table_(table), structures_(sql::structures_of(table)) {}
+
+  /// Sets that hold at least the rows for which the condition is true; the rows are checked again.
+  std::optional<SetExpression> superset(const Condition& condition) const { return true_rows(condition, false); }
+  /// Exactly those rows.
+  std::optional<SetExpression> exact(const Condition& condition) const { return true_rows(condition, true); }
+  /// Exactly the rows for which the condition is false or NULL, where sets can say it (`b <> 2`, `b IS NOT NULL`).
+  std::optional<SetExpression> exact_complement(const Condition& condition) const { return untrue_rows(condition, true); }
+
+  bool has(sql::Structure::Kind kind, std::int16_t column) const;
+
+ private:
+  std::optional<SetExpression> true_rows(const Condition&, bool exact) const;
+  std::optional<SetExpression> untrue_rows(const Condition&, bool exact) const;
+  std::optional<SetExpression> intersection(const std::vector<Condition>&, bool exact) const;
+  /// Equalities of an AND that one set answers, composite structures first; marks them in `used`.
+  std::vector<SetExpression> equality_sets(const std::vector<Condition>&, std::vector<bool>& used) const;
+  std::optional<SetExpression> null_set(std::int16_t column) const;
+  bool nullable(std::int16_t column) const;
+
+  const sql::TableDef& table_;
+  std::vector<sql::Structure> structures_;
+};
+
+}  // namespace redquel::planner

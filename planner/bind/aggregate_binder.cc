@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planner/bind/ast_walk.h"
+#include "planner/bind/expression_binder.h"
+#include "planner/bind/name_lookup.h"
+#include "planner/bind/ordering.h"
+#include "planner/bind/plan_nodes.h"
+#include "sql/error.h"
+#include "sql/functions/resolve.h"
+#include "sql/stack_depth.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::CastContext;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+namespace {
+
+/// 42803 where a clause is computed before there are groups.
+void check_aggregate_allowed(const QueryLevel& level, std::optional<std::uint32_t> offset) {
+  std::string place;
+  switch (level.clause) {
+    case Clause::kSelectList:
+    case Clause::kHaving:
+    case Clause::kOrderBy:
+    case Clause::kDistinctOn: break;
+    case Clause::kJoinOn: place = "JOIN conditions"; break;
+    case Clause::kFromSubquery:
+      throw SqlError("42803", "aggregate functions are not allowed in FROM clause of their own query level").at(offset);
+    case Clause::kFromFunction: place = "functions in FROM"; break;
+    case Clause::kCheck: place = "check constraints"; break;
+    case Clause::kDefault: place = "DEFAULT expressions"; break;
+    default: place = clause_name(level.clause); break;
+  }
+  if (!place.empty()) throw SqlError("42803", fmt::format("aggregate functions are not allowed in {}", place)).at(offset);
+  if (level.inside_aggregate) throw SqlError("42803", "aggregate function calls cannot be nested").at(offset);
+}
+
+/// The levels of the columns in an aggregate's arguments: how far out the innermost of them is.
+class ColumnLevels {
+ public:
+  ColumnLevels(BindState& state, QueryLevel& level) : state_(state), level_(level) {}
+
+  void visit(const ast::Expression& expression) {
+    sql::check_stack_depth();
+    if (const auto* column = std::get_if<ast::ColumnRef>(&expression.node)) {
+      note(*column, expression);
+    } else if (std::holds_alternative<ast::SubLink>(expression.node)) {
+      local_ = true;
+    }
+    for_each_child(expression, [this](const ast::Expression& child) { visit(child); });
+  }
+
+  QueryLevel& innermost() const {
+    if (local_ || levels_.empty()) return level_;
+    for (QueryLevel* level = &level_; level != nullptr; level = level->outer) {
+      if (std::ranges::find(levels_, level) != levels_.end()) return *level;
+    }
+    return level_;
+  }
+
+ private:
+  void note(const ast::ColumnRef& column, const ast::Expression& whole) {
+    const auto offset = state_.position(whole.start);
+    const ColumnName name = split_column_name(state_, column.names, column.star, offset);
+    if (name.relation.empty()) {
+      if (const auto found = find_column(level_, name.column, offset)) levels_.push_back(found->level);
+    } else if (const auto found = find_relation(state_, level_, name.schema, name.relation, offset)) {
+      levels_.push_back(found->level);
+    }
+  }
+
+  BindState& state_;
+  QueryLevel& level_;
+  std::vector<QueryLevel*> levels_;
+  bool local_ = false;
+};
+
+bool same_call(const AggregateCall& a, const AggregateCall& b) {
+  const auto same = [](const ExpressionPtr& x, const ExpressionPtr& y) { return (!x && !y) || (x && y && sql::equal(*x, *y)); };
+  return a.function == b.function && a.distinct == b.distinct && same(a.filter, b.filter) &&
+         std::ranges::equal(a.arguments, b.arguments, same) &&
+         std::ranges::equal(a.order_by, b.order_by, [&](const auto& x, const auto& y) {
+           return same(x.expression, y.expression) && x.descending == y.descending && x.nulls_first == y.nulls_first;
+         });
+}
+
+}  // namespace
+
+QueryLevel& ExpressionBinder::aggregate_level(const ast::FunctionCall& function) {
+  ColumnLevels levels(state_, level_);
+  for (const ast::Argument& argument : function.arguments) levels.visit(*argument.value);
+  if (function.filter) levels.visit(*function.filter);
+  return levels.innermost();
+}
+
+ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function, const std::string& name, const Whole& whole) {
+  const auto offset = token(whole);
+  if (function.within_group) throw sql::not_supported("ordered-set aggregate", offset);
+  if (!function.star && function.arguments.empty() && name == "count") {
+    throw SqlError("42809", "count(*) must be used to call a parameterless aggregate function").at(offset);
+  }
+  QueryLevel& owner = aggregate_level(function);
+  AggregateCall call{.function = nullptr, .distinct = function.distinct};
+  Operands arguments;
+  {
+    Scoped inside(owner.inside_aggregate, true);
+    ExpressionBinder binder(state_, owner);
+    for (const ast::Argument& argument : function.arguments) arguments.push_back(binder.bind(*argument.value));
+    for (const ast::SortKey& key : function.order_by) {
+      const SortOrder order = sort_order(key);
+      call.order_by.push_back({resolve_unknown(state_, binder.bind(*key.value)), order.descending, order.nulls_first});
+    }
+    if (function.filter) {
+      Scoped clause(owner.clause, Clause::kFilter);
+      Scoped outside(owner.inside_aggregate, false);
+      call.filter = binder.bind_boolean(*function.filter, "FILTER");
+    }
+  }
+  std::vector<sql::Type> types;
+  for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
+  const sql::ResolvedAggregate resolved = sql::resolve_aggregate(name, types, offset);
+  check_aggregate_allowed(owner, offset);
+  call.function = resolved.function;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    call.arguments.push_back(coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit));
+    if (call.distinct) sql::equality_operator(call.arguments.back()->type, call.arguments.back()->offset);
+  }
+  for (const auto& order : call.order_by) {
+    sql::ordering_operator(order.expression->type, order.descending, order.expression->offset);
+    const bool listed = std::ranges::any_of(call.arguments, [&](const ExpressionPtr& argument) {
+      return sql::equal(*argument, *order.expression);
+    });
+    if (call.distinct && !listed) {
+      throw SqlError("42P10", "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+          .at(order.expression->offset);
+    }
+  }
+  auto known = std::ranges::find_if(owner.aggregates, [&](const PendingAggregate& a) {
+    return same_call(a.call, call) && !std::ranges::any_of(call.arguments, [](const auto& e) { return sql::is_volatile(*e); });
+  });
+  if (known == owner.aggregates.end()) {
+    owner.aggregates.push_back({state_.new_column(), resolved.result, std::move(call)});
+    known = std::prev(owner.aggregates.end());
+  }
+  const ExpressionPtr value =
+      sql::make_expression(known->type, sql::ColumnRef{known->column, std::string(known->call.function->name)}, start(whole));
+  return use(value, owner, start(whole));
+}
+
+}  // namespace redquel::planner

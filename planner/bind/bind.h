@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "parser/ast.h"
+#include "planner/logical_plan.h"
+#include "sql/catalog/catalog.h"
+#include "sql/session_settings.h"
+#include "sql/types/datetime.h"
+#include "sql/types/type.h"
+
+namespace redquel::planner {
+
+/// What the session contributes to the meaning of names and literals.
+struct BindSettings {
+  std::vector<std::string> search_path = {"public"};
+  std::string user = "postgres";
+  std::string database = "postgres";
+  sql::SessionSettings session;
+  sql::Now now = {};  // what the literals 'now' and 'today' mean
+  /// May $1… appear? Without: 42P02 "there is no parameter $1", as in the simple protocol.
+  bool parameters = true;
+};
+
+/// What a statement means: SELECT, VALUES, INSERT, UPDATE, DELETE (others: 0A000). `declared_parameter_types` are those that
+/// Parse gave; unknown or missing ones are inferred from their context as PostgreSQL does.
+///
+/// Throws SqlError with PostgreSQL's SQLSTATE, words and position: 42P01, 42703, 42702, 42803, 42804, 42883, 42P18, …;
+/// 0A000 for what is not built; 54001 when the statement nests too deeply.
+BoundStatement bind(const parser::ast::Statement& statement, const sql::CatalogSnapshot& catalog,
+                    std::vector<sql::Type> declared_parameter_types = {}, const BindSettings& settings = {});
+/// The same for a bare query, as cursors and CREATE TABLE AS have it.
+BoundStatement bind(const parser::ast::Select& query, const sql::CatalogSnapshot& catalog,
+                    std::vector<sql::Type> declared_parameter_types = {}, const BindSettings& settings = {});
+
+}  // namespace redquel::planner

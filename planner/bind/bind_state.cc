@@ -1,0 +1,93 @@
+#include "planner/bind/bind_state.h"
+
+#include <fmt/format.h>
+
+#include "sql/error.h"
+#include "sql/functions/resolve.h"
+
+namespace redquel::planner {
+
+using sql::CastContext;
+using sql::ExpressionPtr;
+using sql::SqlError;
+using sql::Type;
+
+namespace {
+
+constexpr std::size_t kQueries = 10'000;
+constexpr std::size_t kRepeatableNodes = 5'000;
+
+void count_nodes(const sql::Expression& expression, std::size_t& left) {
+  if (left == 0) throw SqlError("54001", "expression is too complex");
+  --left;
+  sql::for_each_child(expression, [&](const ExpressionPtr& child) { count_nodes(*child, left); });
+}
+
+}  // namespace
+
+BindState::BindState(const sql::CatalogSnapshot& snapshot, const BindSettings& bind_settings,
+                     std::vector<Type> declared_types, std::uint32_t first_slot)
+    : catalog(snapshot),
+      settings(bind_settings),
+      parameters(std::move(declared_types), bind_settings.parameters),
+      first_slot_(first_slot),
+      next_slot_(first_slot) {}
+
+void BindState::count_query() {
+  if (++queries_ > kQueries) throw SqlError("54000", fmt::format("statement has more than {} queries", kQueries));
+}
+
+ExpressionPtr coerce(BindState& state, const ExpressionPtr& expression, Type target, CastContext context,
+                     std::optional<std::uint32_t> offset) {
+  if (ParameterTypes::is_undecided(*expression) && target.oid != sql::oid::kUnknown) {
+    return sql::coerce(state.parameters.decide(expression, target), target, context, state.settings.session, offset, state.settings.now);
+  }
+  return sql::coerce(expression, target, context, state.settings.session, offset, state.settings.now);
+}
+
+ExpressionPtr try_coerce(BindState& state, const ExpressionPtr& expression, Type target, CastContext context) {
+  if (ParameterTypes::is_undecided(*expression) && target.oid != sql::oid::kUnknown) {
+    return sql::try_coerce(state.parameters.decide(expression, target), target, context, state.settings.session, state.settings.now);
+  }
+  return sql::try_coerce(expression, target, context, state.settings.session, state.settings.now);
+}
+
+ExpressionPtr coerce_to_boolean(BindState& state, const ExpressionPtr& expression, std::string_view construct) {
+  if (expression->type.oid == sql::oid::kBool) return expression;
+  if (ExpressionPtr result = try_coerce(state, expression, sql::kBool, CastContext::kAssignment)) return result;
+  throw SqlError("42804", fmt::format("argument of {} must be type boolean, not type {}", construct,
+                                      sql::format_type(Type{expression->type.oid})))
+      .at(expression->offset);
+}
+
+ExpressionPtr resolve_unknown(BindState& state, const ExpressionPtr& expression) {
+  return is_unknown(*expression) ? coerce(state, expression, sql::kText, CastContext::kImplicit) : expression;
+}
+
+Type common_type(const std::vector<ExpressionPtr>& expressions, std::string_view construct) {
+  std::vector<Type> types;
+  std::vector<std::optional<std::uint32_t>> offsets;
+  for (const ExpressionPtr& expression : expressions) {
+    types.push_back(expression->type);
+    offsets.push_back(expression->offset);
+  }
+  return sql::resolve_common_type(types, construct, offsets);
+}
+
+ExpressionPtr make_operator(BindState& state, std::string_view name, const ExpressionPtr& left, const ExpressionPtr& right,
+                            std::optional<std::uint32_t> offset) {
+  const std::optional<Type> left_type = left ? std::optional<Type>(left->type) : std::nullopt;
+  const sql::ResolvedFunction resolved = sql::resolve_operator(name, left_type, right->type, offset);
+  std::vector<ExpressionPtr> arguments;
+  if (left) arguments.push_back(coerce(state, left, resolved.arguments[0], CastContext::kImplicit));
+  arguments.push_back(coerce(state, right, resolved.arguments.back(), CastContext::kImplicit));
+  const std::optional<std::uint32_t> start = left && left->offset ? left->offset : offset;
+  return sql::make_expression(resolved.result, sql::FunctionCall{resolved.function, std::move(arguments)}, start);
+}
+
+void check_repeatable(const sql::Expression& expression) {
+  std::size_t left = kRepeatableNodes;
+  count_nodes(expression, left);
+}
+
+}  // namespace redquel::planner

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "parser/ast.h"
+#include "planner/bind/bind.h"
+#include "planner/bind/parameter_types.h"
+#include "sql/expressions/coerce.h"
+
+namespace redquel::planner {
+
+/// What all query levels of one statement share while it is bound.
+class BindState {
+ public:
+  BindState(const sql::CatalogSnapshot& catalog, const BindSettings& settings, std::vector<sql::Type> declared_types,
+            std::uint32_t first_slot);
+
+  const sql::CatalogSnapshot& catalog;
+  const BindSettings& settings;
+  ParameterTypes parameters;
+  /// Expressions that the catalog stores have offsets of their own text: they mean nothing to the client.
+  bool keeps_positions = true;
+  /// Name of the first column of each bound subquery: the default name of `SELECT (SELECT …)`.
+  std::map<const parser::ast::SubLink*, std::string> subquery_names;
+
+  ColumnId new_column() { return next_column_++; }
+  ColumnId next_column() const { return next_column_; }
+  /// A parameter slot of the planner's own, after those of $1….
+  std::uint32_t new_slot() { return next_slot_++; }
+  std::uint32_t next_slot() const { return next_slot_; }
+  std::uint32_t first_slot() const { return first_slot_; }
+
+  std::optional<std::uint32_t> position(std::uint32_t offset) const {
+    return keeps_positions ? std::optional<std::uint32_t>(offset) : std::nullopt;
+  }
+  /// Counts one bound query: inlined WITH queries can double at every step. 54000 beyond a bound.
+  void count_query();
+
+ private:
+  ColumnId next_column_ = 0;
+  std::uint32_t first_slot_, next_slot_;
+  std::size_t queries_ = 0;
+};
+
+/// sql::coerce, and a parameter of unknown type takes the target's. 42846 where there is no such cast.
+sql::ExpressionPtr coerce(BindState&, const sql::ExpressionPtr&, sql::Type target, sql::CastContext,
+                          std::optional<std::uint32_t> offset = {});
+/// nullptr where there is no such cast.
+sql::ExpressionPtr try_coerce(BindState&, const sql::ExpressionPtr&, sql::Type target, sql::CastContext);
+/// 42804 "argument of WHERE must be type boolean, not type integer".
+sql::ExpressionPtr coerce_to_boolean(BindState&, const sql::ExpressionPtr&, std::string_view construct);
+/// Unknown literals and parameters that no context has typed become text, as in a select list.
+sql::ExpressionPtr resolve_unknown(BindState&, const sql::ExpressionPtr&);
+inline bool is_unknown(const sql::Expression& expression) { return expression.type.oid == sql::oid::kUnknown; }
+
+/// The type of CASE, UNION … over these (42804 "CASE types integer and text cannot be matched").
+sql::Type common_type(const std::vector<sql::ExpressionPtr>&, std::string_view construct);
+/// `left name right` with the overload chosen and the operands converted; a prefix operator has no left. 42883, 42725.
+sql::ExpressionPtr make_operator(BindState&, std::string_view name, const sql::ExpressionPtr& left,
+                                 const sql::ExpressionPtr& right, std::optional<std::uint32_t> offset);
+/// 54001 when an expression that must appear several times has grown out of proportion (nested BETWEEN SYMMETRIC).
+void check_repeatable(const sql::Expression&);
+
+inline sql::ExpressionPtr make_boolean(sql::Logical::Kind kind, std::vector<sql::ExpressionPtr> operands,
+                                       std::optional<std::uint32_t> offset = {}) {
+  return sql::make_expression(sql::kBool, sql::Logical{kind, std::move(operands)}, offset);
+}
+
+}  // namespace redquel::planner

@@ -1,0 +1,173 @@
+#include "planner/bind/expression_binder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "planner/bind/bind_type.h"
+#include "planner/bind/missing_name.h"
+#include "planner/bind/name_lookup.h"
+#include "planner/bind/plan_nodes.h"
+#include "sql/error.h"
+#include "sql/stack_depth.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kSystemColumns = {"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"};
+
+/// An integer constant has the smallest of int4, int8 and numeric that holds it.
+ExpressionPtr number_constant(std::string_view text, std::optional<std::uint32_t> offset) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) {
+    if (value >= INT32_MIN && value <= INT32_MAX) {
+      return sql::make_expression(sql::kInt4, sql::Constant{static_cast<std::int32_t>(value)}, offset);
+    }
+    return sql::make_expression(sql::kInt8, sql::Constant{value}, offset);
+  }
+  return sql::make_expression(sql::kNumeric, sql::Constant{sql::parse_value(sql::kNumeric, text, {})}, offset);
+}
+
+bool is_collatable(sql::Type type) {
+  return sql::type_info(type.oid).category == sql::TypeCategory::kString || type.oid == sql::oid::kUnknown;
+}
+
+}  // namespace
+
+ExpressionPtr ExpressionBinder::bind(const ast::Expression& expression) {
+  sql::check_stack_depth();
+  return std::visit([&](const auto& kind) { return node(kind, expression); }, expression.node);
+}
+
+ExpressionPtr ExpressionBinder::bind_boolean(const ast::Expression& expression, std::string_view construct) {
+  return coerce_to_boolean(state_, bind(expression), construct);
+}
+
+ExpressionBinder::Operands ExpressionBinder::bind_all(const ast::Expressions& expressions) {
+  Operands bound;
+  bound.reserve(expressions.size());
+  for (const ast::ExpressionPtr& expression : expressions) bound.push_back(bind(*expression));
+  return bound;
+}
+
+// ---- literals ---------------------------------------------------------------------------------------------------------------
+
+ExpressionPtr ExpressionBinder::node(const ast::NullLiteral&, const Whole& whole) {
+  return sql::make_expression(sql::kUnknown, sql::Constant{}, start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::BooleanLiteral& literal, const Whole& whole) {
+  return sql::make_expression(sql::kBool, sql::Constant{literal.value}, start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::IntegerLiteral& literal, const Whole& whole) {
+  return sql::make_expression(sql::kInt4, sql::Constant{literal.value}, start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::NumericLiteral& literal, const Whole& whole) {
+  return number_constant(literal.text, start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::StringLiteral& literal, const Whole& whole) {
+  return sql::make_expression(sql::kUnknown, sql::Constant{literal.value}, start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::BitStringLiteral&, const Whole& whole) {
+  throw sql::not_supported("bit string", start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::ParameterRef& parameter, const Whole& whole) {
+  return state_.parameters.reference(parameter.number, start(whole));
+}
+
+// ---- names ------------------------------------------------------------------------------------------------------------------
+
+ExpressionPtr ExpressionBinder::use(const ExpressionPtr& value, QueryLevel& level, std::optional<std::uint32_t> offset) {
+  ExpressionPtr located = with_offset(value, offset);
+  if (&level == &level_) return located;
+  return correlate(state_, *level.frames.back(), located);
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& whole) {
+  const std::optional<std::uint32_t> offset = start(whole);
+  if (level_.clause == Clause::kDefault) {
+    throw SqlError("0A000", "cannot use column reference in DEFAULT expression").at(offset);
+  }
+  const ColumnName name = split_column_name(state_, column.names, column.star, offset);
+  if (column.star) throw sql::not_supported("whole-row reference", offset);
+  if (name.relation.empty()) {
+    if (const auto found = find_column(level_, name.column, offset)) return use(found->value, *found->level, offset);
+    if (find_relation(state_, level_, {}, name.column, offset)) throw sql::not_supported("whole-row reference", offset);
+  } else {
+    const auto found = find_relation(state_, level_, name.schema, name.relation, offset);
+    if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
+    if (const ExpressionPtr value = find_in_relation(*found->relation, name.column, offset)) {
+      return use(value, *found->level, offset);
+    }
+  }
+  if (std::ranges::find(kSystemColumns, name.column) != kSystemColumns.end() && !level_.range_table.empty()) {
+    throw sql::not_supported(fmt::format("system column {}", name.column), offset);
+  }
+  throw_missing_column(level_, name.relation, name.column, offset);
+}
+
+// ---- casts and collations ---------------------------------------------------------------------------------------------------
+
+ExpressionPtr ExpressionBinder::node(const ast::TypeCast& cast, const Whole& whole) {
+  const sql::Type type = bind_type(cast.type);
+  const ExpressionPtr operand = bind(*cast.argument);
+  return with_offset(coerce(state_, operand, type, sql::CastContext::kExplicit, token(whole)), start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::Collate& collate, const Whole& whole) {
+  ExpressionPtr operand = bind(*collate.argument);
+  const auto offset = token(whole);
+  if (!is_collatable(operand->type)) {
+    throw SqlError("42804", fmt::format("collations are not supported by type {}", sql::format_type(operand->type))).at(offset);
+  }
+  // Text is compared byte by byte everywhere: these are other words for that.
+  constexpr std::array<std::string_view, 4> kByteWise = {"C", "POSIX", "default", "ucs_basic"};
+  const bool plain = collate.collation.size() == 1 || collate.collation[0] == "pg_catalog";
+  if (!plain || std::ranges::find(kByteWise, collate.collation.back()) == kByteWise.end()) {
+    throw SqlError("42704", fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist", fmt::join(collate.collation, ".")))
+        .at(offset);
+  }
+  return resolve_unknown(state_, operand);
+}
+
+// ---- what has no place in a scalar expression, or is not built --------------------------------------------------------------
+
+ExpressionPtr ExpressionBinder::node(const ast::Row&, const Whole& whole) {
+  throw sql::not_supported("row constructor", start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::ArrayLiteral&, const Whole& whole) {
+  throw sql::not_supported("ARRAY", start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::Indirection&, const Whole& whole) {
+  throw sql::not_supported("subscript or field selection", start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::GroupingCall&, const Whole& whole) {
+  throw sql::not_supported("GROUPING", start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::DefaultValue&, const Whole& whole) {
+  throw SqlError("42601", "DEFAULT is not allowed in this context").at(start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::CurrentOf&, const Whole& whole) {
+  throw sql::not_supported("WHERE CURRENT OF", start(whole));
+}
+
+}  // namespace redquel::planner

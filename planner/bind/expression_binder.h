@@ -1,0 +1,105 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/bind/query_level.h"
+
+namespace redquel::planner {
+
+/// Binds expressions of one query level: names become columns, calls get their overload, types meet. Subqueries and aggregates
+/// stay in the level as pending ones. Spread over expression_binder.cc (names, literals, casts), operator_binder.cc,
+/// conditional_binder.cc, function_binder.cc and sublink_binder.cc.
+class ExpressionBinder {
+ public:
+  ExpressionBinder(BindState& state, QueryLevel& level) : state_(state), level_(level) {}
+
+  /// The result may be of type unknown: an untyped literal or parameter.
+  sql::ExpressionPtr bind(const parser::ast::Expression&);
+  /// A condition: 42804 "argument of WHERE must be type boolean, not type …".
+  sql::ExpressionPtr bind_boolean(const parser::ast::Expression&, std::string_view construct);
+  /// `SELECT a, b …` where a row of `count` values is wanted: one value per column. `too_many` and `too_few` are the messages
+  /// of 42601 at `offset`.
+  std::vector<sql::ExpressionPtr> bind_row_subquery(const parser::ast::SubLink&, std::size_t count, const std::string& too_many,
+                                                    const std::string& too_few, std::optional<std::uint32_t> offset);
+  /// `function(arguments)` with arguments that are bound already.
+  sql::ExpressionPtr call(std::string_view function, std::vector<sql::ExpressionPtr> arguments,
+                          std::optional<std::uint32_t> offset);
+
+ private:
+  using Whole = parser::ast::Expression;
+  using Operands = std::vector<sql::ExpressionPtr>;
+
+  sql::ExpressionPtr node(const parser::ast::NullLiteral&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::BooleanLiteral&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::IntegerLiteral&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::NumericLiteral&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::StringLiteral&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::BitStringLiteral&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::ColumnRef&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::ParameterRef&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::TypeCast&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::Collate&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::Row&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::ArrayLiteral&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::Indirection&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::GroupingCall&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::DefaultValue&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::CurrentOf&, const Whole&);
+
+  sql::ExpressionPtr node(const parser::ast::OperatorCall&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::ArrayComparison&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::DistinctFrom&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::InList&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::Like&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::Between&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::And&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::Or&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::Not&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::NullTest&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::BooleanTest&, const Whole&);
+
+  sql::ExpressionPtr node(const parser::ast::NullIf&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::Case&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::Coalesce&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::MinMax&, const Whole&);
+
+  sql::ExpressionPtr node(const parser::ast::FunctionCall&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::SqlValueFunction&, const Whole&);
+  sql::ExpressionPtr node(const parser::ast::SubLink&, const Whole&);
+
+  /// exprLocation of the expression, and the place of its own token.
+  std::optional<std::uint32_t> start(const Whole& whole) const { return state_.position(whole.start); }
+  std::optional<std::uint32_t> token(const Whole& whole) const { return state_.position(whole.offset); }
+
+  /// A column of this or an outer level, as this level sees it.
+  sql::ExpressionPtr use(const sql::ExpressionPtr& value, QueryLevel& level, std::optional<std::uint32_t> offset);
+  Operands bind_all(const parser::ast::Expressions&);
+  Operands row_items(const parser::ast::Row&);
+  sql::ExpressionPtr compare(std::string_view name, const sql::ExpressionPtr& left, const sql::ExpressionPtr& right,
+                             std::optional<std::uint32_t> offset);
+  /// Element by element, as the SQL standard defines =, <>, <, … of rows.
+  sql::ExpressionPtr compare_rows(std::string_view name, const Operands& left, const Operands& right,
+                                  std::optional<std::uint32_t> offset);
+  sql::ExpressionPtr distinct_test(const sql::ExpressionPtr& left, const sql::ExpressionPtr& right, bool negated,
+                                   const Whole&);
+  sql::ExpressionPtr in_list(const sql::ExpressionPtr& operand, const Operands& list, bool negated, const Whole&);
+  Operands coerce_to_common(const Operands&, std::string_view construct, sql::Type& type);
+
+  sql::ExpressionPtr bind_aggregate(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
+  sql::ExpressionPtr bind_set_returning(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
+  /// The level whose rows the aggregate runs over: that of the innermost column in it.
+  QueryLevel& aggregate_level(const parser::ast::FunctionCall&);
+  sql::ExpressionPtr add_subquery(PendingSubquery pending, std::optional<std::uint32_t> offset);
+  void check_subquery_allowed(const Whole&) const;
+
+  BindState& state_;
+  QueryLevel& level_;
+};
+
+/// As the function table names it: pg_catalog is left out, another schema stays in front ("redquel.check_indexes"). 3F000 where
+/// there is no such schema.
+std::string function_name(const BindState&, const parser::ast::QualifiedName&, std::optional<std::uint32_t> offset);
+
+}  // namespace redquel::planner

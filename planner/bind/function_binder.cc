@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include "planner/bind/expression_binder.h"
+#include "planner/bind/plan_nodes.h"
+#include "sql/error.h"
+#include "sql/functions/resolve.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::CastContext;
+using sql::ExpressionPtr;
+using sql::SqlError;
+using sql::Type;
+
+namespace {
+
+std::vector<Type> types_of(const std::vector<ExpressionPtr>& expressions) {
+  std::vector<Type> types;
+  for (const ExpressionPtr& expression : expressions) types.push_back(expression->type);
+  return types;
+}
+
+/// What only aggregates may be given.
+void check_plain_call(const ast::FunctionCall& call, std::string_view name, std::optional<std::uint32_t> offset) {
+  const auto refuse = [&](std::string_view what) {
+    return SqlError("42809", fmt::format("{} specified, but {} is not an aggregate function", what, name)).at(offset);
+  };
+  if (call.star && !call.arguments.empty()) throw refuse(fmt::format("{}(*)", name));
+  if (call.distinct) throw refuse("DISTINCT");
+  if (call.within_group) throw refuse("WITHIN GROUP");
+  if (!call.order_by.empty()) throw refuse("ORDER BY");
+  if (call.filter) throw refuse("FILTER");
+}
+
+std::string_view set_returning_place(Clause clause) {
+  switch (clause) {
+    case Clause::kJoinOn: return "JOIN conditions";
+    case Clause::kCheck: return "check constraints";
+    case Clause::kDefault: return "DEFAULT expressions";
+    default: return clause_name(clause);
+  }
+}
+
+}  // namespace
+
+std::string function_name(const BindState& state, const ast::QualifiedName& name, std::optional<std::uint32_t> offset) {
+  if (name.size() == 1 || (name.size() == 2 && name[0] == "pg_catalog")) return name.back();
+  const std::string& schema = name[name.size() - 2];
+  std::string joined = schema + "." + name.back();
+  if (sql::function_name_exists(joined)) return joined;
+  if (!state.catalog.schemas.contains(schema) && schema != "information_schema") {
+    throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", schema)).at(offset);
+  }
+  return joined;
+}
+
+ExpressionPtr ExpressionBinder::call(std::string_view function, Operands arguments, std::optional<std::uint32_t> offset) {
+  const sql::ResolvedFunction resolved = sql::resolve_function(function, types_of(arguments), offset);
+  if (resolved.function == nullptr) return coerce(state_, arguments[0], resolved.result, CastContext::kExplicit, offset);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);
+  }
+  return sql::make_expression(resolved.result, sql::FunctionCall{resolved.function, std::move(arguments)}, offset);
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Whole& whole) {
+  const auto offset = token(whole);
+  if (function.over) throw sql::not_supported("window function", offset);
+  if (function.variadic) throw sql::not_supported("VARIADIC", offset);
+  for (const ast::Argument& argument : function.arguments) {
+    if (!argument.name.empty()) throw sql::not_supported("named argument", state_.position(argument.offset));
+  }
+  const std::string name = function_name(state_, function.name, offset);
+  if (!sql::find_aggregates(name).empty()) return bind_aggregate(function, name, whole);
+  if (sql::find_functions(name).empty() && !sql::find_table_functions(name).empty()) {
+    return bind_set_returning(function, name, whole);
+  }
+  Operands arguments;
+  {
+    // COALESCE-like laziness ends at a call: its arguments are always evaluated.
+    for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
+  }
+  if (!sql::find_functions(name).empty() && !function.star) check_plain_call(function, name, offset);
+  return with_offset(call(name, std::move(arguments), offset), start(whole));
+}
+
+ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& function, const std::string& name,
+                                                   const Whole& whole) {
+  const auto offset = token(whole);
+  if (level_.inside_aggregate) {
+    throw SqlError("0A000", "aggregate function calls cannot contain set-returning function calls")
+        .hint("You might be able to move the set-returning function into a LATERAL FROM item.")
+        .at(offset);
+  }
+  switch (level_.clause) {
+    case Clause::kSelectList: break;
+    case Clause::kGroupBy:
+    case Clause::kOrderBy:
+    case Clause::kDistinctOn:
+      throw sql::not_supported(fmt::format("set-returning function in {}", clause_name(level_.clause)), offset);
+    default:
+      throw SqlError("0A000", fmt::format("set-returning functions are not allowed in {}", set_returning_place(level_.clause)))
+          .at(offset);
+  }
+  if (level_.conditional != nullptr) {
+    throw SqlError("0A000", fmt::format("set-returning functions are not allowed in {}", level_.conditional))
+        .hint("You might be able to move the set-returning function into a LATERAL FROM item.")
+        .at(offset);
+  }
+  if (++level_.set_returning_calls > 1) {
+    throw sql::not_supported("more than one set-returning function in a select list", offset);
+  }
+  check_plain_call(function, name, offset);
+  Operands arguments;
+  for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
+  const sql::ResolvedTableFunction resolved = sql::resolve_table_function(name, types_of(arguments), offset);
+  PendingSubquery pending{.kind = LogicalApply::Kind::kLateral};
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    arguments[i] = columns_to_slots(state_, pending.correlations,
+                                    coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit));
+  }
+  pending.plan = scan_function(state_, resolved, std::move(arguments), name, false);
+  if (pending.plan->columns.size() != 1) throw sql::not_supported("function returning rows in a select list", offset);
+  const LogicalColumn& column = pending.plan->columns[0];
+  pending.column = column.id;
+  pending.name = name;
+  pending.type = column.type;
+  level_.subqueries.push_back(pending);
+  return reference(column, start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::SqlValueFunction& value, const Whole& whole) {
+  const auto offset = start(whole);
+  const auto now_as = [&](Type type) {
+    if (value.precision) type.modifier = *value.precision;
+    return with_offset(coerce(state_, call("now", {}, offset), type, CastContext::kExplicit), offset);
+  };
+  switch (value.function) {
+    case ast::ValueFunction::kCurrentDate: return now_as(sql::kDate);
+    case ast::ValueFunction::kCurrentTime: throw sql::not_supported("CURRENT_TIME", offset);
+    case ast::ValueFunction::kCurrentTimestamp: return now_as(sql::kTimestamptz);
+    case ast::ValueFunction::kLocalTime: return now_as(sql::kTime);
+    case ast::ValueFunction::kLocalTimestamp: return now_as(sql::kTimestamp);
+    case ast::ValueFunction::kCurrentRole:
+    case ast::ValueFunction::kCurrentUser:
+    case ast::ValueFunction::kUser: return call("current_user", {}, offset);
+    case ast::ValueFunction::kSessionUser: return call("session_user", {}, offset);
+    case ast::ValueFunction::kCurrentCatalog: return call("current_database", {}, offset);
+    case ast::ValueFunction::kCurrentSchema: return call("current_schema", {}, offset);
+  }
+  throw sql::not_supported("SQL value function", offset);
+}
+
+}  // namespace redquel::planner

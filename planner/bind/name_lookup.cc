@@ -1,0 +1,108 @@
+#include "planner/bind/name_lookup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planner/bind/missing_name.h"
+#include "sql/error.h"
+
+namespace redquel::planner {
+
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+namespace {
+
+/// SQL:2008 wants a reference across the wrong kind of join to be an error, not an invisible name.
+void check_lateral(const NamespaceItem& item, std::optional<std::uint32_t> offset) {
+  if (!item.lateral_only || item.lateral_ok) return;
+  throw SqlError("42P10", fmt::format("invalid reference to FROM-clause entry for table \"{}\"", item.relation->name))
+      .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.")
+      .at(offset);
+}
+
+bool is_visible(const QueryLevel& level, const NamespaceItem& item) { return !item.lateral_only || level.lateral_active; }
+
+std::string dotted(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ".")); }
+
+}  // namespace
+
+ExpressionPtr find_in_relation(const Relation& relation, std::string_view name, std::optional<std::uint32_t> offset) {
+  ExpressionPtr found;
+  for (const RelationColumn& column : relation.columns) {
+    if (column.name != name) continue;
+    if (found) throw SqlError("42702", fmt::format("column reference \"{}\" is ambiguous", name)).at(offset);
+    found = column.value;
+  }
+  return found;
+}
+
+std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view name, std::optional<std::uint32_t> offset) {
+  ExpressionPtr found;
+  for (const NamespaceItem& item : level.names) {
+    if (!item.by_column || !is_visible(level, item)) continue;
+    ExpressionPtr value = find_in_relation(*item.relation, name, offset);
+    if (!value) continue;
+    if (found) throw SqlError("42702", fmt::format("column reference \"{}\" is ambiguous", name)).at(offset);
+    check_lateral(item, offset);
+    found = std::move(value);
+  }
+  if (!found) return std::nullopt;
+  return FoundColumn{found, &level};
+}
+
+std::optional<FoundColumn> find_column(QueryLevel& innermost, std::string_view name, std::optional<std::uint32_t> offset) {
+  for (QueryLevel* level = &innermost; level != nullptr; level = level->outer) {
+    if (auto found = find_local_column(*level, name, offset)) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<FoundRelation> find_relation(BindState& state, QueryLevel& innermost, std::string_view schema,
+                                           std::string_view name, std::optional<std::uint32_t> offset) {
+  const sql::CatalogSnapshot::TablePtr table =
+      schema.empty() ? nullptr : state.catalog.find_table(schema, name, state.settings.search_path);
+  for (QueryLevel* level = &innermost; level != nullptr; level = level->outer) {
+    const NamespaceItem* found = nullptr;
+    for (const NamespaceItem& item : level->names) {
+      if (!item.by_name || !is_visible(*level, item)) continue;
+      const Relation& relation = *item.relation;
+      if (schema.empty()) {
+        if (relation.name != name) continue;
+      } else {
+        const bool same_table = table && relation.table && relation.table->oid == table->oid;
+        const bool same_system_table = relation.system_schema == schema && relation.system_name == name;
+        if (relation.aliased || !(same_table || same_system_table)) continue;
+      }
+      if (found) throw SqlError("42P09", fmt::format("table reference \"{}\" is ambiguous", name)).at(offset);
+      check_lateral(item, offset);
+      found = &item;
+    }
+    if (found) return FoundRelation{found->relation, level};
+  }
+  return std::nullopt;
+}
+
+ColumnName split_column_name(const BindState& state, const std::vector<std::string>& names, bool star,
+                             std::optional<std::uint32_t> offset) {
+  std::vector<std::string_view> parts(names.begin(), names.end());
+  if (star) parts.push_back("*");
+  if (parts.size() == 4) {
+    if (parts[0] != state.settings.database) {
+      throw SqlError("0A000", fmt::format("cross-database references are not implemented: {}{}", dotted(names), star ? ".*" : ""))
+          .at(offset);
+    }
+    parts.erase(parts.begin());
+  }
+  switch (parts.size()) {
+    case 1: return {{}, {}, parts[0]};
+    case 2: return {{}, parts[0], parts[1]};
+    case 3: return {parts[0], parts[1], parts[2]};
+    default:
+      throw SqlError("42601", fmt::format("improper qualified name (too many dotted names): {}{}", dotted(names), star ? ".*" : ""))
+          .at(offset);
+  }
+}
+
+}  // namespace redquel::planner

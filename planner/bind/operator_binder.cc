@@ -1,0 +1,283 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planner/bind/expression_binder.h"
+#include "planner/bind/plan_nodes.h"
+#include "sql/error.h"
+#include "sql/functions/resolve.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ExpressionPtr;
+using sql::Logical;
+using sql::SqlError;
+
+namespace {
+
+/// Operators live in pg_catalog alone.
+std::string operator_name(const BindState& state, const ast::QualifiedName& name, std::optional<std::uint32_t> offset) {
+  return function_name(state, name, offset);
+}
+
+const ast::Row* as_row(const ast::ExpressionPtr& expression) {
+  return expression ? std::get_if<ast::Row>(&expression->node) : nullptr;
+}
+
+const ast::SubLink* as_scalar_subquery(const ast::ExpressionPtr& expression) {
+  const auto* link = expression ? std::get_if<ast::SubLink>(&expression->node) : nullptr;
+  return link && link->kind == ast::SubLinkKind::kScalar ? link : nullptr;
+}
+
+/// `-5` is a constant, not a call.
+const std::string* negated_number(const ast::OperatorCall& call, std::string& text) {
+  if (call.left || call.name.back() != "-" || call.name.size() != 1) return nullptr;
+  if (const auto* integer = std::get_if<ast::IntegerLiteral>(&call.right->node); integer && integer->value >= 0) {
+    text = fmt::format("-{}", integer->value);
+  } else if (const auto* number = std::get_if<ast::NumericLiteral>(&call.right->node); number && number->text[0] != '-') {
+    text = "-" + number->text;
+  } else {
+    return nullptr;
+  }
+  return &text;
+}
+
+}  // namespace
+
+ExpressionBinder::Operands ExpressionBinder::row_items(const ast::Row& row) { return bind_all(row.items); }
+
+ExpressionPtr ExpressionBinder::node(const ast::OperatorCall& call, const Whole& whole) {
+  std::string number;
+  if (negated_number(call, number)) return node(ast::NumericLiteral{number}, whole);
+  const auto offset = token(whole);
+  const std::string name = operator_name(state_, call.name, offset);
+  const ast::Row* left_row = as_row(call.left);
+  const ast::Row* right_row = as_row(call.right);
+  if (left_row && right_row) {
+    const Operands left = row_items(*left_row);
+    return compare_rows(name, left, row_items(*right_row), offset);
+  }
+  if (const ast::SubLink* query = as_scalar_subquery(call.right); left_row && query) {
+    const Operands left = row_items(*left_row);
+    return compare_rows(name, left,
+                        bind_row_subquery(*query, left.size(), "subquery has too many columns", "subquery has too few columns",
+                                          offset),
+                        offset);
+  }
+  const ExpressionPtr left = call.left ? bind(*call.left) : nullptr;
+  const ExpressionPtr right = bind(*call.right);
+  return with_offset(make_operator(state_, name, left, right, offset), start(whole));
+}
+
+ExpressionPtr ExpressionBinder::compare(std::string_view name, const ExpressionPtr& left, const ExpressionPtr& right,
+                                        std::optional<std::uint32_t> offset) {
+  ExpressionPtr result = make_operator(state_, name, left, right, offset);
+  if (result->type.oid != sql::oid::kBool) {
+    throw SqlError("42804", fmt::format("row comparison operator must yield type boolean, not type {}",
+                                        sql::format_type(result->type)))
+        .at(offset);
+  }
+  return result;
+}
+
+ExpressionPtr ExpressionBinder::compare_rows(std::string_view name, const Operands& left, const Operands& right,
+                                             std::optional<std::uint32_t> offset) {
+  if (left.size() != right.size()) throw SqlError("42601", "unequal number of entries in row expressions").at(offset);
+  if (left.empty()) throw SqlError("0A000", "cannot compare rows of zero length").at(offset);
+  if (left.size() == 1) return compare(name, left[0], right[0], offset);
+  Operands terms;
+  if (name == "=" || name == "<>") {
+    for (std::size_t i = 0; i < left.size(); ++i) terms.push_back(compare(name, left[i], right[i], offset));
+    return make_boolean(name == "=" ? Logical::Kind::kAnd : Logical::Kind::kOr, std::move(terms), offset);
+  }
+  if (name != "<" && name != "<=" && name != ">" && name != ">=") {
+    throw SqlError("0A000", fmt::format("could not determine interpretation of row comparison operator {}", name))
+        .hint("Row comparison operators must be associated with btree operator families.")
+        .at(offset);
+  }
+  // (a, b, c) < (d, e, f)  is  a < d OR (a = d AND (b < e OR (b = e AND c < f)))
+  const std::string strict(1, name[0]);
+  ExpressionPtr result = compare(name, left.back(), right.back(), offset);
+  for (std::size_t i = left.size() - 1; i-- > 0;) {
+    check_repeatable(*left[i]);
+    check_repeatable(*right[i]);
+    ExpressionPtr first = compare(strict, left[i], right[i], offset);
+    ExpressionPtr tie = make_boolean(Logical::Kind::kAnd, {compare("=", left[i], right[i], offset), result}, offset);
+    result = make_boolean(Logical::Kind::kOr, {std::move(first), std::move(tie)}, offset);
+  }
+  return result;
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, const Whole& whole) {
+  const auto offset = token(whole);
+  const std::string name = operator_name(state_, comparison.name, offset);
+  const auto* array = std::get_if<ast::ArrayLiteral>(&comparison.array->node);
+  if (array == nullptr) throw sql::not_supported("ANY or ALL over an array", offset);
+  const ExpressionPtr operand = bind(*comparison.left);
+  Operands items = bind_all(array->items);
+  if (items.empty()) throw SqlError("42P18", "cannot determine type of empty array").at(start(*comparison.array));
+  sql::Type element;
+  items = coerce_to_common(items, "ARRAY", element);
+  if (name == "=" && !comparison.all) return in_list(operand, items, false, whole);
+  if (name == "<>" && comparison.all) return in_list(operand, items, true, whole);
+  if (items.size() > 1) check_repeatable(*operand);
+  Operands terms;
+  for (const ExpressionPtr& item : items) terms.push_back(compare(name, operand, item, offset));
+  return make_boolean(comparison.all ? Logical::Kind::kAnd : Logical::Kind::kOr, std::move(terms), start(whole));
+}
+
+ExpressionPtr ExpressionBinder::distinct_test(const ExpressionPtr& left, const ExpressionPtr& right, bool negated,
+                                              const Whole& whole) {
+  const sql::ResolvedFunction equal = sql::resolve_operator("=", left->type, right->type, token(whole));
+  return sql::make_expression(sql::kBool,
+                              sql::DistinctTest{equal.function,
+                                                coerce(state_, left, equal.arguments[0], sql::CastContext::kImplicit),
+                                                coerce(state_, right, equal.arguments[1], sql::CastContext::kImplicit), negated},
+                              start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::DistinctFrom& test, const Whole& whole) {
+  const ast::Row* left_row = as_row(test.left);
+  const ast::Row* right_row = as_row(test.right);
+  if (left_row && right_row) {
+    const Operands left = row_items(*left_row), right = row_items(*right_row);
+    if (left.size() != right.size()) throw SqlError("42601", "unequal number of entries in row expressions").at(token(whole));
+    Operands terms;
+    for (std::size_t i = 0; i < left.size(); ++i) terms.push_back(distinct_test(left[i], right[i], test.negated, whole));
+    if (terms.size() == 1) return terms[0];
+    return make_boolean(test.negated ? Logical::Kind::kAnd : Logical::Kind::kOr, std::move(terms), start(whole));
+  }
+  // A bare NULL makes it a null test.
+  const bool left_null = std::holds_alternative<ast::NullLiteral>(test.left->node);
+  const bool right_null = std::holds_alternative<ast::NullLiteral>(test.right->node);
+  if (left_null || right_null) {
+    const ExpressionPtr operand = bind(right_null ? *test.left : *test.right);
+    return sql::make_expression(sql::kBool, sql::NullTest{operand, !test.negated}, start(whole));
+  }
+  const ExpressionPtr left = bind(*test.left);
+  return distinct_test(left, bind(*test.right), test.negated, whole);
+}
+
+ExpressionPtr ExpressionBinder::in_list(const ExpressionPtr& operand, const Operands& list, bool negated, const Whole& whole) {
+  const std::string_view name = negated ? "<>" : "=";
+  if (list.size() == 1) return with_offset(compare(name, operand, list[0], token(whole)), start(whole));
+  Operands all = {operand};
+  all.insert(all.end(), list.begin(), list.end());
+  std::optional<sql::Type> common;
+  try {
+    common = common_type(all, "IN");
+    sql::equality_operator(*common);
+  } catch (const SqlError&) {
+    common.reset();  // no common type: each comparison is resolved for itself, and says what is wrong
+  }
+  if (!common) {
+    check_repeatable(*operand);
+    Operands terms;
+    for (const ExpressionPtr& item : list) terms.push_back(compare(name, operand, item, token(whole)));
+    return make_boolean(negated ? Logical::Kind::kAnd : Logical::Kind::kOr, std::move(terms), start(whole));
+  }
+  const sql::ScalarFunction& equal = sql::equality_operator(*common);
+  const auto convert = [&](const ExpressionPtr& value) {
+    const ExpressionPtr plain = coerce(state_, value, sql::Type{common->oid}, sql::CastContext::kImplicit);
+    return coerce(state_, plain, sql::Type{equal.arguments[0]}, sql::CastContext::kImplicit);
+  };
+  sql::InListTest test{&equal, convert(operand), {}, negated};
+  for (const ExpressionPtr& item : list) test.list.push_back(convert(item));
+  return sql::make_expression(sql::kBool, std::move(test), start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::InList& list, const Whole& whole) {
+  if (const ast::Row* row = as_row(list.argument)) {
+    const Operands operand = row_items(*row);
+    if (list.items.size() > 1) std::ranges::for_each(operand, [](const ExpressionPtr& e) { check_repeatable(*e); });
+    Operands terms;
+    for (const ast::ExpressionPtr& item : list.items) {
+      const ast::Row* other = as_row(item);
+      if (other == nullptr) throw sql::not_supported("comparison of a row with something else", start(*item));
+      terms.push_back(compare_rows(list.negated ? "<>" : "=", operand, row_items(*other), token(whole)));
+    }
+    if (terms.size() == 1) return terms[0];
+    return make_boolean(list.negated ? Logical::Kind::kAnd : Logical::Kind::kOr, std::move(terms), start(whole));
+  }
+  const ExpressionPtr operand = bind(*list.argument);
+  return in_list(operand, bind_all(list.items), list.negated, whole);
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::Like& like, const Whole& whole) {
+  const auto offset = token(whole);
+  const ExpressionPtr operand = bind(*like.argument);
+  ExpressionPtr pattern = bind(*like.pattern);
+  std::string_view name;
+  switch (like.kind) {
+    case ast::LikeKind::kLike: name = like.negated ? "!~~" : "~~"; break;
+    case ast::LikeKind::kILike: name = like.negated ? "!~~*" : "~~*"; break;
+    case ast::LikeKind::kSimilarTo: name = like.negated ? "!~" : "~"; break;
+  }
+  if (like.kind == ast::LikeKind::kSimilarTo) {
+    Operands arguments = {pattern};
+    if (like.escape) arguments.push_back(bind(*like.escape));
+    pattern = call("similar_to_escape", std::move(arguments), offset);
+  } else if (like.escape) {
+    pattern = call("like_escape", {pattern, bind(*like.escape)}, offset);
+  }
+  return with_offset(make_operator(state_, name, operand, pattern, offset), start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::Between& between, const Whole& whole) {
+  const auto offset = token(whole);
+  const ExpressionPtr value = bind(*between.argument), low = bind(*between.low), high = bind(*between.high);
+  check_repeatable(*value);
+  const auto range = [&](const ExpressionPtr& from, const ExpressionPtr& to) {
+    ExpressionPtr first = make_operator(state_, between.negated ? "<" : ">=", value, from, offset);
+    ExpressionPtr second = make_operator(state_, between.negated ? ">" : "<=", value, to, offset);
+    return make_boolean(between.negated ? Logical::Kind::kOr : Logical::Kind::kAnd,
+                        {coerce_to_boolean(state_, first, "AND"), coerce_to_boolean(state_, second, "AND")}, start(whole));
+  };
+  ExpressionPtr plain = range(low, high);
+  if (!between.symmetric) return plain;
+  check_repeatable(*low);
+  check_repeatable(*high);
+  return make_boolean(between.negated ? Logical::Kind::kAnd : Logical::Kind::kOr, {plain, range(high, low)}, start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::And& conjunction, const Whole& whole) {
+  Operands operands;
+  for (const ast::ExpressionPtr& argument : conjunction.arguments) operands.push_back(bind_boolean(*argument, "AND"));
+  return make_boolean(Logical::Kind::kAnd, std::move(operands), start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::Or& disjunction, const Whole& whole) {
+  Operands operands;
+  for (const ast::ExpressionPtr& argument : disjunction.arguments) operands.push_back(bind_boolean(*argument, "OR"));
+  return make_boolean(Logical::Kind::kOr, std::move(operands), start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::Not& negation, const Whole& whole) {
+  return make_boolean(Logical::Kind::kNot, {bind_boolean(*negation.argument, "NOT")}, start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::NullTest& test, const Whole& whole) {
+  const auto one = [&](const ExpressionPtr& operand) {
+    return sql::make_expression(sql::kBool, sql::NullTest{operand, test.negated}, start(whole));
+  };
+  const ast::Row* row = as_row(test.argument);
+  if (row == nullptr) return one(bind(*test.argument));
+  // A row IS NULL if all its fields are, and IS NOT NULL if none is.
+  Operands terms;
+  for (const ExpressionPtr& item : row_items(*row)) terms.push_back(one(item));
+  if (terms.empty()) return sql::make_expression(sql::kBool, sql::Constant{true}, start(whole));
+  return terms.size() == 1 ? terms[0] : make_boolean(Logical::Kind::kAnd, std::move(terms), start(whole));
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::BooleanTest& test, const Whole& whole) {
+  sql::BooleanTest::Kind kind = sql::BooleanTest::Kind::kUnknown;
+  std::string_view word = "UNKNOWN";
+  if (test.value == ast::TruthValue::kTrue) kind = sql::BooleanTest::Kind::kTrue, word = "TRUE";
+  if (test.value == ast::TruthValue::kFalse) kind = sql::BooleanTest::Kind::kFalse, word = "FALSE";
+  ExpressionPtr operand = bind_boolean(*test.argument, fmt::format("IS {}{}", test.negated ? "NOT " : "", word));
+  return sql::make_expression(sql::kBool, sql::BooleanTest{kind, test.negated, std::move(operand)}, start(whole));
+}
+
+}  // namespace redquel::planner

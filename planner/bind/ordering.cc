@@ -1,0 +1,186 @@
+#include "planner/bind/ordering.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planner/bind/expression_binder.h"
+#include "planner/bind/name_lookup.h"
+#include "sql/error.h"
+#include "sql/functions/resolve.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+namespace {
+
+bool is_other_constant(const ast::Expression& expression) {
+  return std::holds_alternative<ast::StringLiteral>(expression.node) || std::holds_alternative<ast::NullLiteral>(expression.node) ||
+         std::holds_alternative<ast::NumericLiteral>(expression.node) ||
+         std::holds_alternative<ast::BooleanLiteral>(expression.node) ||
+         std::holds_alternative<ast::BitStringLiteral>(expression.node);
+}
+
+}  // namespace
+
+SortOrder sort_order(const ast::SortKey& key) {
+  SortOrder order;
+  order.descending = key.direction == ast::SortDirection::kDescending;
+  if (key.direction == ast::SortDirection::kUsing) {
+    const std::string& name = key.using_operator.back();
+    if (name != "<" && name != ">") {
+      throw SqlError("42809", fmt::format("operator {} is not a valid ordering operator", name))
+          .hint("Ordering operators must be \"<\" or \">\" members of btree operator families.")
+          .at(key.offset);
+    }
+    order.descending = name == ">";
+  }
+  order.nulls_first = key.nulls == ast::SortNulls::kDefault ? order.descending : key.nulls == ast::SortNulls::kFirst;
+  return order;
+}
+
+std::size_t TargetList::visible() const {
+  return static_cast<std::size_t>(std::ranges::count(targets_, false, &Target::junk));
+}
+
+std::size_t TargetList::settle(std::size_t index) {
+  targets_[index].value = resolve_unknown(state_, targets_[index].value);
+  return index;
+}
+
+std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) {
+  const auto offset = state_.position(item.start);
+  if (const auto* column = std::get_if<ast::ColumnRef>(&item.node); column && column->names.size() == 1 && !column->star) {
+    const std::string& name = column->names[0];
+    // SQL99's input columns win in GROUP BY, SQL92's output columns in ORDER BY and DISTINCT ON.
+    if (clause != Clause::kGroupBy || !find_local_column(level_, name, offset)) {
+      std::optional<std::size_t> found;
+      for (std::size_t i = 0; i < targets_.size(); ++i) {
+        if (targets_[i].junk || targets_[i].name != name) continue;
+        if (found && !sql::equal(*targets_[*found].value, *targets_[i].value)) {
+          throw SqlError("42702", fmt::format("{} \"{}\" is ambiguous", clause_name(clause), name)).at(offset);
+        }
+        if (!found) found = i;
+      }
+      if (found) return settle(*found);
+    }
+  }
+  if (const auto* ordinal = std::get_if<ast::IntegerLiteral>(&item.node)) {
+    if (ordinal->value >= 1 && static_cast<std::size_t>(ordinal->value) <= visible()) {
+      return settle(static_cast<std::size_t>(ordinal->value) - 1);
+    }
+    throw SqlError("42P10", fmt::format("{} position {} is not in select list", clause_name(clause), ordinal->value)).at(offset);
+  }
+  if (is_other_constant(item)) {
+    throw SqlError("42601", fmt::format("non-integer constant in {}", clause_name(clause))).at(offset);
+  }
+  Scoped scope(level_.clause, clause);
+  const ExpressionPtr value = ExpressionBinder(state_, level_).bind(item);
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    if (sql::equal(*targets_[i].value, *value)) return settle(i);
+  }
+  targets_.push_back({"?column?", value, true});
+  return settle(targets_.size() - 1);
+}
+
+void bind_order_by(BindState&, TargetList& targets, QueryTail& tail, const ast::Select& select) {
+  for (const ast::SortKey& key : select.order_by) {
+    const std::size_t target = targets.find_or_add(*key.value, Clause::kOrderBy);
+    const SortOrder order = sort_order(key);
+    const sql::Expression& value = *targets.items()[target].value;
+    sql::ordering_operator(value.type, order.descending, value.offset);
+    // A key that was given before cannot order anything any more.
+    if (std::ranges::find(tail.order_by, target, &QueryTail::Key::target) == tail.order_by.end()) {
+      tail.order_by.push_back({target, order});
+    }
+  }
+}
+
+namespace {
+
+void bind_distinct_on(BindState& state, TargetList& targets, QueryTail& tail, const ast::Select& select) {
+  const auto mismatch = [](std::optional<std::uint32_t> offset) {
+    return SqlError("42P10", "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").at(offset);
+  };
+  std::vector<std::optional<std::uint32_t>> offsets;
+  for (const ast::ExpressionPtr& item : select.distinct_on) {
+    const std::size_t target = targets.find_or_add(*item, Clause::kDistinctOn);
+    const sql::Expression& value = *targets.items()[target].value;
+    sql::equality_operator(value.type, value.offset);
+    if (std::ranges::find(tail.distinct_on, target) != tail.distinct_on.end()) continue;
+    tail.distinct_on.push_back(target);
+    offsets.push_back(state.position(item->start));
+  }
+  bool skipped = false;
+  std::vector<bool> ordered(tail.distinct_on.size(), false);
+  for (const QueryTail::Key& key : tail.order_by) {
+    const auto found = std::ranges::find(tail.distinct_on, key.target);
+    if (found == tail.distinct_on.end()) {
+      skipped = true;
+      continue;
+    }
+    const auto index = static_cast<std::size_t>(found - tail.distinct_on.begin());
+    if (skipped) throw mismatch(offsets[index]);
+    ordered[index] = true;
+  }
+  // What ORDER BY does not mention is sorted by as well, so that equal rows meet.
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    if (ordered[i]) continue;
+    if (skipped) throw mismatch(offsets[i]);
+    tail.order_by.push_back({tail.distinct_on[i], {}});
+  }
+}
+
+/// LIMIT's or OFFSET's bigint, which no row of the query may decide.
+ExpressionPtr bind_count(BindState& state, QueryLevel& level, const ast::ExpressionPtr& expression, Clause clause) {
+  if (!expression || std::holds_alternative<ast::NullLiteral>(expression->node)) return nullptr;
+  Scoped scope(level.clause, clause);
+  const ExpressionPtr bound = ExpressionBinder(state, level).bind(*expression);
+  const ExpressionPtr count = try_coerce(state, bound, sql::kInt8, sql::CastContext::kAssignment);
+  if (!count) {
+    throw SqlError("42804", fmt::format("argument of {} must be type bigint, not type {}", clause_name(clause),
+                                        sql::format_type(sql::Type{bound->type.oid})))
+        .at(bound->offset);
+  }
+  std::vector<ColumnId> columns;
+  sql::collect_columns(*count, columns);
+  for (ColumnId id : columns) {
+    const PendingSubquery* subquery = level.find_subquery(id);
+    if (subquery == nullptr || !subquery->correlations.empty()) {
+      throw SqlError("42P10", fmt::format("argument of {} must not contain variables", clause_name(clause))).at(bound->offset);
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+void bind_distinct(BindState& state, TargetList& targets, QueryTail& tail, const ast::Select& select) {
+  if (!select.distinct && select.distinct_on.empty()) return;
+  if (!select.distinct_on.empty()) return bind_distinct_on(state, targets, tail, select);
+  tail.distinct = true;
+  for (Target& target : targets.items()) {
+    if (target.junk) continue;
+    target.value = resolve_unknown(state, target.value);
+    sql::equality_operator(target.value->type, target.value->offset);
+  }
+  for (const QueryTail::Key& key : tail.order_by) {
+    const Target& target = targets.items()[key.target];
+    if (!target.junk) continue;
+    throw SqlError("42P10", "for SELECT DISTINCT, ORDER BY expressions must appear in select list").at(target.value->offset);
+  }
+}
+
+void bind_limit(BindState& state, QueryLevel& level, QueryTail& tail, const ast::Select& select) {
+  tail.offset = bind_count(state, level, select.limit_offset, Clause::kOffset);
+  tail.limit = bind_count(state, level, select.limit_count, Clause::kLimit);
+  tail.with_ties = select.with_ties;
+  if (tail.with_ties && !tail.limit) {
+    throw SqlError("2201W", "row count cannot be null in FETCH FIRST ... WITH TIES clause");
+  }
+}
+
+}  // namespace redquel::planner

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "planner/bind/query_level.h"
+
+namespace redquel::planner {
+
+struct BoundQuery {
+  LogicalPtr plan;  // its columns are the query's
+  /// Parallel to the columns: an untyped literal or parameter that the surroundings may still give a type (UNION, INSERT …
+  /// SELECT), else null. Only filled when asked for; the plan's own column is then of no use.
+  std::vector<sql::ExpressionPtr> unknowns;
+  /// Where each column was written, for messages of the surroundings.
+  std::vector<std::optional<std::uint32_t>> offsets;
+};
+
+/// Any query: SELECT, VALUES, UNION … with its WITH, ORDER BY and LIMIT. `outer` is the level around it (null: none), whose
+/// innermost correlation frame takes the outer columns that are used. `keep_unknowns`: see BoundQuery.
+BoundQuery bind_query(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&, bool keep_unknowns = false);
+
+BoundQuery bind_select(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&, bool keep_unknowns);
+BoundQuery bind_set_operation(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&);
+BoundQuery bind_values(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&);
+
+/// Rows that may hold pending subqueries of the level: VALUES where there are none, else a UNION ALL of projections.
+LogicalPtr place_rows(BindState&, const QueryLevel&, std::vector<std::vector<sql::ExpressionPtr>> rows,
+                      const std::vector<std::string>& names, const std::vector<sql::Type>& types);
+/// 42601 "VALUES lists must all be the same length".
+void check_row_lengths(const BindState&, const std::vector<parser::ast::Expressions>& rows);
+
+}  // namespace redquel::planner

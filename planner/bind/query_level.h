@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/bind/bind_state.h"
+#include "planner/logical_plan.h"
+
+namespace redquel::planner {
+
+struct WithItem;
+
+/// Where an expression stands: decides whether aggregates, subqueries, columns … may be in it.
+enum class Clause : std::uint8_t {
+  kNone, kSelectList, kWhere, kHaving, kGroupBy, kOrderBy, kDistinctOn, kLimit, kOffset, kJoinOn, kFromSubquery,
+  kFromFunction, kFilter, kValues, kUpdateSource, kReturning, kCheck, kDefault,
+};
+/// As messages call it: "ORDER BY", "JOIN/ON".
+std::string_view clause_name(Clause);
+
+/// A name that a FROM item offers, and what it stands for (a merged column of a FULL JOIN is a COALESCE).
+struct RelationColumn {
+  std::string name;
+  sql::ExpressionPtr value;
+};
+
+/// What one FROM item offers to names.
+struct Relation {
+  std::string name;  // alias, else the table's own
+  bool aliased = false;
+  bool is_join = false;
+  std::shared_ptr<const sql::TableDef> table;  // null: not a table; else `columns` is parallel to its columns
+  std::string system_schema, system_name;      // of a system table
+  std::vector<RelationColumn> columns;
+};
+using RelationPtr = std::shared_ptr<const Relation>;
+
+/// A relation as far as names see it at this moment.
+struct NamespaceItem {
+  RelationPtr relation;
+  bool by_name = true;     // t.a finds it
+  bool by_column = true;   // a finds it, * expands it
+  bool lateral_only = false;  // an item to the left: seen by LATERAL only,
+  bool lateral_ok = true;     // and that only if the join between is INNER or LEFT
+};
+using Namespace = std::vector<NamespaceItem>;
+
+/// A value of an outer level that a subquery needs, and the parameter slot that carries it.
+struct Correlation {
+  std::uint32_t slot;
+  sql::ExpressionPtr value;  // over the outer level's columns
+};
+using CorrelationFrame = std::vector<Correlation>;
+/// The slot's reference that stands for `value` inside the subquery; equal values share a slot.
+sql::ExpressionPtr correlate(BindState&, CorrelationFrame&, const sql::ExpressionPtr& value);
+
+/// A subquery inside an expression whose LogicalApply has no place in the plan yet. The expression refers to its value as the
+/// column `column`; whoever puts the expression into a node calls `place_subqueries` first.
+struct PendingSubquery {
+  ColumnId column = 0;
+  std::string name;
+  sql::Type type;
+  LogicalApply::Kind kind = LogicalApply::Kind::kScalar;
+  LogicalPtr plan;
+  sql::ExpressionPtr comparison;
+  bool all = false;
+  CorrelationFrame correlations;
+};
+
+/// An aggregate call whose LogicalAggregate has no place yet; expressions refer to it as `column`.
+struct PendingAggregate {
+  ColumnId column = 0;
+  sql::Type type;
+  AggregateCall call;
+};
+
+/// One SELECT (or INSERT, UPDATE, DELETE) while it is bound: its names and what its expressions leave to be placed.
+struct QueryLevel {
+  QueryLevel* outer = nullptr;
+  WithItem* with = nullptr;  // the innermost visible WITH query
+
+  Namespace names;
+  std::vector<RelationPtr> range_table;  // every relation ever made here, for hints
+  bool lateral_active = false;
+
+  Clause clause = Clause::kNone;
+  bool inside_aggregate = false;
+  const char* conditional = nullptr;  // "CASE" or "COALESCE": a set-returning function cannot be in it
+
+  std::vector<CorrelationFrame*> frames;  // of the subqueries of this level that are being bound, innermost last
+  std::vector<PendingSubquery> subqueries;
+  std::vector<PendingAggregate> aggregates;
+  std::size_t set_returning_calls = 0;
+
+  const PendingSubquery* find_subquery(ColumnId) const;
+  const PendingAggregate* find_aggregate(ColumnId) const;
+};
+
+/// Sets a member for the length of a block.
+template <class T>
+class Scoped {
+ public:
+  Scoped(T& member, T value) : member_(member), previous_(std::exchange(member, std::move(value))) {}
+  ~Scoped() { member_ = std::move(previous_); }
+  Scoped(const Scoped&) = delete;
+  Scoped& operator=(const Scoped&) = delete;
+
+ private:
+  T& member_;
+  T previous_;
+};
+
+/// While it lives, subqueries of `level` put the outer columns that they use into `frame`.
+class CorrelationScope {
+ public:
+  CorrelationScope(QueryLevel& level, CorrelationFrame& frame) : level_(level) { level_.frames.push_back(&frame); }
+  ~CorrelationScope() { level_.frames.pop_back(); }
+  CorrelationScope(const CorrelationScope&) = delete;
+  CorrelationScope& operator=(const CorrelationScope&) = delete;
+
+ private:
+  QueryLevel& level_;
+};
+
+}  // namespace redquel::planner

@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include "planner/bind/expression_binder.h"
+#include "planner/bind/plan_nodes.h"
+#include "planner/bind/query_binder.h"
+#include "sql/error.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+void ExpressionBinder::check_subquery_allowed(const Whole& whole) const {
+  if (level_.clause == Clause::kCheck) throw SqlError("0A000", "cannot use subquery in check constraint").at(token(whole));
+  if (level_.clause == Clause::kDefault) throw SqlError("0A000", "cannot use subquery in DEFAULT expression").at(token(whole));
+}
+
+ExpressionPtr ExpressionBinder::add_subquery(PendingSubquery pending, std::optional<std::uint32_t> offset) {
+  pending.column = state_.new_column();
+  const ExpressionPtr value = sql::make_expression(pending.type, sql::ColumnRef{pending.column, pending.name}, offset);
+  level_.subqueries.push_back(std::move(pending));
+  return value;
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::SubLink& link, const Whole& whole) {
+  check_subquery_allowed(whole);
+  if (link.kind == ast::SubLinkKind::kArray) throw sql::not_supported("ARRAY(subquery)", token(whole));
+  PendingSubquery pending;
+  {
+    CorrelationScope scope(level_, pending.correlations);
+    pending.plan = bind_query(state_, &level_, level_.with, *link.query).plan;
+  }
+  const std::vector<LogicalColumn>& columns = pending.plan->columns;
+  switch (link.kind) {
+    case ast::SubLinkKind::kExists:
+      pending.kind = LogicalApply::Kind::kExists;
+      pending.name = "exists";
+      pending.type = sql::kBool;
+      return add_subquery(std::move(pending), start(whole));
+    case ast::SubLinkKind::kScalar:
+      if (columns.size() != 1) throw SqlError("42601", "subquery must return only one column").at(token(whole));
+      state_.subquery_names[&link] = columns[0].name;
+      pending.kind = LogicalApply::Kind::kScalar;
+      pending.name = columns[0].name;
+      pending.type = columns[0].type;
+      return add_subquery(std::move(pending), start(whole));
+    default: break;
+  }
+  Operands test;
+  if (const auto* row = std::get_if<ast::Row>(&link.test->node)) {
+    test = row_items(*row);
+  } else {
+    test.push_back(bind(*link.test));
+  }
+  if (columns.size() < test.size()) throw SqlError("42601", "subquery has too few columns").at(token(whole));
+  if (columns.size() > test.size()) throw SqlError("42601", "subquery has too many columns").at(token(whole));
+  Operands values;
+  for (const LogicalColumn& column : columns) values.push_back(reference(column));
+  const std::string name =
+      link.operator_name.empty() ? "=" : function_name(state_, link.operator_name, token(whole));
+  pending.kind = LogicalApply::Kind::kIn;
+  pending.name = "any";
+  pending.type = sql::kBool;
+  pending.all = link.kind == ast::SubLinkKind::kAll;
+  pending.comparison = compare_rows(name, test, values, token(whole));
+  return add_subquery(std::move(pending), start(whole));
+}
+
+ExpressionBinder::Operands ExpressionBinder::bind_row_subquery(const ast::SubLink& link, std::size_t count,
+                                                               const std::string& too_many, const std::string& too_few,
+                                                               std::optional<std::uint32_t> offset) {
+  // Each value is a scalar subquery of its own.
+  Operands values;
+  for (std::size_t i = 0; i < count; ++i) {
+    PendingSubquery pending{.kind = LogicalApply::Kind::kScalar};
+    LogicalPtr plan;
+    {
+      CorrelationScope scope(level_, pending.correlations);
+      plan = bind_query(state_, &level_, level_.with, *link.query).plan;
+    }
+    if (plan->columns.size() > count) throw SqlError("42601", too_many).at(offset);
+    if (plan->columns.size() < count) throw SqlError("42601", too_few).at(offset);
+    if (count > 1 && has_volatile(*plan)) throw sql::not_supported("row of a subquery with volatile functions", offset);
+    const LogicalColumn& column = plan->columns[i];
+    pending.name = column.name;
+    pending.type = column.type;
+    pending.plan = make_project(state_, plan, {{reference(column), column.name}});
+    values.push_back(add_subquery(std::move(pending), offset));
+  }
+  return values;
+}
+
+}  // namespace redquel::planner

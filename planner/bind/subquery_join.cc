@@ -1,0 +1,125 @@
+#include "planner/bind/subquery_join.h"
+
+#include <algorithm>
+#include <map>
+
+#include "planner/bind/plan_nodes.h"
+#include "planner/bind/subquery_placement.h"
+#include "planner/rules/rule.h"
+
+namespace redquel::planner {
+
+using sql::ExpressionPtr;
+
+namespace {
+
+/// A subquery taken apart: what is left of it, and the conditions of its topmost filter that need outer columns.
+struct Decorrelated {
+  LogicalPtr plan;
+  std::vector<ExpressionPtr> conditions;      // over plan's and the outer level's columns
+  std::map<ColumnId, ExpressionPtr> outputs;  // the subquery's columns over plan's
+};
+
+ExpressionPtr slots_to_columns(const ExpressionPtr& expression, const CorrelationFrame& frame) {
+  return map_parameters(expression, [&](const ExpressionPtr& parameter, std::uint32_t slot) {
+    const auto found = std::ranges::find(frame, slot, &Correlation::slot);
+    return found == frame.end() ? parameter : found->value;
+  });
+}
+
+ExpressionPtr replace_outputs(const ExpressionPtr& expression, const std::map<ColumnId, ExpressionPtr>& outputs) {
+  return sql::map_columns(expression, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
+    const auto found = outputs.find(column.column);
+    return found == outputs.end() ? sql::make_expression(whole.type, column, whole.offset) : found->second;
+  });
+}
+
+/// nullopt where outer columns are read anywhere but in the topmost filter (or, for IN, in the select list).
+std::optional<Decorrelated> decorrelate(const PendingSubquery& pending) {
+  Decorrelated result;
+  LogicalPtr plan = pending.plan;
+  const bool exists = pending.kind == LogicalApply::Kind::kExists;
+  // EXISTS does not care for order or duplicates, IN neither.
+  while (true) {
+    if (const auto* sort = std::get_if<LogicalSort>(&plan->node)) {
+      plan = sort->input;
+    } else if (const auto* distinct = std::get_if<LogicalDistinct>(&plan->node); distinct && distinct->on.empty()) {
+      plan = distinct->input;
+    } else {
+      break;
+    }
+  }
+  if (const auto* project = std::get_if<LogicalProject>(&plan->node)) {
+    for (std::size_t i = 0; i < project->expressions.size(); ++i) {
+      const ExpressionPtr& value = project->expressions[i];
+      if (!exists && (sql::is_volatile(*value) || reads_slots(*value, pending.correlations))) return std::nullopt;
+      result.outputs[plan->columns[i].id] = value;
+    }
+    plan = project->input;
+  }
+  if (const auto* filter = std::get_if<LogicalFilter>(&plan->node)) {
+    std::vector<ExpressionPtr> own;
+    for (const ExpressionPtr& condition : sql::split_conjunction(filter->condition)) {
+      const bool outer = reads_slots(*condition, pending.correlations);
+      if (outer && sql::is_volatile(*condition)) return std::nullopt;
+      if (outer) {
+        result.conditions.push_back(slots_to_columns(condition, pending.correlations));
+      } else {
+        own.push_back(condition);
+      }
+    }
+    plan = filtered(filter->input, std::move(own));
+  }
+  if (reads_slots(*plan, pending.correlations)) return std::nullopt;
+  result.plan = plan;
+  return result;
+}
+
+/// The conjunct as a subquery, perhaps below NOT.
+const PendingSubquery* subquery_of(const QueryLevel& level, const sql::Expression& conjunct, bool& negated) {
+  if (const auto* logical = std::get_if<sql::Logical>(&conjunct.node); logical && logical->kind == sql::Logical::Kind::kNot) {
+    negated = !negated;
+    return subquery_of(level, *logical->operands[0], negated);
+  }
+  const auto* column = std::get_if<sql::ColumnRef>(&conjunct.node);
+  return column ? level.find_subquery(column->column) : nullptr;
+}
+
+/// Can the comparison be NULL for some pair of rows? NOT IN may only be an anti-join when it cannot.
+bool comparison_may_be_null(const sql::Expression& comparison, const std::vector<LogicalColumn>& columns) {
+  if (const auto* logical = std::get_if<sql::Logical>(&comparison.node)) {
+    return std::ranges::any_of(logical->operands, [&](const auto& e) { return comparison_may_be_null(*e, columns); });
+  }
+  const auto* call = std::get_if<sql::FunctionCall>(&comparison.node);
+  if (call == nullptr) return true;
+  return std::ranges::any_of(call->arguments, [&](const auto& e) { return is_nullable(*e, columns); });
+}
+
+}  // namespace
+
+LogicalPtr join_subquery(BindState& state, const QueryLevel& level, const LogicalPtr& input, const ExpressionPtr& conjunct) {
+  bool negated = false;
+  const PendingSubquery* pending = subquery_of(level, *conjunct, negated);
+  if (pending == nullptr || find_column(*input, pending->column) != nullptr) return nullptr;
+  const bool exists = pending->kind == LogicalApply::Kind::kExists;
+  // An uncorrelated EXISTS is best asked once; ALL compares with every row.
+  if (!exists && (pending->kind != LogicalApply::Kind::kIn || pending->all)) return nullptr;
+  if (exists && pending->correlations.empty()) return nullptr;
+  std::optional<Decorrelated> inner = decorrelate(*pending);
+  if (!inner) return nullptr;
+  std::vector<ExpressionPtr> conditions = std::move(inner->conditions);
+  if (exists && conditions.empty()) return nullptr;
+  if (!exists) {
+    const ExpressionPtr comparison = replace_outputs(pending->comparison, inner->outputs);
+    if (sql::is_volatile(*comparison)) return nullptr;
+    std::vector<LogicalColumn> both = input->columns;
+    both.insert(both.end(), inner->plan->columns.begin(), inner->plan->columns.end());
+    if (negated && comparison_may_be_null(*comparison, both)) return nullptr;
+    conditions.insert(conditions.begin(), comparison);
+  }
+  // Subqueries inside the test belong below the join.
+  const LogicalPtr left = place_subqueries(state, level, input, conditions);
+  return make_join(negated ? JoinKind::kAnti : JoinKind::kSemi, left, inner->plan, sql::conjunction(std::move(conditions)));
+}
+
+}  // namespace redquel::planner

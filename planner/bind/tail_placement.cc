@@ -1,0 +1,118 @@
+#include <algorithm>
+
+#include "planner/bind/ordering.h"
+#include "planner/bind/plan_nodes.h"
+#include "planner/bind/subquery_placement.h"
+#include "planner/rules/rule.h"
+
+namespace redquel::planner {
+
+using sql::ExpressionPtr;
+
+namespace {
+
+LogicalPtr sorted(LogicalPtr input, std::vector<SortKey> keys) {
+  if (keys.empty()) return input;
+  std::vector<LogicalColumn> columns = input->columns;
+  return make_logical(LogicalSort{std::move(input), std::move(keys)}, std::move(columns));
+}
+
+/// A LIMIT that asks a subquery takes its number through a parameter slot.
+LogicalPtr limited(BindState& state, const QueryLevel& level, LogicalPtr input, const QueryTail& tail) {
+  if (!tail.limit && !tail.offset) return input;
+  LogicalLimit limit{input, tail.limit, tail.offset, tail.with_ties};
+  const std::vector<LogicalColumn> columns = input->columns;
+  const LogicalPtr counts = place_subqueries(state, level, one_row(), std::vector{tail.limit, tail.offset});
+  if (counts->columns.empty()) return make_logical(std::move(limit), columns);
+  CorrelationFrame frame;
+  if (limit.limit) limit.limit = columns_to_slots(state, frame, limit.limit);
+  if (limit.offset) limit.offset = columns_to_slots(state, frame, limit.offset);
+  LogicalApply apply{.kind = LogicalApply::Kind::kLateral, .input = counts};
+  for (const Correlation& entry : frame) {
+    apply.correlations.push_back({entry.slot, std::get<sql::ColumnRef>(entry.value->node).column});
+  }
+  apply.subquery = make_logical(std::move(limit), columns);
+  std::vector<LogicalColumn> all = counts->columns;
+  all.insert(all.end(), columns.begin(), columns.end());
+  return make_logical(std::move(apply), std::move(all));
+}
+
+std::vector<ExpressionPtr> values_of(const std::vector<OutputValue>& outputs) {
+  std::vector<ExpressionPtr> values;
+  for (const OutputValue& output : outputs) values.push_back(output.value);
+  return values;
+}
+
+/// Sort and cut off first, compute the select list for what is left. Only where nobody can tell the difference.
+LogicalPtr project_last(BindState& state, const QueryLevel& level, LogicalPtr input, const TargetList& targets,
+                        const QueryTail& tail) {
+  std::vector<SortKey> keys;
+  std::vector<ExpressionPtr> key_values;
+  for (const QueryTail::Key& key : tail.order_by) {
+    key_values.push_back(targets.items()[key.target].value);
+    keys.push_back({key_values.back(), key.order.descending, key.order.nulls_first});
+  }
+  input = place_subqueries(state, level, std::move(input), key_values);
+  input = limited(state, level, sorted(std::move(input), std::move(keys)), tail);
+  std::vector<OutputValue> outputs;
+  for (const Target& target : targets.items()) {
+    if (!target.junk) outputs.push_back({target.value, target.name});
+  }
+  input = place_subqueries(state, level, std::move(input), values_of(outputs));
+  return make_project(state, std::move(input), outputs);
+}
+
+/// Compute the select list (and what ORDER BY needs besides), then work on its columns.
+LogicalPtr project_first(BindState& state, const QueryLevel& level, LogicalPtr input, const TargetList& targets,
+                         const QueryTail& tail) {
+  std::vector<OutputValue> outputs;
+  std::vector<std::size_t> positions(targets.items().size());  // of each target among the outputs
+  const auto add = [&](std::size_t target) {
+    positions[target] = outputs.size();
+    outputs.push_back({targets.items()[target].value, targets.items()[target].name});
+  };
+  for (std::size_t i = 0; i < targets.items().size(); ++i) {
+    if (!targets.items()[i].junk) add(i);
+  }
+  const std::size_t visible = outputs.size();
+  std::vector<bool> added(targets.items().size(), false);
+  const auto need = [&](std::size_t target) {
+    if (targets.items()[target].junk && !added[target]) add(target), added[target] = true;
+  };
+  for (const QueryTail::Key& key : tail.order_by) need(key.target);
+  for (std::size_t target : tail.distinct_on) need(target);
+
+  input = place_subqueries(state, level, std::move(input), values_of(outputs));
+  LogicalPtr plan = make_project(state, std::move(input), outputs);
+  const std::vector<LogicalColumn> columns = plan->columns;
+  std::vector<SortKey> keys;
+  for (const QueryTail::Key& key : tail.order_by) {
+    keys.push_back({reference(columns[positions[key.target]]), key.order.descending, key.order.nulls_first});
+  }
+  if (tail.distinct) plan = make_logical(LogicalDistinct{plan, {}}, columns);
+  plan = sorted(std::move(plan), std::move(keys));
+  if (!tail.distinct_on.empty()) {
+    LogicalDistinct distinct{plan, {}};
+    for (std::size_t target : tail.distinct_on) distinct.on.push_back(reference(columns[positions[target]]));
+    plan = make_logical(std::move(distinct), columns);
+  }
+  plan = limited(state, level, std::move(plan), tail);
+  if (plan->columns.size() == visible) return plan;
+  std::vector<OutputValue> kept;
+  for (std::size_t i = 0; i < visible; ++i) kept.push_back({reference(columns[i]), columns[i].name});
+  return make_project(state, std::move(plan), kept);
+}
+
+}  // namespace
+
+LogicalPtr place_tail(BindState& state, const QueryLevel& level, LogicalPtr input, const TargetList& targets,
+                      const QueryTail& tail) {
+  const bool volatile_key = std::ranges::any_of(tail.order_by, [&](const QueryTail::Key& key) {
+    return sql::is_volatile(*targets.items()[key.target].value);
+  });
+  const bool whole_rows = tail.distinct || !tail.distinct_on.empty();
+  if (whole_rows || volatile_key || level.set_returning_calls > 0) return project_first(state, level, std::move(input), targets, tail);
+  return project_last(state, level, std::move(input), targets, tail);
+}
+
+}  // namespace redquel::planner

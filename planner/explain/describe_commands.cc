@@ -1,0 +1,271 @@
+#include <fmt/format.h>
+
+#include "planner/access/ordered_source.h"
+#include "planner/explain/explain.h"
+#include "sql/catalog/row_fields.h"
+#include "sql/catalog/table_keys.h"
+#include "sql/types/index_value.h"
+
+namespace redquel::planner {
+
+namespace {
+
+using sql::ExpressionPtr;
+using SetKind = SetExpression::Kind;
+
+/// As redis-cli needs it: quoted where blanks, quotes or control bytes would be misread.
+std::string word(std::string_view text) {
+  bool plain = !text.empty();
+  for (char c : text) plain = plain && static_cast<unsigned char>(c) > 0x20 && c != '"' && c != '\'' && c != '\\' && c != 0x7f;
+  if (plain) return std::string(text);
+  std::string quoted = "\"";
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') quoted += '\\', quoted += c;
+    else if (byte < 0x20 || byte == 0x7f) quoted += fmt::format("\\x{:02x}", byte);
+    else quoted += c;
+  }
+  return quoted + '"';
+}
+
+/// A value as it stands in a key; `$1` for a parameter, the expression in brackets for anything else.
+std::string value_text(const sql::Expression& value) {
+  if (const auto* constant = std::get_if<sql::Constant>(&value.node)) {
+    return sql::is_null(constant->value) ? "NULL" : sql::canonical_text(value.type, constant->value);
+  }
+  return sql::to_string(value);
+}
+
+std::string entry_text(const std::vector<ExpressionPtr>& values) {
+  std::string entry;
+  for (const ExpressionPtr& value : values) entry += (entry.empty() ? "" : ":") + value_text(*value);
+  return entry;
+}
+
+std::string set_key(const sql::TableKeys& keys, const SetExpression& set) {
+  if (set.kind == SetKind::kNullSet) return keys.null_set(set.columns[0]);
+  return keys.value_set_of_entry(set.columns, entry_text(set.values));
+}
+
+class Describer {
+ public:
+  CommandText text;
+
+  void operator()(const KeyLookup& n) {
+    sql::TableKeys keys(*n.read.table);
+    std::size_t shown = std::min<std::size_t>(n.keys.size(), 3);
+    for (std::size_t i = 0; i < shown; ++i) hmget(n.read, keys.row_of_member(entry_text(n.keys[i])));
+    if (n.keys.size() > shown) text.commands.push_back(fmt::format("… {} more", n.keys.size() - shown));
+    text.round_trips = "1";
+  }
+
+  void operator()(const UniqueLookup& n) {
+    sql::TableKeys keys(*n.read.table);
+    std::string command = "HMGET " + word(keys.uniques(n.columns));
+    for (std::size_t i = 0; i < n.values.size() && i < 10; ++i) command += " " + word(entry_text(n.values[i]));
+    if (n.values.size() > 10) command += " …";
+    text.commands.push_back(command);
+    hmget(n.read, row_key(n.read));
+    text.round_trips = in_script(n.read) ? "1 (one read-only script)" : "2";
+  }
+
+  void operator()(const SetScan& n) {
+    sql::TableKeys keys(*n.read.table);
+    bool plain = n.sets.kind == SetKind::kSet || n.sets.kind == SetKind::kNullSet;
+    if (plain && in_script(n.read)) {
+      text.commands.push_back("SORT_RO " + word(set_key(keys, n.sets)) + " BY nosort" + sort_get(n.read));
+    } else {
+      set_commands(keys, n.sets);
+      hmget(n.read, row_key(n.read));
+    }
+    text.round_trips = in_script(n.read) ? "1 (one read-only script; by cursor where a set is large)" : "2";
+  }
+
+  void operator()(const OrderedScan& n) {
+    auto source = *ordered_source(*n.read.table, n.column);
+    if (n.nulls != OrderedScan::Nulls::kNone) {
+      text.commands.push_back("SSCAN " + word(sql::TableKeys(*n.read.table).null_set(n.column)) + " 0");
+    }
+    if (!n.lower && !n.upper && !n.prefix) {
+      walk(n.read, source, n.descending, n.goal);
+      return;
+    }
+    std::string low = "-inf", high = "+inf";
+    bool lexical = source.encoding != OrderedSource::Encoding::kScore;
+    if (n.prefix) {
+      low = "[" + n.prefix->prefix, high = "(" + n.prefix->prefix + "\xff";
+    } else if (lexical) {
+      low = n.lower ? (n.lower->inclusive ? "[" : "(") + value_text(*n.lower->value) : "-";
+      high = n.upper ? (n.upper->inclusive ? "[" : "(") + value_text(*n.upper->value) : "+";
+    } else {
+      if (n.lower) low = (n.lower->inclusive ? "" : "(") + score_text(*n.lower->value);
+      if (n.upper) high = (n.upper->inclusive ? "" : "(") + score_text(*n.upper->value);
+    }
+    if (n.descending) std::swap(low, high);
+    text.commands.push_back(fmt::format("ZRANGE {} {} {} {}{} LIMIT 0 {}{}", word(source.key), word(low), word(high),
+                                        lexical ? "BYLEX" : "BYSCORE", n.descending ? " REV" : "", goal_text(n.goal),
+                                        lexical ? "" : " WITHSCORES"));
+    hmget(n.read, row_key(n.read));
+    text.round_trips = in_script(n.read) ? "1 per chunk (one read-only script each)" : "2 per chunk";
+  }
+
+  void operator()(const FullScan& n) {
+    sql::TableKeys keys(*n.read.table);
+    walk(n.read, {keys.all_rows(), OrderedSource::Encoding::kRowKey, true}, n.descending, n.goal);
+  }
+
+  void operator()(const IndexCount& n) {
+    sql::TableKeys keys(*n.table);
+    for (const CountTerm& term : n.terms) {
+      std::string command;
+      switch (term.kind) {
+        case CountTerm::Kind::kAllRows:
+          command = "ZCARD " + word(keys.all_rows());
+          break;
+        case CountTerm::Kind::kSets:
+          if (term.sets.kind == SetKind::kIntersection) {
+            command = fmt::format("SINTERCARD {}", term.sets.operands.size());
+            for (const SetExpression& set : term.sets.operands) command += " " + word(set_key(keys, set));
+          } else {
+            command = "SCARD " + word(set_key(keys, term.sets));
+          }
+          break;
+        case CountTerm::Kind::kRange: {
+          auto source = *ordered_source(*n.table, term.column);
+          bool lexical = source.encoding != OrderedSource::Encoding::kScore;
+          auto bound = [&](const std::optional<RangeBound>& b, const char* none) {
+            if (!b) return std::string(none);
+            std::string value = lexical ? value_text(*b->value) : score_text(*b->value);
+            return (b->inclusive ? (lexical ? "[" : "") : "(") + value;
+          };
+          command = fmt::format("{} {} {} {}", lexical ? "ZLEXCOUNT" : "ZCOUNT", word(source.key),
+                                word(bound(term.lower, lexical ? "-" : "-inf")), word(bound(term.upper, lexical ? "+" : "+inf")));
+          break;
+        }
+        case CountTerm::Kind::kPrefix:
+          command = fmt::format("ZLEXCOUNT {} {} {}", word(ordered_source(*n.table, term.column)->key),
+                                word("[" + term.prefix->prefix), word("(" + term.prefix->prefix + "\xff"));
+          break;
+      }
+      text.commands.push_back(command);
+    }
+    text.round_trips = n.terms.size() > 1 ? "1 (MULTI/EXEC)" : "1";
+  }
+
+  void operator()(const IndexMinMax& n) {
+    for (const auto& end : n.ends) {
+      auto source = *ordered_source(*n.table, end.column);
+      text.commands.push_back(fmt::format("ZRANGE {} 0 0{}{}", word(source.key), end.maximum ? " REV" : "",
+                                          source.encoding == OrderedSource::Encoding::kScore ? " WITHSCORES" : ""));
+    }
+    text.round_trips = "1 (one read-only script)";
+  }
+
+  void operator()(const IndexGroups& n) {
+    sql::TableKeys keys(*n.table);
+    std::vector<std::int16_t> columns{n.column};
+    text.commands.push_back("SMEMBERS " + word(keys.values(columns)));
+    if (n.counts) text.commands.push_back("SCARD " + word(keys.values(columns)) + ":<value>");
+    if (!n.table->find_column(n.column)->not_null) text.commands.push_back("SCARD " + word(keys.null_set(n.column)));
+    text.round_trips = "1 (one read-only script)";
+  }
+
+  void operator()(const LookupJoin& n) {
+    sql::TableKeys keys(*n.read.table);
+    std::string entry;
+    for (const ExpressionPtr& value : n.values) entry += (entry.empty() ? "<" : ":<") + sql::to_string(*value) + ">";
+    switch (n.by) {
+      case LookupJoin::By::kPrimaryKey:
+        hmget(n.read, n.read.table->prefix + ":" + entry);
+        text.round_trips = "1 per batch of the outer rows";
+        return;
+      case LookupJoin::By::kUnique:
+        text.commands.push_back("HMGET " + word(keys.uniques(n.columns)) + " " + entry);
+        break;
+      case LookupJoin::By::kSet:
+        text.commands.push_back("SMEMBERS " + word(keys.values(n.columns)) + ":" + entry);
+        break;
+    }
+    hmget(n.read, row_key(n.read));
+    text.round_trips = "2 per batch of the outer rows";
+  }
+
+  void write(const sql::TableDef& table, std::string what) {
+    text.commands.push_back(fmt::format("EVALSHA write_unit: {} {}:<key> and its index entries, all or nothing", what, table.prefix));
+    text.round_trips = "1";
+  }
+  void operator()(const PhysicalInsert& n) { write(*n.table, "HSET"); }
+  void operator()(const PhysicalUpdate& n) { write(*n.table, "HSET"); }
+  void operator()(const PhysicalDelete& n) { write(*n.table, "DEL"); }
+
+  template <class Other>
+  void operator()(const Other&) {}
+
+ private:
+  static bool in_script(const TableRead& read) { return sql::TableKeys(*read.table).sort_get_is_safe(); }
+  static std::string row_key(const TableRead& read) { return read.table->prefix + ":<key>"; }
+  static std::string goal_text(const RowGoal& goal) {
+    if (!goal.limit) return "1000";
+    return value_text(*goal.limit) + (goal.offset ? "+" + value_text(*goal.offset) : "");
+  }
+  static std::string score_text(const sql::Expression& value) {
+    const auto* constant = std::get_if<sql::Constant>(&value.node);
+    return constant && !sql::is_null(constant->value) ? sql::ordered_score(value.type, constant->value) : value_text(value);
+  }
+
+  void hmget(const TableRead& read, const std::string& key) {
+    std::string command = "HMGET " + word(key);
+    for (const std::string& field : sql::row_fields(*read.table, read.numbers).fields) command += " " + word(field);
+    text.commands.push_back(std::move(command));
+  }
+
+  static std::string sort_get(const TableRead& read) {
+    std::string result = " GET #";
+    std::string pattern = sql::TableKeys(*read.table).row_pattern();
+    for (const std::string& field : sql::row_fields(*read.table, read.numbers).fields) result += " GET " + word(pattern + "->" + field);
+    return result;
+  }
+
+  void walk(const TableRead& read, const OrderedSource& source, bool descending, const RowGoal& goal) {
+    bool sorts = in_script(read) && source.encoding != OrderedSource::Encoding::kMember;
+    std::string offset = goal.exact && goal.offset ? value_text(*goal.offset) : "0";
+    std::string count = goal.exact && goal.limit ? value_text(*goal.limit) : goal_text(goal);
+    if (sorts) {
+      text.commands.push_back(fmt::format("SORT_RO {} BY nosort{} LIMIT {} {}{}", word(source.key), descending ? " DESC" : "", offset,
+                                          count, sort_get(read)));
+      text.round_trips = goal ? "1" : "1 per 1000 rows";
+    } else {
+      text.commands.push_back(fmt::format("ZRANGE {} 0 {}{}", word(source.key), goal ? count : "999", descending ? " REV" : ""));
+      hmget(read, row_key(read));
+      text.round_trips = goal ? "2" : "2 per 1000 rows";
+    }
+  }
+
+  void set_commands(const sql::TableKeys& keys, const SetExpression& sets) {
+    static constexpr std::string_view kNames[] = {"SMEMBERS", "SMEMBERS", "SINTER", "SUNION", "SDIFF"};
+    std::string command(kNames[static_cast<std::size_t>(sets.kind)]);
+    if (sets.operands.empty()) {
+      text.commands.push_back(command + " " + word(set_key(keys, sets)));
+      return;
+    }
+    for (const SetExpression& operand : sets.operands) {
+      if (operand.operands.empty()) {
+        command += " " + word(set_key(keys, operand));
+      } else {
+        set_commands(keys, operand);
+        command += fmt::format(" <{}>", text.commands.size());
+      }
+    }
+    text.commands.push_back(std::move(command));
+  }
+};
+
+}  // namespace
+
+CommandText describe_commands(const PhysicalNode& node) {
+  Describer describer;
+  std::visit(describer, node.node);
+  return std::move(describer.text);
+}
+
+}  // namespace redquel::planner

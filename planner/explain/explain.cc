@@ -1,0 +1,310 @@
+#include "planner/explain/explain.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "sql/functions/function.h"
+
+namespace redquel::planner {
+
+namespace {
+
+using sql::ExpressionPtr;
+
+/// What is printed of a node, whatever the format.
+struct NodeText {
+  std::string title;                                          // "Index Scan", for JSON's "Node Type"
+  std::string suffix;                                         // " using … on emp e", only in text form
+  std::vector<std::pair<std::string, std::string>> properties;
+};
+
+std::string join_words(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
+
+std::string print_list(const std::vector<ExpressionPtr>& expressions) {
+  std::vector<std::string> words;
+  for (const ExpressionPtr& expression : expressions) words.push_back(sql::to_string(*expression));
+  return join_words(words);
+}
+
+std::string print_keys(const std::vector<SortKey>& keys, std::size_t count) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < count; ++i) {
+    const SortKey& key = keys[i];
+    std::string word = sql::to_string(*key.expression);
+    if (key.descending) word += " DESC";
+    if (key.nulls_first != key.descending) word += key.nulls_first ? " NULLS FIRST" : " NULLS LAST";
+    words.push_back(std::move(word));
+  }
+  return join_words(words);
+}
+
+std::string on_table(const sql::TableDef& table, const std::string& alias) {
+  std::string name = table.schema == "public" ? table.name : table.schema + "." + table.name;
+  return alias.empty() || alias == table.name ? " on " + name : " on " + name + " " + alias;
+}
+
+std::string_view join_name(JoinKind kind) {
+  switch (kind) {
+    case JoinKind::kInner: return "";
+    case JoinKind::kLeft: return " Left";
+    case JoinKind::kRight: return " Right";
+    case JoinKind::kFull: return " Full";
+    case JoinKind::kSemi: return " Semi";
+    case JoinKind::kAnti: return " Anti";
+  }
+  return "";
+}
+
+struct Describe {
+  NodeText text;
+
+  void property(std::string name, std::string value) { text.properties.emplace_back(std::move(name), std::move(value)); }
+  void expression(std::string name, const ExpressionPtr& e) {
+    if (e) property(std::move(name), sql::to_string(*e));
+  }
+  void read(std::string title, const TableRead& r) {
+    text.title = std::move(title);
+    text.suffix += on_table(*r.table, r.alias);
+    expression("Filter", r.condition);
+  }
+  void goal(const RowGoal& goal) {
+    if (!goal) return;
+    if (goal.exact) {
+      expression("Limit", goal.limit);
+      expression("Offset", goal.offset);
+    } else {
+      property("Stops After", "the rows that the Limit above asks for");
+    }
+  }
+
+  void operator()(const KeyLookup& n) { read("Key Lookup", n.read); }
+  void operator()(const UniqueLookup& n) { read("Unique Lookup", n.read); }
+  void operator()(const SetScan& n) {
+    read("Index Set Scan", n.read);
+    goal(n.goal);
+  }
+  void operator()(const OrderedScan& n) {
+    text.suffix = fmt::format("{} by {}", n.descending ? " backward" : "", n.read.table->find_column(n.column)->name);
+    read("Ordered Index Scan", n.read);
+    if (n.nulls != OrderedScan::Nulls::kNone) property("Nulls", n.nulls == OrderedScan::Nulls::kFirst ? "first" : "last");
+    goal(n.goal);
+  }
+  void operator()(const FullScan& n) {
+    read("Full Scan", n.read);
+    goal(n.goal);
+  }
+  void operator()(const IndexCount& n) { text = {"Index Count", on_table(*n.table, ""), {}}; }
+  void operator()(const IndexMinMax& n) { text = {"Index Min/Max", on_table(*n.table, ""), {}}; }
+  void operator()(const IndexGroups& n) {
+    text = {n.counts ? "Index Group Count" : "Index Distinct", on_table(*n.table, ""), {}};
+    property("Group Key", n.table->find_column(n.column)->name);
+  }
+  void operator()(const PhysicalValues& n) {
+    text.title = n.rows.size() == 1 && n.rows[0].empty() ? "Result" : "Values Scan";
+    property("Rows", std::to_string(n.rows.size()));
+  }
+  void operator()(const PhysicalFunctionScan& n) {
+    text.title = "Function Scan";
+    text.suffix = fmt::format(" on {}({})", n.function->name, print_list(n.arguments));
+  }
+  void operator()(const PhysicalSystemScan& n) { text = {"System Table Scan", fmt::format(" on {}.{}", n.schema, n.name), {}}; }
+  void operator()(const PhysicalFilter& n) {
+    text.title = "Filter";
+    expression("Condition", n.condition);
+  }
+  void operator()(const PhysicalProject& n) {
+    text.title = "Project";
+    property("Output", print_list(n.expressions));
+  }
+  void operator()(const HashJoin& n) {
+    text.title = fmt::format("Hash{} Join", join_name(n.kind));
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < n.left_keys.size(); ++i) {
+      words.push_back(fmt::format("({} = {})", sql::to_string(*n.left_keys[i]), sql::to_string(*n.right_keys[i])));
+    }
+    property("Hash Cond", fmt::format("{}", fmt::join(words, " AND ")));
+    expression("Join Filter", n.residual);
+  }
+  void operator()(const NestedLoopJoin& n) {
+    text.title = fmt::format("Nested Loop{} Join", join_name(n.kind));
+    expression("Join Filter", n.condition);
+  }
+  void operator()(const LookupJoin& n) {
+    text.title = fmt::format("Lookup{} Join", join_name(n.kind));
+    text.suffix = on_table(*n.read.table, n.read.alias);
+    expression("Join Cond", n.residual);
+    expression("Filter", n.read.condition);
+  }
+  void operator()(const PhysicalApply& n) {
+    static constexpr std::string_view kNames[] = {"Scalar Subquery", "Exists Subquery", "In Subquery", "Lateral Join"};
+    text.title = kNames[static_cast<std::size_t>(n.kind)];
+    if (!n.correlations.empty()) {
+      std::vector<std::string> slots;
+      for (const auto& c : n.correlations) slots.push_back(fmt::format("${} = {}", c.slot + 1, n.input->columns[c.position].name));
+      property("Correlation", join_words(slots));
+    }
+    expression("Condition", n.comparison);
+  }
+  void operator()(const PhysicalAggregate& n) {
+    text.title = n.scalar ? "Aggregate" : "Hash Aggregate";
+    if (!n.group_by.empty()) property("Group Key", print_list(n.group_by));
+    std::vector<std::string> calls;
+    for (const AggregateCall& call : n.calls) {
+      std::string arguments = call.arguments.empty() ? "*" : print_list(call.arguments);
+      calls.push_back(fmt::format("{}({}{})", call.function->name, call.distinct ? "DISTINCT " : "", arguments));
+    }
+    if (!calls.empty()) property("Aggregates", join_words(calls));
+  }
+  void operator()(const PhysicalSort& n) {
+    text.title = n.presorted > 0 ? "Incremental Sort" : n.goal ? "Top-N Sort" : "Sort";
+    property("Sort Key", print_keys(n.keys, n.keys.size()));
+    if (n.presorted > 0) property("Presorted Key", print_keys(n.keys, n.presorted));
+  }
+  void operator()(const PhysicalLimit& n) {
+    text.title = "Limit";
+    expression("Count", n.limit);
+    expression("Offset", n.offset);
+  }
+  void operator()(const PhysicalDistinct& n) {
+    text.title = n.on.empty() ? "Distinct" : "Distinct On";
+    if (!n.on.empty()) property("Key", print_list(n.on));
+  }
+  void operator()(const PhysicalSetOperation& n) {
+    static constexpr std::string_view kNames[] = {"Union", "Intersect", "Except"};
+    text.title = fmt::format("{}{}", kNames[static_cast<std::size_t>(n.kind)], n.all ? " All" : "");
+  }
+  void operator()(const PhysicalInsert& n) { text = {"Insert", on_table(*n.table, ""), {}}; }
+  void operator()(const PhysicalUpdate& n) { text = {"Update", on_table(*n.table, ""), {}}; }
+  void operator()(const PhysicalDelete& n) { text = {"Delete", on_table(*n.table, ""), {}}; }
+};
+
+NodeText describe(const PhysicalNode& node) {
+  Describe visitor;
+  std::visit(visitor, node.node);
+  return std::move(visitor.text);
+}
+
+const NodeRun* run_of(const PhysicalNode& node, const RunStatistics* run) {
+  if (!run) return nullptr;
+  static const NodeRun kNever;
+  auto found = run->find(&node);
+  return found == run->end() ? &kNever : &found->second;
+}
+
+/// The inputs to print: a fallback is one only where it ran.
+std::vector<PhysicalPlan> printed_inputs(const PhysicalNode& node, const RunStatistics* run) {
+  std::vector<PhysicalPlan> inputs = inputs_of(node);
+  std::visit(
+      [&](const auto& n) {
+        if constexpr (requires { n.fallback; }) {
+          if (run && run->contains(n.fallback.get())) inputs.push_back(n.fallback);
+        }
+      },
+      node.node);
+  return inputs;
+}
+
+std::string print_run(const NodeRun& run, bool timing) {
+  if (run.loops == 0) return " (never executed)";
+  std::string time = timing ? fmt::format("time={:.3f} ms ", run.milliseconds) : "";
+  return fmt::format(" (actual {}rows={} loops={})", time, run.rows, run.loops);
+}
+
+void print_text(const PhysicalNode& node, const ExplainOptions& options, const RunStatistics* run, std::size_t depth,
+                std::vector<std::string>& lines) {
+  NodeText text = describe(node);
+  const NodeRun* actual = run_of(node, run);
+  std::string indent = depth == 0 ? "" : std::string(depth * 6 - 4, ' ') + "->  ";
+  lines.push_back(indent + text.title + text.suffix + (actual ? print_run(*actual, options.timing) : ""));
+  std::string inner(depth * 6 + 2, ' ');
+  if (options.verbose) {
+    std::vector<std::string> names;
+    for (const PhysicalColumn& column : node.columns) names.push_back(column.name);
+    lines.push_back(inner + "Output: " + join_words(names));
+  }
+  for (const auto& [name, value] : text.properties) lines.push_back(inner + name + ": " + value);
+  CommandText commands = describe_commands(node);
+  for (const std::string& command : commands.commands) lines.push_back(inner + "Redis: " + command);
+  if (!commands.round_trips.empty()) lines.push_back(inner + "Round Trips: " + commands.round_trips);
+  if (actual && actual->round_trips > 0) {
+    lines.push_back(fmt::format("{}Sent: {} commands in {} round trips, {} bytes out, {} bytes in", inner, actual->commands,
+                                actual->round_trips, actual->bytes_sent, actual->bytes_received));
+  }
+  for (const PhysicalPlan& input : printed_inputs(node, run)) print_text(*input, options, run, depth + 1, lines);
+}
+
+boost::json::object print_json(const PhysicalNode& node, const ExplainOptions& options, const RunStatistics* run) {
+  NodeText text = describe(node);
+  boost::json::object object{{"Node Type", text.title}};
+  if (!text.suffix.empty()) object["Target"] = text.suffix.substr(1);
+  for (const auto& [name, value] : text.properties) object[name] = value;
+  boost::json::array output;
+  for (const PhysicalColumn& column : node.columns) output.push_back(boost::json::string(column.name));
+  if (options.verbose) object["Output Columns"] = std::move(output);
+  CommandText commands = describe_commands(node);
+  if (!commands.commands.empty()) object["Redis Commands"] = boost::json::array(commands.commands.begin(), commands.commands.end());
+  if (!commands.round_trips.empty()) object["Round Trips"] = commands.round_trips;
+  if (const NodeRun* actual = run_of(node, run)) {
+    object["Actual Rows"] = actual->rows;
+    object["Actual Loops"] = actual->loops;
+    if (options.timing) object["Actual Time"] = actual->milliseconds;
+    object["Commands Sent"] = actual->commands;
+    object["Actual Round Trips"] = actual->round_trips;
+    object["Bytes Sent"] = actual->bytes_sent;
+    object["Bytes Received"] = actual->bytes_received;
+  }
+  boost::json::array plans;
+  for (const PhysicalPlan& input : printed_inputs(node, run)) plans.push_back(print_json(*input, options, run));
+  if (!plans.empty()) object["Plans"] = std::move(plans);
+  return object;
+}
+
+/// Boost.JSON prints on one line; people read EXPLAIN.
+void print_pretty(const boost::json::value& value, std::string& out, std::size_t depth) {
+  std::string indent(depth * 2 + 2, ' '), closing(depth * 2, ' ');
+  if (value.is_object() && !value.get_object().empty()) {
+    out += "{\n";
+    bool first = true;
+    for (const auto& [key, member] : value.get_object()) {
+      if (!first) out += ",\n";
+      first = false;
+      out += indent + boost::json::serialize(boost::json::string(key)) + ": ";
+      print_pretty(member, out, depth + 1);
+    }
+    out += "\n" + closing + "}";
+  } else if (value.is_array() && !value.get_array().empty()) {
+    out += "[\n";
+    bool first = true;
+    for (const auto& member : value.get_array()) {
+      if (!first) out += ",\n";
+      first = false;
+      out += indent;
+      print_pretty(member, out, depth + 1);
+    }
+    out += "\n" + closing + "]";
+  } else {
+    out += boost::json::serialize(value);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> explain(const PhysicalPlan& plan, const ExplainOptions& options, const RunStatistics* run,
+                                 double planning_milliseconds, double execution_milliseconds) {
+  if (options.format == ExplainOptions::Format::kJson) {
+    boost::json::object top{{"Plan", print_json(*plan, options, run)}};
+    if (options.summary) top["Planning Time"] = planning_milliseconds;
+    if (options.analyze) top["Execution Time"] = execution_milliseconds;
+    std::string text;
+    print_pretty(boost::json::array{std::move(top)}, text, 0);
+    return {text};
+  }
+  std::vector<std::string> lines;
+  print_text(*plan, options, run, 0, lines);
+  if (options.summary) lines.push_back(fmt::format("Planning Time: {:.3f} ms", planning_milliseconds));
+  if (options.analyze && options.summary) lines.push_back(fmt::format("Execution Time: {:.3f} ms", execution_milliseconds));
+  return lines;
+}
+
+}  // namespace redquel::planner

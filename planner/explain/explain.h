@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "planner/physical_plan.h"
+
+namespace redquel::planner {
+
+/// What really happened in one node of a run, its inputs included in time but not in the counts of Redis.
+struct NodeRun {
+  std::uint64_t rows = 0;
+  std::uint64_t loops = 0;
+  double milliseconds = 0;
+  std::uint64_t round_trips = 0, commands = 0, bytes_sent = 0, bytes_received = 0;
+};
+using RunStatistics = std::map<const PhysicalNode*, NodeRun>;
+
+struct ExplainOptions {
+  bool analyze = false;
+  bool verbose = false;
+  bool timing = true;
+  bool summary = false;  // the closing lines: planning and execution time
+  enum class Format : std::uint8_t { kText, kJson } format = Format::kText;
+};
+
+/// The operator tree with the exact Redis commands: one line per row of the result in text form, one row in all as JSON.
+/// `$1` stands for parameters, `<key>` for row keys that earlier commands give. `run` is null without ANALYZE.
+std::vector<std::string> explain(const PhysicalPlan&, const ExplainOptions&, const RunStatistics* run, double planning_milliseconds,
+                                 double execution_milliseconds);
+
+/// The Redis commands of one node, and how many round trips they take, as far as the plan tells.
+struct CommandText {
+  std::vector<std::string> commands;
+  std::string round_trips;  // "1", "1 per 1000 rows"; empty: none
+};
+CommandText describe_commands(const PhysicalNode&);
+
+}  // namespace redquel::planner

@@ -1,0 +1,190 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sql/catalog/catalog.h"
+#include "sql/expressions/expression.h"
+#include "sql/functions/function.h"
+
+namespace redquel::planner {
+
+/// Names one column of one relation of the query, everywhere in its logical plan: unlike a position it survives rewriting.
+using ColumnId = std::uint32_t;
+
+struct Logical;
+/// Immutable; rules build new trees that share what did not change.
+using LogicalPtr = std::shared_ptr<const Logical>;
+
+/// What a node gives: its columns in order.
+struct LogicalColumn {
+  ColumnId id;
+  std::string name;
+  sql::Type type;
+  bool nullable = true;
+  sql::Oid table = 0;          // of a base table's column that is passed through unchanged
+  std::int16_t attribute = 0;
+};
+
+struct LogicalScan {
+  std::shared_ptr<const sql::TableDef> table;
+  std::string alias;
+  /// Parallel to `Logical::columns`: which table column each is. Number 0 is the hidden row key.
+  std::vector<std::int16_t> numbers;
+};
+/// A system table or a function in FROM: rows come from the proxy.
+struct LogicalFunctionScan {
+  const sql::TableFunction* function = nullptr;
+  std::vector<sql::ExpressionPtr> arguments;
+  std::string alias;
+  bool with_ordinality = false;
+};
+/// Rows of a system table (pg_catalog, information_schema) computed from the catalog snapshot.
+struct LogicalSystemScan {
+  std::string schema, name;
+  std::vector<std::size_t> positions;  // which columns of the system table, parallel to `Logical::columns`
+};
+struct LogicalValues {
+  std::vector<std::vector<sql::ExpressionPtr>> rows;  // one row of no columns: SELECT without FROM
+};
+struct LogicalFilter {
+  LogicalPtr input;
+  sql::ExpressionPtr condition;
+};
+struct LogicalProject {
+  LogicalPtr input;
+  std::vector<sql::ExpressionPtr> expressions;  // parallel to `Logical::columns`
+};
+enum class JoinKind : std::uint8_t { kInner, kLeft, kRight, kFull, kSemi, kAnti };
+struct LogicalJoin {
+  JoinKind kind;
+  LogicalPtr left, right;
+  sql::ExpressionPtr condition;  // null: none (cross join)
+};
+/// Runs `subquery` for each row of `input` (once where it needs nothing of it); its parameter slots take the input's columns.
+struct LogicalApply {
+  enum class Kind : std::uint8_t {
+    kScalar,  // one column more: the subquery's value; more than one row is 21000
+    kExists,  // one boolean column more
+    kIn,      // one boolean column more: test = ANY (subquery), three-valued; `comparison` over (test columns, subquery column)
+    kLateral, // the subquery's columns, joined (kInner or kLeft)
+  };
+  Kind kind;
+  LogicalPtr input, subquery;
+  JoinKind join = JoinKind::kInner;
+  sql::ExpressionPtr comparison;  // kIn: over input columns and the subquery's columns; ANY: true if one row is true
+  bool all = false;               // kIn: op ALL instead of op ANY
+  struct Correlation {
+    std::uint32_t slot;           // parameter slot that the subquery reads
+    ColumnId column;              // column of the input that fills it
+  };
+  std::vector<Correlation> correlations;
+};
+struct AggregateCall {
+  const sql::AggregateFunction* function;
+  std::vector<sql::ExpressionPtr> arguments;
+  bool distinct = false;
+  sql::ExpressionPtr filter;  // null: none
+  struct Order {
+    sql::ExpressionPtr expression;
+    bool descending, nulls_first;
+  };
+  std::vector<Order> order_by;
+};
+/// Columns: the group keys, then the calls.
+struct LogicalAggregate {
+  LogicalPtr input;
+  std::vector<sql::ExpressionPtr> group_by;
+  std::vector<AggregateCall> calls;
+  bool scalar = false;  // no GROUP BY: exactly one row, also over no rows
+};
+struct SortKey {
+  sql::ExpressionPtr expression;
+  bool descending = false, nulls_first = false;
+};
+struct LogicalSort {
+  LogicalPtr input;
+  std::vector<SortKey> keys;
+};
+struct LogicalLimit {
+  LogicalPtr input;
+  sql::ExpressionPtr limit, offset;  // int8 expressions without columns; null: none
+  bool with_ties = false;
+};
+/// DISTINCT; with `on` DISTINCT ON (input sorted accordingly by the binder).
+struct LogicalDistinct {
+  LogicalPtr input;
+  std::vector<sql::ExpressionPtr> on;  // empty: all columns
+};
+struct LogicalSetOperation {
+  enum class Kind : std::uint8_t { kUnion, kIntersect, kExcept };
+  Kind kind;
+  bool all;
+  LogicalPtr left, right;  // same number and types of columns
+};
+
+/// How a column of the target gets its value in INSERT.
+struct InsertColumn {
+  std::int16_t number;
+  /// Over the source's columns, in the column's type (assignment cast applied). Null: from `sequence`.
+  sql::ExpressionPtr value;
+  sql::Oid sequence = 0;
+};
+struct BoundCheck {
+  std::string name;
+  sql::ExpressionPtr condition;  // over the new row: column ids are those of `new_row`
+};
+struct LogicalInsert {
+  std::shared_ptr<const sql::TableDef> table;
+  LogicalPtr source;
+  std::vector<InsertColumn> columns;       // every live column of the table, in order
+  std::vector<LogicalColumn> new_row;      // ids under which checks and RETURNING see the new row, parallel to `columns`
+  std::vector<BoundCheck> checks;
+  std::vector<sql::ExpressionPtr> returning;  // over `new_row`; parallel to `Logical::columns`
+  enum class OnConflict : std::uint8_t { kError, kNothing } on_conflict = OnConflict::kError;
+  std::optional<std::vector<std::int16_t>> conflict_columns;
+};
+struct Assignment {
+  std::int16_t number;
+  sql::ExpressionPtr value;  // over the source's columns, in the column's type
+};
+struct LogicalUpdate {
+  std::shared_ptr<const sql::TableDef> table;
+  LogicalPtr source;                       // gives, among others, every live column and the hidden key of the target
+  std::vector<LogicalColumn> old_row;      // the target's live columns in the source, in order (hidden key last when there is one)
+  std::vector<Assignment> assignments;
+  std::vector<LogicalColumn> new_row;
+  std::vector<BoundCheck> checks;
+  std::vector<sql::ExpressionPtr> returning;  // over `new_row` (and other columns of the source)
+};
+struct LogicalDelete {
+  std::shared_ptr<const sql::TableDef> table;
+  LogicalPtr source;
+  std::vector<LogicalColumn> old_row;
+  std::vector<sql::ExpressionPtr> returning;
+};
+
+struct Logical {
+  using Node = std::variant<LogicalScan, LogicalFunctionScan, LogicalSystemScan, LogicalValues, LogicalFilter, LogicalProject,
+                            LogicalJoin, LogicalApply, LogicalAggregate, LogicalSort, LogicalLimit, LogicalDistinct,
+                            LogicalSetOperation, LogicalInsert, LogicalUpdate, LogicalDelete>;
+  Node node;
+  std::vector<LogicalColumn> columns;
+};
+
+/// A bound statement: what the binder gives to the rules.
+struct BoundStatement {
+  LogicalPtr plan;
+  std::vector<sql::Type> parameter_types;  // of $1…; slots from here on are the planner's own (correlations, init plans)
+  std::uint32_t slot_count = 0;            // all slots
+  ColumnId next_column = 0;                // first free id
+};
+
+/// Text of the tree for tests of rules, one node a line.
+std::string to_string(const LogicalPtr&);
+
+}  // namespace redquel::planner

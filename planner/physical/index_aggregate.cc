@@ -1,0 +1,255 @@
+#include <algorithm>
+
+#include "planner/access/ordered_source.h"
+#include "planner/access/set_algebra.h"
+#include "planner/physical/physical_planner.h"
+#include "sql/types/compare.h"
+#include "sql/types/index_value.h"
+
+namespace redquel::planner {
+
+using sql::ExpressionPtr;
+using SetKind = SetExpression::Kind;
+
+namespace {
+
+/// A number of rows as cardinalities of disjoint intersections, each without some sets: |A ∩ B| − |A ∩ B ∩ C| …
+class CountTerms {
+ public:
+  explicit CountTerms(const sql::TableDef& table) : table_(table), algebra_(table) {}
+
+  std::optional<std::vector<CountTerm>> of(const Condition& condition) {
+    if (condition.kind == Condition::Kind::kAnd && condition.operands.empty()) return all_rows({});
+    if (auto range = single_range(condition)) return std::vector{std::move(*range)};
+    if (auto sets = algebra_.exact(condition)) return of_sets(*sets);
+    if (auto removed = algebra_.exact_complement(condition)) {
+      std::vector<SetExpression> parts = removed->kind == SetKind::kUnion ? removed->operands : std::vector{*removed};
+      return all_rows(parts);
+    }
+    return {};
+  }
+
+ private:
+  static bool is_plain(const SetExpression& sets) { return sets.kind == SetKind::kSet || sets.kind == SetKind::kNullSet; }
+
+  static SetExpression intersect(std::vector<SetExpression> sets) {
+    if (sets.size() == 1) return std::move(sets.front());
+    return {SetKind::kIntersection, {}, {}, std::move(sets)};
+  }
+
+  static bool same_column(const SetExpression& a, const SetExpression& b) { return a.columns == b.columns; }
+
+  /// |base| − |base ∩ union of removed|, by inclusion and exclusion. An empty base stands for all rows.
+  static std::optional<std::vector<CountTerm>> without(const std::vector<SetExpression>& base, const std::vector<SetExpression>& removed) {
+    if (removed.size() > 3 || !std::all_of(removed.begin(), removed.end(), is_plain)) return {};
+    std::vector<CountTerm> terms;
+    for (unsigned subset = 0; subset < (1u << removed.size()); ++subset) {
+      std::vector<SetExpression> sets = base;
+      int sign = 1;
+      bool disjoint = false;  // the value set and the NULL set of one column share no row
+      for (std::size_t i = 0; i < removed.size(); ++i) {
+        if (!(subset >> i & 1)) continue;
+        sign = -sign;
+        for (std::size_t j = 0; j < i; ++j) {
+          if ((subset >> j & 1) && removed[i].kind != removed[j].kind && same_column(removed[i], removed[j])) disjoint = true;
+        }
+        sets.push_back(removed[i]);
+      }
+      if (disjoint) continue;
+      CountTerm term{sign, sets.empty() ? CountTerm::Kind::kAllRows : CountTerm::Kind::kSets, {}, 0, {}, {}, {}};
+      if (!sets.empty()) term.sets = intersect(std::move(sets));
+      terms.push_back(std::move(term));
+    }
+    return terms;
+  }
+
+  static std::optional<std::vector<CountTerm>> all_rows(const std::vector<SetExpression>& removed) { return without({}, removed); }
+
+  /// `a IN (1, 2)` as disjoint sets; nullopt unless the values are known to differ.
+  static std::optional<std::vector<SetExpression>> disjoint_union(const SetExpression& sets) {
+    std::vector<SetExpression> result;
+    for (const SetExpression& set : sets.operands) {
+      if (!is_plain(set) || !same_column(set, sets.operands[0]) || set.columns.size() != 1) return {};
+      const auto* constant = set.kind == SetKind::kSet ? std::get_if<sql::Constant>(&set.values[0]->node) : nullptr;
+      if (set.kind == SetKind::kSet && !constant) return {};
+      if (constant && sql::is_null(constant->value)) continue;
+      bool known = std::any_of(result.begin(), result.end(), [&](const SetExpression& other) {
+        if (other.kind != set.kind) return false;
+        if (set.kind == SetKind::kNullSet) return true;
+        const auto& value = std::get<sql::Constant>(other.values[0]->node).value;
+        return other.values[0]->type.oid != set.values[0]->type.oid || sql::compare(set.values[0]->type, value, constant->value) == 0;
+      });
+      if (known && constant && result[0].kind == SetKind::kSet && result[0].values[0]->type.oid != set.values[0]->type.oid) return {};
+      if (!known) result.push_back(set);
+    }
+    return result;
+  }
+
+  std::optional<std::vector<CountTerm>> of_sets(const SetExpression& sets) const {
+    if (sets.kind == SetKind::kDifference) {
+      std::vector<SetExpression> removed(sets.operands.begin() + 1, sets.operands.end());
+      return of_intersection(sets.operands[0], removed);
+    }
+    return of_intersection(sets, {});
+  }
+
+  std::optional<std::vector<CountTerm>> of_intersection(const SetExpression& sets, const std::vector<SetExpression>& removed) const {
+    std::vector<SetExpression> factors = sets.kind == SetKind::kIntersection ? sets.operands : std::vector{sets};
+    std::vector<std::vector<SetExpression>> products{{}};
+    for (const SetExpression& factor : factors) {
+      std::vector<SetExpression> choices{factor};
+      if (factor.kind == SetKind::kUnion) {
+        auto disjoint = disjoint_union(factor);
+        if (!disjoint) return {};
+        choices = std::move(*disjoint);
+      } else if (!is_plain(factor)) {
+        return {};
+      }
+      std::vector<std::vector<SetExpression>> longer;
+      for (const auto& product : products) {
+        for (const SetExpression& choice : choices) {
+          longer.push_back(product);
+          longer.back().push_back(choice);
+        }
+      }
+      products = std::move(longer);
+      if (products.size() > 200) return {};
+    }
+    std::vector<CountTerm> terms;
+    for (const auto& product : products) {
+      auto part = without(product, removed);
+      if (!part) return {};
+      std::move(part->begin(), part->end(), std::back_inserter(terms));
+    }
+    return terms;
+  }
+
+  /// All conditions are bounds of one ordered column: ZCOUNT or ZLEXCOUNT.
+  std::optional<CountTerm> single_range(const Condition& condition) const {
+    std::vector<Condition> single;
+    CountTerm term{1, CountTerm::Kind::kRange, {}, 0, {}, {}, {}};
+    for (const Condition& operand : conjuncts(condition, single)) {
+      if (operand.kind != Condition::Kind::kColumn) return {};
+      const ColumnCondition& column = operand.column;
+      if (term.column != 0 && term.column != column.column) return {};
+      term.column = column.column;
+      using Kind = ColumnCondition::Kind;
+      bool inclusive = column.kind == Kind::kLessEqual || column.kind == Kind::kGreaterEqual;
+      if (column.kind == Kind::kLess || column.kind == Kind::kLessEqual) {
+        if (term.upper) return {};
+        term.upper = RangeBound{column.values[0], inclusive};
+      } else if (column.kind == Kind::kGreater || column.kind == Kind::kGreaterEqual) {
+        if (term.lower) return {};
+        term.lower = RangeBound{column.values[0], inclusive};
+      } else if (column.kind == Kind::kPrefix && column.exact) {
+        if (term.prefix) return {};
+        term.prefix = PrefixBound{column.prefix};
+      } else {
+        return {};
+      }
+    }
+    if (term.prefix && (term.lower || term.upper)) return {};
+    if (!term.prefix && !term.lower && !term.upper) return {};
+    auto source = ordered_source(table_, term.column);
+    if (!source) return {};
+    if (term.prefix) {
+      if (source->encoding == OrderedSource::Encoding::kScore || term.prefix->prefix.size() >= sql::kMaxOrderedPrefix / 2) return {};
+      term.kind = CountTerm::Kind::kPrefix;
+    }
+    return term;
+  }
+
+  const sql::TableDef& table_;
+  SetAlgebra algebra_;
+};
+
+const sql::ColumnRef* plain_column(const ExpressionPtr& expression) { return std::get_if<sql::ColumnRef>(&expression->node); }
+
+bool is_never_null(const sql::TableDef& table, std::int16_t number) {
+  if (table.find_column(number)->not_null) return true;
+  return std::find(table.primary_key.begin(), table.primary_key.end(), number) != table.primary_key.end();
+}
+
+/// The scan's column that an aggregate's argument is; 0: none.
+std::int16_t argument_column(const ScanPattern& pattern, const std::vector<LogicalColumn>& columns, const ExpressionPtr& argument) {
+  const auto* column = plain_column(argument);
+  if (!column) return 0;
+  auto ids = column_ids(columns);
+  auto found = std::find(ids.begin(), ids.end(), column->column);
+  if (found == ids.end()) return 0;
+  const auto* source = plain_column(pattern.outputs[static_cast<std::size_t>(found - ids.begin())]);
+  if (!source) return 0;
+  return number_of(*pattern.scan, *pattern.columns)(source->column).value_or(0);
+}
+
+}  // namespace
+
+std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node, const LogicalAggregate& aggregate) {
+  auto pattern = match_scan(aggregate.input);
+  if (!pattern || aggregate.calls.empty()) return {};
+  const sql::TableDef& table = *pattern->scan->table;
+  const auto& input_columns = aggregate.input->columns;
+  for (const AggregateCall& call : aggregate.calls) {
+    if (call.distinct || call.filter || !call.order_by.empty()) return {};
+  }
+  auto counts_rows = [&](const AggregateCall& call) {
+    if (call.function->name != "count") return false;
+    if (call.arguments.empty()) return true;
+    std::int16_t number = argument_column(*pattern, input_columns, call.arguments[0]);
+    return number > 0 && is_never_null(table, number);
+  };
+  bool only_counts = std::all_of(aggregate.calls.begin(), aggregate.calls.end(), counts_rows);
+  auto with_fallback = [&](auto node_of) {
+    index_answers_ = false;
+    PhysicalPlan fallback = plan_node(node, aggregate, {}).plan;
+    index_answers_ = true;
+    return Planned{make_physical(node_of(std::move(fallback)), physical_columns(node.columns)), column_ids(node.columns)};
+  };
+
+  if (aggregate.scalar && only_counts) {
+    Condition condition = analyse_conditions(pattern->conditions, table, number_of(*pattern->scan, *pattern->columns));
+    auto terms = CountTerms(table).of(condition);
+    if (!terms) return {};
+    return with_fallback([&](PhysicalPlan fallback) {
+      return IndexCount{pattern->scan->table, std::move(*terms), std::move(fallback), aggregate.calls.size()};
+    });
+  }
+  if (!pattern->conditions.empty()) return {};
+
+  if (aggregate.scalar) {
+    std::vector<IndexMinMax::End> ends;
+    for (const AggregateCall& call : aggregate.calls) {
+      if ((call.function->name != "min" && call.function->name != "max") || call.arguments.size() != 1) return {};
+      std::int16_t number = argument_column(*pattern, input_columns, call.arguments[0]);
+      if (number <= 0 || !ordered_source(table, number)) return {};
+      ends.push_back({number, call.function->name == "max"});
+    }
+    return with_fallback([&](PhysicalPlan fallback) { return IndexMinMax{pattern->scan->table, ends, std::move(fallback)}; });
+  }
+
+  if (aggregate.group_by.size() != 1 || !only_counts) return {};
+  std::int16_t number = argument_column(*pattern, input_columns, aggregate.group_by[0]);
+  if (number <= 0 || !SetAlgebra(table).has(sql::Structure::Kind::kSets, number)) return {};
+  if (!sql::canonical_text_is_output(table.find_column(number)->type)) return {};
+  return with_fallback([&](PhysicalPlan fallback) {
+    return IndexGroups{pattern->scan->table, number, true, aggregate.calls.size(), std::move(fallback)};
+  });
+}
+
+std::optional<Planned> PhysicalPlanner::plan_index_distinct(const Logical& node, const LogicalDistinct& distinct) {
+  if (!distinct.on.empty() || node.columns.size() != 1) return {};
+  auto pattern = match_scan(distinct.input);
+  if (!pattern || !pattern->conditions.empty() || pattern->outputs.size() != 1) return {};
+  const sql::TableDef& table = *pattern->scan->table;
+  const auto* column = plain_column(pattern->outputs[0]);
+  std::int16_t number = column ? number_of(*pattern->scan, *pattern->columns)(column->column).value_or(0) : std::int16_t{0};
+  if (number <= 0 || !SetAlgebra(table).has(sql::Structure::Kind::kSets, number)) return {};
+  if (!sql::canonical_text_is_output(table.find_column(number)->type)) return {};
+  index_answers_ = false;
+  PhysicalPlan fallback = plan_node(node, distinct, {}).plan;
+  index_answers_ = true;
+  IndexGroups groups{pattern->scan->table, number, false, 0, std::move(fallback)};
+  return Planned{make_physical(std::move(groups), physical_columns(node.columns)), column_ids(node.columns)};
+}
+
+}  // namespace redquel::planner

@@ -1,0 +1,242 @@
+#include "planner/physical/physical_planner.h"
+
+#include <algorithm>
+#include <map>
+
+#include "planner/rules/rule.h"
+
+namespace redquel::planner {
+
+using sql::ExpressionPtr;
+
+PhysicalPlan make_physical(PhysicalNode::Node node, std::vector<PhysicalColumn> columns) {
+  return std::make_shared<const PhysicalNode>(PhysicalNode{std::move(node), std::move(columns)});
+}
+
+std::vector<PhysicalColumn> physical_columns(const std::vector<LogicalColumn>& columns) {
+  std::vector<PhysicalColumn> result;
+  for (const LogicalColumn& column : columns) result.push_back({column.name, column.type, column.table, column.attribute});
+  return result;
+}
+
+std::vector<ColumnId> column_ids(const std::vector<LogicalColumn>& columns) {
+  std::vector<ColumnId> ids;
+  for (const LogicalColumn& column : columns) ids.push_back(column.id);
+  return ids;
+}
+
+std::size_t position_of(ColumnId id, const std::vector<ColumnId>& ids) {
+  auto found = std::find(ids.begin(), ids.end(), id);
+  if (found == ids.end()) throw sql::SqlError("XX000", "column #" + std::to_string(id) + " is missing from the plan");
+  return static_cast<std::size_t>(found - ids.begin());
+}
+
+ExpressionPtr resolve(const ExpressionPtr& expression, const std::vector<ColumnId>& ids) {
+  if (!expression) return nullptr;
+  return sql::map_columns(expression, [&](const sql::Expression& e, const sql::ColumnRef& column) {
+    return sql::make_column(e.type, static_cast<std::uint32_t>(position_of(column.column, ids)), column.name);
+  });
+}
+
+ColumnNumber number_of(const LogicalScan& scan, const std::vector<LogicalColumn>& columns) {
+  return [&scan, &columns](ColumnId id) -> std::optional<std::int16_t> {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].id == id) return scan.numbers[i];
+    }
+    return std::nullopt;
+  };
+}
+
+Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted) {
+  if (input.ids == column_ids(wanted)) return input;
+  PhysicalProject project{input.plan, {}};
+  for (const LogicalColumn& column : wanted) {
+    project.expressions.push_back(
+        sql::make_column(column.type, static_cast<std::uint32_t>(position_of(column.id, input.ids)), column.name));
+  }
+  input.plan = make_physical(std::move(project), physical_columns(wanted));
+  input.ids = column_ids(wanted);
+  return input;
+}
+
+std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
+  if (const auto* scan = std::get_if<LogicalScan>(&node->node)) {
+    ScanPattern pattern{scan, &node->columns, {}, {}};
+    for (const LogicalColumn& column : node->columns) pattern.outputs.push_back(sql::make_column(column.type, column.id, column.name));
+    return pattern;
+  }
+  const auto* filter = std::get_if<LogicalFilter>(&node->node);
+  const auto* project = std::get_if<LogicalProject>(&node->node);
+  if (!filter && !project) return {};
+  const LogicalPtr& input = filter ? filter->input : project->input;
+  auto pattern = match_scan(input);
+  if (!pattern) return {};
+  auto substituted = [&](const ExpressionPtr& expression) {
+    return sql::map_columns(expression, [&](const sql::Expression&, const sql::ColumnRef& column) {
+      return pattern->outputs[position_of(column.column, column_ids(input->columns))];
+    });
+  };
+  if (filter) {
+    for (const ExpressionPtr& condition : sql::split_conjunction(filter->condition)) pattern->conditions.push_back(substituted(condition));
+    return pattern;
+  }
+  std::vector<ExpressionPtr> outputs;
+  for (const ExpressionPtr& expression : project->expressions) outputs.push_back(substituted(expression));
+  pattern->outputs = std::move(outputs);
+  return pattern;
+}
+
+PhysicalPlan PhysicalPlanner::plan_statement(const LogicalPtr& node) { return arrange(plan(node), node->columns).plan; }
+
+Planned PhysicalPlanner::plan(const LogicalPtr& node, const Wish& wish) {
+  return std::visit([&](const auto& n) { return plan_node(*node, n, wish); }, node->node);
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalScan& scan, const Wish& wish) {
+  return plan_access(node.columns, scan, {}, wish);
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalFunctionScan& scan, const Wish&) {
+  PhysicalFunctionScan function{scan.function, scan.arguments, scan.with_ordinality};
+  return {make_physical(std::move(function), physical_columns(node.columns)), column_ids(node.columns)};
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalSystemScan& scan, const Wish&) {
+  return {make_physical(PhysicalSystemScan{scan.schema, scan.name, scan.positions}, physical_columns(node.columns)),
+          column_ids(node.columns)};
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalValues& values, const Wish&) {
+  return {make_physical(PhysicalValues{values.rows}, physical_columns(node.columns)), column_ids(node.columns)};
+}
+
+Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, const Wish& wish) {
+  if (const auto* scan = std::get_if<LogicalScan>(&filter.input->node)) {
+    return plan_access(filter.input->columns, *scan, sql::split_conjunction(filter.condition), wish);
+  }
+  Planned input = plan(filter.input, Wish{wish.order, {}});
+  auto columns = input.plan->columns;
+  input.plan = make_physical(PhysicalFilter{input.plan, resolve(filter.condition, input.ids)}, std::move(columns));
+  return input;
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalProject& project, const Wish& wish) {
+  Wish below;
+  below.goal = wish.goal;
+  for (const SortKey& key : wish.order) {
+    SortKey mapped = key;
+    mapped.expression = sql::map_columns(key.expression, [&](const sql::Expression& e, const sql::ColumnRef& column) {
+      auto ids = column_ids(node.columns);
+      auto found = std::find(ids.begin(), ids.end(), column.column);
+      if (found == ids.end()) return sql::make_column(e.type, column.column, column.name);
+      return project.expressions[static_cast<std::size_t>(found - ids.begin())];
+    });
+    below.order.push_back(std::move(mapped));
+  }
+  Planned input = plan(project.input, below);
+  std::vector<ExpressionPtr> expressions;
+  bool identity = project.expressions.size() == input.ids.size();
+  for (std::size_t i = 0; i < project.expressions.size(); ++i) {
+    expressions.push_back(resolve(project.expressions[i], input.ids));
+    const auto* column = std::get_if<sql::ColumnRef>(&expressions.back()->node);
+    identity = identity && column && column->column == i;
+  }
+  if (identity) {  // only names change
+    auto renamed = *input.plan;
+    renamed.columns = physical_columns(node.columns);
+    input.plan = std::make_shared<const PhysicalNode>(std::move(renamed));
+  } else {
+    input.plan = make_physical(PhysicalProject{input.plan, std::move(expressions)}, physical_columns(node.columns));
+  }
+  input.ids = column_ids(node.columns);
+  return input;
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& apply, const Wish&) {
+  Planned input = plan(apply.input), subquery = plan(apply.subquery);
+  PhysicalApply physical{apply.kind, apply.join, input.plan, subquery.plan, nullptr, apply.all, {}};
+  std::vector<ColumnId> both = input.ids;
+  both.insert(both.end(), subquery.ids.begin(), subquery.ids.end());
+  physical.comparison = resolve(apply.comparison, both);
+  for (const auto& correlation : apply.correlations) {
+    physical.correlations.push_back({correlation.slot, position_of(correlation.column, input.ids)});
+  }
+  auto columns = input.plan->columns;
+  std::vector<ColumnId> ids;
+  if (apply.kind == LogicalApply::Kind::kLateral) {
+    columns.insert(columns.end(), subquery.plan->columns.begin(), subquery.plan->columns.end());
+    ids = std::move(both);
+  } else {
+    const LogicalColumn& added = node.columns.back();
+    columns.push_back({added.name, added.type, 0, 0});
+    ids = input.ids;
+    ids.push_back(added.id);
+  }
+  return {make_physical(std::move(physical), std::move(columns)), std::move(ids)};
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& aggregate, const Wish&) {
+  if (auto from_index = index_answers_ ? plan_index_aggregate(node, aggregate) : std::nullopt) return std::move(*from_index);
+  Planned input = plan(aggregate.input);
+  PhysicalAggregate physical{input.plan, {}, aggregate.calls, aggregate.scalar};
+  for (const ExpressionPtr& key : aggregate.group_by) physical.group_by.push_back(resolve(key, input.ids));
+  for (AggregateCall& call : physical.calls) {
+    for (ExpressionPtr& argument : call.arguments) argument = resolve(argument, input.ids);
+    for (auto& order : call.order_by) order.expression = resolve(order.expression, input.ids);
+    call.filter = resolve(call.filter, input.ids);
+  }
+  return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
+}
+
+Planned PhysicalPlanner::plan_node(const Logical&, const LogicalSort& sort, const Wish& wish) {
+  Planned input = plan(sort.input, Wish{sort.keys, wish.goal});
+  if (input.ordered == sort.keys.size() && !input.ordered_by_form) return input;
+  PhysicalSort physical{input.plan, sort.keys, input.ordered, input.ordered_by_form, wish.goal};
+  physical.goal.exact = false;
+  for (SortKey& key : physical.keys) key.expression = resolve(key.expression, input.ids);
+  auto columns = input.plan->columns;
+  input.plan = make_physical(std::move(physical), std::move(columns));
+  input.ordered = sort.keys.size();
+  input.ordered_by_form = false;
+  input.limited = false;
+  return input;
+}
+
+Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLimit& limit, const Wish& wish) {
+  Wish below{wish.order, RowGoal{limit.limit, limit.offset, true}};
+  if (!limit.limit) below.goal = {};  // an OFFSET alone bounds nothing
+  if (limit.with_ties) below.goal = {};
+  Planned input = plan(limit.input, below);
+  if (input.limited) {
+    input.limited = false;
+    return input;
+  }
+  PhysicalLimit physical{input.plan, limit.limit, limit.offset, limit.with_ties, {}};
+  if (const auto* sort = std::get_if<LogicalSort>(&limit.input->node); sort && limit.with_ties) {
+    physical.tie_keys = sort->keys;
+    for (SortKey& key : physical.tie_keys) key.expression = resolve(key.expression, input.ids);
+  }
+  auto columns = input.plan->columns;
+  input.plan = make_physical(std::move(physical), std::move(columns));
+  return input;
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& distinct, const Wish&) {
+  if (auto from_index = index_answers_ ? plan_index_distinct(node, distinct) : std::nullopt) return std::move(*from_index);
+  // All columns of the input are compared, so they must be just the node's.
+  Planned input = arrange(plan(distinct.input), distinct.on.empty() ? node.columns : distinct.input->columns);
+  PhysicalDistinct physical{input.plan, {}};
+  for (const ExpressionPtr& key : distinct.on) physical.on.push_back(resolve(key, input.ids));
+  auto columns = input.plan->columns;
+  input.plan = make_physical(std::move(physical), std::move(columns));
+  return {input.plan, input.ids};
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalSetOperation& operation, const Wish&) {
+  Planned left = arrange(plan(operation.left), operation.left->columns);
+  Planned right = arrange(plan(operation.right), operation.right->columns);
+  PhysicalSetOperation physical{operation.kind, operation.all, left.plan, right.plan};
+  return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
+}
+
+}  // namespace redquel::planner

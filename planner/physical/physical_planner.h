@@ -1,0 +1,89 @@
+#pragma once
+
+#include <vector>
+
+#include "planner/access/index_condition.h"
+#include "planner/physical_plan.h"
+#include "sql/session_settings.h"
+
+namespace redquel::planner {
+
+/// What the nodes above would like: an order, and how many rows they will read. Granting it is optional.
+struct Wish {
+  std::vector<SortKey> order;
+  RowGoal goal;
+};
+
+/// A physical plan, the ids of its columns, and how much of the wish it grants.
+struct Planned {
+  PhysicalPlan plan;
+  std::vector<ColumnId> ids;  // parallel to plan->columns
+  std::size_t ordered = 0;    // so many leading sort keys hold
+  bool ordered_by_form = false;  // … the last of them only by the key's ordered form (PhysicalSort::presorted_by_form)
+  bool limited = false;       // limit and offset are done
+};
+
+/// Chooses for each logical node how it runs; for a table, which keys of Redis are asked.
+class PhysicalPlanner {
+ public:
+  explicit PhysicalPlanner(const sql::SessionSettings& settings) : settings_(settings) {}
+
+  /// The plan of a whole statement: columns exactly those of the logical plan.
+  PhysicalPlan plan_statement(const LogicalPtr& plan);
+
+ private:
+  Planned plan(const LogicalPtr& node, const Wish& wish = {});
+  Planned plan_node(const Logical&, const LogicalScan&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalFunctionScan&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalSystemScan&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalValues&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalFilter&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalProject&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalJoin&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalApply&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalAggregate&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalSort&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalLimit&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalDistinct&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalSetOperation&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalInsert&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalUpdate&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalDelete&, const Wish&);
+
+  /// The best way to the rows of one table that satisfy all conditions (access_path.cc).
+  Planned plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::vector<sql::ExpressionPtr>& conditions,
+                      const Wish&);
+  /// A lookup join where the inner side is a table with a key or set for the join's equalities (lookup_join.cc).
+  std::optional<Planned> plan_lookup_join(const LogicalJoin& join, const LogicalPtr& outer, const LogicalPtr& inner);
+  /// Answers from cardinalities (index_aggregate.cc).
+  std::optional<Planned> plan_index_aggregate(const Logical&, const LogicalAggregate&);
+  std::optional<Planned> plan_index_distinct(const Logical&, const LogicalDistinct&);
+
+  const sql::SessionSettings& settings_;
+  bool index_answers_ = true;  // false while a fallback is planned
+};
+
+/// One table, what is asked of it, and what the columns above it mean: a tree of projections and filters over a scan, folded.
+struct ScanPattern {
+  const LogicalScan* scan = nullptr;
+  const std::vector<LogicalColumn>* columns = nullptr;  // of the scan
+  std::vector<sql::ExpressionPtr> conditions;           // over the scan's columns
+  std::vector<sql::ExpressionPtr> outputs;              // the top node's columns over the scan's
+};
+std::optional<ScanPattern> match_scan(const LogicalPtr&);
+
+// ---- shared by the planner's files ------------------------------------------------------------------------------------------
+
+PhysicalPlan make_physical(PhysicalNode::Node node, std::vector<PhysicalColumn> columns);
+std::vector<PhysicalColumn> physical_columns(const std::vector<LogicalColumn>& columns);
+std::vector<ColumnId> column_ids(const std::vector<LogicalColumn>& columns);
+/// Column ids become positions in `ids`.
+sql::ExpressionPtr resolve(const sql::ExpressionPtr&, const std::vector<ColumnId>& ids);
+std::size_t position_of(ColumnId, const std::vector<ColumnId>& ids);
+/// `input` with its columns picked and ordered as `wanted`.
+Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted);
+ColumnNumber number_of(const LogicalScan&, const std::vector<LogicalColumn>& columns);
+/// A guess, only used to choose which side of a join is looked up.
+double estimated_rows(const PhysicalNode&);
+
+}  // namespace redquel::planner

@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <map>
+
+#include "planner/access/set_algebra.h"
+#include "planner/physical/physical_planner.h"
+#include "planner/rules/rule.h"
+#include "sql/expressions/coerce.h"
+#include "sql/functions/resolve.h"
+
+namespace redquel::planner {
+
+using sql::ExpressionPtr;
+
+namespace {
+
+/// `left = right` of a join condition, each side over one input only.
+struct Equality {
+  ExpressionPtr left, right;
+};
+
+std::optional<Equality> match_equality(const ExpressionPtr& condition, const std::set<ColumnId>& left, const std::set<ColumnId>& right) {
+  const auto* call = std::get_if<sql::FunctionCall>(&condition->node);
+  if (!call || call->function->name != "=" || call->arguments.size() != 2) return {};
+  auto first = columns_in(*call->arguments[0]), second = columns_in(*call->arguments[1]);
+  if (first.empty() || second.empty()) return {};
+  if (is_subset(first, left) && is_subset(second, right)) return Equality{call->arguments[0], call->arguments[1]};
+  if (is_subset(first, right) && is_subset(second, left)) return Equality{call->arguments[1], call->arguments[0]};
+  return {};
+}
+
+bool is_integer(sql::Type type) {
+  return type.oid == sql::oid::kInt2 || type.oid == sql::oid::kInt4 || type.oid == sql::oid::kInt8;
+}
+
+/// Both sides in one type whose equality is the operator's; false where the operator compares different types otherwise.
+bool unify(Equality& equality, const sql::SessionSettings& settings) {
+  if (equality.left->type.oid == equality.right->type.oid) return true;
+  if (!is_integer(equality.left->type) || !is_integer(equality.right->type)) return false;
+  equality.left = sql::coerce(equality.left, sql::kInt8, sql::CastContext::kImplicit, settings);
+  equality.right = sql::coerce(equality.right, sql::kInt8, sql::CastContext::kImplicit, settings);
+  return true;
+}
+
+std::vector<PhysicalColumn> joined_columns(JoinKind kind, const PhysicalNode& left, const PhysicalNode& right) {
+  auto columns = left.columns;
+  if (kind != JoinKind::kSemi && kind != JoinKind::kAnti) columns.insert(columns.end(), right.columns.begin(), right.columns.end());
+  return columns;
+}
+
+/// Outer inputs up to this many rows are joined by lookups rather than by reading the whole inner table.
+constexpr double kMaxLookupRows = 5000;
+
+}  // namespace
+
+double estimated_rows(const PhysicalNode& node) {
+  struct Estimate {
+    double operator()(const KeyLookup& n) const { return static_cast<double>(n.keys.size()); }
+    double operator()(const UniqueLookup& n) const { return static_cast<double>(n.values.size()); }
+    double operator()(const SetScan& n) const { return limited(n.goal, 500); }
+    double operator()(const OrderedScan& n) const { return limited(n.goal, n.lower && n.upper ? 2000 : n.prefix ? 2000 : 100000); }
+    double operator()(const FullScan& n) const { return limited(n.goal, 100000); }
+    double operator()(const IndexCount&) const { return 1; }
+    double operator()(const IndexMinMax&) const { return 1; }
+    double operator()(const IndexGroups&) const { return 100; }
+    double operator()(const PhysicalValues& n) const { return static_cast<double>(n.rows.size()); }
+    double operator()(const PhysicalFunctionScan&) const { return 1000; }
+    double operator()(const PhysicalSystemScan&) const { return 1000; }
+    double operator()(const PhysicalFilter& n) const { return estimated_rows(*n.input) / 3; }
+    double operator()(const PhysicalProject& n) const { return estimated_rows(*n.input); }
+    double operator()(const HashJoin& n) const { return std::max(estimated_rows(*n.left), estimated_rows(*n.right)); }
+    double operator()(const NestedLoopJoin& n) const { return estimated_rows(*n.left) * estimated_rows(*n.right); }
+    double operator()(const LookupJoin& n) const { return estimated_rows(*n.outer) * (n.by == LookupJoin::By::kSet ? 10 : 1); }
+    double operator()(const PhysicalApply& n) const { return estimated_rows(*n.input); }
+    double operator()(const PhysicalAggregate& n) const { return n.scalar ? 1 : estimated_rows(*n.input) / 10; }
+    double operator()(const PhysicalSort& n) const { return limited(n.goal, estimated_rows(*n.input)); }
+    double operator()(const PhysicalLimit& n) const { return limited({n.limit, n.offset}, estimated_rows(*n.input)); }
+    double operator()(const PhysicalDistinct& n) const { return estimated_rows(*n.input); }
+    double operator()(const PhysicalSetOperation& n) const { return estimated_rows(*n.left) + estimated_rows(*n.right); }
+    double operator()(const PhysicalInsert& n) const { return estimated_rows(*n.source); }
+    double operator()(const PhysicalUpdate& n) const { return estimated_rows(*n.source); }
+    double operator()(const PhysicalDelete& n) const { return estimated_rows(*n.source); }
+
+    static double limited(const RowGoal& goal, double rows) {
+      if (!goal.limit) return rows;
+      const auto* constant = std::get_if<sql::Constant>(&goal.limit->node);
+      const auto* limit = constant ? std::get_if<std::int64_t>(&constant->value) : nullptr;
+      return std::min(rows, limit ? static_cast<double>(*limit) : 100.0);
+    }
+  };
+  return std::visit(Estimate{}, node.node);
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join, const Wish&) {
+  if (join.kind == JoinKind::kRight) {  // the same join seen from the other side
+    return plan_node(node, LogicalJoin{JoinKind::kLeft, join.right, join.left, join.condition}, {});
+  }
+  if (auto lookup = plan_lookup_join(join, join.left, join.right)) return std::move(*lookup);
+  if (join.kind == JoinKind::kInner) {
+    if (auto lookup = plan_lookup_join(join, join.right, join.left)) return std::move(*lookup);
+  }
+
+  Planned left = plan(join.left), right = plan(join.right);
+  if (join.kind == JoinKind::kInner && estimated_rows(*left.plan) < estimated_rows(*right.plan)) std::swap(left, right);
+  std::set<ColumnId> left_ids(left.ids.begin(), left.ids.end()), right_ids(right.ids.begin(), right.ids.end());
+  std::vector<ColumnId> both = left.ids;
+  both.insert(both.end(), right.ids.begin(), right.ids.end());
+  auto columns = joined_columns(join.kind, *left.plan, *right.plan);
+  std::vector<ColumnId> ids = columns.size() == left.ids.size() ? left.ids : both;
+
+  HashJoin hash{join.kind, left.plan, right.plan, {}, {}, nullptr};
+  std::vector<ExpressionPtr> residual;
+  for (const ExpressionPtr& condition : join.condition ? sql::split_conjunction(join.condition) : std::vector<ExpressionPtr>{}) {
+    auto equality = match_equality(condition, left_ids, right_ids);
+    if (equality && unify(*equality, settings_)) {
+      hash.left_keys.push_back(resolve(equality->left, left.ids));
+      hash.right_keys.push_back(resolve(equality->right, right.ids));
+    } else {
+      residual.push_back(condition);
+    }
+  }
+  if (hash.left_keys.empty()) {
+    NestedLoopJoin nested{join.kind, left.plan, right.plan, resolve(join.condition, both)};
+    return {make_physical(std::move(nested), std::move(columns)), std::move(ids)};
+  }
+  hash.residual = resolve(sql::conjunction(std::move(residual)), both);
+  return {make_physical(std::move(hash), std::move(columns)), std::move(ids)};
+}
+
+namespace {
+
+/// How the inner table's rows are found from equalities of the join.
+struct LookupKey {
+  LookupJoin::By by;
+  std::vector<std::int16_t> columns;
+};
+
+std::vector<LookupKey> lookup_keys(const sql::TableDef& table) {
+  std::vector<LookupKey> keys;
+  if (!table.primary_key.empty()) keys.push_back({LookupJoin::By::kPrimaryKey, table.primary_key});
+  for (const sql::Structure& structure : sql::structures_of(table)) {
+    if (structure.readable && structure.kind == sql::Structure::Kind::kUnique) keys.push_back({LookupJoin::By::kUnique, structure.columns});
+  }
+  for (const sql::Structure& structure : sql::structures_of(table)) {
+    if (structure.readable && structure.kind == sql::Structure::Kind::kSets) keys.push_back({LookupJoin::By::kSet, structure.columns});
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join, const LogicalPtr& outer, const LogicalPtr& inner) {
+  if (join.kind == JoinKind::kFull || !join.condition) return {};
+  const auto* filter = std::get_if<LogicalFilter>(&inner->node);
+  const LogicalPtr& inner_scan = filter ? filter->input : inner;
+  const auto* scan = std::get_if<LogicalScan>(&inner_scan->node);
+  if (!scan) return {};
+
+  auto outer_ids = ids_of(*outer), inner_ids = ids_of(*inner);
+  ColumnNumber number = number_of(*scan, inner_scan->columns);
+  std::map<std::int16_t, ExpressionPtr> values;
+  for (const ExpressionPtr& condition : sql::split_conjunction(join.condition)) {
+    auto equality = match_equality(condition, outer_ids, inner_ids);
+    const auto* column = equality ? std::get_if<sql::ColumnRef>(&equality->right->node) : nullptr;
+    auto found = column ? number(column->column) : std::nullopt;
+    if (!found || *found <= 0) continue;
+    bool fits = equality->left->type.oid == equality->right->type.oid || (is_integer(equality->left->type) && is_integer(equality->right->type));
+    if (fits) values.emplace(*found, equality->left);
+  }
+  for (const LookupKey& key : lookup_keys(*scan->table)) {
+    if (!std::all_of(key.columns.begin(), key.columns.end(), [&](std::int16_t n) { return values.contains(n); })) continue;
+    Planned from = plan(outer), whole = plan(inner);
+    if (estimated_rows(*from.plan) > kMaxLookupRows || estimated_rows(*whole.plan) < estimated_rows(*from.plan)) return {};
+
+    LookupJoin lookup{join.kind, from.plan, {}, key.by, key.columns, {}, nullptr};
+    for (std::int16_t column : key.columns) lookup.values.push_back(resolve(values.at(column), from.ids));
+    lookup.read.table = scan->table;
+    lookup.read.alias = scan->alias;
+    lookup.read.numbers = scan->numbers;
+    std::vector<ColumnId> scan_ids = column_ids(inner_scan->columns);
+    if (filter) lookup.read.condition = resolve(filter->condition, scan_ids);
+    for (std::size_t i = 0; i < scan_ids.size(); ++i) lookup.read.outputs.push_back(static_cast<std::int16_t>(i));
+    std::vector<ColumnId> both = from.ids;
+    both.insert(both.end(), scan_ids.begin(), scan_ids.end());
+    lookup.residual = resolve(join.condition, both);
+
+    auto columns = from.plan->columns;
+    bool keeps_inner = join.kind != JoinKind::kSemi && join.kind != JoinKind::kAnti;
+    if (keeps_inner) {
+      auto added = physical_columns(inner_scan->columns);
+      columns.insert(columns.end(), added.begin(), added.end());
+    }
+    std::vector<ColumnId> ids = keeps_inner ? both : from.ids;
+    return Planned{make_physical(std::move(lookup), std::move(columns)), std::move(ids)};
+  }
+  return {};
+}
+
+}  // namespace redquel::planner

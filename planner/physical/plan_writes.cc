@@ -1,0 +1,58 @@
+#include <algorithm>
+
+#include "planner/physical/physical_planner.h"
+
+namespace redquel::planner {
+
+using sql::ExpressionPtr;
+
+namespace {
+
+void resolve_all(std::vector<ExpressionPtr>& expressions, const std::vector<ColumnId>& ids) {
+  for (ExpressionPtr& expression : expressions) expression = resolve(expression, ids);
+}
+
+void resolve_all(std::vector<BoundCheck>& checks, const std::vector<ColumnId>& ids) {
+  for (BoundCheck& check : checks) check.condition = resolve(check.condition, ids);
+}
+
+std::vector<std::size_t> positions_of(const std::vector<LogicalColumn>& columns, const std::vector<ColumnId>& ids) {
+  std::vector<std::size_t> positions;
+  for (const LogicalColumn& column : columns) positions.push_back(position_of(column.id, ids));
+  return positions;
+}
+
+}  // namespace
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalInsert& insert, const Wish&) {
+  Planned source = plan(insert.source);
+  PhysicalInsert physical{insert.table,     source.plan, insert.columns, insert.checks, insert.returning, !node.columns.empty(),
+                          insert.on_conflict, insert.conflict_columns};
+  for (InsertColumn& column : physical.columns) column.value = resolve(column.value, source.ids);
+  auto new_row = column_ids(insert.new_row);
+  resolve_all(physical.checks, new_row);
+  resolve_all(physical.returning, new_row);
+  return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalUpdate& update, const Wish&) {
+  Planned source = plan(update.source);
+  PhysicalUpdate physical{update.table,  source.plan,      positions_of(update.old_row, source.ids), update.assignments,
+                          update.checks, update.returning, !node.columns.empty()};
+  for (Assignment& assignment : physical.assignments) assignment.value = resolve(assignment.value, source.ids);
+  auto ids = column_ids(update.new_row);
+  ids.insert(ids.end(), source.ids.begin(), source.ids.end());
+  resolve_all(physical.checks, ids);
+  resolve_all(physical.returning, ids);
+  return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDelete& removal, const Wish&) {
+  Planned source = plan(removal.source);
+  PhysicalDelete physical{removal.table, source.plan, positions_of(removal.old_row, source.ids), removal.returning,
+                          !node.columns.empty()};
+  resolve_all(physical.returning, source.ids);
+  return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
+}
+
+}  // namespace redquel::planner

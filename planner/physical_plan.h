@@ -1,0 +1,268 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "planner/logical_plan.h"
+#include "sql/catalog/catalog.h"
+#include "sql/expressions/expression.h"
+
+namespace redquel::planner {
+
+struct PhysicalNode;
+/// Immutable, cached, shared by runs, printed by EXPLAIN. Expressions refer to columns by position in the node's input.
+using PhysicalPlan = std::shared_ptr<const PhysicalNode>;
+
+// ---- Reading a table from Redis -------------------------------------------------------------------------------------------
+
+/// What every access path to a table has: which columns are fetched, and the whole WHERE clause, which is checked again on the
+/// fetched rows because index entries only promise a superset.
+struct TableRead {
+  std::shared_ptr<const sql::TableDef> table;
+  std::string alias;
+  std::vector<std::int16_t> numbers;  // fetched columns; 0 is the hidden row key
+  sql::ExpressionPtr condition;       // over the fetched columns; null: every row
+  std::vector<std::int16_t> outputs;  // the node's columns: positions in `numbers`
+};
+
+/// Sets of row keys and the algebra over them. Values are expressions over parameters alone, in the column's type.
+struct SetExpression {
+  enum class Kind : std::uint8_t { kSet, kNullSet, kIntersection, kUnion, kDifference };
+  Kind kind;
+  std::vector<std::int16_t> columns;       // kSet, kNullSet: of the structure
+  std::vector<sql::ExpressionPtr> values;  // kSet: one per column
+  std::vector<SetExpression> operands;     // kDifference: the first without all others
+};
+
+/// One end of a range. The value is in the column's type and never NULL at run time (NULL: the range is empty).
+struct RangeBound {
+  sql::ExpressionPtr value;
+  bool inclusive = true;
+};
+
+/// `column LIKE 'prefix%'` on lexical members.
+struct PrefixBound {
+  std::string prefix;
+};
+
+/// How many rows are wanted of a node, as LIMIT and OFFSET say it (int8, over parameters alone; null: not given).
+struct RowGoal {
+  sql::ExpressionPtr limit, offset;
+  /// True: the node itself leaves out the offset and stops at the limit. False: no more than offset + limit rows will be asked for.
+  bool exact = false;
+  explicit operator bool() const { return limit || offset; }
+};
+
+/// pk = c, pk IN (…): one pipeline of HMGET.
+struct KeyLookup {
+  TableRead read;
+  std::vector<std::vector<sql::ExpressionPtr>> keys;  // one value per key column
+};
+/// unique = c: the row key from the uniques hash, then the row, in one read-only script.
+struct UniqueLookup {
+  TableRead read;
+  std::vector<std::int16_t> columns;
+  std::vector<std::vector<sql::ExpressionPtr>> values;
+};
+/// Equality index sets combined, and their rows.
+struct SetScan {
+  TableRead read;
+  SetExpression sets;
+  RowGoal goal;
+};
+/// A walk along an ordered index.
+struct OrderedScan {
+  TableRead read;
+  std::int16_t column = 0;
+  std::optional<RangeBound> lower, upper;
+  std::optional<PrefixBound> prefix;
+  bool descending = false;
+  enum class Nulls : std::uint8_t { kNone, kFirst, kLast } nulls = Nulls::kNone;  // rows of the NULL set are wanted there
+  RowGoal goal;
+};
+/// The whole table in bounded chunks, in order of the all-rows zset.
+struct FullScan {
+  TableRead read;
+  bool descending = false;
+  RowGoal goal;
+};
+
+// ---- Answers from cardinalities alone ---------------------------------------------------------------------------------------
+
+/// A signed sum of cardinalities, read together.
+struct CountTerm {
+  int sign = 1;
+  enum class Kind : std::uint8_t { kAllRows, kSets, kRange, kPrefix } kind;
+  SetExpression sets;                         // kSets: one set, or an intersection of sets (SINTERCARD)
+  std::int16_t column = 0;                    // kRange, kPrefix
+  std::optional<RangeBound> lower, upper;     // kRange
+  std::optional<PrefixBound> prefix;          // kPrefix
+};
+/// count(*), count(column) with index conditions. `fallback` counts rows where cardinalities cannot give the exact answer after
+/// all (a bound beyond 2^53, an intersection that would hold Redis too long).
+struct IndexCount {
+  std::shared_ptr<const sql::TableDef> table;
+  std::vector<CountTerm> terms;
+  PhysicalPlan fallback;
+  std::size_t outputs = 1;  // the same count, in so many columns
+};
+/// min and max of an ordered column: the ends of its zset. `fallback` runs where an end is not exact.
+struct IndexMinMax {
+  std::shared_ptr<const sql::TableDef> table;
+  struct End {
+    std::int16_t column;
+    bool maximum;
+  };
+  std::vector<End> ends;
+  PhysicalPlan fallback;
+};
+/// GROUP BY column with count(*) alone, or DISTINCT column: the values set, and SCARD of each.
+struct IndexGroups {
+  std::shared_ptr<const sql::TableDef> table;
+  std::int16_t column;
+  bool counts;              // false: DISTINCT
+  std::size_t outputs = 0;  // count columns after the value
+  PhysicalPlan fallback;
+};
+
+// ---- Operators in the proxy -------------------------------------------------------------------------------------------------
+
+struct PhysicalValues {
+  std::vector<std::vector<sql::ExpressionPtr>> rows;
+};
+struct PhysicalFunctionScan {
+  const sql::TableFunction* function;
+  std::vector<sql::ExpressionPtr> arguments;
+  bool with_ordinality = false;
+};
+struct PhysicalSystemScan {
+  std::string schema, name;
+  std::vector<std::size_t> positions;
+};
+struct PhysicalFilter {
+  PhysicalPlan input;
+  sql::ExpressionPtr condition;
+};
+struct PhysicalProject {
+  PhysicalPlan input;
+  std::vector<sql::ExpressionPtr> expressions;
+};
+/// Columns: the left's, then the right's (semi and anti: the left's). Builds on the right.
+struct HashJoin {
+  JoinKind kind;
+  PhysicalPlan left, right;
+  std::vector<sql::ExpressionPtr> left_keys, right_keys;  // same types, pairwise compared by =
+  sql::ExpressionPtr residual;                            // over left then right columns; null: none
+};
+struct NestedLoopJoin {
+  JoinKind kind;
+  PhysicalPlan left, right;
+  sql::ExpressionPtr condition;  // over left then right columns; null: none
+};
+/// For each batch of the outer input, rows of a table by key, unique or equality index, fetched in one pipeline.
+struct LookupJoin {
+  JoinKind kind;  // inner, left, semi, anti
+  PhysicalPlan outer;
+  TableRead read;
+  enum class By : std::uint8_t { kPrimaryKey, kUnique, kSet } by;
+  std::vector<std::int16_t> columns;             // of the key, unique or set structure
+  std::vector<sql::ExpressionPtr> values;        // over the outer's columns, in the columns' types
+  sql::ExpressionPtr residual;                   // over outer then inner columns; holds the whole join condition
+};
+struct PhysicalApply {
+  LogicalApply::Kind kind;
+  JoinKind join;
+  PhysicalPlan input, subquery;
+  sql::ExpressionPtr comparison;  // over input then subquery columns
+  bool all = false;
+  struct Correlation {
+    std::uint32_t slot;
+    std::size_t position;
+  };
+  std::vector<Correlation> correlations;
+};
+struct PhysicalAggregate {
+  PhysicalPlan input;
+  std::vector<sql::ExpressionPtr> group_by;
+  std::vector<AggregateCall> calls;
+  bool scalar = false;
+};
+struct PhysicalSort {
+  PhysicalPlan input;
+  std::vector<SortKey> keys;
+  std::size_t presorted = 0;         // the input comes ordered by so many leading keys (groups of ties are sorted)
+  bool presorted_by_form = false;    // … by the ordered form of the key only (inexact scores, cut members)
+  RowGoal goal;                      // never exact
+};
+struct PhysicalLimit {
+  PhysicalPlan input;
+  sql::ExpressionPtr limit, offset;
+  bool with_ties = false;
+  std::vector<SortKey> tie_keys;
+};
+struct PhysicalDistinct {
+  PhysicalPlan input;
+  std::vector<sql::ExpressionPtr> on;  // empty: all columns
+};
+struct PhysicalSetOperation {
+  LogicalSetOperation::Kind kind;
+  bool all;
+  PhysicalPlan left, right;
+};
+
+// ---- Writes: the logical node with positions instead of ids -----------------------------------------------------------------
+
+struct PhysicalInsert {
+  std::shared_ptr<const sql::TableDef> table;
+  PhysicalPlan source;
+  std::vector<InsertColumn> columns;          // every live column; values over the source's columns
+  std::vector<BoundCheck> checks;             // over the new row
+  std::vector<sql::ExpressionPtr> returning;  // over the new row
+  bool has_returning = false;
+  LogicalInsert::OnConflict on_conflict = LogicalInsert::OnConflict::kError;
+  std::optional<std::vector<std::int16_t>> conflict_columns;
+};
+struct PhysicalUpdate {
+  std::shared_ptr<const sql::TableDef> table;
+  PhysicalPlan source;
+  std::vector<std::size_t> old_row;           // positions in the source: live columns in order, then the hidden key if there is one
+  std::vector<Assignment> assignments;        // values over the source's columns
+  std::vector<BoundCheck> checks;             // over the new row followed by the source's columns
+  std::vector<sql::ExpressionPtr> returning;  // over the new row followed by the source's columns
+  bool has_returning = false;
+};
+struct PhysicalDelete {
+  std::shared_ptr<const sql::TableDef> table;
+  PhysicalPlan source;
+  std::vector<std::size_t> old_row;
+  std::vector<sql::ExpressionPtr> returning;  // over the source's columns
+  bool has_returning = false;
+};
+
+struct PhysicalColumn {
+  std::string name;
+  sql::Type type;
+  sql::Oid table = 0;
+  std::int16_t attribute = 0;
+};
+
+struct PhysicalNode {
+  using Node =
+      std::variant<KeyLookup, UniqueLookup, SetScan, OrderedScan, FullScan, IndexCount, IndexMinMax, IndexGroups, PhysicalValues,
+                   PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin,
+                   PhysicalApply, PhysicalAggregate, PhysicalSort, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
+                   PhysicalInsert, PhysicalUpdate, PhysicalDelete>;
+  Node node;
+  std::vector<PhysicalColumn> columns;
+};
+
+/// Tables that the plan reads or writes, each once.
+std::vector<std::shared_ptr<const sql::TableDef>> tables_of(const PhysicalPlan&);
+/// The direct inputs, in the order EXPLAIN prints them.
+std::vector<PhysicalPlan> inputs_of(const PhysicalNode&);
+
+}  // namespace redquel::planner

@@ -1,0 +1,129 @@
+#include <algorithm>
+
+#include "planner/rules/rule.h"
+
+namespace redquel::planner {
+
+using sql::ExpressionPtr;
+using Ids = std::set<ColumnId>;
+
+namespace {
+
+LogicalPtr prune(const LogicalPtr& node, const Ids& needed);
+
+void need(Ids& ids, const ExpressionPtr& expression) {
+  if (expression) ids.merge(columns_in(*expression));
+}
+
+std::vector<LogicalColumn> kept(const std::vector<LogicalColumn>& columns, const Ids& needed) {
+  std::vector<LogicalColumn> result;
+  for (const LogicalColumn& column : columns) {
+    if (needed.contains(column.id)) result.push_back(column);
+  }
+  return result;
+}
+
+LogicalPtr prune_scan(const Logical& node, LogicalScan scan, const Ids& needed) {
+  std::vector<std::int16_t> numbers;
+  for (std::size_t i = 0; i < node.columns.size(); ++i) {
+    if (needed.contains(node.columns[i].id)) numbers.push_back(scan.numbers[i]);
+  }
+  scan.numbers = std::move(numbers);
+  return make_logical(std::move(scan), kept(node.columns, needed));
+}
+
+LogicalPtr prune_project(const Logical& node, LogicalProject project, const Ids& needed) {
+  std::vector<ExpressionPtr> expressions;
+  std::vector<LogicalColumn> columns;
+  Ids below;
+  for (std::size_t i = 0; i < node.columns.size(); ++i) {
+    if (!needed.contains(node.columns[i].id)) continue;
+    expressions.push_back(project.expressions[i]);
+    columns.push_back(node.columns[i]);
+    need(below, project.expressions[i]);
+  }
+  project.input = prune(project.input, below);
+  project.expressions = std::move(expressions);
+  return make_logical(std::move(project), std::move(columns));
+}
+
+LogicalPtr prune_aggregate(const Logical& node, LogicalAggregate aggregate, const Ids& needed) {
+  std::size_t keys = aggregate.group_by.size();
+  std::vector<LogicalColumn> columns(node.columns.begin(), node.columns.begin() + static_cast<std::ptrdiff_t>(keys));
+  std::vector<AggregateCall> calls;
+  Ids below;
+  for (const ExpressionPtr& key : aggregate.group_by) need(below, key);
+  for (std::size_t i = 0; i < aggregate.calls.size(); ++i) {
+    if (!needed.contains(node.columns[keys + i].id)) continue;
+    for (const ExpressionPtr& argument : aggregate.calls[i].arguments) need(below, argument);
+    for (const auto& order : aggregate.calls[i].order_by) need(below, order.expression);
+    need(below, aggregate.calls[i].filter);
+    calls.push_back(aggregate.calls[i]);
+    columns.push_back(node.columns[keys + i]);
+  }
+  aggregate.calls = std::move(calls);
+  aggregate.input = prune(aggregate.input, below);
+  return make_logical(std::move(aggregate), std::move(columns));
+}
+
+LogicalPtr prune_join(const Logical& node, LogicalJoin join, Ids needed) {
+  auto columns = kept(node.columns, needed);
+  need(needed, join.condition);
+  join.left = prune(join.left, needed);
+  join.right = prune(join.right, needed);
+  return make_logical(std::move(join), std::move(columns));
+}
+
+LogicalPtr prune_apply(const Logical& node, LogicalApply apply, Ids needed) {
+  auto columns = kept(node.columns, needed);
+  need(needed, apply.comparison);
+  for (const auto& correlation : apply.correlations) needed.insert(correlation.column);
+  apply.input = prune(apply.input, needed);
+  // EXISTS reads no column; a scalar or IN subquery has just those that are used.
+  Ids inner = apply.kind == LogicalApply::Kind::kExists ? Ids{} : ids_of(*apply.subquery);
+  apply.subquery = prune(apply.subquery, inner);
+  return make_logical(std::move(apply), std::move(columns));
+}
+
+/// Keeps all columns of a node whose rows are compared as a whole (DISTINCT, UNION, the top of a statement).
+LogicalPtr prune_whole(const Logical& node) {
+  std::vector<LogicalPtr> inputs = inputs_of(node);
+  for (LogicalPtr& input : inputs) input = prune(input, ids_of(*input));
+  return inputs.empty() ? std::make_shared<const Logical>(node) : with_inputs(node, inputs);
+}
+
+/// Filter, Sort, Limit, Distinct: their columns are their input's.
+LogicalPtr prune_through(const Logical& node, const Ids& needed) {
+  LogicalPtr input = prune(inputs_of(node)[0], needed);
+  LogicalPtr result = with_inputs(node, {input});
+  return make_logical(result->node, input->columns);
+}
+
+LogicalPtr prune(const LogicalPtr& node, const Ids& needed) {
+  if (const auto* scan = std::get_if<LogicalScan>(&node->node)) return prune_scan(*node, *scan, needed);
+  if (const auto* project = std::get_if<LogicalProject>(&node->node)) return prune_project(*node, *project, needed);
+  if (const auto* aggregate = std::get_if<LogicalAggregate>(&node->node)) return prune_aggregate(*node, *aggregate, needed);
+  if (const auto* join = std::get_if<LogicalJoin>(&node->node)) return prune_join(*node, *join, needed);
+  if (const auto* apply = std::get_if<LogicalApply>(&node->node)) return prune_apply(*node, *apply, needed);
+  Ids below = needed;
+  if (const auto* filter = std::get_if<LogicalFilter>(&node->node)) {
+    need(below, filter->condition);
+    return prune_through(*node, below);
+  }
+  if (const auto* sort = std::get_if<LogicalSort>(&node->node)) {
+    for (const SortKey& key : sort->keys) need(below, key.expression);
+    return prune_through(*node, below);
+  }
+  if (std::holds_alternative<LogicalLimit>(node->node)) return prune_through(*node, below);
+  if (const auto* distinct = std::get_if<LogicalDistinct>(&node->node); distinct && !distinct->on.empty()) {
+    for (const ExpressionPtr& key : distinct->on) need(below, key);
+    return prune_through(*node, below);
+  }
+  return prune_whole(*node);
+}
+
+}  // namespace
+
+LogicalPtr prune_columns(const LogicalPtr& plan) { return prune(plan, ids_of(*plan)); }
+
+}  // namespace redquel::planner

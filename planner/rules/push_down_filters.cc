@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <map>
+
+#include "planner/rules/rule.h"
+
+namespace redquel::planner {
+
+using sql::ExpressionPtr;
+using Conditions = std::vector<ExpressionPtr>;
+
+namespace {
+
+/// Is the condition never true where the given columns are all NULL? Only shapes that are surely so.
+bool rejects_nulls(const sql::Expression& condition, const std::set<ColumnId>& columns) {
+  if (const auto* call = std::get_if<sql::FunctionCall>(&condition.node)) {
+    if (!call->function->strict) return false;
+    return std::any_of(call->arguments.begin(), call->arguments.end(),
+                       [&](const ExpressionPtr& argument) { return rejects_nulls(*argument, columns); });
+  }
+  if (const auto* column = std::get_if<sql::ColumnRef>(&condition.node)) return columns.contains(column->column);
+  if (const auto* cast = std::get_if<sql::CastCall>(&condition.node)) return rejects_nulls(*cast->operand, columns);
+  if (const auto* list = std::get_if<sql::InListTest>(&condition.node)) return rejects_nulls(*list->operand, columns);
+  if (const auto* test = std::get_if<sql::NullTest>(&condition.node)) return test->negated && rejects_nulls(*test->operand, columns);
+  if (const auto* logical = std::get_if<sql::Logical>(&condition.node)) {
+    auto rejects = [&](const ExpressionPtr& operand) { return rejects_nulls(*operand, columns); };
+    switch (logical->kind) {
+      case sql::Logical::Kind::kAnd: return std::any_of(logical->operands.begin(), logical->operands.end(), rejects);
+      case sql::Logical::Kind::kOr: return std::all_of(logical->operands.begin(), logical->operands.end(), rejects);
+      case sql::Logical::Kind::kNot: return rejects(logical->operands[0]);
+    }
+  }
+  return false;
+}
+
+/// Moves the conditions for which `takes` says yes out of `conditions`.
+template <class Predicate>
+Conditions extract(Conditions& conditions, const Predicate& takes) {
+  Conditions taken, left;
+  for (ExpressionPtr& condition : conditions) (takes(condition) ? taken : left).push_back(std::move(condition));
+  conditions = std::move(left);
+  return taken;
+}
+
+ExpressionPtr substitute(const ExpressionPtr& condition, const std::map<ColumnId, ExpressionPtr>& meaning) {
+  return sql::map_columns(condition, [&](const sql::Expression& expression, const sql::ColumnRef& column) -> ExpressionPtr {
+    auto found = meaning.find(column.column);
+    if (found != meaning.end()) return found->second;
+    return sql::make_column(expression.type, column.column, column.name);
+  });
+}
+
+LogicalPtr push(const LogicalPtr& node, Conditions conditions);
+
+Conditions split(const ExpressionPtr& condition) { return condition ? sql::split_conjunction(condition) : Conditions{}; }
+
+void append(Conditions& to, Conditions from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
+
+LogicalPtr push_into_project(const Logical& node, const LogicalProject& project, Conditions conditions) {
+  std::map<ColumnId, ExpressionPtr> meaning;
+  std::set<ColumnId> fixed;  // computing these twice would give other values
+  for (std::size_t i = 0; i < project.expressions.size(); ++i) {
+    meaning[node.columns[i].id] = project.expressions[i];
+    if (sql::is_volatile(*project.expressions[i])) fixed.insert(node.columns[i].id);
+  }
+  Conditions below = extract(conditions, [&](const ExpressionPtr& condition) {
+    auto used = columns_in(*condition);
+    return !sql::is_volatile(*condition) && std::none_of(used.begin(), used.end(), [&](ColumnId id) { return fixed.contains(id); });
+  });
+  for (ExpressionPtr& condition : below) condition = substitute(condition, meaning);
+  return filtered(with_inputs(node, {push(project.input, std::move(below))}), std::move(conditions));
+}
+
+LogicalPtr push_into_join(const Logical& node, LogicalJoin join, Conditions above) {
+  auto left_ids = ids_of(*join.left), right_ids = ids_of(*join.right);
+  auto only = [](const std::set<ColumnId>& side) {
+    return [&side](const ExpressionPtr& c) { return !sql::is_volatile(*c) && is_subset(columns_in(*c), side); };
+  };
+  auto rejected = [&](const std::set<ColumnId>& side) {
+    return std::any_of(above.begin(), above.end(), [&](const ExpressionPtr& c) { return rejects_nulls(*c, side); });
+  };
+  if (join.kind == JoinKind::kFull) {
+    bool keeps_left = rejected(left_ids), keeps_right = rejected(right_ids);
+    if (keeps_left && keeps_right) join.kind = JoinKind::kInner;
+    else if (keeps_left) join.kind = JoinKind::kLeft;
+    else if (keeps_right) join.kind = JoinKind::kRight;
+  }
+  if (join.kind == JoinKind::kLeft && rejected(right_ids)) join.kind = JoinKind::kInner;
+  if (join.kind == JoinKind::kRight && rejected(left_ids)) join.kind = JoinKind::kInner;
+
+  Conditions on = split(join.condition), to_left, to_right;
+  if (join.kind == JoinKind::kInner) {
+    append(on, extract(above, [](const ExpressionPtr& c) { return !sql::is_volatile(*c); }));
+    to_left = extract(on, only(left_ids));
+    to_right = extract(on, only(right_ids));
+  } else if (join.kind == JoinKind::kLeft || join.kind == JoinKind::kSemi || join.kind == JoinKind::kAnti) {
+    to_left = extract(above, only(left_ids));
+    to_right = extract(on, only(right_ids));
+    if (join.kind == JoinKind::kSemi) append(to_left, extract(on, only(left_ids)));
+  } else if (join.kind == JoinKind::kRight) {
+    to_right = extract(above, only(right_ids));
+    to_left = extract(on, only(left_ids));
+  }
+  join.left = push(join.left, std::move(to_left));
+  join.right = push(join.right, std::move(to_right));
+  join.condition = sql::conjunction(std::move(on));
+  return filtered(make_logical(std::move(join), node.columns), std::move(above));
+}
+
+LogicalPtr push_into_aggregate(const Logical& node, const LogicalAggregate& aggregate, Conditions conditions) {
+  std::map<ColumnId, ExpressionPtr> meaning;
+  std::set<ColumnId> keys;
+  for (std::size_t i = 0; i < aggregate.group_by.size(); ++i) {
+    meaning[node.columns[i].id] = aggregate.group_by[i];
+    keys.insert(node.columns[i].id);
+  }
+  Conditions below;
+  if (!aggregate.scalar) {
+    below = extract(conditions, [&](const ExpressionPtr& c) {
+      auto used = columns_in(*c);
+      return !used.empty() && !sql::is_volatile(*c) && is_subset(used, keys);
+    });
+  }
+  for (ExpressionPtr& condition : below) condition = substitute(condition, meaning);
+  return filtered(with_inputs(node, {push(aggregate.input, std::move(below))}), std::move(conditions));
+}
+
+LogicalPtr push_into_set_operation(const Logical& node, const LogicalSetOperation& operation, Conditions conditions) {
+  Conditions pushed = extract(conditions, [](const ExpressionPtr& c) { return !sql::is_volatile(*c); });
+  auto side = [&](const LogicalPtr& input) {
+    std::map<ColumnId, ExpressionPtr> meaning;
+    for (std::size_t i = 0; i < node.columns.size(); ++i) {
+      const LogicalColumn& column = input->columns[i];
+      meaning[node.columns[i].id] = sql::make_column(column.type, column.id, column.name);
+    }
+    Conditions mapped;
+    for (const ExpressionPtr& condition : pushed) mapped.push_back(substitute(condition, meaning));
+    return push(input, std::move(mapped));
+  };
+  return filtered(with_inputs(node, {side(operation.left), side(operation.right)}), std::move(conditions));
+}
+
+LogicalPtr push(const LogicalPtr& node, Conditions conditions) {
+  if (const auto* filter = std::get_if<LogicalFilter>(&node->node)) {
+    Conditions own = split(filter->condition);
+    append(own, std::move(conditions));  // the inner condition is checked first
+    return push(filter->input, std::move(own));
+  }
+  if (const auto* project = std::get_if<LogicalProject>(&node->node)) return push_into_project(*node, *project, std::move(conditions));
+  if (const auto* join = std::get_if<LogicalJoin>(&node->node)) return push_into_join(*node, *join, std::move(conditions));
+  if (const auto* aggregate = std::get_if<LogicalAggregate>(&node->node)) {
+    return push_into_aggregate(*node, *aggregate, std::move(conditions));
+  }
+  if (const auto* operation = std::get_if<LogicalSetOperation>(&node->node)) {
+    return push_into_set_operation(*node, *operation, std::move(conditions));
+  }
+  const auto* distinct = std::get_if<LogicalDistinct>(&node->node);
+  if (std::holds_alternative<LogicalSort>(node->node) || (distinct && distinct->on.empty())) {
+    return with_inputs(*node, {push(inputs_of(*node)[0], std::move(conditions))});
+  }
+  if (const auto* apply = std::get_if<LogicalApply>(&node->node)) {
+    auto input_ids = ids_of(*apply->input);
+    Conditions below = extract(conditions, [&](const ExpressionPtr& c) {
+      return !sql::is_volatile(*c) && is_subset(columns_in(*c), input_ids);
+    });
+    return filtered(with_inputs(*node, {push(apply->input, std::move(below)), push(apply->subquery, {})}), std::move(conditions));
+  }
+  std::vector<LogicalPtr> inputs = inputs_of(*node);
+  if (inputs.empty()) return filtered(node, std::move(conditions));
+  for (LogicalPtr& input : inputs) input = push(input, {});
+  return filtered(with_inputs(*node, inputs), std::move(conditions));
+}
+
+}  // namespace
+
+LogicalPtr push_down_filters(const LogicalPtr& plan) { return push(plan, {}); }
+
+}  // namespace redquel::planner

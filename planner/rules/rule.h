@@ -1,0 +1,40 @@
+#pragma once
+
+#include <set>
+#include <span>
+
+#include "planner/logical_plan.h"
+
+namespace redquel::planner {
+
+/// A rewrite of the logical plan: a pure function from tree to tree that keeps the columns' ids and the rows.
+struct Rule {
+  const char* name;
+  LogicalPtr (*rewrite)(const LogicalPtr&);
+};
+
+/// All rules, in the order in which they run.
+std::span<const Rule> rewrite_rules();
+LogicalPtr rewrite(LogicalPtr plan);
+
+/// Conditions move towards the tables: through projections, joins, groups and set operations; cross joins become inner joins;
+/// outer joins whose extra rows are thrown away anyway become inner joins.
+LogicalPtr push_down_filters(const LogicalPtr&);
+/// Chains of inner joins are put into an order without needless cross products.
+LogicalPtr order_joins(const LogicalPtr&);
+/// Columns that nobody reads are not fetched or computed.
+LogicalPtr prune_columns(const LogicalPtr&);
+
+// ---- shared by rules --------------------------------------------------------------------------------------------------------
+
+std::set<ColumnId> ids_of(const Logical&);
+std::set<ColumnId> columns_in(const sql::Expression&);
+bool is_subset(const std::set<ColumnId>& part, const std::set<ColumnId>& whole);
+LogicalPtr make_logical(Logical::Node node, std::vector<LogicalColumn> columns);
+/// `input` with conditions above it; `input` itself when there are none.
+LogicalPtr filtered(LogicalPtr input, std::vector<sql::ExpressionPtr> conditions);
+/// The same node over other inputs.
+LogicalPtr with_inputs(const Logical&, const std::vector<LogicalPtr>& inputs);
+std::vector<LogicalPtr> inputs_of(const Logical&);
+
+}  // namespace redquel::planner

@@ -1,0 +1,176 @@
+#include "server/configuration.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <array>
+#include <charconv>
+#include <iostream>
+#include <limits>
+
+namespace redquel::server {
+
+namespace {
+
+template <class Number>
+void take_number(const std::string& key, const toml::node& node, Number& target, std::int64_t minimum,
+                 std::int64_t maximum) {
+  const auto value = node.value_exact<std::int64_t>();
+  if (!value || *value < minimum || *value > maximum) {
+    throw ConfigurationError(fmt::format("{}: expected a whole number from {} to {}", key, minimum, maximum));
+  }
+  target = static_cast<Number>(*value);
+}
+
+std::string take_text(const std::string& key, const toml::node& node) {
+  auto value = node.value_exact<std::string>();
+  if (!value) throw ConfigurationError(fmt::format("{}: expected a text in quotes", key));
+  return *std::move(value);
+}
+
+bool take_flag(const std::string& key, const toml::node& node) {
+  const auto value = node.value_exact<bool>();
+  if (!value) throw ConfigurationError(fmt::format("{}: expected true or false", key));
+  return *value;
+}
+
+constexpr std::int64_t kLarge = std::int64_t{1} << 40;
+
+/// One row per key: its name and what takes its value.
+struct Key {
+  std::string_view name;
+  void (*take)(const std::string& key, const toml::node& node, Configuration& configuration);
+};
+
+constexpr Key kKeys[] = {
+    {"server.listen", [](const std::string& key, const toml::node& node,
+                         Configuration& c) { parse_listen_address(take_text(key, node), c); }},
+    {"server.threads", [](const std::string& key, const toml::node& node,
+                          Configuration& c) { take_number(key, node, c.threads, 0, 1024); }},
+    {"server.shutdown_timeout",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       std::int64_t seconds = 0;
+       take_number(key, node, seconds, 0, 86400);
+       c.shutdown_timeout = std::chrono::seconds(seconds);
+     }},
+    {"redis.url", [](const std::string& key, const toml::node& node,
+                     Configuration& c) { c.redis_url = take_text(key, node); }},
+    {"embedded.enabled", [](const std::string& key, const toml::node& node,
+                            Configuration& c) { c.embedded = take_flag(key, node); }},
+    {"embedded.data_dir", [](const std::string& key, const toml::node& node,
+                             Configuration& c) { c.data_directory = take_text(key, node); }},
+    {"embedded.redis_server", [](const std::string& key, const toml::node& node,
+                                 Configuration& c) { c.redis_server = take_text(key, node); }},
+    {"limits.max_connections", [](const std::string& key, const toml::node& node,
+                                  Configuration& c) { take_number(key, node, c.max_connections, 1, 262143); }},
+    {"limits.max_statement_bytes",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       take_number(key, node, c.max_statement_bytes, 1024, std::int64_t{1} << 29);
+     }},
+    {"limits.statement_rows", [](const std::string& key, const toml::node& node,
+                                 Configuration& c) { take_number(key, node, c.statement_rows, 1, kLarge); }},
+    {"limits.work_mem", [](const std::string& key, const toml::node& node,
+                           Configuration& c) { take_number(key, node, c.work_mem, 65536, kLarge); }},
+    {"log.level", [](const std::string& key, const toml::node& node,
+                     Configuration& c) { c.log_level = take_text(key, node); }},
+};
+
+void take_table(const std::string& prefix, const toml::table& table, Configuration& configuration) {
+  for (const auto& [name, node] : table) {
+    const std::string key = prefix + std::string(name.str());
+    if (const toml::table* inner = node.as_table()) {
+      take_table(key + ".", *inner, configuration);
+      continue;
+    }
+    bool known = false;
+    for (const Key& row : kKeys) {
+      if (row.name != key) continue;
+      row.take(key, node, configuration);
+      known = true;
+    }
+    if (!known) throw ConfigurationError(fmt::format("{}: no such key", key));
+  }
+}
+
+void check_log_level(const std::string& level) {
+  for (const std::string_view known : {"trace", "debug", "info", "warn", "error", "off"}) {
+    if (level == known) return;
+  }
+  throw ConfigurationError(fmt::format("log level '{}': expected trace, debug, info, warn, error or off", level));
+}
+
+}  // namespace
+
+void parse_listen_address(const std::string& text, Configuration& configuration) {
+  const std::size_t colon = text.rfind(':');
+  const auto fail = [&] { return ConfigurationError(fmt::format("'{}' is no address: expected HOST:PORT", text)); };
+  if (colon == std::string::npos || colon == 0) throw fail();
+  std::string host = text.substr(0, colon);
+  if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  std::uint16_t port = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data() + colon + 1, end, port);
+  if (host.empty() || parsed.ec != std::errc() || parsed.ptr != end) throw fail();
+  configuration.listen_host = std::move(host);
+  configuration.listen_port = port;
+}
+
+void read_configuration_file(const std::filesystem::path& file, Configuration& configuration) {
+  try {
+    take_table("", toml::parse_file(file.string()), configuration);
+  } catch (const toml::parse_error& error) {
+    throw ConfigurationError(fmt::format("{}:{}: {}", file.string(), error.source().begin.line, error.description()));
+  } catch (const ConfigurationError& error) {
+    throw ConfigurationError(fmt::format("{}: {}", file.string(), error.what()));
+  }
+}
+
+std::optional<Configuration> read_configuration(int argc, const char* const* argv) {
+  Configuration configuration;
+  CLI::App app("redquel: a PostgreSQL front to Redis");
+  std::string file, listen, redis, data_dir, log_level;
+  std::size_t threads = 0;
+  bool embedded = false;
+  app.add_option("--config", file, "configuration file (TOML); options below win over it")->type_name("FILE");
+  app.add_option("--listen", listen, "address for PostgreSQL clients (127.0.0.1:5433); port 0 takes a free one")
+      ->type_name("HOST:PORT");
+  auto* redis_option =
+      app.add_option("--redis", redis, "the Redis that holds the data: redis://host:port/db or unix:///path.sock")
+          ->type_name("URL");
+  auto* embedded_option = app.add_flag("--embedded", embedded, "run a Redis of our own (the default without --redis)");
+  app.add_option("--data-dir", data_dir, "directory of the embedded Redis")->type_name("DIR");
+  app.add_option("--threads", threads, "event loops; 0: one per core")->check(CLI::Range(0, 1024));
+  app.add_option("--log-level", log_level, "trace, debug, info, warn, error or off");
+  app.set_version_flag("--version", "redquel 0.1.0");
+  redis_option->excludes(embedded_option);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    app.exit(success);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw ConfigurationError(error.what());
+  }
+  if (!file.empty()) read_configuration_file(file, configuration);
+  if (!listen.empty()) parse_listen_address(listen, configuration);
+  if (!redis.empty()) {
+    configuration.redis_url = redis;
+    configuration.embedded = false;
+  }
+  if (embedded) {
+    configuration.embedded = true;
+    configuration.redis_url.clear();
+  }
+  if (!data_dir.empty()) configuration.data_directory = data_dir;
+  if (app.count("--threads") > 0) configuration.threads = threads;
+  if (!log_level.empty()) configuration.log_level = log_level;
+  check_log_level(configuration.log_level);
+  if (configuration.embedded && !configuration.redis_url.empty()) {
+    throw ConfigurationError("embedded.enabled and redis.url exclude each other");
+  }
+  if (configuration.redis_url.empty()) configuration.embedded = true;
+  return configuration;
+}
+
+}  // namespace redquel::server

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace redquel::server {
+
+/// What conf/redquel.toml and the command line say; the defaults are those of a start without either.
+struct Configuration {
+  std::string listen_host = "127.0.0.1";
+  std::uint16_t listen_port = 5433;
+  std::size_t threads = 0;
+  std::chrono::seconds shutdown_timeout{10};
+
+  std::string redis_url;  // empty: embedded
+  bool embedded = false;
+  std::filesystem::path data_directory = "redquel-data";
+  std::string redis_server = "redis-server";
+
+  std::size_t max_connections = 5000;
+  std::size_t max_statement_bytes = 16777216;
+  std::size_t statement_rows = 100000;
+  std::size_t work_mem = 268435456;
+
+  std::string log_level = "info";
+};
+
+/// Says what is wrong, for the person at the keyboard.
+class ConfigurationError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The command line over the file it names over the defaults. nullopt: --help or --version was asked and printed.
+/// Throws ConfigurationError.
+std::optional<Configuration> read_configuration(int argc, const char* const* argv);
+
+/// The keys of a TOML file laid over `configuration`. An unknown key or a value of another type is an error.
+void read_configuration_file(const std::filesystem::path& file, Configuration& configuration);
+
+/// "HOST:PORT", "[::1]:PORT".
+void parse_listen_address(const std::string& text, Configuration& configuration);
+
+}  // namespace redquel::server

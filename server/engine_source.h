@@ -1,0 +1,28 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "executor/engine.h"
+
+namespace redquel::server {
+
+namespace asio = boost::asio;
+
+/// The engines of one thread, one per database, shared by the sessions there. Used from its io_context only.
+class EngineSource {
+ public:
+  virtual ~EngineSource() = default;
+  /// The engine of a database, made at first use. Throws 3D000 for an unknown one, 08006 without Redis.
+  virtual asio::awaitable<std::shared_ptr<executor::Engine>> open(std::string database) = 0;
+  /// The sessions are gone: lets go of connections, so that the io_context runs dry.
+  virtual void stop() {}
+};
+
+/// Makes a thread's engines; called once per thread, before the thread runs.
+using EngineSourceFactory = std::function<std::unique_ptr<EngineSource>(asio::io_context&)>;
+
+}  // namespace redquel::server

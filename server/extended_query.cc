@@ -1,0 +1,202 @@
+// The extended protocol: Parse, Bind, Describe, Execute, Close, Flush, Sync.
+
+#include <fmt/format.h>
+
+#include "parser/parse.h"
+#include "server/session.h"
+#include "sql/types/binary_io.h"
+#include "sql/types/text_io.h"
+#include "sql/types/type.h"
+
+namespace redquel::server {
+
+namespace {
+
+std::vector<sql::Type> types_of(const std::vector<sql::Oid>& oids) {
+  std::vector<sql::Type> types;
+  types.reserve(oids.size());
+  for (const sql::Oid oid : oids) {
+    if (oid != 0 && !sql::find_type(oid)) {
+      throw sql::SqlError("42704", fmt::format("type with OID {} does not exist", oid));
+    }
+    types.push_back(oid == 0 ? sql::kUnknown : sql::Type{oid});
+  }
+  return types;
+}
+
+/// Formats of n things from what Bind said: none (all text), one for all, or one each.
+std::int16_t format_of(const std::vector<std::int16_t>& formats, std::size_t index) {
+  if (formats.empty()) return 0;
+  return formats.size() == 1 ? formats[0] : formats[index];
+}
+
+}  // namespace
+
+const PreparedStatementPtr& Session::find_statement(const std::string& name) const {
+  const auto found = statements_.find(name);
+  if (found != statements_.end()) return found->second;
+  if (name.empty()) throw sql::SqlError("26000", "unnamed prepared statement does not exist");
+  throw sql::SqlError("26000", fmt::format("prepared statement \"{}\" does not exist", name));
+}
+
+Portal& Session::find_portal(const std::string& name) const {
+  const auto found = portals_.find(name);
+  if (found == portals_.end()) throw sql::SqlError("34000", fmt::format("portal \"{}\" does not exist", name));
+  return *found->second;
+}
+
+asio::awaitable<void> Session::on(const ParseMessage& message) {
+  std::string name = from_client(message.statement);
+  if (name.empty()) statements_.erase(name);
+  const auto text = std::make_shared<const std::string>(from_client(message.text));
+  SourceText source{text, 0};
+  current_source_ = source;
+  std::vector<parser::ParsedStatement> parsed =
+      parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
+  if (parsed.size() > 1) throw sql::SqlError("42601", "cannot insert multiple commands into a prepared statement");
+  std::vector<sql::Type> types = types_of(message.parameter_types);
+  std::shared_ptr<const parser::ast::Statement> statement;
+  if (!parsed.empty()) statement = std::make_shared<const parser::ast::Statement>(std::move(parsed[0].statement));
+  auto run = parse_statement(std::move(name), std::move(source), std::move(types), std::move(statement));
+  co_await run_cancellable(std::move(run));
+}
+
+asio::awaitable<void> Session::parse_statement(std::string name, SourceText source,
+                                               std::vector<sql::Type> parameter_types,
+                                               std::shared_ptr<const parser::ast::Statement> statement) {
+  PreparedStatementPtr prepared;
+  if (statement) {
+    std::string text = *source.text;
+    prepared =
+        co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(parameter_types));
+  } else {
+    auto empty = std::make_shared<PreparedStatement>();
+    empty->source = std::move(source);
+    empty->parameter_types = std::move(parameter_types);
+    prepared = std::move(empty);
+  }
+  if (!name.empty() && statements_.contains(name)) {
+    throw sql::SqlError("42P05", fmt::format("prepared statement \"{}\" already exists", name));
+  }
+  statements_.insert_or_assign(std::move(name), std::move(prepared));
+  encoder_.parse_complete();
+}
+
+sql::Datum Session::bind_parameter(std::string_view bytes, std::int16_t format, sql::Type type, std::size_t number) {
+  if (format == 0) {
+    const std::string text = from_client(bytes);
+    return sql::parse_value(type, text, state_.settings);
+  }
+  if (format != 1) throw sql::SqlError("22023", fmt::format("unsupported format code: {}", format));
+  try {
+    const bool is_text = sql::storage_of(type) == sql::Storage::kText && type.oid != sql::oid::kBytea;
+    if (is_text && encoder_.converter()) return sql::decode_binary(type, from_client(bytes));
+    return sql::decode_binary(type, bytes);
+  } catch (const sql::SqlError& error) {
+    if (error.sqlstate() != "22P03" || error.message() != "incorrect binary data format") throw;
+  }
+  throw sql::SqlError("22P03", fmt::format("incorrect binary data format in bind parameter {}", number));
+}
+
+std::vector<sql::Datum> Session::bind_parameters(const BindMessage& message, const PreparedStatement& statement) {
+  const std::size_t given = message.parameters.size(), formats = message.parameter_formats.size();
+  if (formats > 1 && formats != given) {
+    throw sql::SqlError("08P01",
+                        fmt::format("bind message has {} parameter formats but {} parameters", formats, given));
+  }
+  if (given != statement.parameter_types.size()) {
+    throw sql::SqlError(
+        "08P01", fmt::format("bind message supplies {} parameters, but prepared statement \"{}\" requires {}", given,
+                             message.statement, statement.parameter_types.size()));
+  }
+  std::vector<sql::Datum> values;
+  values.reserve(given);
+  for (std::size_t i = 0; i < given; ++i) {
+    const std::optional<std::string_view>& bytes = message.parameters[i];
+    if (!bytes) {
+      values.emplace_back();
+    } else {
+      values.push_back(
+          bind_parameter(*bytes, format_of(message.parameter_formats, i), statement.parameter_types[i], i + 1));
+    }
+  }
+  return values;
+}
+
+asio::awaitable<void> Session::on(const BindMessage& message) {
+  auto portal = std::make_unique<Portal>();
+  portal->name = from_client(message.portal);
+  portal->statement = find_statement(from_client(message.statement));
+  const PreparedStatement& statement = *portal->statement;
+  if (!portal->name.empty() && portals_.contains(portal->name)) {
+    throw sql::SqlError("42P03", fmt::format("cursor \"{}\" already exists", portal->name));
+  }
+  portal->parameters = bind_parameters(message, statement);
+  const std::size_t columns = statement.columns.size(), formats = message.result_formats.size();
+  if (formats > 1 && formats != columns) {
+    throw sql::SqlError("08P01",
+                        fmt::format("bind message has {} result formats but query has {} columns", formats, columns));
+  }
+  for (std::size_t i = 0; i < columns; ++i) portal->result_formats.push_back(format_of(message.result_formats, i));
+  std::string name = portal->name;
+  portals_.insert_or_assign(std::move(name), std::move(portal));
+  encoder_.bind_complete();
+  co_return;
+}
+
+asio::awaitable<void> Session::on(const DescribeMessage& message) {
+  const std::string name = from_client(message.name);
+  const PreparedStatement* statement = nullptr;
+  std::vector<std::int16_t> formats;
+  if (message.target == DescribeTarget::kStatement) {
+    statement = find_statement(name).get();
+    formats.assign(statement->columns.size(), 0);
+    encoder_.parameter_description(statement->parameter_types);
+  } else {
+    const Portal& portal = find_portal(name);
+    statement = portal.statement.get();
+    formats = portal.result_formats;
+  }
+  if (statement->returns_rows) {
+    encoder_.row_description(statement->columns, formats);
+  } else {
+    encoder_.no_data();
+  }
+  co_return;
+}
+
+asio::awaitable<void> Session::on(const ExecuteMessage& message) {
+  Portal& portal = find_portal(from_client(message.portal));
+  current_source_ = portal.statement->source;
+  auto run = run_portal(portal, message.max_rows > 0 ? static_cast<std::size_t>(message.max_rows) : 0);
+  co_await run_cancellable(std::move(run));
+}
+
+asio::awaitable<void> Session::on(const CloseMessage& message) {
+  const std::string name = from_client(message.name);
+  if (message.target == DescribeTarget::kStatement) {
+    statements_.erase(name);
+  } else {
+    portals_.erase(name);
+  }
+  encoder_.close_complete();
+  co_return;
+}
+
+asio::awaitable<void> Session::on(const FlushMessage&) { co_await flush(); }
+
+asio::awaitable<void> Session::on(const SyncMessage&) {
+  portals_.clear();  // the implicit transaction ends
+  co_return;
+}
+
+asio::awaitable<void> Session::on(const TerminateMessage&) { co_return; }
+
+asio::awaitable<void> Session::on(const FunctionCallMessage&) {
+  throw sql::not_supported("the function call protocol (fastpath)");
+  co_return;
+}
+
+asio::awaitable<void> Session::on(const StrayCopyMessage&) { co_return; }
+
+}  // namespace redquel::server

@@ -1,0 +1,177 @@
+#include "server/message_decoder.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "server/body_reader.h"
+
+namespace redquel::server {
+
+namespace {
+
+constexpr std::size_t kHeaderBytes = 5;
+constexpr std::size_t kInitialCapacity = 8 * 1024;
+/// A buffer beyond it is given back once it is empty.
+constexpr std::size_t kKeptCapacity = 256 * 1024;
+/// Of messages that carry names and numbers only (PostgreSQL's PQ_SMALL_MESSAGE_LIMIT).
+constexpr std::size_t kSmallMessageLimit = 10000;
+
+/// Bytes that a body of this type may have; nullopt: there is no such message.
+std::optional<std::size_t> body_limit(char type, std::size_t message_limit) {
+  switch (type) {
+    case 'Q': case 'P': case 'B': case 'F': case 'd': return message_limit;
+    case 'D': case 'E': case 'C': case 'H': case 'S': case 'X': case 'c': case 'f':
+      return std::min(kSmallMessageLimit, message_limit);
+    default: return std::nullopt;
+  }
+}
+
+std::vector<std::int16_t> read_formats(BodyReader& reader) {
+  const std::size_t count = reader.count(2);
+  std::vector<std::int16_t> formats(count);
+  for (std::int16_t& format : formats) format = static_cast<std::int16_t>(reader.uint16());
+  return formats;
+}
+
+DescribeTarget read_target(BodyReader& reader, std::string_view message) {
+  const char kind = reader.byte();
+  if (kind == 'S') return DescribeTarget::kStatement;
+  if (kind == 'P') return DescribeTarget::kPortal;
+  throw sql::SqlError("08P01", fmt::format("invalid {} message subtype {}", message, static_cast<int>(kind)));
+}
+
+ParseMessage decode_parse(BodyReader& reader) {
+  ParseMessage message;
+  message.statement = reader.text();
+  message.text = reader.text();
+  const std::size_t count = reader.count(4);
+  message.parameter_types.resize(count);
+  for (sql::Oid& type : message.parameter_types) type = reader.uint32();
+  reader.end();
+  return message;
+}
+
+BindMessage decode_bind(BodyReader& reader) {
+  BindMessage message;
+  message.portal = reader.text();
+  message.statement = reader.text();
+  message.parameter_formats = read_formats(reader);
+  const std::size_t count = reader.count(4);
+  message.parameters.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto length = static_cast<std::int32_t>(reader.uint32());
+    if (length == -1) {
+      message.parameters.emplace_back();
+    } else if (length < 0) {
+      throw insufficient_data();
+    } else {
+      message.parameters.emplace_back(reader.bytes(static_cast<std::size_t>(length)));
+    }
+  }
+  message.result_formats = read_formats(reader);
+  reader.end();
+  return message;
+}
+
+}  // namespace
+
+MessageDecoder::MessageDecoder(std::size_t message_limit) : message_limit_(message_limit) {}
+
+std::span<char> MessageDecoder::room() {
+  const std::size_t unread = end_ - begin_;
+  if (unread == 0) {
+    begin_ = end_ = 0;
+    if (capacity_ > kKeptCapacity) {
+      buffer_.reset();
+      capacity_ = 0;
+    }
+  }
+  if (capacity_ == 0) {
+    buffer_ = std::make_unique_for_overwrite<char[]>(kInitialCapacity);
+    capacity_ = kInitialCapacity;
+  } else if (end_ == capacity_) {
+    if (begin_ >= capacity_ / 2) {
+      std::memmove(buffer_.get(), buffer_.get() + begin_, unread);
+    } else {
+      const std::size_t larger = capacity_ * 2;
+      auto grown = std::make_unique_for_overwrite<char[]>(larger);
+      std::memcpy(grown.get(), buffer_.get() + begin_, unread);
+      buffer_ = std::move(grown);
+      capacity_ = larger;
+    }
+    begin_ = 0;
+    end_ = unread;
+  }
+  return {buffer_.get() + end_, capacity_ - end_};
+}
+
+void MessageDecoder::commit(std::size_t bytes) {
+  assert(bytes <= capacity_ - end_);
+  end_ += bytes;
+}
+
+std::optional<std::string_view> MessageDecoder::peek(std::size_t bytes) const {
+  if (end_ - begin_ < bytes) return std::nullopt;
+  return std::string_view(buffer_.get() + begin_, bytes);
+}
+
+std::optional<std::string_view> MessageDecoder::take(std::size_t bytes) {
+  const std::optional<std::string_view> taken = peek(bytes);
+  if (taken) begin_ += bytes;
+  return taken;
+}
+
+std::optional<RawMessage> MessageDecoder::next() {
+  if (begin_ == end_) return std::nullopt;
+  const char type = buffer_[begin_];
+  const std::optional<std::size_t> limit = body_limit(type, message_limit_);
+  if (!limit) {
+    throw ProtocolViolation(fmt::format("invalid frontend message type {}", static_cast<unsigned char>(type)));
+  }
+  const std::optional<std::string_view> header = peek(kHeaderBytes);
+  if (!header) return std::nullopt;
+  const std::uint32_t length = BodyReader(header->substr(1)).uint32();
+  if (length < 4 || length - 4 > *limit) throw ProtocolViolation("invalid message length");
+  const std::optional<std::string_view> whole = take(kHeaderBytes + length - 4);
+  if (!whole) return std::nullopt;
+  return RawMessage{type, whole->substr(kHeaderBytes)};
+}
+
+FrontendMessage decode_message(const RawMessage& raw) {
+  BodyReader reader(raw.body);
+  switch (raw.type) {
+    case 'Q': {
+      QueryMessage message{reader.text()};
+      reader.end();
+      return message;
+    }
+    case 'P': return decode_parse(reader);
+    case 'B': return decode_bind(reader);
+    case 'D':
+    case 'C': {
+      const DescribeTarget target = read_target(reader, raw.type == 'D' ? "DESCRIBE" : "CLOSE");
+      const std::string_view name = reader.text();
+      reader.end();
+      if (raw.type == 'D') return DescribeMessage{target, name};
+      return CloseMessage{target, name};
+    }
+    case 'E': {
+      ExecuteMessage message;
+      message.portal = reader.text();
+      message.max_rows = static_cast<std::int32_t>(reader.uint32());
+      reader.end();
+      return message;
+    }
+    case 'H': reader.end(); return FlushMessage{};
+    case 'S': reader.end(); return SyncMessage{};
+    case 'X': return TerminateMessage{};
+    case 'F': return FunctionCallMessage{};
+    case 'd': case 'c': case 'f': return StrayCopyMessage{};
+    default: throw ProtocolViolation(fmt::format("invalid frontend message type {}", static_cast<unsigned char>(raw.type)));
+  }
+}
+
+}  // namespace redquel::server

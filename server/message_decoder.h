@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sql/error.h"
+#include "sql/types/type.h"
+
+namespace redquel::server {
+
+// Frontend messages (PostgreSQL's manual, 55.7). Texts are views of the input buffer, in the client's encoding: they live
+// until the decoder is asked for room again.
+
+struct QueryMessage {
+  std::string_view text;
+};
+struct ParseMessage {
+  std::string_view statement, text;
+  std::vector<sql::Oid> parameter_types;  // 0: not said
+};
+struct BindMessage {
+  std::string_view portal, statement;
+  std::vector<std::int16_t> parameter_formats;
+  std::vector<std::optional<std::string_view>> parameters;  // nullopt: NULL
+  std::vector<std::int16_t> result_formats;
+};
+enum class DescribeTarget : std::uint8_t { kStatement, kPortal };
+struct DescribeMessage {
+  DescribeTarget target;
+  std::string_view name;
+};
+struct ExecuteMessage {
+  std::string_view portal;
+  std::int32_t max_rows = 0;  // 0 or less: all
+};
+struct CloseMessage {
+  DescribeTarget target;
+  std::string_view name;
+};
+struct FlushMessage {};
+struct SyncMessage {};
+struct TerminateMessage {};
+struct FunctionCallMessage {};
+/// CopyData, CopyDone and CopyFail outside of a COPY: PostgreSQL reads over them.
+struct StrayCopyMessage {};
+
+using FrontendMessage =
+    std::variant<QueryMessage, ParseMessage, BindMessage, DescribeMessage, ExecuteMessage, CloseMessage, FlushMessage,
+                 SyncMessage, TerminateMessage, FunctionCallMessage, StrayCopyMessage>;
+
+/// The stream cannot be trusted after it: the session ends with this FATAL error.
+class ProtocolViolation : public sql::SqlError {
+ public:
+  explicit ProtocolViolation(std::string message) : SqlError("08P01", std::move(message)) {}
+};
+
+/// A complete message whose body nobody has looked into.
+struct RawMessage {
+  char type;
+  std::string_view body;
+};
+
+/// Cuts the bytes of a client into messages. Sans-I/O: the session reads into `room()` and says how much came.
+class MessageDecoder {
+ public:
+  /// `message_limit`: bytes of the longest message body that is believed.
+  explicit MessageDecoder(std::size_t message_limit);
+
+  /// Where the next bytes go; never empty. Ends the life of all views handed out. Grows with what has come, never with
+  /// what a length announces.
+  std::span<char> room();
+  void commit(std::size_t bytes);
+
+  /// The next message if it is complete. Throws ProtocolViolation for an unknown type or a length out of bounds.
+  std::optional<RawMessage> next();
+
+  /// The first `bytes` unread bytes, taken out, or nullopt if fewer have come: for startup packets.
+  std::optional<std::string_view> take(std::size_t bytes);
+  std::optional<std::string_view> peek(std::size_t bytes) const;
+  std::size_t unread() const { return end_ - begin_; }
+
+ private:
+  std::size_t message_limit_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
+};
+
+/// The message's fields. Every count is checked against the bytes that are there before room is made for it.
+/// Throws SqlError 08P01 in PostgreSQL's words for a malformed body; the session survives it.
+FrontendMessage decode_message(const RawMessage& raw);
+
+}  // namespace redquel::server

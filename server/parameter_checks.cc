@@ -1,0 +1,232 @@
+#include "server/parameter_checks.h"
+
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "server/ascii.h"
+#include "server/client_encoding.h"
+#include "server/parameter_values.h"
+#include "sql/types/datetime.h"
+#include "sql/types/interval.h"
+#include "sql/types/time_zone.h"
+
+namespace redquel::server {
+
+using executor::SessionState;
+
+namespace {
+
+struct DateStyleValue {
+  sql::DateStyle style = sql::DateStyle::kIso;
+  sql::DateOrder order = sql::DateOrder::kMdy;
+};
+
+std::string date_style_text(const DateStyleValue& value) {
+  static constexpr std::string_view kStyles[] = {"ISO", "SQL", "Postgres", "German"};
+  static constexpr std::string_view kOrders[] = {"MDY", "DMY", "YMD"};
+  return fmt::format("{}, {}", kStyles[static_cast<int>(value.style)], kOrders[static_cast<int>(value.order)]);
+}
+
+bool has_prefix(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+/// The words of DateStyle, on top of what holds; throws 22023. Style and order may each be named once.
+DateStyleValue parse_date_style(const std::string& text, DateStyleValue current) {
+  const auto fail = [&](std::string detail) {
+    return invalid_parameter_value("DateStyle", text).detail(std::move(detail));
+  };
+  const auto words = split_identifier_list(text);
+  if (!words) throw fail("List syntax is invalid.");
+  bool style_named = false, order_named = false, consistent = true;
+  const auto take_style = [&](sql::DateStyle style) {
+    consistent = consistent && (!style_named || current.style == style);
+    current.style = style;
+    style_named = true;
+  };
+  const auto take_order = [&](sql::DateOrder order) {
+    consistent = consistent && (!order_named || current.order == order);
+    current.order = order;
+    order_named = true;
+  };
+  for (const std::string& original : *words) {
+    const std::string word = lower_case(original);
+    if (word == "iso") {
+      take_style(sql::DateStyle::kIso);
+    } else if (word == "sql") {
+      take_style(sql::DateStyle::kSql);
+    } else if (has_prefix(word, "postgres")) {
+      take_style(sql::DateStyle::kPostgres);
+    } else if (word == "german") {
+      take_style(sql::DateStyle::kGerman);
+      if (!order_named) current.order = sql::DateOrder::kDmy;
+    } else if (word == "ymd") {
+      take_order(sql::DateOrder::kYmd);
+    } else if (word == "dmy" || has_prefix(word, "euro")) {
+      take_order(sql::DateOrder::kDmy);
+    } else if (word == "mdy" || word == "us" || has_prefix(word, "noneuro")) {
+      take_order(sql::DateOrder::kMdy);
+    } else if (word == "default") {
+      if (!style_named) current.style = sql::DateStyle::kIso;
+      if (!order_named) current.order = sql::DateOrder::kMdy;
+    } else {
+      throw fail(fmt::format("Unrecognized key word: \"{}\".", original));
+    }
+  }
+  if (!consistent) throw fail("Conflicting \"datestyle\" specifications.");
+  return current;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> split_identifier_list(std::string_view text) {
+  std::vector<std::string> names;
+  std::size_t i = 0;
+  const auto skip_space = [&] {
+    while (i < text.size() && is_space(text[i])) ++i;
+  };
+  skip_space();
+  if (i == text.size()) return names;
+  while (true) {
+    std::string name;
+    if (text[i] == '"') {
+      for (++i;; ++i) {
+        if (i == text.size()) return std::nullopt;
+        if (text[i] == '"') {
+          if (i + 1 < text.size() && text[i + 1] == '"') {
+            ++i;
+          } else {
+            break;
+          }
+        }
+        name.push_back(text[i]);
+      }
+      ++i;
+    } else {
+      while (i < text.size() && text[i] != ',' && !is_space(text[i])) name.push_back(to_lower(text[i++]));
+      if (name.empty()) return std::nullopt;
+    }
+    names.push_back(std::move(name));
+    skip_space();
+    if (i == text.size()) return names;
+    if (text[i] != ',') return std::nullopt;
+    ++i;
+    skip_space();
+    if (i == text.size()) return std::nullopt;
+  }
+}
+
+std::string only_initial(const ParameterDefinition& definition, std::string value, const SessionState&) {
+  if (value == definition.initial) return value;
+  throw sql::not_supported(fmt::format("{} = {}", definition.name, value));
+}
+
+std::string check_isolation(const ParameterDefinition& definition, std::string value, const SessionState&) {
+  if (value == "read committed" || value == "read uncommitted") return value;
+  throw sql::not_supported(fmt::format("{} = '{}'", definition.name, value));
+}
+
+std::string ascii_only(const ParameterDefinition&, std::string value, const SessionState&) {
+  for (char& c : value) {
+    if (c < 32 || c > 126) c = '?';
+  }
+  return value;
+}
+
+std::string check_client_encoding(const ParameterDefinition& definition, std::string value, const SessionState&) {
+  const EncodingInfo* encoding = find_encoding(value);
+  if (!encoding) throw invalid_parameter_value(definition.name, value);
+  return std::string(encoding->name);
+}
+
+std::string check_date_style(const ParameterDefinition&, std::string value, const SessionState& session) {
+  return date_style_text(parse_date_style(value, {session.settings.date_style, session.settings.date_order}));
+}
+
+void apply_date_style(const std::string& value, SessionState& session) {
+  const DateStyleValue parsed = parse_date_style(value, {});
+  session.settings.date_style = parsed.style;
+  session.settings.date_order = parsed.order;
+}
+
+std::string check_time_zone(const ParameterDefinition& definition, std::string value, const SessionState& session) {
+  // SET TIME ZONE INTERVAL '…' arrives as the text `INTERVAL '…'`.
+  constexpr std::string_view kInterval = "interval";
+  if (value.size() > kInterval.size() && equal_ignoring_case(value.substr(0, kInterval.size()), kInterval)) {
+    const std::size_t open = value.find('\''), close = value.rfind('\'');
+    if (open == std::string::npos || close <= open) throw invalid_parameter_value(definition.name, value);
+    const sql::Interval interval =
+        sql::parse_interval(std::string_view(value).substr(open + 1, close - open - 1), session.settings);
+    if (interval.months != 0) {
+      throw invalid_parameter_value(definition.name, value).detail("Cannot specify months in time zone interval.");
+    }
+    if (interval.days != 0) {
+      throw invalid_parameter_value(definition.name, value).detail("Cannot specify days in time zone interval.");
+    }
+    value = fmt::format("{}", static_cast<double>(interval.microseconds) / 3.6e9);
+  }
+  std::optional<std::string> zone = sql::normalize_time_zone(value);
+  if (!zone) throw invalid_parameter_value(definition.name, value);
+  return *std::move(zone);
+}
+
+void apply_time_zone(const std::string& value, SessionState& session) { session.settings.time_zone = value; }
+
+std::string check_locale(const ParameterDefinition& definition, std::string value, const SessionState&) {
+  if (value == "C" || value == "POSIX") return value;
+  throw invalid_parameter_value(definition.name, value);
+}
+
+std::string check_tablespace(const ParameterDefinition& definition, std::string value, const SessionState&) {
+  if (value.empty() || value == "pg_default" || value == "\"\"") return value;
+  throw invalid_parameter_value(definition.name, value)
+      .detail(fmt::format("Tablespace \"{}\" does not exist.", value));
+}
+
+std::string check_access_method(const ParameterDefinition& definition, std::string value, const SessionState&) {
+  if (value == "heap") return value;
+  throw invalid_parameter_value(definition.name, value)
+      .detail(fmt::format("Table access method \"{}\" does not exist.", value));
+}
+
+std::string check_role(const ParameterDefinition&, std::string value, const SessionState& session) {
+  if (value == "none" || value == session.user) return value;
+  throw sql::SqlError("22023", fmt::format("role \"{}\" does not exist", value));
+}
+
+std::string check_session_authorization(const ParameterDefinition&, std::string value, const SessionState& session) {
+  if (value == session.user) return value;
+  throw sql::SqlError("22023", fmt::format("role \"{}\" does not exist", value));
+}
+
+void apply_interval_style(const std::string& value, SessionState& session) {
+  session.settings.interval_style = value == "postgres_verbose" ? sql::IntervalStyle::kPostgresVerbose
+                                    : value == "sql_standard"   ? sql::IntervalStyle::kSqlStandard
+                                    : value == "iso_8601"       ? sql::IntervalStyle::kIso8601
+                                                                : sql::IntervalStyle::kPostgres;
+}
+
+void apply_bytea_output(const std::string& value, SessionState& session) {
+  session.settings.bytea_output = value == "escape" ? sql::ByteaOutput::kEscape : sql::ByteaOutput::kHex;
+}
+
+void apply_extra_float_digits(const std::string& value, SessionState& session) {
+  session.settings.extra_float_digits = std::stoi(value);
+}
+
+void apply_search_path(const std::string& value, SessionState& session) {
+  const auto names = split_identifier_list(value);
+  session.search_path.clear();
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (!name.empty()) session.search_path.push_back(name == "$user" ? session.user : name);
+  }
+}
+
+void apply_work_mem(const std::string& value, SessionState& session) {
+  std::size_t kilobytes = 0;
+  std::from_chars(value.data(), value.data() + value.size(), kilobytes);
+  session.work_mem = kilobytes << 10;
+}
+
+}  // namespace redquel::server

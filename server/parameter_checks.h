@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/parameter_definitions.h"
+
+namespace redquel::server {
+
+// The hooks of the table of parameters. A check gives a value its canonical form or throws; an apply lets the session
+// follow it.
+
+/// Accepts the value that redquel honours, the default; any other that PostgreSQL would take is 0A000.
+std::string only_initial(const ParameterDefinition&, std::string value, const executor::SessionState&);
+/// read committed (and read uncommitted, which PostgreSQL treats alike); 0A000 for the stricter levels.
+std::string check_isolation(const ParameterDefinition&, std::string value, const executor::SessionState&);
+/// Bytes that are not printable ASCII become '?'.
+std::string ascii_only(const ParameterDefinition&, std::string value, const executor::SessionState&);
+std::string check_client_encoding(const ParameterDefinition&, std::string value, const executor::SessionState&);
+std::string check_date_style(const ParameterDefinition&, std::string value, const executor::SessionState&);
+std::string check_time_zone(const ParameterDefinition&, std::string value, const executor::SessionState&);
+std::string check_locale(const ParameterDefinition&, std::string value, const executor::SessionState&);
+std::string check_tablespace(const ParameterDefinition&, std::string value, const executor::SessionState&);
+std::string check_access_method(const ParameterDefinition&, std::string value, const executor::SessionState&);
+std::string check_role(const ParameterDefinition&, std::string value, const executor::SessionState&);
+std::string check_session_authorization(const ParameterDefinition&, std::string value, const executor::SessionState&);
+
+void apply_date_style(const std::string& value, executor::SessionState& session);
+void apply_time_zone(const std::string& value, executor::SessionState& session);
+void apply_interval_style(const std::string& value, executor::SessionState& session);
+void apply_bytea_output(const std::string& value, executor::SessionState& session);
+void apply_extra_float_digits(const std::string& value, executor::SessionState& session);
+void apply_search_path(const std::string& value, executor::SessionState& session);
+void apply_work_mem(const std::string& value, executor::SessionState& session);
+
+/// `a, "B c", public` as its identifiers, unquoted and folded; nullopt where it is no such list.
+std::optional<std::vector<std::string>> split_identifier_list(std::string_view text);
+
+}  // namespace redquel::server

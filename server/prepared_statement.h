@@ -1,0 +1,45 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "executor/engine.h"
+
+namespace redquel::server {
+
+namespace asio = boost::asio;
+
+/// Where a statement's text lies in what the client sent, so that positions count from the beginning of that.
+struct SourceText {
+  std::shared_ptr<const std::string> text;  // the whole of it, UTF-8; may be null
+  std::uint32_t base = 0;                   // byte offset of the statement
+};
+
+/// A statement between Parse and Execute, or PREPARE and EXECUTE. Immutable and shared by its portals.
+struct PreparedStatement {
+  SourceText source;
+  /// Null: the text had no statement.
+  std::shared_ptr<const parser::ast::Statement> statement;
+  /// Null for what the server itself runs (and for the empty statement).
+  executor::PreparedPtr plan;
+  std::vector<sql::Type> parameter_types;
+  std::vector<executor::OutputColumn> columns;
+  bool returns_rows = false;
+};
+
+using PreparedStatementPtr = std::shared_ptr<const PreparedStatement>;
+/// By name; the unnamed one is "".
+using PreparedStatements = std::unordered_map<std::string, PreparedStatementPtr>;
+
+/// Lets the engine plan a statement. `text`: the statement's own, its tree's offsets count from there. Throws what
+/// Engine::prepare throws.
+asio::awaitable<PreparedStatementPtr> plan_statement(executor::Engine& engine, SourceText source, std::string text,
+                                                     std::shared_ptr<const parser::ast::Statement> statement,
+                                                     std::vector<sql::Type> parameter_types,
+                                                     executor::SessionState& state);
+
+}  // namespace redquel::server

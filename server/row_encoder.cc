@@ -1,0 +1,99 @@
+#include "server/row_encoder.h"
+
+#include <cassert>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "sql/types/binary_io.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::server {
+
+namespace {
+
+/// Types whose value in memory is its text form.
+bool is_plain_text(sql::Oid type) {
+  switch (type) {
+    case sql::oid::kText:
+    case sql::oid::kVarchar:
+    case sql::oid::kName:
+    case sql::oid::kUnknown:
+    case sql::oid::kJson: return true;
+    default: return false;
+  }
+}
+
+bool is_text(sql::Oid type) { return is_plain_text(type) || type == sql::oid::kBpchar; }
+
+}  // namespace
+
+RowEncoder::RowEncoder(MessageEncoder& encoder, std::span<const executor::OutputColumn> columns,
+                       std::span<const std::int16_t> formats, const sql::SessionSettings& settings)
+    : encoder_(encoder), formats_(formats), settings_(settings) {
+  assert(columns.size() == formats.size());
+  for (const std::int16_t format : formats) {
+    if (format != 0 && format != 1) {
+      throw sql::SqlError("22023", fmt::format("unsupported format code: {}", format));
+    }
+  }
+  sources_.reserve(columns.size());
+}
+
+std::size_t RowEncoder::append_rows(const sql::Batch& batch, std::size_t first, std::size_t end, std::size_t full) {
+  if (batch.columns.size() != formats_.size()) throw sql::SqlError("XX000", "rows have another shape than their plan");
+  const bool converting = encoder_.converter() != nullptr;
+  sources_.clear();
+  for (std::size_t i = 0; i < batch.columns.size(); ++i) {
+    const sql::Column& column = *batch.columns[i];
+    const sql::Type type = column.type();
+    Way way = Way::kText;
+    if (formats_[i] == 1) {
+      way = Way::kBinary;
+    } else if (column.is_encoded() ? sql::output_is_storage_form(type, settings_) : is_plain_text(type.oid)) {
+      way = Way::kCopy;
+    }
+    sources_.push_back({&column, way, converting && (way == Way::kBinary ? is_text(type.oid) : true)});
+  }
+  std::size_t row = first;
+  for (; row < end && encoder_.size() < full; ++row) {
+    encoder_.begin_message('D');
+    try {
+      encoder_.put_uint16(static_cast<std::uint16_t>(sources_.size()));
+      for (const Source& source : sources_) append_value(source, row);
+    } catch (...) {
+      encoder_.abandon_message();
+      throw;
+    }
+    encoder_.end_message();
+  }
+  return row;
+}
+
+void RowEncoder::append_value(const Source& source, std::size_t row) {
+  constexpr std::uint32_t kNull = std::numeric_limits<std::uint32_t>::max();
+  if (source.column->is_null(row)) {
+    encoder_.put_uint32(kNull);
+    return;
+  }
+  if (source.way == Way::kCopy && !source.convert) {
+    const std::string_view text = source.column->get<std::string_view>(row);
+    encoder_.put_uint32(static_cast<std::uint32_t>(text.size()));
+    encoder_.buffer().append(text);
+    return;
+  }
+  const std::size_t length_at = encoder_.size();
+  encoder_.put_uint32(0);
+  std::string& out = encoder_.buffer();
+  std::string& target = source.convert ? scratch_ : out;
+  scratch_.clear();
+  switch (source.way) {
+    case Way::kCopy: target.append(source.column->get<std::string_view>(row)); break;
+    case Way::kText: sql::format_value(*source.column, row, settings_, target); break;
+    case Way::kBinary: sql::encode_binary(*source.column, row, target); break;
+  }
+  if (source.convert) encoder_.converter()->append_for_client(scratch_, out);
+  encoder_.set_uint32(length_at, static_cast<std::uint32_t>(out.size() - length_at - 4));
+}
+
+}  // namespace redquel::server

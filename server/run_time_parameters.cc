@@ -1,0 +1,232 @@
+#include "server/run_time_parameters.h"
+
+#include <fmt/format.h>
+
+#include "parser/deparse.h"
+#include "server/ascii.h"
+#include "server/parameter_values.h"
+#include "sql/error.h"
+
+namespace redquel::server {
+
+namespace {
+
+constexpr std::string_view kReservedPrefix = "redquel.";
+
+sql::SqlError unrecognized(std::string_view name) {
+  return sql::SqlError("42704", fmt::format("unrecognized configuration parameter \"{}\"", name));
+}
+
+bool is_identifier_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// `a.b.c`: identifiers with dots between.
+bool is_custom_name(std::string_view name) {
+  bool at_start = true, dotted = false;
+  for (const char c : name) {
+    if (c == '.') {
+      if (at_start) return false;
+      at_start = dotted = true;
+    } else if (is_identifier_start(c) || (!at_start && ((c >= '0' && c <= '9') || c == '$'))) {
+      at_start = false;
+    } else {
+      return false;
+    }
+  }
+  return dotted && !at_start;
+}
+
+/// 42602 for what cannot be a custom parameter. Names without a dot are simply unknown.
+void check_custom_name(std::string_view name) {
+  if (name.find('.') == std::string_view::npos) throw unrecognized(name);
+  if (!is_custom_name(name)) {
+    throw sql::SqlError("42602", fmt::format("invalid configuration parameter name \"{}\"", name))
+        .detail("Custom parameter names must be two or more simple identifiers separated by dots.");
+  }
+  if (equal_ignoring_case(name.substr(0, kReservedPrefix.size()), kReservedPrefix)) {
+    throw sql::SqlError("42602", fmt::format("invalid configuration parameter name \"{}\"", name))
+        .detail("\"redquel\" is a reserved prefix.");
+  }
+}
+
+std::size_t index_of(const ParameterDefinition& definition) {
+  return static_cast<std::size_t>(&definition - parameter_definitions().data());
+}
+
+}  // namespace
+
+RunTimeParameters::RunTimeParameters(executor::SessionState& session, const std::vector<ParameterValue>& server_values)
+    : session_(session) {
+  settings_.resize(parameter_definitions().size());
+  for (const ParameterDefinition& definition : parameter_definitions()) {
+    settings_[index_of(definition)].value = std::string(definition.initial);
+  }
+  for (const auto& [name, value] : server_values) {
+    if (const ParameterDefinition* definition = find_parameter(name)) setting(*definition).value = value;
+  }
+  for (const ParameterDefinition& definition : parameter_definitions()) {
+    Setting& current = setting(definition);
+    current.start_value = current.value;
+    assign(definition, current.value);
+  }
+}
+
+void RunTimeParameters::user_known() {
+  const ParameterDefinition& authorization = *find_parameter("session_authorization");
+  setting(authorization).start_value = session_.user;
+  assign(authorization, session_.user);
+  const ParameterDefinition& search_path = *find_parameter("search_path");
+  assign(search_path, setting(search_path).value);
+}
+
+const RunTimeParameters::Setting& RunTimeParameters::setting(const ParameterDefinition& definition) const {
+  return settings_[index_of(definition)];
+}
+RunTimeParameters::Setting& RunTimeParameters::setting(const ParameterDefinition& definition) {
+  return settings_[index_of(definition)];
+}
+
+const ParameterDefinition& RunTimeParameters::changeable(std::string_view name) const {
+  const ParameterDefinition* definition = find_parameter(name);
+  if (!definition) throw unrecognized(name);
+  switch (definition->context) {
+    case ParameterContext::kInternal:
+      throw sql::SqlError("55P02", fmt::format("parameter \"{}\" cannot be changed", definition->name));
+    case ParameterContext::kStart:
+      throw sql::SqlError("55P02", fmt::format("parameter \"{}\" cannot be changed without restarting the server",
+                                               definition->name));
+    case ParameterContext::kUser: break;
+  }
+  return *definition;
+}
+
+void RunTimeParameters::assign(const ParameterDefinition& definition, std::string value) {
+  if (definition.traits.apply) definition.traits.apply(value, session_);
+  if (definition.name == "statement_timeout") statement_timeout_ = std::stoll(value);
+  if (definition.name == "idle_session_timeout") idle_session_timeout_ = std::stoll(value);
+  if (definition.name == "client_min_messages") client_min_messages_ = value;
+  if (definition.name == "client_encoding") client_encoding_ = value;
+  maybe_changed_ = maybe_changed_ || definition.traits.reported;
+  setting(definition).value = std::move(value);
+}
+
+void RunTimeParameters::set(std::string_view name, std::string_view value) {
+  if (!find_parameter(name)) {
+    const std::string key = lower_case(name);
+    const auto known = custom_.find(key);
+    if (known == custom_.end()) {
+      check_custom_name(name);
+      custom_.emplace(key, CustomSetting{std::string(name), std::string(value), ""});
+    } else {
+      known->second.value = std::string(value);
+    }
+    return;
+  }
+  const ParameterDefinition& definition = changeable(name);
+  std::string parsed = parse_parameter_value(definition, value);
+  if (definition.traits.check) parsed = definition.traits.check(definition, std::move(parsed), session_);
+  assign(definition, std::move(parsed));
+}
+
+void RunTimeParameters::set_at_start(std::string_view name, std::string_view value) {
+  set(name, value);
+  if (const ParameterDefinition* definition = find_parameter(name)) {
+    setting(*definition).start_value = setting(*definition).value;
+  } else {
+    CustomSetting& custom = custom_.at(lower_case(name));
+    custom.start_value = custom.value;
+  }
+}
+
+std::string RunTimeParameters::join_values(std::string_view name, const std::vector<std::string>& values) {
+  const ParameterDefinition* definition = find_parameter(name);
+  const bool list = definition && definition->traits.list;
+  if (values.size() > 1 && !list) {
+    throw sql::SqlError("22023", fmt::format("SET {} takes only one argument", name));
+  }
+  std::string text;
+  for (const std::string& value : values) {
+    if (!text.empty()) text += ", ";
+    text += list && definition->traits.quoted_list ? parser::quote_identifier(value) : value;
+  }
+  return text;
+}
+
+void RunTimeParameters::reset(std::string_view name) {
+  if (!find_parameter(name)) {
+    const auto known = custom_.find(lower_case(name));
+    if (known != custom_.end()) {
+      known->second.value = known->second.start_value;
+    } else {
+      check_custom_name(name);
+    }
+    return;
+  }
+  const ParameterDefinition& definition = changeable(name);
+  assign(definition, setting(definition).start_value);
+}
+
+void RunTimeParameters::reset_all() {
+  for (const ParameterDefinition& definition : parameter_definitions()) {
+    if (definition.context != ParameterContext::kUser) continue;
+    const Setting& current = setting(definition);
+    if (current.value != current.start_value) assign(definition, current.start_value);
+  }
+  for (auto& [key, custom] : custom_) custom.value = custom.start_value;
+}
+
+std::optional<std::string> RunTimeParameters::find(std::string_view name) const {
+  if (const ParameterDefinition* definition = find_parameter(name)) {
+    return show_parameter_value(*definition, setting(*definition).value);
+  }
+  const auto known = custom_.find(lower_case(name));
+  if (known == custom_.end()) return std::nullopt;
+  return known->second.value;
+}
+
+std::string RunTimeParameters::show(std::string_view name) const {
+  std::optional<std::string> value = find(name);
+  if (!value) throw unrecognized(name);
+  return *std::move(value);
+}
+
+std::string RunTimeParameters::display_name(std::string_view name) const {
+  if (const ParameterDefinition* definition = find_parameter(name)) return std::string(definition->name);
+  const auto known = custom_.find(lower_case(name));
+  if (known == custom_.end()) throw unrecognized(name);
+  return known->second.name;
+}
+
+std::vector<RunTimeParameters::Description> RunTimeParameters::all() const {
+  std::vector<Description> rows;
+  for (const ParameterDefinition& definition : parameter_definitions()) {
+    if (definition.traits.hidden) continue;
+    rows.push_back({std::string(definition.name), show_parameter_value(definition, setting(definition).value),
+                    std::string(definition.description)});
+  }
+  return rows;
+}
+
+std::vector<ParameterValue> RunTimeParameters::status(bool only_changes) {
+  std::vector<ParameterValue> values;
+  for (const ParameterDefinition& definition : parameter_definitions()) {
+    if (!definition.traits.reported) continue;
+    Setting& current = setting(definition);
+    std::string shown = show_parameter_value(definition, current.value);
+    if (only_changes && shown == current.told) continue;
+    current.told = shown;
+    values.emplace_back(std::string(definition.name), std::move(shown));
+  }
+  maybe_changed_ = false;
+  return values;
+}
+
+std::vector<ParameterValue> RunTimeParameters::reported() { return status(false); }
+
+std::vector<ParameterValue> RunTimeParameters::take_changes() {
+  if (!maybe_changed_) return {};
+  return status(true);
+}
+
+}  // namespace redquel::server

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "executor/engine.h"
+#include "server/parameter_definitions.h"
+
+namespace redquel::server {
+
+/// Name and value of a parameter, for startup and ParameterStatus.
+using ParameterValue = std::pair<std::string, std::string>;
+
+/// The run-time parameters of one session: SET, SHOW, RESET, set_config(), current_setting() and what the client set when
+/// it connected. Keeps the SessionState in step with them. Names are in any letter case.
+class RunTimeParameters {
+ public:
+  /// `server_values`: what this server says instead of the table's initial values (port, max_connections…), unchecked.
+  RunTimeParameters(executor::SessionState& session, const std::vector<ParameterValue>& server_values);
+  RunTimeParameters(const RunTimeParameters&) = delete;
+  RunTimeParameters& operator=(const RunTimeParameters&) = delete;
+
+  /// SET. 42704 unknown, 42602 bad custom name, 55P02 not changeable, 22023 bad value, 0A000 not honoured.
+  void set(std::string_view name, std::string_view value);
+  /// SET name = a, b, …: one text, quoted where the parameter is a list of names. 22023 where it takes only one value.
+  static std::string join_values(std::string_view name, const std::vector<std::string>& values);
+  /// SET x TO DEFAULT and RESET: back to what the session started with.
+  void reset(std::string_view name);
+  void reset_all();
+  /// The session's user has come to be known: parameters that speak of it follow.
+  void user_known();
+  /// A value of the startup packet or of its options: RESET goes back to it.
+  void set_at_start(std::string_view name, std::string_view value);
+
+  /// As SHOW prints it; 42704.
+  std::string show(std::string_view name) const;
+  /// The same; nullopt where it is unknown.
+  std::optional<std::string> find(std::string_view name) const;
+  /// The column's name of SHOW: the parameter's own spelling; 42704.
+  std::string display_name(std::string_view name) const;
+
+  struct Description {
+    std::string name, setting, description;
+  };
+  /// SHOW ALL.
+  std::vector<Description> all() const;
+
+  /// ParameterStatus: every reported parameter, and those that changed since the last call of either.
+  std::vector<ParameterValue> reported();
+  std::vector<ParameterValue> take_changes();
+
+  // Read at every statement, so kept at hand.
+  std::int64_t statement_timeout_ms() const { return statement_timeout_; }
+  std::int64_t idle_session_timeout_ms() const { return idle_session_timeout_; }
+  /// "notice", "warning"…
+  const std::string& client_min_messages() const { return client_min_messages_; }
+  const std::string& client_encoding() const { return client_encoding_; }
+
+ private:
+  struct Setting {
+    std::string value;        // stored form
+    std::string start_value;  // what RESET restores
+    std::string told;         // what the client knows, as SHOW prints it
+  };
+
+  const ParameterDefinition& changeable(std::string_view name) const;
+  const Setting& setting(const ParameterDefinition& definition) const;
+  Setting& setting(const ParameterDefinition& definition);
+  void assign(const ParameterDefinition& definition, std::string value);
+  std::vector<ParameterValue> status(bool only_changes);
+
+  executor::SessionState& session_;
+  std::vector<Setting> settings_;  // in the order of parameter_definitions()
+  struct CustomSetting {
+    std::string name, value, start_value;
+  };
+  std::map<std::string, CustomSetting> custom_;  // a.b, by lower-case name
+  bool maybe_changed_ = false;
+  std::int64_t statement_timeout_ = 0;
+  std::int64_t idle_session_timeout_ = 0;
+  std::string client_min_messages_ = "notice";
+  std::string client_encoding_ = "UTF8";
+};
+
+}  // namespace redquel::server

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "server/engine_source.h"
+#include "server/session.h"
+
+namespace redquel::server {
+
+struct ServerOptions {
+  std::string host = "127.0.0.1";  // a loopback address or a name of one
+  std::uint16_t port = 5433;       // 0: a free one
+  std::size_t threads = 0;         // 0: one per core
+  std::size_t max_connections = 5000;
+  std::chrono::milliseconds drain_time{10000};
+  /// SIGTERM and SIGINT end the server.
+  bool handle_signals = false;
+  SessionLimits limits;
+};
+
+/// The PostgreSQL server: a listener and its worker threads.
+class Server {
+ public:
+  /// Binds and listens. Throws std::runtime_error with a message for the person at the keyboard: no such address, in use,
+  /// or not of this machine alone (without authentication only local clients are trusted).
+  Server(ServerOptions options, const EngineSourceFactory& engines);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// "127.0.0.1:5433", with the real port.
+  std::string address() const;
+  std::uint16_t port() const;
+
+  /// Serves until `stop` or a signal, on threads of its own and the calling one. `ready` is called once clients are
+  /// accepted. False: statements could not be ended, and the process should not wait for them.
+  bool run(const std::function<void()>& ready = {});
+  /// From any thread: ends `run` when the running statements are done, or their time is over.
+  void stop();
+
+ private:
+  class Listener;
+  std::unique_ptr<Listener> listener_;
+};
+
+/// As many file descriptors as the system lets this process have. Gives the limit.
+std::size_t raise_descriptor_limit();
+
+}  // namespace redquel::server

@@ -1,0 +1,194 @@
+#include "server/session.h"
+
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/this_coro.hpp>
+
+#include "sql/types/byte_text.h"
+
+namespace redquel::server {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A connection that has not said who it is by then is closed.
+constexpr auto kStartupTime = 60s;
+/// How long a client may take to read its last message.
+constexpr auto kGoodbyeTime = 3s;
+
+bool belongs_to_extended_protocol(char type) {
+  switch (type) {
+    case 'P': case 'B': case 'D': case 'E': case 'C': case 'H': return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+Session::Session(SessionHost& host, Connection connection, CancelKey key)
+    : host_(host),
+      connection_(std::move(connection)),
+      key_(key),
+      decoder_(host.limits().message_bytes),
+      parameters_(state_, host.limits().server_values),
+      session_statements_(parameters_, statements_, portals_, state_),
+      timeout_timer_(connection_.executor()),
+      waiting_since_(std::chrono::steady_clock::now()),
+      deadline_(waiting_since_ + kStartupTime) {
+  state_.backend_pid = key.process_id;
+  state_.notice = [this](std::string_view severity, const sql::SqlError& notice) { send_notice(severity, notice); };
+  state_.show = [this](const std::string& name) { return parameters_.find(name); };
+  state_.set = [this](const std::string& name, const std::optional<std::string>& value, bool local) {
+    const std::string before = local ? parameters_.find(name).value_or("") : "";
+    value ? parameters_.set(name, *value) : parameters_.reset(name);
+    std::string now = parameters_.show(name);
+    // Without a transaction block a local value ends with its statement, which nothing after this call can see.
+    if (local) parameters_.set(name, before);
+    return now;
+  };
+}
+
+Session::~Session() = default;
+
+asio::awaitable<void> Session::run() {
+  std::optional<sql::SqlError> fatal;
+  try {
+    if (co_await start_up()) co_await serve();
+  } catch (const Disconnected&) {
+    spdlog::debug("session {}: client gone", key_.process_id);
+  } catch (const sql::SqlError& error) {
+    fatal = error;
+  } catch (const std::exception& error) {
+    spdlog::error("session {} ends: {}", key_.process_id, error.what());
+    fatal.emplace("XX000", error.what());
+  }
+  portals_.clear();
+  try {
+    co_await say_goodbye(std::move(fatal));
+  } catch (const Disconnected&) {
+    spdlog::debug("session {}: client did not wait for its last message", key_.process_id);
+  }
+  connection_.close();
+  if (has_place_) host_.give_place_back();
+}
+
+asio::awaitable<void> Session::say_goodbye(std::optional<sql::SqlError> fatal) {
+  deadline_ = std::chrono::steady_clock::now() + kGoodbyeTime;
+  if (fatal) {
+    spdlog::debug("session {}: FATAL {} {}", key_.process_id, fatal->sqlstate(), fatal->message());
+    encoder_.error_response({"FATAL", &*fatal, 0});
+  }
+  co_await flush();
+  connection_.shut_down();
+  if (!fatal) co_return;
+  // Closing a socket with unread bytes resets the connection, and the message might be lost: read until the client ends.
+  terminating_ = false;
+  char ignored[4096];
+  for (int i = 0; i < 256; ++i) co_await connection_.read_some(ignored);
+}
+
+asio::awaitable<void> Session::serve() {
+  while (true) {
+    if (terminating_) throw sql::SqlError("57P01", "terminating connection due to administrator command");
+    const std::optional<RawMessage> raw = decoder_.next();
+    if (!raw) {
+      co_await read_more();
+      continue;
+    }
+    if (raw->type == 'X') co_return;
+    if (skipping_to_sync_ && raw->type != 'S') continue;
+    co_await handle(*raw);
+  }
+}
+
+asio::awaitable<void> Session::read_more() {
+  if (error_unsent_) co_await flush();
+  waiting_since_ = std::chrono::steady_clock::now();
+  const std::size_t count = co_await connection_.read_some(decoder_.room());
+  if (idle_too_long_) throw sql::SqlError("57P05", "terminating connection due to idle-session timeout");
+  decoder_.commit(count);
+}
+
+asio::awaitable<void> Session::handle(RawMessage raw) {
+  std::exception_ptr failure;
+  current_source_ = {};
+  try {
+    const FrontendMessage message = decode_message(raw);
+    auto work = std::visit([this](const auto& fields) { return on(fields); }, message);
+    co_await std::move(work);
+  } catch (const Disconnected&) {
+    throw;
+  } catch (const ProtocolViolation&) {
+    throw;
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure) {
+    report(failure);
+    portals_.clear();  // the statement's transaction is over
+    skipping_to_sync_ = belongs_to_extended_protocol(raw.type);
+  }
+  if (raw.type == 'Q' || raw.type == 'F' || raw.type == 'S') {
+    skipping_to_sync_ = false;
+    co_await ready();
+  }
+}
+
+asio::awaitable<void> Session::ready() {
+  follow_client_encoding();
+  for (const auto& [name, value] : parameters_.take_changes()) encoder_.parameter_status(name, value);
+  encoder_.ready_for_query(TransactionStatus::kIdle);
+  co_await flush();
+}
+
+asio::awaitable<void> Session::flush() {
+  if (encoder_.empty()) co_return;
+  error_unsent_ = false;
+  co_await connection_.write(encoder_.bytes());
+  encoder_.clear();
+}
+
+void Session::cancel(CancelReason reason) {
+  if (!statement_running_ || cancel_reason_ != CancelReason::kNone) return;
+  cancel_reason_ = reason;
+  cancel_signal_.emit(asio::cancellation_type::terminal);
+}
+
+void Session::terminate() {
+  terminating_ = true;
+  connection_.interrupt();
+}
+
+void Session::close() { connection_.close(); }
+
+void Session::tick(std::chrono::steady_clock::time_point now) {
+  if (deadline_ && now > *deadline_) return close();
+  if (statement_running_) {
+    // Twice in a row, so that whoever closes only their sending side still gets the answer to something quick.
+    ticks_without_client_ = connection_.peer_closed() ? ticks_without_client_ + 1 : 0;
+    if (ticks_without_client_ >= 2) cancel(CancelReason::kClientGone);
+    return;
+  }
+  ticks_without_client_ = 0;
+  const std::int64_t limit = parameters_.idle_session_timeout_ms();
+  if (started_ && limit > 0 && connection_.reading() && decoder_.unread() == 0 &&
+      now - waiting_since_ > std::chrono::milliseconds(limit)) {
+    idle_too_long_ = true;
+    connection_.interrupt();
+  }
+}
+
+std::string Session::from_client(std::string_view bytes) {
+  if (EncodingConverter* converter = encoder_.converter()) return converter->from_client(bytes);
+  sql::check_utf8(bytes);
+  return std::string(bytes);
+}
+
+void Session::follow_client_encoding() {
+  if (parameters_.client_encoding() == encoding_name_) return;
+  encoding_name_ = parameters_.client_encoding();
+  encoder_.set_converter(EncodingConverter::make(*find_encoding(encoding_name_)));
+}
+
+}  // namespace redquel::server

@@ -1,0 +1,171 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "executor/engine.h"
+#include "server/connection.h"
+#include "server/engine_source.h"
+#include "server/message_decoder.h"
+#include "server/message_encoder.h"
+#include "server/portal.h"
+#include "server/prepared_statement.h"
+#include "server/run_time_parameters.h"
+#include "server/session_statements.h"
+#include "server/startup_packet.h"
+
+namespace redquel::server {
+
+/// What is the same for all sessions of a server.
+struct SessionLimits {
+  std::size_t statement_bytes = std::size_t{16} << 20;  // 54000 beyond
+  std::size_t message_bytes = std::size_t{64} << 20;    // the connection ends beyond
+  /// Values of parameters that differ from the table's initial ones.
+  std::vector<ParameterValue> server_values;
+};
+
+/// What a session asks of the thread it lives on.
+class SessionHost {
+ public:
+  virtual ~SessionHost() = default;
+  virtual const SessionLimits& limits() const = 0;
+  virtual EngineSource& engines() = 0;
+  /// Passes a CancelRequest to the session that has the key, on whatever thread it lives.
+  virtual void forward_cancel(CancelKey key) = 0;
+  /// Takes a place among max_connections, to be given back when the session ends; false: there is none.
+  virtual bool take_place() = 0;
+  virtual void give_place_back() = 0;
+};
+
+/// One client, from its first byte to its last. Lives on one thread, together with its engine.
+///
+/// Each statement runs in a coroutine of its own, since a cancelled chain of coroutines cannot answer any more: the
+/// statement's chain is cancelled, the session's goes on.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(SessionHost& host, Connection connection, CancelKey key);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// The whole conversation; throws nothing.
+  asio::awaitable<void> run();
+
+  const CancelKey& key() const { return key_; }
+
+  enum class CancelReason : std::uint8_t { kNone, kUserRequest, kStatementTimeout, kClientGone, kShutdown };
+  /// Ends the running statement; without effect when none runs.
+  void cancel(CancelReason reason);
+  /// The server ends: says 57P01 to the client as soon as its statement is done.
+  void terminate();
+  /// Closes the socket without another word.
+  void close();
+  /// Called a few times a second: notices clients that are gone, and timeouts that need no precision.
+  void tick(std::chrono::steady_clock::time_point now);
+
+ private:
+  // --- session.cc: the conversation
+  asio::awaitable<void> serve();
+  asio::awaitable<void> handle(RawMessage raw);
+  asio::awaitable<void> read_more();
+  asio::awaitable<void> flush();
+  asio::awaitable<void> say_goodbye(std::optional<sql::SqlError> fatal);
+  /// ParameterStatus of what changed, then ReadyForQuery, sent.
+  asio::awaitable<void> ready();
+
+  // --- session_startup.cc: until the first ReadyForQuery
+  /// False: the connection has served its purpose (a CancelRequest) or never was one of ours.
+  asio::awaitable<bool> start_up();
+  asio::awaitable<std::optional<StartupPacket>> read_startup_packet();
+  asio::awaitable<void> open(StartupMessage message);
+
+  // --- session_errors.cc
+  /// Tells the client of a failed message, unless the session must end (then throws on).
+  void report(std::exception_ptr failure);
+  sql::SqlError as_sql_error(std::exception_ptr failure) const;
+  void send_notice(std::string_view severity, const sql::SqlError& notice);
+  std::uint32_t character_position(const sql::SqlError& error) const;
+
+  // --- statement_run.cc
+  /// Runs a statement's coroutine so that `cancel` and statement_timeout reach it. Rethrows what it throws.
+  asio::awaitable<void> run_cancellable(asio::awaitable<void> statement);
+  asio::awaitable<PreparedStatementPtr> prepare(SourceText source, std::string text,
+                                                std::shared_ptr<const parser::ast::Statement> statement,
+                                                std::vector<sql::Type> parameter_types);
+  /// Sends up to `max_rows` rows (0: all) and how it ended: CommandComplete, PortalSuspended or EmptyQueryResponse.
+  asio::awaitable<void> run_portal(Portal& portal, std::size_t max_rows);
+  asio::awaitable<bool> pull(Portal& portal);
+  asio::awaitable<void> hold_all_rows(Portal& portal);
+
+  // --- simple_query.cc
+  asio::awaitable<void> on(const QueryMessage& message);
+  asio::awaitable<void> run_simple(SourceText source, std::string text,
+                                   std::shared_ptr<const parser::ast::Statement> statement);
+
+  // --- extended_query.cc
+  asio::awaitable<void> on(const ParseMessage& message);
+  asio::awaitable<void> on(const BindMessage& message);
+  asio::awaitable<void> on(const DescribeMessage& message);
+  asio::awaitable<void> on(const ExecuteMessage& message);
+  asio::awaitable<void> on(const CloseMessage& message);
+  asio::awaitable<void> on(const FlushMessage& message);
+  asio::awaitable<void> on(const SyncMessage& message);
+  asio::awaitable<void> on(const TerminateMessage& message);
+  asio::awaitable<void> on(const FunctionCallMessage& message);
+  asio::awaitable<void> on(const StrayCopyMessage& message);
+  asio::awaitable<void> parse_statement(std::string name, SourceText source, std::vector<sql::Type> parameter_types,
+                                        std::shared_ptr<const parser::ast::Statement> statement);
+  std::vector<sql::Datum> bind_parameters(const BindMessage& message, const PreparedStatement& statement);
+  sql::Datum bind_parameter(std::string_view bytes, std::int16_t format, sql::Type type, std::size_t number);
+  const PreparedStatementPtr& find_statement(const std::string& name) const;
+  Portal& find_portal(const std::string& name) const;
+
+  /// A text of the client as UTF-8. 22021, 22P05.
+  std::string from_client(std::string_view bytes);
+  /// Takes up a changed client_encoding.
+  void follow_client_encoding();
+
+  SessionHost& host_;
+  Connection connection_;
+  CancelKey key_;
+  MessageDecoder decoder_;
+  MessageEncoder encoder_;
+
+  executor::SessionState state_;
+  RunTimeParameters parameters_;
+  PreparedStatements statements_;
+  SessionStatements session_statements_;
+  std::shared_ptr<executor::Engine> engine_;
+  Portals portals_;  // after what their executions use
+  std::string encoding_name_ = "UTF8";
+
+  SourceText current_source_;     // of the statement at work, for positions
+  bool skipping_to_sync_ = false;
+  bool error_unsent_ = false;     // an error waits in the buffer: it leaves before the next wait
+  bool has_place_ = false;
+  bool started_ = false;
+
+  // The running statement.
+  asio::cancellation_signal cancel_signal_;
+  asio::steady_timer timeout_timer_;
+  bool statement_running_ = false;
+  CancelReason cancel_reason_ = CancelReason::kNone;
+  std::uint64_t statement_number_ = 0;
+  int ticks_without_client_ = 0;
+
+  // The end.
+  bool terminating_ = false;
+  bool idle_too_long_ = false;
+  std::chrono::steady_clock::time_point waiting_since_;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;  // the socket is closed then
+};
+
+}  // namespace redquel::server

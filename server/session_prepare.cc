@@ -1,0 +1,119 @@
+// PREPARE and EXECUTE, SQL's own way to prepared statements.
+
+#include <fmt/format.h>
+
+#include "parser/deparse.h"
+#include "parser/parse.h"
+#include "server/session_statements.h"
+#include "sql/error.h"
+
+namespace redquel::server {
+
+namespace ast = parser::ast;
+
+namespace {
+
+/// The error of a text that the client never wrote: its position means nothing.
+sql::SqlError without_position(const sql::SqlError& error) {
+  return sql::SqlError(error.sqlstate(), error.message()).detail(error.detail()).hint(error.hint());
+}
+
+}  // namespace
+
+const PreparedStatementPtr& SessionStatements::find_statement(const std::string& name) const {
+  const auto found = statements_.find(name);
+  if (found == statements_.end()) {
+    throw sql::SqlError("26000", fmt::format("prepared statement \"{}\" does not exist", name));
+  }
+  return found->second;
+}
+
+asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_row(std::string text) {
+  std::vector<sql::Datum> values;
+  std::optional<sql::SqlError> failure;
+  try {
+    std::vector<parser::ParsedStatement> parsed = parser::parse(text);
+    auto statement = std::make_shared<const ast::Statement>(std::move(parsed.at(0).statement));
+    std::vector<sql::Type> no_parameters;
+    executor::PreparedPtr plan = co_await engine_->prepare(std::move(text), statement, no_parameters, state_);
+    std::vector<sql::Datum> no_values;
+    std::unique_ptr<executor::Execution> run = engine_->execute(plan, no_values, state_);
+    const std::optional<sql::Batch> batch = co_await run->next();
+    if (!batch || batch->rows != 1) throw sql::SqlError("XX000", "argument query gave no row");
+    for (const sql::ColumnPtr& column : batch->columns) {
+      values.push_back(column->is_encoded() ? column->decode().datum(0) : column->datum(0));
+    }
+  } catch (const sql::SqlError& error) {
+    failure = without_position(error);
+  }
+  if (failure) throw *failure;
+  co_return values;
+}
+
+asio::awaitable<void> SessionStatements::store_prepared(PreparedStatementPtr outer) {
+  const auto& prepare = std::get<ast::Prepare>(outer->statement->node);
+  if (statements_.contains(prepare.name)) {
+    throw sql::SqlError("42P05", fmt::format("prepared statement \"{}\" already exists", prepare.name));
+  }
+  // Type names mean what they mean in a cast: the engine says which.
+  std::vector<sql::Type> types;
+  if (!prepare.parameter_types.empty()) {
+    std::string text = "SELECT ";
+    for (const ast::TypeName& name : prepare.parameter_types) {
+      text += fmt::format("{}NULL::{}", &name == prepare.parameter_types.data() ? "" : ", ", parser::to_sql(name));
+    }
+    std::vector<parser::ParsedStatement> parsed = parser::parse(text);
+    auto cast = std::make_shared<const ast::Statement>(std::move(parsed.at(0).statement));
+    std::optional<sql::SqlError> failure;
+    try {
+      std::vector<sql::Type> no_parameters;
+      executor::PreparedPtr plan = co_await engine_->prepare(std::move(text), cast, no_parameters, state_);
+      for (const executor::OutputColumn& column : plan->columns) types.push_back(column.type);
+    } catch (const sql::SqlError& error) {
+      failure = without_position(error);
+    }
+    if (failure) throw *failure;
+  }
+  // The inner statement lives as long as the tree that holds it.
+  std::shared_ptr<const ast::Statement> inner(outer->statement, prepare.statement.get());
+  const SourceText& source = outer->source;
+  std::string text = source.text ? source.text->substr(source.base) : std::string();
+  PreparedStatementPtr stored =
+      co_await plan_statement(*engine_, source, std::move(text), std::move(inner), std::move(types), state_);
+  statements_.insert_or_assign(prepare.name, std::move(stored));
+}
+
+asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_arguments(const ast::Execute& execute,
+                                                                               const PreparedStatement& target) {
+  const std::size_t expected = target.parameter_types.size();
+  if (execute.arguments.size() != expected) {
+    throw sql::SqlError("42601", fmt::format("wrong number of parameters for prepared statement \"{}\"", execute.name))
+        .detail(fmt::format("Expected {} parameters but got {}.", expected, execute.arguments.size()));
+  }
+  if (expected == 0) co_return std::vector<sql::Datum>();
+  std::string text = "SELECT ";
+  for (std::size_t i = 0; i < expected; ++i) {
+    text += fmt::format("{}CAST({} AS {})", i == 0 ? "" : ", ", parser::to_sql(*execute.arguments[i]),
+                        sql::format_type(target.parameter_types[i]));
+  }
+  co_return co_await evaluate_row(std::move(text));
+}
+
+asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::start_prepared(PreparedStatementPtr outer) {
+  const auto& execute_statement = std::get<ast::Execute>(outer->statement->node);
+  PreparedStatementPtr target = find_statement(execute_statement.name);
+  if (target->columns.size() != outer->columns.size()) {
+    throw sql::SqlError("0A000", "cached plan must not change result type");
+  }
+  std::vector<sql::Datum> values = co_await evaluate_arguments(execute_statement, *target);
+  if (target->plan) {
+    co_return engine_->execute(target->plan, std::move(values), state_);
+  }
+  // Statements of Parse may be anything. EXECUTE of an EXECUTE could go round in circles.
+  if (!target->statement || std::holds_alternative<ast::Execute>(target->statement->node)) {
+    throw sql::not_supported(target->statement ? "EXECUTE of an EXECUTE" : "EXECUTE of an empty statement");
+  }
+  co_return execute(std::move(target));
+}
+
+}  // namespace redquel::server

@@ -1,0 +1,78 @@
+// From the first byte to the first ReadyForQuery.
+
+#include <spdlog/spdlog.h>
+
+#include "server/authentication.h"
+#include "server/body_reader.h"
+#include "server/session.h"
+#include "sql/types/byte_text.h"
+
+namespace redquel::server {
+
+asio::awaitable<std::optional<StartupPacket>> Session::read_startup_packet() {
+  constexpr std::size_t kLengthBytes = 4;
+  while (!decoder_.peek(kLengthBytes)) co_await read_more();
+  const std::uint32_t length = BodyReader(*decoder_.peek(kLengthBytes)).uint32();
+  if (length < 2 * kLengthBytes || length - kLengthBytes > kStartupPacketLimit) co_return std::nullopt;
+  while (!decoder_.peek(length)) co_await read_more();
+  const std::string_view packet = *decoder_.take(length);
+  co_return decode_startup_packet(packet.substr(kLengthBytes));
+}
+
+asio::awaitable<bool> Session::start_up() {
+  bool ssl_answered = false, gss_answered = false;
+  while (true) {
+    if (terminating_) throw sql::SqlError("57P03", "the database system is shutting down");
+    std::optional<StartupPacket> packet = co_await read_startup_packet();
+    if (!packet) co_return false;
+    if (const auto* request = std::get_if<CancelRequest>(&*packet)) {
+      host_.forward_cancel(request->key);
+      co_return false;
+    }
+    if (auto* message = std::get_if<StartupMessage>(&*packet)) {
+      auto opening = open(std::move(*message));
+      co_await std::move(opening);
+      co_return true;
+    }
+    // Encryption is asked for once of each kind, as in PostgreSQL; N: not here, go on without.
+    bool& answered = std::holds_alternative<SslRequest>(*packet) ? ssl_answered : gss_answered;
+    if (answered) {
+      throw sql::SqlError("0A000", std::string("unsupported frontend protocol 1234.") +
+                                       (&answered == &ssl_answered ? "5679" : "5680") +
+                                       ": server supports 3.0 to 3.0");
+    }
+    answered = true;
+    co_await connection_.write("N");
+  }
+}
+
+asio::awaitable<void> Session::open(StartupMessage message) {
+  if (message.minor_version > 0 || !message.protocol_options.empty()) {
+    encoder_.negotiate_protocol_version(message.protocol_options);
+  }
+  has_place_ = host_.take_place();
+  if (!has_place_) throw sql::SqlError("53300", "sorry, too many clients already");
+  authenticate(connection_, message.user, message.database);
+  encoder_.authentication_ok();
+
+  state_.user = message.user;
+  state_.database = message.database;
+  parameters_.user_known();
+  for (const auto& [name, value] : message.settings) {
+    if (name != "application_name") sql::check_utf8(value);
+    parameters_.set_at_start(name, value);
+  }
+  follow_client_encoding();
+
+  engine_ = co_await host_.engines().open(message.database);
+  session_statements_.set_engine(*engine_);
+  for (const auto& [name, value] : parameters_.reported()) encoder_.parameter_status(name, value);
+  encoder_.backend_key_data(key_);
+  deadline_.reset();
+  started_ = true;
+  spdlog::debug("session {}: {} at {}, database {}", key_.process_id, state_.user, connection_.peer_address(),
+                state_.database);
+  co_await ready();
+}
+
+}  // namespace redquel::server

@@ -1,0 +1,244 @@
+#include "server/session_statements.h"
+
+#include <fmt/format.h>
+
+#include "parser/parse.h"
+#include "sql/error.h"
+
+namespace redquel::server {
+
+namespace ast = parser::ast;
+
+namespace {
+
+template <class... Types>
+bool holds_any(const decltype(ast::Statement::node)& node) {
+  return (std::holds_alternative<Types>(node) || ...);
+}
+
+sql::SqlError outside_block(std::string_view construct) {
+  return sql::SqlError("25P01", fmt::format("{} can only be used in transaction blocks", construct));
+}
+
+}  // namespace
+
+/// What was asked for happens at the first `next`; EXECUTE then hands on to the run of the prepared statement.
+class SessionStatements::Run final : public executor::Execution {
+ public:
+  Run(SessionStatements& owner, PreparedStatementPtr prepared) : owner_(owner), prepared_(std::move(prepared)) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (inner_) co_return co_await inner_->next();
+    if (acted_) co_return std::nullopt;
+    acted_ = true;
+    const auto& node = prepared_->statement->node;
+    if (std::holds_alternative<ast::Execute>(node)) {
+      inner_ = co_await owner_.start_prepared(prepared_);
+      co_return co_await inner_->next();
+    }
+    if (std::holds_alternative<ast::Prepare>(node)) {
+      co_await owner_.store_prepared(prepared_);
+      tag_ = "PREPARE";
+      co_return std::nullopt;
+    }
+    co_return act(node);
+  }
+
+  std::string command_tag() const override { return inner_ ? inner_->command_tag() : tag_; }
+
+ private:
+  std::optional<sql::Batch> act(const decltype(ast::Statement::node)& node) {
+    if (const auto* show = std::get_if<ast::ShowVariable>(&node)) {
+      tag_ = "SHOW";
+      return owner_.show(*show);
+    }
+    if (const auto* set = std::get_if<ast::SetVariable>(&node)) {
+      tag_ = owner_.set(*set);
+    } else if (const auto* discard = std::get_if<ast::Discard>(&node)) {
+      tag_ = owner_.discard(*discard, this);
+    } else if (const auto* transaction = std::get_if<ast::Transaction>(&node)) {
+      tag_ = owner_.transaction(*transaction);
+    } else if (const auto* deallocate = std::get_if<ast::Deallocate>(&node)) {
+      tag_ = owner_.deallocate(*deallocate);
+    } else if (const auto* close = std::get_if<ast::ClosePortal>(&node)) {
+      tag_ = owner_.close_portal(*close, this);
+    } else if (std::holds_alternative<ast::SetConstraints>(node)) {
+      owner_.warn_outside_block("SET CONSTRAINTS");
+      tag_ = "SET CONSTRAINTS";
+    } else {
+      tag_ = "UNLISTEN";  // LISTEN is refused, so there is nothing to forget
+    }
+    return std::nullopt;
+  }
+
+  SessionStatements& owner_;
+  PreparedStatementPtr prepared_;
+  std::unique_ptr<executor::Execution> inner_;
+  bool acted_ = false;
+  std::string tag_;
+};
+
+bool SessionStatements::handles(const ast::Statement& statement) {
+  return holds_any<ast::SetVariable, ast::ShowVariable, ast::Discard, ast::Transaction, ast::SetConstraints, ast::Prepare,
+                   ast::Execute, ast::Deallocate, ast::ClosePortal, ast::Unlisten>(statement.node);
+}
+
+PreparedStatementPtr SessionStatements::prepare(SourceText source,
+                                                std::shared_ptr<const ast::Statement> statement) const {
+  auto prepared = std::make_shared<PreparedStatement>();
+  prepared->source = std::move(source);
+  if (const auto* show = std::get_if<ast::ShowVariable>(&statement->node)) {
+    const auto text_column = [](std::string name) { return executor::OutputColumn{std::move(name), sql::kText, 0, 0}; };
+    prepared->returns_rows = true;
+    if (show->name == "all") {
+      for (const char* name : {"name", "setting", "description"}) prepared->columns.push_back(text_column(name));
+    } else {
+      prepared->columns.push_back(text_column(parameters_.display_name(show->name)));
+    }
+  } else if (const auto* execute = std::get_if<ast::Execute>(&statement->node)) {
+    const PreparedStatementPtr& target = find_statement(execute->name);
+    prepared->columns = target->columns;
+    prepared->returns_rows = target->returns_rows;
+  }
+  prepared->statement = std::move(statement);
+  return prepared;
+}
+
+std::unique_ptr<executor::Execution> SessionStatements::execute(PreparedStatementPtr prepared) {
+  return std::make_unique<Run>(*this, std::move(prepared));
+}
+
+void SessionStatements::warn_outside_block(std::string_view construct) const {
+  if (state_.notice) state_.notice("WARNING", outside_block(construct));
+}
+
+std::string SessionStatements::set(const ast::SetVariable& set) {
+  using Kind = ast::SetVariable::Kind;
+  if (set.kind == Kind::kTransaction) return set_transaction(set);
+  if (set.kind == Kind::kResetAll) {
+    parameters_.reset_all();
+    return "RESET";
+  }
+  // SET LOCAL lasts as long as the transaction, which without a block is this statement: checked, then undone.
+  const std::optional<std::string> before = set.local ? parameters_.find(set.name) : std::nullopt;
+  if (set.local) warn_outside_block("SET LOCAL");
+  switch (set.kind) {
+    case Kind::kValue: {
+      std::vector<std::string> values;
+      for (const ast::SettingValue& value : set.values) {
+        values.push_back(value.interval ? fmt::format("INTERVAL '{}'", value.text) : value.text);
+      }
+      const std::string text = RunTimeParameters::join_values(set.name, values);
+      parameters_.set(set.name, text);
+      break;
+    }
+    case Kind::kFromCurrent: parameters_.show(set.name); break;
+    default: parameters_.reset(set.name); break;
+  }
+  if (before) parameters_.set(set.name, *before);
+  return set.kind == Kind::kReset ? "RESET" : "SET";
+}
+
+std::string SessionStatements::set_transaction(const ast::SetVariable& set) {
+  if (set.snapshot) throw sql::not_supported("SET TRANSACTION SNAPSHOT");
+  if (!set.session_characteristics) warn_outside_block("SET TRANSACTION");
+  for (const ast::Option& mode : set.modes) {
+    std::string value;
+    if (const auto* word = std::get_if<std::string>(&mode.value)) value = *word;
+    if (const auto* number = std::get_if<std::int64_t>(&mode.value)) value = *number != 0 ? "on" : "off";
+    if (const auto* flag = std::get_if<bool>(&mode.value)) value = *flag ? "on" : "off";
+    if (set.session_characteristics) parameters_.set("default_" + mode.name, value);
+  }
+  return "SET";
+}
+
+sql::Batch SessionStatements::show(const ast::ShowVariable& show) const {
+  std::vector<sql::Column> columns;
+  std::size_t rows = 0;
+  if (show.name == "all") {
+    columns.assign(3, sql::Column(sql::kText));
+    for (const RunTimeParameters::Description& row : parameters_.all()) {
+      columns[0].append(std::string_view(row.name));
+      columns[1].append(std::string_view(row.setting));
+      columns[2].append(std::string_view(row.description));
+      ++rows;
+    }
+  } else {
+    columns.assign(1, sql::Column(sql::kText));
+    columns[0].append(std::string_view(parameters_.show(show.name)));
+    rows = 1;
+  }
+  sql::Batch batch;
+  batch.rows = rows;
+  for (sql::Column& column : columns) batch.columns.push_back(std::make_shared<const sql::Column>(std::move(column)));
+  return batch;
+}
+
+std::string SessionStatements::discard(const ast::Discard& discard, const executor::Execution* running) {
+  switch (discard.target) {
+    // The engine's plans follow the catalog by themselves; there are no temporary tables and no cached sequences.
+    case ast::DiscardTarget::kPlans: return "DISCARD PLANS";
+    case ast::DiscardTarget::kSequences: return "DISCARD SEQUENCES";
+    case ast::DiscardTarget::kTemporary: return "DISCARD TEMP";
+    case ast::DiscardTarget::kAll: break;
+  }
+  std::erase_if(portals_, [&](const auto& entry) { return entry.second->execution.get() != running; });
+  std::erase_if(statements_, [](const auto& entry) { return !entry.first.empty(); });
+  parameters_.reset_all();
+  return "DISCARD ALL";
+}
+
+std::string SessionStatements::transaction(const ast::Transaction& transaction) {
+  const auto no_transaction = [&] {
+    if (state_.notice) state_.notice("WARNING", sql::SqlError("25P01", "there is no transaction in progress"));
+  };
+  switch (transaction.kind) {
+    // Accepting BEGIN and then committing each statement on its own would be a lie.
+    case ast::TransactionKind::kBegin: throw sql::not_supported("transaction block (BEGIN)");
+    case ast::TransactionKind::kStart: throw sql::not_supported("transaction block (START TRANSACTION)");
+    case ast::TransactionKind::kCommit:
+      if (transaction.chain) throw outside_block("COMMIT AND CHAIN");
+      no_transaction();
+      return "COMMIT";
+    case ast::TransactionKind::kRollback:
+      if (transaction.chain) throw outside_block("ROLLBACK AND CHAIN");
+      no_transaction();
+      return "ROLLBACK";
+    case ast::TransactionKind::kPrepare: no_transaction(); return "ROLLBACK";
+    case ast::TransactionKind::kSavepoint: throw outside_block("SAVEPOINT");
+    case ast::TransactionKind::kRelease: throw outside_block("RELEASE SAVEPOINT");
+    case ast::TransactionKind::kRollbackTo: throw outside_block("ROLLBACK TO SAVEPOINT");
+    case ast::TransactionKind::kCommitPrepared:
+    case ast::TransactionKind::kRollbackPrepared: break;
+  }
+  throw sql::SqlError("42704", fmt::format("prepared transaction with identifier \"{}\" does not exist",
+                                           transaction.global_id));
+}
+
+std::string SessionStatements::deallocate(const ast::Deallocate& deallocate) {
+  if (deallocate.name.empty()) {
+    std::erase_if(statements_, [](const auto& entry) { return !entry.first.empty(); });
+    return "DEALLOCATE ALL";
+  }
+  find_statement(deallocate.name);
+  statements_.erase(deallocate.name);
+  return "DEALLOCATE";
+}
+
+std::string SessionStatements::close_portal(const ast::ClosePortal& close, const executor::Execution* running) {
+  if (close.name.empty()) {
+    std::erase_if(portals_, [&](const auto& entry) { return entry.second->execution.get() != running; });
+    return "CLOSE CURSOR ALL";
+  }
+  const auto found = portals_.find(close.name);
+  if (found == portals_.end()) {
+    throw sql::SqlError("34000", fmt::format("cursor \"{}\" does not exist", close.name));
+  }
+  if (found->second->execution.get() == running) {
+    throw sql::SqlError("24000", fmt::format("cannot drop active portal \"{}\"", close.name));
+  }
+  portals_.erase(found);
+  return "CLOSE CURSOR";
+}
+
+}  // namespace redquel::server

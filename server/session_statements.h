@@ -1,0 +1,65 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/engine.h"
+#include "server/portal.h"
+#include "server/prepared_statement.h"
+#include "server/run_time_parameters.h"
+
+namespace redquel::server {
+
+/// The statements that concern the session itself and never reach the engine: SET, SHOW, RESET, DISCARD, transactions,
+/// PREPARE, EXECUTE, DEALLOCATE, CLOSE. They run as Executions like any other statement, in both protocols.
+class SessionStatements {
+ public:
+  /// Everything passed belongs to the session and outlives this object.
+  SessionStatements(RunTimeParameters& parameters, PreparedStatements& statements, Portals& portals,
+                    executor::SessionState& state)
+      : parameters_(parameters), statements_(statements), portals_(portals), state_(state) {}
+
+  /// Of the session's database, once it is known.
+  void set_engine(executor::Engine& engine) { engine_ = &engine; }
+
+  static bool handles(const parser::ast::Statement& statement);
+
+  /// What a client may ask of a handled statement before it runs. Throws as PostgreSQL does at Parse: SHOW of an unknown
+  /// parameter, EXECUTE of an unknown statement.
+  PreparedStatementPtr prepare(SourceText source, std::shared_ptr<const parser::ast::Statement> statement) const;
+
+  /// A run of a handled statement. It acts at the first `next`.
+  std::unique_ptr<executor::Execution> execute(PreparedStatementPtr prepared);
+
+ private:
+  class Run;
+
+  // Each gives the command tag.
+  std::string set(const parser::ast::SetVariable& set);
+  std::string set_transaction(const parser::ast::SetVariable& set);
+  std::string discard(const parser::ast::Discard& discard, const executor::Execution* running);
+  std::string transaction(const parser::ast::Transaction& transaction);
+  std::string deallocate(const parser::ast::Deallocate& deallocate);
+  std::string close_portal(const parser::ast::ClosePortal& close, const executor::Execution* running);
+  sql::Batch show(const parser::ast::ShowVariable& show) const;
+  void warn_outside_block(std::string_view construct) const;
+
+  // PREPARE and EXECUTE: session_prepare.cc.
+  asio::awaitable<void> store_prepared(PreparedStatementPtr outer);
+  asio::awaitable<std::unique_ptr<executor::Execution>> start_prepared(PreparedStatementPtr outer);
+  asio::awaitable<std::vector<sql::Datum>> evaluate_arguments(const parser::ast::Execute& execute,
+                                                              const PreparedStatement& target);
+  /// The only row of a query made of `text`.
+  asio::awaitable<std::vector<sql::Datum>> evaluate_row(std::string text);
+  const PreparedStatementPtr& find_statement(const std::string& name) const;
+
+  RunTimeParameters& parameters_;
+  PreparedStatements& statements_;
+  Portals& portals_;
+  executor::SessionState& state_;
+  executor::Engine* engine_ = nullptr;
+};
+
+}  // namespace redquel::server

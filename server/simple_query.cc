@@ -1,0 +1,53 @@
+// The simple protocol: Query.
+
+#include "parser/parse.h"
+#include "server/session.h"
+
+namespace redquel::server {
+
+asio::awaitable<void> Session::on(const QueryMessage& message) {
+  // It replaces the unnamed statement and portal of the extended protocol.
+  statements_.erase("");
+  portals_.erase("");
+  const auto text = std::make_shared<const std::string>(from_client(message.text));
+  current_source_ = {text, 0};
+  const parser::ParseLimits limits{.text_bytes = host_.limits().statement_bytes};
+  std::vector<parser::ParsedStatement> parsed = parser::parse(*text, limits);
+  if (parsed.empty()) {
+    encoder_.empty_query_response();
+    co_return;
+  }
+  for (parser::ParsedStatement& one : parsed) {
+    SourceText source{text, 0};
+    std::string own;
+    if (parsed.size() == 1) {
+      own = *text;
+    } else {
+      // Each of several statements stands for itself: parsed alone, its plan and its offsets do not depend on its
+      // neighbours.
+      own = text->substr(one.offset, one.length);
+      source.base = one.offset;
+      std::vector<parser::ParsedStatement> alone = parser::parse(own, limits);
+      if (alone.size() != 1) throw sql::SqlError("XX000", "a statement changed when it was parsed alone");
+      one = std::move(alone.front());
+    }
+    current_source_ = source;
+    auto statement = std::make_shared<const parser::ast::Statement>(std::move(one.statement));
+    auto run = run_simple(std::move(source), std::move(own), std::move(statement));
+    co_await run_cancellable(std::move(run));
+    if (terminating_) co_return;
+  }
+}
+
+asio::awaitable<void> Session::run_simple(SourceText source, std::string text,
+                                          std::shared_ptr<const parser::ast::Statement> statement) {
+  Portal portal;
+  std::vector<sql::Type> no_parameters;
+  portal.statement =
+      co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(no_parameters));
+  portal.result_formats.assign(portal.statement->columns.size(), 0);
+  if (portal.statement->returns_rows) encoder_.row_description(portal.statement->columns, portal.result_formats);
+  co_await run_portal(portal, 0);
+}
+
+}  // namespace redquel::server

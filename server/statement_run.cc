@@ -1,0 +1,136 @@
+// One run of a statement: cancellable, paced by the client.
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <fmt/format.h>
+
+#include "server/row_encoder.h"
+#include "server/session.h"
+
+namespace redquel::server {
+
+namespace {
+
+/// Bytes in the output buffer that make the statement wait for the client.
+constexpr std::size_t kFlushBytes = 64 * 1024;
+
+/// The command tag of a part of a result counts the rows of that part.
+std::string tag_with_count(const std::string& tag, std::size_t rows) {
+  const std::size_t blank = tag.rfind(' ');
+  if (blank == std::string::npos || tag.find_first_not_of("0123456789", blank + 1) != std::string::npos) return tag;
+  return fmt::format("{}{}", tag.substr(0, blank + 1), rows);
+}
+
+bool is_select(const PreparedStatement& statement) {
+  return statement.statement && std::holds_alternative<parser::ast::Select>(statement.statement->node);
+}
+
+}  // namespace
+
+asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) {
+  cancel_reason_ = CancelReason::kNone;
+  statement_running_ = true;
+  ++statement_number_;
+  if (const std::int64_t limit = parameters_.statement_timeout_ms(); limit > 0) {
+    timeout_timer_.expires_after(std::chrono::milliseconds(limit));
+    timeout_timer_.async_wait(
+        [weak = weak_from_this(), number = statement_number_](const boost::system::error_code& failure) {
+          const auto self = weak.lock();
+          if (failure || !self || self->statement_number_ != number) return;
+          self->cancel(CancelReason::kStatementTimeout);
+        });
+  }
+  auto token = asio::bind_cancellation_slot(cancel_signal_.slot(), asio::as_tuple(asio::use_awaitable));
+  auto [failure] = co_await asio::co_spawn(connection_.executor(), std::move(statement), std::move(token));
+  statement_running_ = false;
+  timeout_timer_.cancel();
+  if (failure) std::rethrow_exception(failure);
+}
+
+asio::awaitable<PreparedStatementPtr> Session::prepare(SourceText source, std::string text,
+                                                       std::shared_ptr<const parser::ast::Statement> statement,
+                                                       std::vector<sql::Type> parameter_types) {
+  if (SessionStatements::handles(*statement)) {
+    co_return session_statements_.prepare(std::move(source), std::move(statement));
+  }
+  co_return co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(statement),
+                                    std::move(parameter_types), state_);
+}
+
+/// Brings the next batch to the front; false at the end.
+asio::awaitable<bool> Session::pull(Portal& portal) {
+  if (!portal.pulled.empty()) co_return true;
+  if (portal.ended) co_return false;
+  std::optional<sql::Batch> batch = co_await portal.execution->next();
+  if (!batch) {
+    portal.ended = true;
+    portal.command_tag = portal.execution->command_tag();
+    co_return false;
+  }
+  portal.pulled.push_back(*std::move(batch));
+  portal.next_row = 0;
+  co_return true;
+}
+
+/// A statement that writes is complete before the first of its rows leaves, also when they leave in pieces.
+asio::awaitable<void> Session::hold_all_rows(Portal& portal) {
+  std::size_t bytes = 0;
+  while (!portal.ended) {
+    std::optional<sql::Batch> batch = co_await portal.execution->next();
+    if (!batch) {
+      portal.ended = true;
+      portal.command_tag = portal.execution->command_tag();
+      break;
+    }
+    bytes += batch->memory();
+    if (bytes > state_.work_mem) {
+      throw sql::SqlError("53200", "out of memory").detail("The result of a row-limited statement that writes exceeds work_mem.");
+    }
+    portal.pulled.push_back(*std::move(batch));
+  }
+}
+
+asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows) {
+  const PreparedStatement& statement = *portal.statement;
+  if (!statement.statement) {
+    encoder_.empty_query_response();
+    co_return;
+  }
+  if (portal.finished) throw sql::SqlError("55000", fmt::format("portal \"{}\" cannot be run", portal.name));
+  if (!portal.execution) {
+    portal.execution = statement.plan ? engine_->execute(statement.plan, std::move(portal.parameters), state_)
+                                      : session_statements_.execute(portal.statement);
+    if (max_rows > 0 && statement.returns_rows && !is_select(statement)) co_await hold_all_rows(portal);
+  }
+  RowEncoder rows(encoder_, statement.columns, portal.result_formats, state_.settings);
+  std::size_t sent = 0;
+  while (max_rows == 0 || sent < max_rows) {
+    const bool more = co_await pull(portal);
+    if (!more) break;
+    const sql::Batch& batch = portal.pulled.front();
+    std::size_t end = batch.rows;
+    if (max_rows > 0) end = std::min(end, portal.next_row + (max_rows - sent));
+    const std::size_t first = portal.next_row;
+    portal.next_row = statement.returns_rows ? rows.append_rows(batch, first, end, kFlushBytes) : end;
+    sent += portal.next_row - first;
+    if (portal.next_row == batch.rows) {
+      portal.pulled.pop_front();
+      portal.next_row = 0;
+    }
+    if (encoder_.size() >= kFlushBytes) co_await flush();
+  }
+  follow_client_encoding();
+  if (max_rows > 0 && sent == max_rows) {
+    portal.resumed = true;
+    encoder_.portal_suspended();
+    co_return;
+  }
+  portal.finished = !statement.returns_rows;
+  encoder_.command_complete(portal.resumed ? tag_with_count(portal.command_tag, sent) : portal.command_tag);
+  portal.resumed = true;  // another Execute finds no more rows
+}
+
+}  // namespace redquel::server

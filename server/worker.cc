@@ -1,0 +1,146 @@
+#include "server/worker.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/random.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <limits>
+#include <stdexcept>
+
+namespace redquel::server {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kTick = 250ms;
+/// After the drain time: for cancelled statements to end and for clients to read their last message.
+constexpr auto kCancelTime = 3s;
+constexpr auto kCloseTime = 2s;
+
+std::int32_t random_secret() {
+  std::int32_t secret = 0;
+  if (::getrandom(&secret, sizeof secret, 0) != sizeof secret) throw std::runtime_error("no random numbers");
+  return secret;
+}
+
+}  // namespace
+
+Worker::Worker(Options options, SharedCounts& counts, const EngineSourceFactory& engines)
+    : options_(std::move(options)),
+      counts_(counts),
+      work_(context_.get_executor()),
+      engines_(engines(context_)),
+      tick_timer_(context_),
+      drain_timer_(context_) {}
+
+Worker::~Worker() = default;
+
+bool Worker::run() {
+  asio::co_spawn(context_, tick_forever(), asio::detached);
+  context_.run();
+  return !gave_up_;
+}
+
+void Worker::post_connection(asio::ip::tcp::socket socket) {
+  asio::co_spawn(context_, serve(std::move(socket)), asio::detached);
+}
+
+void Worker::post_cancel(CancelKey key) {
+  asio::post(context_, [this, key] {
+    const auto found = sessions_.find(key.process_id);
+    if (found == sessions_.end() || found->second->key().secret != key.secret) return;
+    found->second->cancel(Session::CancelReason::kUserRequest);
+  });
+}
+
+void Worker::post_drain() { asio::co_spawn(context_, drain(), asio::detached); }
+
+bool Worker::take_place() {
+  if (draining_) return false;
+  if (counts_.sessions.fetch_add(1) < options_.max_sessions) return true;
+  counts_.sessions.fetch_sub(1);
+  return false;
+}
+
+void Worker::give_place_back() { counts_.sessions.fetch_sub(1); }
+
+CancelKey Worker::make_key() {
+  constexpr auto kLargest = static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max());
+  const auto count = static_cast<std::uint32_t>(options_.count);
+  while (true) {
+    if (next_sequence_ >= kLargest / count - 1) next_sequence_ = 0;
+    ++next_sequence_;
+    const auto process_id = static_cast<std::int32_t>(next_sequence_ * count + options_.index);
+    if (!sessions_.contains(process_id)) return {process_id, random_secret()};
+  }
+}
+
+asio::awaitable<void> Worker::serve(asio::ip::tcp::socket socket) {
+  const CancelKey key = make_key();
+  try {
+    Connection connection(std::move(socket));
+    auto session = std::make_shared<Session>(*this, std::move(connection), key);
+    sessions_.emplace(key.process_id, session);
+    if (draining_) session->terminate();
+    co_await session->run();
+  } catch (const std::exception& error) {
+    spdlog::error("connection failed: {}", error.what());
+  }
+  sessions_.erase(key.process_id);
+  counts_.connections.fetch_sub(1);
+  finish_if_empty();
+}
+
+asio::awaitable<void> Worker::tick_forever() {
+  while (!finished_) {
+    tick_timer_.expires_after(kTick);
+    co_await tick_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& session : all_sessions()) session->tick(now);
+  }
+}
+
+asio::awaitable<void> Worker::drain() {
+  if (draining_) co_return;
+  draining_ = true;
+  for (const auto& session : all_sessions()) session->terminate();
+  finish_if_empty();
+  const auto wait = [this](std::chrono::milliseconds time) {
+    drain_timer_.expires_after(time);
+    return drain_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
+  };
+  if (!finished_) co_await wait(options_.drain_time);
+  for (const auto& session : all_sessions()) session->cancel(Session::CancelReason::kShutdown);
+  if (!finished_) co_await wait(kCancelTime);
+  for (const auto& session : all_sessions()) session->close();
+  if (!finished_) co_await wait(kCloseTime);
+  if (!finished_) {
+    spdlog::error("{} sessions could not be ended", sessions_.size());
+    gave_up_ = true;
+    context_.stop();
+  }
+}
+
+std::vector<std::shared_ptr<Session>> Worker::all_sessions() const {
+  std::vector<std::shared_ptr<Session>> all;
+  all.reserve(sessions_.size());
+  for (const auto& [id, session] : sessions_) all.push_back(session);
+  return all;
+}
+
+void Worker::finish_if_empty() {
+  if (!draining_ || finished_ || !sessions_.empty()) return;
+  finished_ = true;
+  tick_timer_.cancel();
+  drain_timer_.cancel();
+  engines_->stop();
+  work_.reset();
+}
+
+}  // namespace redquel::server

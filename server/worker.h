@@ -1,0 +1,84 @@
+#pragma once
+
+#include <atomic>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "server/engine_source.h"
+#include "server/session.h"
+
+namespace redquel::server {
+
+/// What the threads of a server share; the only state that several of them write.
+struct SharedCounts {
+  std::atomic<std::size_t> connections{0};  // accepted and not yet closed
+  std::atomic<std::size_t> sessions{0};     // among max_connections
+};
+
+/// One thread's event loop with the sessions, engines and Redis connections that live on it. Everything but `post_*`,
+/// `context` and the constructor runs on that thread.
+class Worker final : public SessionHost {
+ public:
+  struct Options {
+    std::size_t index = 0;         // of `count` workers: part of every process id that this one gives out
+    std::size_t count = 1;
+    std::size_t max_sessions = 0;
+    SessionLimits limits;
+    std::chrono::milliseconds drain_time{10000};
+    /// Brings a CancelRequest to the worker that gave out its process id.
+    std::function<void(CancelKey)> forward_cancel;
+  };
+
+  Worker(Options options, SharedCounts& counts, const EngineSourceFactory& engines);
+  ~Worker() override;
+
+  asio::io_context& context() { return context_; }
+  /// Runs until the sessions are gone after `post_drain`. False: some could not be ended.
+  bool run();
+
+  // From any thread.
+  void post_connection(asio::ip::tcp::socket socket);
+  void post_cancel(CancelKey key);
+  /// No new sessions; running statements may end within the drain time, then they are cancelled.
+  void post_drain();
+
+  // SessionHost
+  const SessionLimits& limits() const override { return options_.limits; }
+  EngineSource& engines() override { return *engines_; }
+  void forward_cancel(CancelKey key) override { options_.forward_cancel(key); }
+  bool take_place() override;
+  void give_place_back() override;
+
+ private:
+  asio::awaitable<void> serve(asio::ip::tcp::socket socket);
+  asio::awaitable<void> tick_forever();
+  asio::awaitable<void> drain();
+  void finish_if_empty();
+  /// A copy: what is done to one session may end it, or another.
+  std::vector<std::shared_ptr<Session>> all_sessions() const;
+  CancelKey make_key();
+
+  Options options_;
+  SharedCounts& counts_;
+  asio::io_context context_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  std::unique_ptr<EngineSource> engines_;
+  std::unordered_map<std::int32_t, std::shared_ptr<Session>> sessions_;
+  asio::steady_timer tick_timer_;
+  asio::steady_timer drain_timer_;
+  std::uint32_t next_sequence_ = 0;
+  bool draining_ = false;
+  bool finished_ = false;
+  bool gave_up_ = false;
+};
+
+}  // namespace redquel::server

@@ -1,0 +1,114 @@
+#include "sql/catalog/catalog.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace redquel::sql {
+
+const ColumnDef* TableDef::find_column(std::string_view column_name) const {
+  for (const ColumnDef& column : columns) {
+    if (column.name == column_name) return &column;
+  }
+  return nullptr;
+}
+
+const ColumnDef* TableDef::find_column(std::int16_t number) const {
+  for (const ColumnDef& column : columns) {
+    if (column.number == number) return &column;
+  }
+  return nullptr;
+}
+
+const IndexDef* TableDef::find_index(std::string_view index_name) const {
+  for (const IndexDef& index : indexes) {
+    if (index.name == index_name) return &index;
+  }
+  return nullptr;
+}
+
+std::size_t TableDef::position(std::int16_t number) const {
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const ColumnDef& c) { return c.number == number; });
+  assert(found != columns.end());
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
+bool TableDef::in_primary_key(std::int16_t number) const {
+  return std::find(primary_key.begin(), primary_key.end(), number) != primary_key.end();
+}
+
+bool TableDef::is_nullable(const ColumnDef& column) const { return !column.not_null && !in_primary_key(column.number); }
+
+namespace {
+
+/// Calls `find` with the schema, or with each schema of the path until it gives something.
+template <typename Find>
+auto search(std::string_view schema, const std::vector<std::string>& search_path, Find find) -> decltype(find(schema)) {
+  if (!schema.empty()) return find(schema);
+  for (const std::string& candidate : search_path) {
+    if (auto found = find(std::string_view(candidate)); found) return found;
+  }
+  return {};
+}
+
+}  // namespace
+
+CatalogSnapshot::TablePtr CatalogSnapshot::find_table(std::string_view schema, std::string_view name,
+                                                      const std::vector<std::string>& search_path) const {
+  return search(schema, search_path, [&](std::string_view in) -> TablePtr {
+    for (const auto& [oid, table] : tables) {
+      if (table->name == name && table->schema == in) return table;
+    }
+    return nullptr;
+  });
+}
+
+CatalogSnapshot::TablePtr CatalogSnapshot::find_table(Oid oid) const {
+  const auto found = tables.find(oid);
+  return found == tables.end() ? nullptr : found->second;
+}
+
+std::pair<CatalogSnapshot::TablePtr, const IndexDef*> CatalogSnapshot::find_index(
+    std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const {
+  const IndexDef* index = nullptr;
+  TablePtr owner = search(schema, search_path, [&](std::string_view in) -> TablePtr {
+    for (const auto& [oid, table] : tables) {
+      if (table->schema != in) continue;
+      if ((index = table->find_index(name)) != nullptr) return table;
+    }
+    return nullptr;
+  });
+  return {std::move(owner), index};
+}
+
+CatalogSnapshot::TablePtr CatalogSnapshot::find_primary_key(std::string_view schema, std::string_view name,
+                                                            const std::vector<std::string>& search_path) const {
+  return search(schema, search_path, [&](std::string_view in) -> TablePtr {
+    for (const auto& [oid, table] : tables) {
+      if (table->schema == in && table->primary_key_oid != 0 && table->primary_key_name == name) return table;
+    }
+    return nullptr;
+  });
+}
+
+const SequenceDef* CatalogSnapshot::find_sequence(std::string_view schema, std::string_view name,
+                                                  const std::vector<std::string>& search_path) const {
+  return search(schema, search_path, [&](std::string_view in) -> const SequenceDef* {
+    for (const auto& [oid, sequence] : sequences) {
+      if (sequence.schema == in && sequence.name == name) return &sequence;
+    }
+    return nullptr;
+  });
+}
+
+bool CatalogSnapshot::relation_exists(std::string_view schema, std::string_view name) const {
+  for (const auto& [oid, table] : tables) {
+    if (table->schema != schema) continue;
+    if (table->name == name || table->find_index(name) != nullptr) return true;
+    if (table->primary_key_oid != 0 && table->primary_key_name == name) return true;
+  }
+  return std::any_of(sequences.begin(), sequences.end(), [&](const auto& entry) {
+    return entry.second.schema == schema && entry.second.name == name;
+  });
+}
+
+}  // namespace redquel::sql

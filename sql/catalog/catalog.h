@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sql/types/type.h"
+
+namespace redquel::sql {
+
+/// A column of a table. `number` and `field` are its identity: a rename changes only `name`.
+struct ColumnDef {
+  std::int16_t number = 0;  // pg_attribute.attnum, from 1, never reused
+  std::string name;
+  std::string field;  // of the row's hash, and the column's segment in index keys; `a~2` when an older `a` was dropped
+  Type type;
+  bool not_null = false;
+  std::string default_sql;  // deparsed expression; empty: none
+  enum class Identity : std::uint8_t { kNone, kAlways, kByDefault } identity = Identity::kNone;
+  Oid sequence = 0;  // serial and identity columns: where values come from
+  /// Rows that were there when the column was added with a constant default lack the field: it means this text. NULL is then
+  /// stored as the field `<field>%N`.
+  std::optional<std::string> missing;
+  std::string comment;
+};
+
+enum class IndexMethod : std::uint8_t { kBtree, kHash, kZset };
+/// building: written, not read; dropping: neither.
+enum class IndexState : std::uint8_t { kReady, kBuilding, kDropping };
+
+struct IndexDef {
+  Oid oid = 0;
+  std::string name;
+  IndexMethod method = IndexMethod::kBtree;
+  IndexState state = IndexState::kReady;
+  bool unique = false;
+  bool primary = false;     // the table's own keys: no structure of its own
+  bool constraint = false;  // made by a PRIMARY KEY or UNIQUE constraint of the same name
+  bool nulls_not_distinct = false;
+  struct Part {
+    std::int16_t column = 0;
+    bool descending = false, nulls_first = false;
+  };
+  std::vector<Part> parts;
+  std::string definition_suffix;  // INCLUDE, WITH, opclasses: accepted and remembered
+  std::string comment;
+};
+
+struct CheckDef {
+  std::string name;
+  std::string expression_sql;
+  std::string comment;
+};
+
+/// A table that redquel manages. Keys are made from it by TableKeys alone.
+struct TableDef {
+  Oid oid = 0;
+  Oid row_type = 0;
+  std::string schema = "public";
+  std::string name;
+  std::string prefix;   // first part of all its keys; stays on rename
+  std::string version;  // changes with every definition of this table; checked by write scripts
+  std::vector<ColumnDef> columns;  // live ones, by number
+  std::int16_t next_column = 1;
+  std::vector<std::string> used_fields;  // of dropped columns: taken while a row may hold them
+  std::vector<std::int16_t> primary_key;  // column numbers; empty: a hidden generated key
+  std::string primary_key_name;
+  /// The column whose hash field tells that a row exists; 0: the key is stored as field(s). Chosen once, so that SET or DROP
+  /// NOT NULL never makes existing rows invisible; absent: as a new table would choose (TableKeys::presence_column).
+  std::optional<std::int16_t> presence;
+  bool stores_key = false;  // writes store the key's columns as fields, whatever their types (so that `presence` may become 0)
+  std::vector<IndexDef> indexes;  // without the primary key
+  Oid primary_key_oid = 0;
+  std::vector<CheckDef> checks;
+  std::string primary_key_comment;
+  std::string comment;
+  std::string owner = "postgres";
+
+  const ColumnDef* find_column(std::string_view name) const;
+  const ColumnDef* find_column(std::int16_t number) const;
+  const IndexDef* find_index(std::string_view name) const;
+  /// Position in `columns`.
+  std::size_t position(std::int16_t number) const;
+  bool in_primary_key(std::int16_t number) const;
+  /// Neither NOT NULL nor part of the primary key.
+  bool is_nullable(const ColumnDef&) const;
+  bool has_hidden_key() const { return primary_key.empty(); }
+};
+
+struct SequenceDef {
+  Oid oid = 0;
+  std::string schema = "public";
+  std::string name;
+  std::string key;  // Redis STRING: the last value given; absent: none yet
+  Type type = kInt8;
+  std::int64_t start = 1, increment = 1, minimum = 1, maximum = INT64_MAX, cache = 1;
+  bool cycle = false;
+  Oid owner_table = 0;  // dropped with it
+  std::int16_t owner_column = 0;
+  std::string comment;
+};
+
+struct SchemaDef {
+  Oid oid = 0;
+  std::string name;
+  std::string owner = "postgres";
+  std::string comment;
+};
+
+/// All definitions of one database at one version. Immutable; sessions and plans share it.
+class CatalogSnapshot {
+ public:
+  using TablePtr = std::shared_ptr<const TableDef>;
+
+  std::string version;  // value of `redquel:version`: random, never a count
+  std::map<std::string, SchemaDef, std::less<>> schemas;
+  std::map<Oid, TablePtr> tables;
+  std::map<Oid, SequenceDef> sequences;
+
+  /// In the first schema of the path that has it; schema-qualified when `schema` is not empty. nullptr: none.
+  TablePtr find_table(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
+  TablePtr find_table(Oid oid) const;
+  /// The table that has the index, and the index.
+  std::pair<TablePtr, const IndexDef*> find_index(std::string_view schema, std::string_view name,
+                                                  const std::vector<std::string>& search_path) const;
+  /// The table whose primary key has that name.
+  TablePtr find_primary_key(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
+  const SequenceDef* find_sequence(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
+  /// A table, index, primary key or sequence of that name exists in the schema (they share one name space).
+  bool relation_exists(std::string_view schema, std::string_view name) const;
+};
+
+using CatalogPtr = std::shared_ptr<const CatalogSnapshot>;
+
+}  // namespace redquel::sql

@@ -1,0 +1,280 @@
+#include "sql/catalog/catalog_json.h"
+
+#include <array>
+#include <boost/json.hpp>
+#include <concepts>
+
+#include "sql/catalog/table_keys.h"
+#include "sql/error.h"
+
+namespace redquel::sql {
+
+namespace json = boost::json;
+
+namespace {
+
+// One function per struct lists its members once, for both directions: a visitor either writes them into an object or reads them.
+
+constexpr std::array<std::string_view, 3> kIdentityNames{"none", "always", "by default"};
+constexpr std::array<std::string_view, 3> kMethodNames{"btree", "hash", "zset"};
+constexpr std::array<std::string_view, 3> kStateNames{"ready", "building", "dropping"};
+
+class Writer;
+class Reader;
+
+template <typename Visitor>
+void visit(Visitor& visitor, Type& type) {
+  visitor.member("oid", type.oid);
+  visitor.member("modifier", type.modifier);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, ColumnDef& column) {
+  visitor.member("number", column.number);
+  visitor.member("name", column.name);
+  visitor.member("field", column.field);
+  visitor.member("type", column.type);
+  visitor.member("not_null", column.not_null);
+  visitor.member("default", column.default_sql);
+  visitor.word("identity", column.identity, kIdentityNames);
+  visitor.member("sequence", column.sequence);
+  visitor.member("missing", column.missing);
+  visitor.member("comment", column.comment);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, IndexDef::Part& part) {
+  visitor.member("column", part.column);
+  visitor.member("descending", part.descending);
+  visitor.member("nulls_first", part.nulls_first);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, IndexDef& index) {
+  visitor.member("oid", index.oid);
+  visitor.member("name", index.name);
+  visitor.word("method", index.method, kMethodNames);
+  visitor.word("state", index.state, kStateNames);
+  visitor.member("unique", index.unique);
+  visitor.member("primary", index.primary);
+  visitor.member("constraint", index.constraint);
+  visitor.member("nulls_not_distinct", index.nulls_not_distinct);
+  visitor.member("parts", index.parts);
+  visitor.member("definition_suffix", index.definition_suffix);
+  visitor.member("comment", index.comment);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, CheckDef& check) {
+  visitor.member("name", check.name);
+  visitor.member("expression", check.expression_sql);
+  visitor.member("comment", check.comment);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, TableDef& table) {
+  visitor.member("oid", table.oid);
+  visitor.member("row_type", table.row_type);
+  visitor.member("schema", table.schema);
+  visitor.member("name", table.name);
+  visitor.member("prefix", table.prefix);
+  visitor.member("version", table.version);
+  visitor.member("columns", table.columns);
+  visitor.member("next_column", table.next_column);
+  visitor.member("used_fields", table.used_fields);
+  visitor.member("primary_key", table.primary_key);
+  visitor.member("primary_key_name", table.primary_key_name);
+  visitor.member("primary_key_oid", table.primary_key_oid);
+  visitor.member("primary_key_comment", table.primary_key_comment);
+  visitor.member("presence", table.presence);
+  visitor.member("stores_key", table.stores_key);
+  visitor.member("indexes", table.indexes);
+  visitor.member("checks", table.checks);
+  visitor.member("comment", table.comment);
+  visitor.member("owner", table.owner);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, SequenceDef& sequence) {
+  visitor.member("oid", sequence.oid);
+  visitor.member("schema", sequence.schema);
+  visitor.member("name", sequence.name);
+  visitor.member("key", sequence.key);
+  visitor.member("type", sequence.type);
+  visitor.member("start", sequence.start);
+  visitor.member("increment", sequence.increment);
+  visitor.member("minimum", sequence.minimum);
+  visitor.member("maximum", sequence.maximum);
+  visitor.member("cache", sequence.cache);
+  visitor.member("cycle", sequence.cycle);
+  visitor.member("owner_table", sequence.owner_table);
+  visitor.member("owner_column", sequence.owner_column);
+  visitor.member("comment", sequence.comment);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, SchemaDef& schema) {
+  visitor.member("oid", schema.oid);
+  visitor.member("name", schema.name);
+  visitor.member("owner", schema.owner);
+  visitor.member("comment", schema.comment);
+}
+
+/// Structs of which `visit` knows the members.
+template <typename T>
+concept Definition = std::is_class_v<T> && !std::same_as<T, std::string>;
+
+class Writer {
+ public:
+  json::object object;
+
+  template <typename T>
+  void member(std::string_view name, T& value) {
+    if (!is_absent(value)) object.emplace(key(name), to_json(value));
+  }
+  template <typename Enum, std::size_t size>
+  void word(std::string_view name, Enum value, const std::array<std::string_view, size>& words) {
+    const auto index = static_cast<std::size_t>(value);
+    if (index != 0) object.emplace(key(name), key(words[index]));
+  }
+
+ private:
+  static json::string_view key(std::string_view text) { return {text.data(), text.size()}; }
+  // Numbers are always written: 0 is not every number's default.
+  template <typename T>
+  static bool is_absent(const T&) {
+    return false;
+  }
+  static bool is_absent(bool value) { return !value; }
+  static bool is_absent(const std::string& value) { return value.empty(); }
+  template <typename T>
+  static bool is_absent(const std::vector<T>& value) {
+    return value.empty();
+  }
+  template <typename T>
+  static bool is_absent(const std::optional<T>& value) {
+    return !value.has_value();
+  }
+  static json::value to_json(const std::string& text) { return json::value(key(text)); }
+  static json::value to_json(bool value) { return json::value(value); }
+  template <std::integral T>
+  static json::value to_json(T value) {
+    return json::value(static_cast<std::int64_t>(value));
+  }
+  template <typename T>
+  static json::value to_json(std::optional<T>& value) {
+    return to_json(*value);
+  }
+  template <typename T>
+  static json::value to_json(std::vector<T>& values) {
+    json::array array;
+    for (T& value : values) array.push_back(to_json(value));
+    return array;
+  }
+  template <Definition T>
+  static json::value to_json(T& definition) {
+    Writer writer;
+    visit(writer, definition);
+    return std::move(writer.object);
+  }
+};
+
+class Reader {
+ public:
+  explicit Reader(const json::value& value) : object_(value.as_object()) {}
+
+  template <typename T>
+  void member(std::string_view name, T& value) {
+    if (const json::value* found = object_.if_contains(json::string_view(name.data(), name.size()))) from_json(*found, value);
+  }
+  template <typename Enum, std::size_t size>
+  void word(std::string_view name, Enum& value, const std::array<std::string_view, size>& words) {
+    std::string text;
+    member(name, text);
+    for (std::size_t index = 0; index < size; ++index) {
+      if (text == words[index]) value = static_cast<Enum>(index);
+    }
+  }
+
+ private:
+  static void from_json(const json::value& from, std::string& text) {
+    const json::string& string = from.as_string();
+    text.assign(string.data(), string.size());
+  }
+  static void from_json(const json::value& from, bool& value) { value = from.as_bool(); }
+  template <std::integral T>
+  static void from_json(const json::value& from, T& value) {
+    value = from.to_number<T>();
+  }
+  template <typename T>
+  static void from_json(const json::value& from, std::optional<T>& value) {
+    from_json(from, value.emplace());
+  }
+  template <typename T>
+  static void from_json(const json::value& from, std::vector<T>& values) {
+    values.clear();
+    for (const json::value& element : from.as_array()) from_json(element, values.emplace_back());
+  }
+  template <Definition T>
+  static void from_json(const json::value& from, T& definition) {
+    Reader reader(from);
+    visit(reader, definition);
+  }
+
+  const json::object& object_;
+};
+
+template <typename T>
+std::string encode(T definition) {
+  Writer writer;
+  visit(writer, definition);
+  return json::serialize(writer.object);
+}
+
+template <typename T>
+T decode(std::string_view text, std::string_view kind) {
+  try {
+    json::value value = json::parse(json::string_view(text.data(), text.size()));
+    T definition;
+    Reader reader(value);
+    visit(reader, definition);
+    return definition;
+  } catch (const std::exception&) {
+    throw SqlError("XX001", "a " + std::string(kind) + " definition in redquel:catalog cannot be read");
+  }
+}
+
+/// What code relies on without asking again: every column number that is used exists.
+void check_references(const TableDef& table) {
+  const auto require = [&](bool holds) {
+    if (!holds) throw SqlError("XX001", "the definition of table \"" + table.name + "\" in redquel:catalog is inconsistent");
+  };
+  require(!table.prefix.empty());
+  for (const ColumnDef& column : table.columns) require(column.number > 0 && find_type(column.type.oid) != nullptr);
+  for (std::int16_t number : table.primary_key) require(table.find_column(number) != nullptr);
+  if (table.presence && *table.presence != 0) require(table.find_column(*table.presence) != nullptr);
+  for (const IndexDef& index : table.indexes) {
+    require(!index.parts.empty());
+    for (const IndexDef::Part& part : index.parts) require(table.find_column(part.column) != nullptr);
+  }
+}
+
+}  // namespace
+
+std::string encode_table(const TableDef& table) { return encode(table); }
+
+TableDef decode_table(std::string_view text) {
+  TableDef table = decode<TableDef>(text, "table");
+  check_references(table);
+  return table;
+}
+
+std::string encode_sequence(const SequenceDef& sequence) { return encode(sequence); }
+
+SequenceDef decode_sequence(std::string_view text) { return decode<SequenceDef>(text, "sequence"); }
+
+std::string encode_schema(const SchemaDef& schema) { return encode(schema); }
+
+SchemaDef decode_schema(std::string_view text) { return decode<SchemaDef>(text, "schema"); }
+
+}  // namespace redquel::sql

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sql/catalog/catalog.h"
+
+namespace redquel::sql {
+
+// Definitions as the JSON text that the catalog in Redis holds. False and empty members are left out. Unknown members are
+// ignored, so that an older redquel reads what a newer one wrote. Decoding throws SqlError XX001 where the text is no definition.
+
+std::string encode_table(const TableDef&);
+TableDef decode_table(std::string_view json);
+std::string encode_sequence(const SequenceDef&);
+SequenceDef decode_sequence(std::string_view json);
+std::string encode_schema(const SchemaDef&);
+SchemaDef decode_schema(std::string_view json);
+
+}  // namespace redquel::sql

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sql/catalog/catalog.h"
+
+namespace redquel::sql {
+
+/// What a key of Redis is to a table: the inverse of TableKeys.
+struct KeyRole {
+  enum class Kind {
+    kRow,         // emp:7
+    kAllRows,     // emp:zset
+    kRowCounter,  // emp:rowid
+    kSequence,    // emp:id, emp:id:col
+    kValueSet,    // emp:indices:dept:7
+    kNullSet,     // emp:indices:dept:%N
+    kValues,      // emp:indices:dept
+    kOrdered,     // emp:zset:salary
+    kUniques,     // emp:uniques:email
+    kUnknown,     // has the prefix, but no part of the table has this form or names these columns
+  };
+  Kind kind = Kind::kUnknown;
+  std::vector<std::int16_t> columns;  // of the structure
+  /// kRow: the segments of the key; kValueSet: those of the values. Hashed ones ("%#…") cannot be undone.
+  std::vector<std::string> segments;
+};
+
+/// nullopt: not a key of this table. Whether an index keeps the structure is not asked.
+std::optional<KeyRole> classify(const TableDef& table, std::string_view key);
+
+/// The member that a row's key belongs to; nullopt where a hash hides it or the segments are no key of the table.
+std::optional<std::string> member_of_row(const TableDef& table, const KeyRole& row);
+
+}  // namespace redquel::sql

@@ -1,0 +1,112 @@
+#include "sql/catalog/key_segments.h"
+
+#include <openssl/evp.h>
+
+#include <stdexcept>
+
+#include "sql/catalog/table_keys.h"
+#include "sql/error.h"
+
+namespace redquel::sql {
+
+namespace {
+
+constexpr char kHexDigits[] = "0123456789ABCDEF";
+constexpr std::string_view kReservedSegments[] = {"id", "rowid", "zset", "indices", "uniques"};
+
+bool needs_escape(char character, std::string_view also) {
+  const auto byte = static_cast<unsigned char>(character);
+  if (byte < 0x21 || byte == 0x7F) return true;
+  return std::string_view("%:{}*?[]\\").find(character) != std::string_view::npos ||
+         also.find(character) != std::string_view::npos;
+}
+
+void append_escaped(char character, std::string& out) {
+  const auto byte = static_cast<unsigned char>(character);
+  out += '%';
+  out += kHexDigits[byte >> 4];
+  out += kHexDigits[byte & 15];
+}
+
+std::string escape(std::string_view raw, std::string_view also) {
+  if (raw.empty()) return "%";
+  for (std::string_view reserved : kReservedSegments) {
+    if (raw != reserved) continue;
+    std::string out;
+    append_escaped(raw.front(), out);
+    return out.append(raw.substr(1));
+  }
+  std::string out;
+  out.reserve(raw.size());
+  for (char character : raw) {
+    if (needs_escape(character, also)) {
+      append_escaped(character, out);
+    } else {
+      out += character;
+    }
+  }
+  return out;
+}
+
+/// "%#" and the first 32 hex digits of the SHA-256.
+std::string hashed_segment(std::string_view raw) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  if (EVP_Digest(raw.data(), raw.size(), digest, &length, EVP_sha256(), nullptr) != 1) {
+    throw std::runtime_error("SHA-256 is not available");
+  }
+  std::string out = "%#";
+  for (unsigned index = 0; index < 16; ++index) {
+    out += "0123456789abcdef"[digest[index] >> 4];
+    out += "0123456789abcdef"[digest[index] & 15];
+  }
+  return out;
+}
+
+int hex_value(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::string escape_segment(std::string_view raw) {
+  return raw.size() > kMaxSegmentValue ? hashed_segment(raw) : escape(raw, "");
+}
+
+std::string escape_name(std::string_view name) { return escape(name, ","); }
+
+std::string escape_unhashed(std::string_view value) { return escape(value, ""); }
+
+bool is_hashed_segment(std::string_view segment) { return segment.starts_with("%#"); }
+
+std::string unescape_segment(std::string_view segment) {
+  if (segment == "%") return "";
+  std::string out;
+  out.reserve(segment.size());
+  for (std::size_t index = 0; index < segment.size(); ++index) {
+    if (segment[index] != '%') {
+      out += segment[index];
+      continue;
+    }
+    const int high = index + 2 < segment.size() ? hex_value(segment[index + 1]) : -1;
+    const int low = high >= 0 ? hex_value(segment[index + 2]) : -1;
+    if (low < 0) throw SqlError("XX001", "a key of Redis holds a malformed segment: \"" + escape(segment, "") + "\"");
+    out += static_cast<char>(high * 16 + low);
+    index += 2;
+  }
+  return out;
+}
+
+std::vector<std::string_view> split_segments(std::string_view key) {
+  std::vector<std::string_view> segments;
+  while (true) {
+    const std::size_t colon = key.find(':');
+    segments.push_back(key.substr(0, colon));
+    if (colon == std::string_view::npos) return segments;
+    key.remove_prefix(colon + 1);
+  }
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,70 @@
+#include <algorithm>
+
+#include "sql/catalog/table_keys.h"
+
+namespace redquel::sql {
+
+namespace {
+
+/// Types whose default btree keeps only the zset: their values hardly repeat, so a set per value would cost much and serve nobody.
+bool is_continuous(Type type) {
+  switch (type.oid) {
+    case oid::kFloat4:
+    case oid::kFloat8:
+    case oid::kNumeric:
+    case oid::kTimestamp:
+    case oid::kTimestamptz:
+    case oid::kTime:
+    case oid::kInterval:
+    case oid::kBytea:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void add(std::vector<Structure>& structures, Structure structure) {
+  const auto found = std::find(structures.begin(), structures.end(), structure);
+  if (found == structures.end()) {
+    structures.push_back(std::move(structure));
+  } else {
+    found->readable = found->readable || structure.readable;
+  }
+}
+
+}  // namespace
+
+std::vector<Structure> structures_of(const TableDef& table, const IndexDef& index) {
+  std::vector<Structure> structures;
+  if (index.primary) return structures;
+  const bool readable = index.state == IndexState::kReady;
+  std::vector<std::int16_t> columns;
+  for (const IndexDef::Part& part : index.parts) columns.push_back(part.column);
+
+  const ColumnDef* first = table.find_column(columns.front());
+  const bool single = columns.size() == 1;
+  if (index.unique) {
+    structures.push_back({Structure::Kind::kUnique, columns, readable});
+  } else {
+    const bool ordered = single && index.method != IndexMethod::kHash;
+    const bool sets = index.method == IndexMethod::kHash || !single ||
+                      (index.method == IndexMethod::kBtree && !is_continuous(first->type));
+    if (sets) structures.push_back({Structure::Kind::kSets, columns, readable});
+    if (ordered) structures.push_back({Structure::Kind::kZset, columns, readable});
+  }
+  for (std::int16_t number : columns) {
+    if (table.is_nullable(*table.find_column(number))) add(structures, {Structure::Kind::kNulls, {number}, readable});
+  }
+  return structures;
+}
+
+std::vector<Structure> structures_of(const TableDef& table) {
+  std::vector<Structure> structures;
+  for (const IndexDef& index : table.indexes) {
+    if (index.state == IndexState::kDropping) continue;
+    for (Structure& structure : structures_of(table, index)) add(structures, std::move(structure));
+  }
+  return structures;
+}
+
+}  // namespace redquel::sql

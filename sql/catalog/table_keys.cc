@@ -1,0 +1,237 @@
+#include "sql/catalog/table_keys.h"
+
+#include <cassert>
+
+#include "sql/catalog/key_segments.h"
+#include "sql/catalog/prefixes.h"
+#include "sql/error.h"
+#include "sql/types/index_value.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::sql {
+
+namespace {
+
+/// Of a value in its own place in a key.
+std::string value_segment(Type type, const Datum& value) {
+  return is_null(value) ? std::string(kNullSegment) : escape_segment(canonical_text(type, value));
+}
+
+std::string unhashed_segment(Type type, const Datum& value) {
+  return is_null(value) ? std::string(kNullSegment) : escape_unhashed(canonical_text(type, value));
+}
+
+/// May a value's text ever be changed by escaping?
+bool never_escaped(Type type) {
+  switch (type.oid) {
+    case oid::kInt2:
+    case oid::kInt4:
+    case oid::kInt8:
+    case oid::kOid:
+    case oid::kBool:
+    case oid::kUuid:
+      return true;
+    default:
+      return false;  // dates too: '0044-03-15 BC' holds a space
+  }
+}
+
+SqlError malformed_member(const TableDef& table) {
+  return SqlError("XX001", "index entry of table \"" + table.name + "\" is not a key of its rows")
+      .schema(table.schema)
+      .table(table.name);
+}
+
+}  // namespace
+
+Type TableKeys::key_type(std::size_t position) const {
+  return table_.has_hidden_key() ? kInt8 : table_.find_column(table_.primary_key[position])->type;
+}
+
+std::string TableKeys::member(std::span<const Datum> primary_key) const {
+  assert(primary_key.size() == key_size());
+  if (primary_key.size() == 1) return canonical_text(key_type(0), primary_key[0]);
+  std::string out;
+  for (std::size_t position = 0; position < primary_key.size(); ++position) {
+    if (position > 0) out += ':';
+    out += unhashed_segment(key_type(position), primary_key[position]);
+  }
+  return out;
+}
+
+std::string TableKeys::row(std::span<const Datum> primary_key) const { return row_of_member(member(primary_key)); }
+
+std::string TableKeys::row_of_member(std::string_view member) const {
+  std::string key = table_.prefix;
+  if (key_size() == 1) return key.append(":").append(escape_segment(member));
+  for (std::string_view segment : split_segments(member)) {
+    key += ':';
+    // A segment may be long because of its escapes alone; only the value's own length counts.
+    if (segment.size() > kMaxSegmentValue) {
+      key += escape_segment(unescape_segment(segment));
+    } else {
+      key += segment;
+    }
+  }
+  return key;
+}
+
+std::vector<std::string> TableKeys::split_member(std::string_view member) const {
+  std::vector<std::string> texts;
+  if (key_size() == 1) {
+    texts.emplace_back(member);
+    return texts;
+  }
+  for (std::string_view segment : split_segments(member)) texts.push_back(unescape_segment(segment));
+  if (texts.size() != key_size()) throw malformed_member(table_);
+  return texts;
+}
+
+std::vector<Datum> TableKeys::decode_member(std::string_view member) const {
+  const std::vector<std::string> texts = split_member(member);
+  std::vector<Datum> values;
+  for (std::size_t position = 0; position < texts.size(); ++position) {
+    const Type type = key_type(position);
+    try {
+      values.push_back(apply_modifier(type, parse_value(type, texts[position], SessionSettings{}), true));
+    } catch (const SqlError&) {
+      throw malformed_member(table_);
+    }
+  }
+  return values;
+}
+
+std::string TableKeys::all_rows() const { return table_.prefix + ":zset"; }
+
+std::string TableKeys::field_segment(std::int16_t column) const { return escape_name(table_.find_column(column)->field); }
+
+std::string TableKeys::value_set(std::span<const std::int16_t> columns, std::span<const Datum> values) const {
+  assert(columns.size() == values.size());
+  std::string key = table_.prefix + ":indices";
+  for (std::size_t index = 0; index < columns.size(); ++index) {
+    key += ':';
+    key += field_segment(columns[index]);
+    key += ':';
+    key += value_segment(table_.find_column(columns[index])->type, values[index]);
+  }
+  return key;
+}
+
+std::string TableKeys::value_set_of_entry(std::span<const std::int16_t> columns, std::string_view entry) const {
+  std::string key = table_.prefix + ":indices";
+  if (columns.size() == 1) {
+    return key.append(":").append(field_segment(columns[0])).append(":").append(escape_segment(entry));
+  }
+  const std::vector<std::string_view> segments = split_segments(entry);
+  if (segments.size() != columns.size()) throw malformed_member(table_);
+  for (std::size_t index = 0; index < columns.size(); ++index) {
+    key += ':';
+    key += field_segment(columns[index]);
+    key += ':';
+    key += segments[index] == kNullSegment ? std::string(kNullSegment) : escape_segment(unescape_segment(segments[index]));
+  }
+  return key;
+}
+
+std::string TableKeys::null_set(std::int16_t column) const {
+  return table_.prefix + ":indices:" + field_segment(column) + ":" + std::string(kNullSegment);
+}
+
+std::string TableKeys::values(std::span<const std::int16_t> columns) const {
+  std::string key = table_.prefix + ":indices:";
+  for (std::size_t index = 0; index < columns.size(); ++index) {
+    if (index > 0) key += ',';
+    key += field_segment(columns[index]);
+  }
+  return key;
+}
+
+std::string TableKeys::values_entry(std::span<const std::int16_t> columns, std::span<const Datum> values) const {
+  if (columns.size() == 1) return canonical_text(table_.find_column(columns[0])->type, values[0]);
+  std::string out;
+  for (std::size_t index = 0; index < columns.size(); ++index) {
+    if (index > 0) out += ':';
+    out += unhashed_segment(table_.find_column(columns[index])->type, values[index]);
+  }
+  return out;
+}
+
+std::string TableKeys::ordered(std::int16_t column) const { return table_.prefix + ":zset:" + field_segment(column); }
+
+std::string TableKeys::uniques(std::span<const std::int16_t> columns) const {
+  std::string key = table_.prefix + ":uniques";
+  for (std::int16_t column : columns) key.append(":").append(field_segment(column));
+  return key;
+}
+
+std::string TableKeys::unique_field(std::span<const std::int16_t> columns, std::span<const Datum> values) const {
+  // No text of PostgreSQL holds a zero byte, so it can stand for the NULL of NULLS NOT DISTINCT beside raw values.
+  if (columns.size() == 1 && is_null(values[0])) return std::string(1, '\0');
+  return values_entry(columns, values);
+}
+
+std::string TableKeys::row_counter() const { return table_.prefix + ":rowid"; }
+
+std::string TableKeys::changes() const { return "redquel:changes:" + std::to_string(table_.oid); }
+
+std::string TableKeys::row_pattern() const { return table_.prefix + ":*"; }
+
+bool TableKeys::sort_get_is_safe() const {
+  // Redis substitutes the first '*' and looks for "->" behind it: prefixes have no '*', and what follows "->" is the field whole.
+  for (std::size_t position = 0; position < key_size(); ++position) {
+    if (!never_escaped(key_type(position))) return false;
+  }
+  return true;
+}
+
+std::string TableKeys::row_score(std::span<const Datum> primary_key) const {
+  if (primary_key.size() != 1) return "0";
+  switch (key_type(0).oid) {
+    case oid::kInt2:
+    case oid::kInt4:
+    case oid::kInt8:
+      return ordered_score(key_type(0), primary_key[0]);
+    default:
+      return "0";
+  }
+}
+
+bool TableKeys::row_score_is_exact() const {
+  return key_size() == 1 && (key_type(0).oid == oid::kInt2 || key_type(0).oid == oid::kInt4);
+}
+
+std::string TableKeys::ordered_member(std::int16_t column, const Datum& value, std::string_view member) const {
+  const Type type = table_.find_column(column)->type;
+  if (has_score(type)) return std::string(member);
+  return ordered_member_prefix(type, value).append(1, '\0').append(member);
+}
+
+std::string_view TableKeys::member_of_ordered(std::string_view ordered_member) {
+  // Members themselves hold no zero byte.
+  const std::size_t zero = ordered_member.rfind('\0');
+  return zero == std::string_view::npos ? ordered_member : ordered_member.substr(zero + 1);
+}
+
+const ColumnDef* TableKeys::presence_column() const {
+  if (table_.presence) return *table_.presence == 0 ? nullptr : table_.find_column(*table_.presence);
+  for (const ColumnDef& column : table_.columns) {
+    if (column.not_null && !column.missing && !table_.in_primary_key(column.number)) return &column;
+  }
+  return nullptr;
+}
+
+std::string TableKeys::presence_field() const {
+  if (const ColumnDef* column = presence_column()) return column->field;
+  return table_.has_hidden_key() ? std::string(kHiddenKeyField) : table_.find_column(table_.primary_key.front())->field;
+}
+
+bool TableKeys::stores_key_column(const ColumnDef& column) const {
+  return presence_column() == nullptr || !canonical_text_is_output(column.type);
+}
+
+bool TableKeys::writes_key_column(const ColumnDef* column) const {
+  if (table_.stores_key || presence_column() == nullptr) return true;
+  return column != nullptr && !canonical_text_is_output(column->type);
+}
+
+}  // namespace redquel::sql

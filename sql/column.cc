@@ -1,0 +1,264 @@
+#include "sql/column.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "sql/types/byte_text.h"
+#include "sql/types/number_text.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::sql {
+namespace {
+
+constexpr std::size_t kFirstBlock = 1024, kLargestBlock = 256 * 1024;
+
+Column::Values empty_values(Storage storage) {
+  switch (storage) {
+    case Storage::kBool: return std::vector<std::uint8_t>();
+    case Storage::kInt2: return std::vector<std::int16_t>();
+    case Storage::kInt4: return std::vector<std::int32_t>();
+    case Storage::kInt8: return std::vector<std::int64_t>();
+    case Storage::kFloat4: return std::vector<float>();
+    case Storage::kFloat8: return std::vector<double>();
+    case Storage::kNumeric: return std::vector<Numeric>();
+    case Storage::kText: return std::vector<std::string_view>();
+    case Storage::kInterval: return std::vector<Interval>();
+    case Storage::kUuid: return std::vector<Uuid>();
+  }
+  return std::vector<std::string_view>();
+}
+
+}  // namespace
+
+char* Arena::allocate(std::size_t size) {
+  if (capacity_ - used_ < size) {
+    const std::size_t wanted = blocks_.empty() ? kFirstBlock : std::min(capacity_ * 2, kLargestBlock);
+    capacity_ = std::max(wanted, size);
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(capacity_));
+    used_ = 0;
+  }
+  char* room = blocks_.back().get() + used_;
+  used_ += size;
+  bytes_ += size;
+  return room;
+}
+
+std::string_view Arena::store(std::string_view bytes) {
+  if (bytes.empty()) return std::string_view("", 0);
+  char* room = allocate(bytes.size());
+  std::memcpy(room, bytes.data(), bytes.size());
+  return {room, bytes.size()};
+}
+
+Column::Column(Type type) : type_(type), values_(empty_values(storage_of(type))) {}
+
+Column Column::encoded(Type type) {
+  Column column(type);
+  column.values_ = std::vector<std::string_view>();
+  column.encoded_ = true;
+  return column;
+}
+
+Column Column::constant(Type type, const Datum& value, std::size_t size) {
+  Column column(type);
+  column.append_datum(value);
+  column.size_ = size;
+  column.stride_ = 0;
+  return column;
+}
+
+Datum Column::datum(std::size_t row) const {
+  if (is_null(row)) return {};
+  return std::visit(
+      [&](const auto& values) -> Datum {
+        const auto& value = values[row * stride_];
+        using Value = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<Value, std::uint8_t>) {
+          return value != 0;
+        } else if constexpr (std::is_same_v<Value, std::string_view>) {
+          return std::string(value);
+        } else {
+          return value;
+        }
+      },
+      values_);
+}
+
+void Column::reserve(std::size_t rows) {
+  std::visit([&](auto& values) { values.reserve(rows); }, values_);
+}
+
+void Column::append_view(std::string_view text) {
+  std::get<std::vector<std::string_view>>(values_).push_back(text);
+  if (!nulls_.empty()) nulls_.push_back(0);
+  ++size_;
+}
+
+void Column::append_null() {
+  grow_nulls();
+  std::visit([](auto& values) { values.emplace_back(); }, values_);
+  nulls_.push_back(1);
+  ++size_;
+}
+
+void Column::append_datum(const Datum& value) {
+  std::visit(
+      [&](const auto& alternative) {
+        using Value = std::decay_t<decltype(alternative)>;
+        if constexpr (std::is_same_v<Value, std::monostate>) {
+          append_null();
+        } else {
+          append(alternative);
+        }
+      },
+      value);
+}
+
+void Column::append_from(const Column& source, std::size_t row) {
+  assert(stride_ == 1 && source.encoded_ == encoded_ && source.values_.index() == values_.index());
+  if (source.is_null(row)) return append_null();
+  std::visit(
+      [&](auto& values) {
+        using Values = std::decay_t<decltype(values)>;
+        values.push_back(std::get<Values>(source.values_)[row * source.stride_]);
+      },
+      values_);
+  if (!nulls_.empty()) nulls_.push_back(0);
+  ++size_;
+  if (std::holds_alternative<std::vector<std::string_view>>(values_)) share_memory(source);
+}
+
+void Column::keep_alive(std::shared_ptr<const void> owner) {
+  // Searched from the back: rows of one batch follow each other.
+  if (owner == nullptr || std::find(owners_.rbegin(), owners_.rend(), owner) != owners_.rend()) return;
+  owners_.push_back(std::move(owner));
+}
+
+void Column::share_memory(const Column& source) {
+  if (source.arena_ != nullptr && source.arena_ != arena_) {
+    if (owners_.empty() || owners_.back() != source.arena_) keep_alive(source.arena_);
+  }
+  for (const std::shared_ptr<const void>& owner : source.owners_) keep_alive(owner);
+}
+
+Column Column::gather(std::span<const std::uint32_t> rows) const {
+  Column result(type_);
+  result.encoded_ = encoded_;
+  result.stride_ = stride_;
+  result.size_ = rows.size();
+  result.arena_ = arena_;
+  result.owners_ = owners_;
+  if (stride_ == 0) {
+    result.values_ = values_;
+    result.nulls_ = nulls_;
+    return result;
+  }
+  std::visit(
+      [&](const auto& source) {
+        std::decay_t<decltype(source)> picked;
+        picked.reserve(rows.size());
+        for (const std::uint32_t row : rows) picked.push_back(source[row]);
+        result.values_ = std::move(picked);
+      },
+      values_);
+  if (!nulls_.empty()) {
+    result.nulls_.resize(rows.size());
+    bool any = false;
+    for (std::size_t i = 0; i < rows.size(); ++i) any |= (result.nulls_[i] = nulls_[rows[i]]) != 0;
+    if (!any) result.nulls_.clear();
+  }
+  return result;
+}
+
+Column Column::decode() const {
+  if (!encoded_) return *this;
+  const auto& texts = std::get<std::vector<std::string_view>>(values_);
+  Column result(type_);
+  if (storage_of(type_) == Storage::kText && type_.oid != oid::kBytea) {  // stored text is the value itself
+    result.values_ = texts;
+    result.arena_ = arena_;
+    result.owners_ = owners_;
+  } else {
+    result.reserve(texts.size());
+    const SessionSettings stored;
+    const auto parse_all = [&](auto parse) {
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        if (!nulls_.empty() && nulls_[i] != 0) {
+          result.append_null();
+        } else {
+          result.append(parse(texts[i]));
+        }
+      }
+    };
+    switch (type_.oid) {
+      case oid::kInt4: parse_all([](std::string_view text) { return parse_int4(text); }); break;
+      case oid::kInt8: parse_all([](std::string_view text) { return parse_int8(text); }); break;
+      case oid::kFloat8: parse_all([](std::string_view text) { return parse_float8(text); }); break;
+      case oid::kNumeric: parse_all([](std::string_view text) { return Numeric::parse(text); }); break;
+      case oid::kDate: parse_all([&](std::string_view text) { return parse_date(text, stored); }); break;
+      case oid::kTimestamp: parse_all([&](std::string_view text) { return parse_timestamp(text, stored); }); break;
+      case oid::kTimestamptz: parse_all([&](std::string_view text) { return parse_timestamptz(text, stored); }); break;
+      default:
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+          if (!nulls_.empty() && nulls_[i] != 0) {
+            result.append_null();
+          } else {
+            append_parsed(result, texts[i], stored);
+          }
+        }
+    }
+  }
+  result.nulls_ = nulls_;
+  result.size_ = size_;
+  result.stride_ = stride_;
+  return result;
+}
+
+Column Column::retyped(Type type) const {
+  assert(storage_of(type) == storage_of(type_));
+  Column result = *this;
+  result.type_ = type;
+  return result;
+}
+
+std::size_t Column::memory() const {
+  std::size_t bytes = sizeof(Column) + nulls_.capacity() + (arena_ != nullptr ? arena_->bytes() : 0);
+  std::visit([&](const auto& values) { bytes += values.capacity() * sizeof(values[0]); }, values_);
+  if (arena_ == nullptr) {
+    if (const auto* texts = std::get_if<std::vector<std::string_view>>(&values_))
+      for (const std::string_view text : *texts) bytes += text.size();
+  }
+  return bytes;
+}
+
+Arena& Column::arena() {
+  if (arena_ == nullptr || arena_.use_count() > 1) {
+    // Another column (perhaps of another thread) reads the old arena: it stays as it is.
+    if (arena_ != nullptr) keep_alive(std::move(arena_));
+    arena_ = std::make_shared<Arena>();
+  }
+  return *arena_;
+}
+
+void Column::grow_nulls() {
+  if (nulls_.empty()) nulls_.assign(size_, 0);
+}
+
+Batch Batch::gather(std::span<const std::uint32_t> picked) const {
+  Batch result;
+  result.rows = picked.size();
+  result.columns.reserve(columns.size());
+  for (const ColumnPtr& column : columns) result.columns.push_back(std::make_shared<const Column>(column->gather(picked)));
+  return result;
+}
+
+std::size_t Batch::memory() const {
+  std::size_t bytes = sizeof(Batch);
+  for (const ColumnPtr& column : columns) bytes += column->memory();
+  return bytes;
+}
+
+}  // namespace redquel::sql

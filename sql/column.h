@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sql/datum.h"
+#include "sql/types/type.h"
+
+namespace redquel::sql {
+
+/// Bytes of text values: blocks that never move, freed together.
+class Arena {
+ public:
+  std::string_view store(std::string_view bytes);
+  /// Uninitialised room for `size` bytes that the caller fills.
+  char* allocate(std::size_t size);
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  std::size_t used_ = 0, capacity_ = 0, bytes_ = 0;
+};
+
+/// One typed contiguous column of a batch: values and a null mask.
+///
+/// Two economies are built in. A *constant* column holds one value that stands for every row. An *encoded* column holds
+/// PostgreSQL text forms as they came from Redis; `decode` turns it into the type's storage when something computes with it,
+/// and a plain SELECT never does.
+class Column {
+ public:
+  using Values = std::variant<std::vector<std::uint8_t>, std::vector<std::int16_t>, std::vector<std::int32_t>,
+                              std::vector<std::int64_t>, std::vector<float>, std::vector<double>, std::vector<Numeric>,
+                              std::vector<std::string_view>, std::vector<Interval>, std::vector<Uuid>>;
+
+  /// An empty column in the type's storage.
+  explicit Column(Type type);
+  /// An empty column of text forms (see above).
+  static Column encoded(Type type);
+  /// `size` rows of one value.
+  static Column constant(Type type, const Datum& value, std::size_t size);
+
+  /// Takes over computed values of the type's storage; `nulls` is empty or has one byte per row. Text lives in memory that the
+  /// caller keeps alive (`keep_alive`).
+  static Column from_values(Type type, Values values, std::vector<std::uint8_t> nulls = {}) {
+    Column column(type);
+    column.size_ = std::visit([](const auto& vector) { return vector.size(); }, values);
+    column.values_ = std::move(values);
+    column.nulls_ = std::move(nulls);
+    return column;
+  }
+
+  Type type() const { return type_; }
+  std::size_t size() const { return size_; }
+  bool is_constant() const { return stride_ == 0; }
+  bool is_encoded() const { return encoded_; }
+  bool has_nulls() const { return !nulls_.empty(); }
+
+  /// Empty, or one byte per row (one only when `is_constant()`).
+  const std::vector<std::uint8_t>& null_mask() const { return nulls_; }
+
+  bool is_null(std::size_t row) const { return !nulls_.empty() && nulls_[row * stride_] != 0; }
+  /// The value of a row that is not NULL; T is the C++ type of the storage (std::string_view for text and encoded columns,
+  /// bool for booleans).
+  template <class T>
+  T get(std::size_t row) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return std::get<std::vector<std::uint8_t>>(values_)[row * stride_] != 0;
+    } else {
+      return std::get<std::vector<T>>(values_)[row * stride_];
+    }
+  }
+  template <class T>
+  const T& ref(std::size_t row) const {
+    return std::get<std::vector<T>>(values_)[row * stride_];
+  }
+  /// Raw values; one element only when `is_constant()`. Elements of NULL rows are default-constructed.
+  template <class T>
+  const std::vector<T>& values() const {
+    return std::get<std::vector<T>>(values_);
+  }
+  Datum datum(std::size_t row) const;
+
+  void reserve(std::size_t rows);
+  /// Text is copied into the column's arena.
+  template <class T>
+  void append(const T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      std::get<std::vector<std::uint8_t>>(values_).push_back(value ? 1 : 0);
+    } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+      std::get<std::vector<std::string_view>>(values_).push_back(arena().store(value));
+    } else {
+      std::get<std::vector<T>>(values_).push_back(value);
+    }
+    if (!nulls_.empty()) nulls_.push_back(0);
+    ++size_;
+  }
+  /// Text that stays alive by an owner given to `keep_alive`; nothing is copied.
+  void append_view(std::string_view text);
+  void append_null();
+  void append_datum(const Datum& value);
+  /// Row `row` of `source`, which has the same type and encoding; text is shared, not copied.
+  void append_from(const Column& source, std::size_t row);
+  /// Keeps the memory that appended views point into.
+  void keep_alive(std::shared_ptr<const void> owner);
+
+  /// The given rows, in that order.
+  Column gather(std::span<const std::uint32_t> rows) const;
+  /// The same values in the type's storage (a copy of itself unless encoded). Throws SqlError where a text does not parse.
+  Column decode() const;
+  /// The same values under another type of equal storage (text → varchar).
+  Column retyped(Type type) const;
+  std::size_t memory() const;
+
+ private:
+  Arena& arena();
+  void grow_nulls();
+  void share_memory(const Column& source);
+
+  Type type_;
+  Values values_;
+  std::vector<std::uint8_t> nulls_;  // empty: no NULLs
+  std::size_t size_ = 0;
+  std::size_t stride_ = 1;  // 0 for constants
+  bool encoded_ = false;
+  std::shared_ptr<Arena> arena_;
+  std::vector<std::shared_ptr<const void>> owners_;
+};
+
+using ColumnPtr = std::shared_ptr<const Column>;
+
+/// A few thousand rows, column by column. `rows` counts also where there are no columns (SELECT FROM t).
+struct Batch {
+  std::size_t rows = 0;
+  std::vector<ColumnPtr> columns;
+
+  Batch gather(std::span<const std::uint32_t> rows) const;
+  std::size_t memory() const;
+};
+
+/// Rows that a batch holds unless memory says less.
+inline constexpr std::size_t kBatchRows = 1024;
+
+}  // namespace redquel::sql

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sql/datum.h"
+#include "sql/session_settings.h"
+
+namespace redquel::sql {
+
+class CatalogSnapshot;
+class RandomGenerator;
+
+/// What an expression may ask of its surroundings. One per running statement; everything it points to outlives it.
+struct EvaluationContext {
+  const SessionSettings* settings = nullptr;
+  /// Values of $1, $2, … (index 0 is $1), then of the slots that the planner added (correlated columns, scalar subqueries).
+  std::vector<Datum> parameters;
+  std::int64_t transaction_timestamp = 0;  // now(): µs since 2000-01-01 UTC
+  std::int64_t statement_timestamp = 0;
+  std::string user = "postgres";
+  std::string database = "postgres";
+  std::vector<std::string> search_path = {"public"};
+  std::int32_t backend_pid = 0;
+  const CatalogSnapshot* catalog = nullptr;
+  /// The session's random(), setseed(); null: one of the thread.
+  RandomGenerator* random = nullptr;
+  /// Values of run-time parameters by lower-case name, for current_setting().
+  const std::string* (*show)(const void* session, const std::string& name) = nullptr;
+  const void* session = nullptr;
+};
+
+}  // namespace redquel::sql

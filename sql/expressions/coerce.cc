@@ -1,0 +1,81 @@
+#include "sql/expressions/coerce.h"
+
+#include "sql/error.h"
+#include "sql/functions/resolve.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::sql {
+namespace {
+
+/// An untyped literal read by the target's input function, as type `target` without its modifier.
+ExpressionPtr read_literal(const Expression& expression, const Datum& literal, Type target,
+                           const SessionSettings& settings, Now now) {
+  const Type plain{target.oid};
+  if (is_null(literal)) return make_expression(plain, Constant{Datum{}}, expression.offset);
+  // The fields of an interval's modifier say what a bare number means.
+  const Type read_as = target.oid == oid::kInterval ? target : plain;
+  try {
+    return make_expression(plain, Constant{parse_value(read_as, std::get<std::string>(literal), settings, now)},
+                           expression.offset);
+  } catch (SqlError& error) {
+    error.set_position(expression.offset);
+    throw;
+  }
+}
+
+ExpressionPtr convert(const ExpressionPtr& expression, Type target, const CastPath& path, bool is_explicit) {
+  const Type plain{target.oid};
+  CastCall call{CastCall::Method::kRelabel, nullptr, is_explicit, expression};
+  switch (path.method) {
+    case CastPath::Method::kNone: return expression;
+    case CastPath::Method::kRelabel:
+      if (const auto* constant = std::get_if<Constant>(&expression->node)) {
+        return make_expression(plain, *constant, expression->offset);
+      }
+      break;
+    case CastPath::Method::kFunction:
+      call.method = CastCall::Method::kFunction;
+      call.function = path.function;
+      break;
+    case CastPath::Method::kInputOutput: call.method = CastCall::Method::kInputOutput; break;
+  }
+  return make_expression(plain, std::move(call), expression->offset);
+}
+
+/// The length coercion. Constants take it at once, unless they do not fit: that error belongs to the run.
+ExpressionPtr with_modifier(const ExpressionPtr& expression, Type target, bool is_explicit) {
+  if (target.modifier < 0 || expression->type.modifier == target.modifier) return expression;
+  if (const auto* constant = std::get_if<Constant>(&expression->node)) {
+    try {
+      return make_expression(target, Constant{apply_modifier(target, constant->value, is_explicit)}, expression->offset);
+    } catch (const SqlError&) {
+    }
+  }
+  return make_expression(target, CastCall{CastCall::Method::kModifier, nullptr, is_explicit, expression},
+                         expression->offset);
+}
+
+}  // namespace
+
+ExpressionPtr try_coerce(const ExpressionPtr& expression, Type target, CastContext context,
+                         const SessionSettings& settings, Now now) {
+  if (expression->type == target) return expression;
+  const std::optional<CastPath> path = find_cast_path(expression->type.oid, target.oid, context);
+  if (!path) return nullptr;
+  const bool is_explicit = context == CastContext::kExplicit;
+  const auto* constant = std::get_if<Constant>(&expression->node);
+  if (expression->type.oid == oid::kUnknown && constant != nullptr) {
+    return with_modifier(read_literal(*expression, constant->value, target, settings, now), target, is_explicit);
+  }
+  return with_modifier(convert(expression, target, *path, is_explicit), target, is_explicit);
+}
+
+ExpressionPtr coerce(const ExpressionPtr& expression, Type target, CastContext context, const SessionSettings& settings,
+                     std::optional<std::uint32_t> offset, Now now) {
+  if (ExpressionPtr coerced = try_coerce(expression, target, context, settings, now)) return coerced;
+  throw SqlError("42846", "cannot cast type " + format_type(Type{expression->type.oid}) + " to " +
+                              format_type(Type{target.oid}))
+      .at(offset ? offset : expression->offset);
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,231 @@
+#include "sql/functions/byte_encodings.h"
+
+#include <algorithm>
+
+#include "sql/error.h"
+#include "sql/functions/characters.h"
+#include "sql/types/byte_text.h"
+
+namespace redquel::sql {
+namespace {
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+std::string_view character_at(std::string_view text, std::size_t at) { return first_character(text.substr(at)); }
+
+int hex_value(std::string_view text, std::size_t at) {
+  const std::size_t digit = kHexDigits.find(to_lower(text[at]));
+  if (digit == std::string_view::npos) {
+    throw SqlError("22023", "invalid hexadecimal digit: \"" + std::string(character_at(text, at)) + "\"");
+  }
+  return static_cast<int>(digit);
+}
+
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+void decode_hex(std::string_view text, std::string& out) {
+  for (std::size_t i = 0; i < text.size();) {
+    if (is_space(text[i])) {
+      ++i;
+      continue;
+    }
+    const int high = hex_value(text, i++);
+    if (i >= text.size()) throw SqlError("22023", "invalid hexadecimal data: odd number of digits");
+    out += static_cast<char>(high << 4 | hex_value(text, i++));
+  }
+}
+
+/// Lines of 76 characters, as MIME has them.
+void encode_base64(std::string_view bytes, std::string& out) {
+  const std::size_t begin = out.size();
+  std::size_t line_begin = begin;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    }
+    for (std::size_t k = 0; k < 4; ++k) out += k <= count ? kBase64[(group >> (18 - 6 * k)) & 0x3F] : '=';
+    if (out.size() - line_begin >= 76 && count == 3) {
+      out += '\n';
+      line_begin = out.size();
+    }
+  }
+}
+
+void decode_base64(std::string_view text, std::string& out) {
+  std::uint32_t group = 0;
+  int position = 0, padding = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (is_space(c)) continue;
+    std::size_t digit = 0;
+    if (c == '=') {
+      if (padding == 0) {
+        if (position == 2) {
+          padding = 1;
+        } else if (position == 3) {
+          padding = 2;
+        } else {
+          throw SqlError("22023", "unexpected \"=\" while decoding base64 sequence");
+        }
+      }
+    } else {
+      digit = kBase64.find(c);
+      if (digit == std::string_view::npos) {
+        throw SqlError("22023", "invalid symbol \"" + std::string(character_at(text, i)) +
+                                    "\" found while decoding base64 sequence");
+      }
+    }
+    group = group << 6 | static_cast<std::uint32_t>(digit);
+    if (++position == 4) {
+      out += static_cast<char>(group >> 16);
+      if (padding == 0 || padding > 1) out += static_cast<char>(group >> 8);
+      if (padding == 0 || padding > 2) out += static_cast<char>(group);
+      group = 0;
+      position = 0;
+    }
+  }
+  if (position != 0) {
+    throw SqlError("22023", "invalid base64 end sequence")
+        .hint("Input data is missing padding, is truncated, or is otherwise corrupted.");
+  }
+}
+
+void encode_escape(std::string_view bytes, std::string& out) {
+  for (char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte == 0 || byte >= 0x80) {
+      out += '\\';
+      out += static_cast<char>('0' + (byte >> 6));
+      out += static_cast<char>('0' + ((byte >> 3) & 7));
+      out += static_cast<char>('0' + (byte & 7));
+    } else {
+      if (c == '\\') out += '\\';
+      out += c;
+    }
+  }
+}
+
+void decode_escape(std::string_view text, std::string& out) {
+  const auto octal = [&](std::size_t at, char highest) {
+    return at < text.size() && text[at] >= '0' && text[at] <= highest;
+  };
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] != '\\') {
+      out += text[i++];
+    } else if (octal(i + 1, '3') && octal(i + 2, '7') && octal(i + 3, '7')) {
+      out += static_cast<char>((text[i + 1] - '0') << 6 | (text[i + 2] - '0') << 3 | (text[i + 3] - '0'));
+      i += 4;
+    } else if (i + 1 < text.size() && text[i + 1] == '\\') {
+      out += '\\';
+      i += 2;
+    } else {
+      throw SqlError("22P02", "invalid input syntax for type bytea");
+    }
+  }
+}
+
+std::string lower_name(std::string_view name) {
+  std::string lower;
+  for (char c : name) lower += to_lower(c);
+  return lower;
+}
+
+[[noreturn]] void throw_unknown_encoding(std::string_view name) {
+  throw SqlError("22023", "unrecognized encoding: \"" + std::string(name) + "\"");
+}
+
+enum class TextEncoding { kUtf8, kLatin1, kSqlAscii };
+
+/// Names are compared without punctuation, as PostgreSQL does.
+TextEncoding text_encoding(std::string_view name, std::string_view role) {
+  std::string clean;
+  for (char c : name) {
+    if (is_alphanumeric(c)) clean += to_lower(c);
+  }
+  if (clean == "utf8" || clean == "unicode") return TextEncoding::kUtf8;
+  if (clean == "latin1" || clean == "iso88591") return TextEncoding::kLatin1;
+  if (clean == "sqlascii") return TextEncoding::kSqlAscii;
+  constexpr std::string_view kOthers[] = {
+      "abc", "alt", "big5", "eucjis2004", "eucjp", "euckr", "euccn", "euctw", "gb18030", "gbk", "iso88595", "iso88596",
+      "iso88597", "iso88598", "johab", "koi8", "koi8r", "koi8u", "latin10", "latin2", "latin3", "latin4", "latin5", "latin6",
+      "latin7", "latin8", "latin9", "muleinternal", "shiftjis2004", "sjis", "tcvn", "uhc", "vscii", "win1250", "win1251",
+      "win1252", "win1253", "win1254", "win1255", "win1256", "win1257", "win1258", "win866", "win874"};
+  if (std::ranges::find(kOthers, clean) != std::end(kOthers)) {
+    throw not_supported("conversion with encoding " + std::string(name));
+  }
+  throw SqlError("22023", "invalid " + std::string(role) + " encoding name \"" + std::string(name) + "\"");
+}
+
+}  // namespace
+
+void append_hex(std::string_view bytes, std::string& out) {
+  for (char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += kHexDigits[byte >> 4];
+    out += kHexDigits[byte & 15];
+  }
+}
+
+void encode_bytes(std::string_view bytes, std::string_view format, std::string& out) {
+  const std::string name = lower_name(format);
+  if (name == "hex") {
+    append_hex(bytes, out);
+  } else if (name == "base64") {
+    encode_base64(bytes, out);
+  } else if (name == "escape") {
+    encode_escape(bytes, out);
+  } else {
+    throw_unknown_encoding(format);
+  }
+}
+
+void decode_bytes(std::string_view text, std::string_view format, std::string& out) {
+  const std::string name = lower_name(format);
+  if (name == "hex") {
+    decode_hex(text, out);
+  } else if (name == "base64") {
+    decode_base64(text, out);
+  } else if (name == "escape") {
+    decode_escape(text, out);
+  } else {
+    throw_unknown_encoding(format);
+  }
+}
+
+void bytes_in_encoding(std::string_view text, std::string_view encoding, std::string& out) {
+  if (text_encoding(encoding, "destination") != TextEncoding::kLatin1) {
+    out += text;
+    return;
+  }
+  while (!text.empty()) {
+    const std::string_view character = first_character(text);
+    const std::uint32_t code = code_point(character);
+    if (code > 0xFF) {
+      std::string bytes;
+      for (char c : character) fmt::format_to(std::back_inserter(bytes), " 0x{:02x}", static_cast<unsigned char>(c));
+      throw SqlError("22P05", "character with byte sequence" + bytes +
+                                  " in encoding \"UTF8\" has no equivalent in encoding \"LATIN1\"");
+    }
+    out += static_cast<char>(code);
+    text.remove_prefix(character.size());
+  }
+}
+
+void text_from_encoding(std::string_view bytes, std::string_view encoding, std::string& out) {
+  switch (text_encoding(encoding, "source")) {
+    case TextEncoding::kUtf8:
+    case TextEncoding::kSqlAscii:
+      check_utf8(bytes);
+      out += bytes;
+      break;
+    case TextEncoding::kLatin1:
+      for (char c : bytes) append_code_point(static_cast<unsigned char>(c), out);
+      check_utf8(out);
+      break;
+  }
+}
+
+}  // namespace redquel::sql

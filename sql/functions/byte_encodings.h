@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace redquel::sql {
+
+void append_hex(std::string_view bytes, std::string& out);
+
+/// encode(bytea, format) and decode(text, format): hex, base64, escape. 22023 for other formats and malformed data.
+void encode_bytes(std::string_view bytes, std::string_view format, std::string& out);
+void decode_bytes(std::string_view text, std::string_view format, std::string& out);
+
+/// convert_to(text, encoding) and convert_from(bytea, encoding): UTF8, LATIN1 and SQL_ASCII. 22023 for unknown names, 0A000 for
+/// encodings that are not built, 22P05 and 22021 for what cannot be converted.
+void bytes_in_encoding(std::string_view text, std::string_view encoding, std::string& out);
+void text_from_encoding(std::string_view bytes, std::string_view encoding, std::string& out);
+
+}  // namespace redquel::sql

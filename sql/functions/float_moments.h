@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+
+namespace redquel::sql {
+
+/// Number, sum and sum of squared differences of float8 values, by the method of Youngs and Cramer as PostgreSQL has it, so that
+/// results agree in the last bit. 22003 where finite inputs overflow.
+struct FloatMoments {
+  double count = 0, sum = 0, squares = 0;
+
+  void accumulate(double value);
+  std::optional<double> average() const;
+  /// Divided by count - 1 (sample) or count.
+  std::optional<double> variance(bool sample) const;
+  std::optional<double> deviation(bool sample) const;
+};
+
+/// The same for pairs (y, x): what corr, covar_* and regr_* need.
+struct FloatPairMoments {
+  double count = 0, sum_x = 0, squares_x = 0, sum_y = 0, squares_y = 0, products = 0;
+
+  void accumulate(double y, double x);
+};
+
+}  // namespace redquel::sql

@@ -1,0 +1,111 @@
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "sql/functions/families.h"
+#include "sql/functions/function.h"
+#include "sql/functions/lift.h"
+
+namespace redquel::sql {
+namespace {
+
+/// A table and its rows by name.
+template <class Row>
+class NamedTable {
+ public:
+  explicit NamedTable(std::initializer_list<std::vector<Row>> families) {
+    for (const std::vector<Row>& family : families) rows_.insert(rows_.end(), family.begin(), family.end());
+    for (const Row& row : rows_) by_name_[row.name].push_back(&row);
+  }
+
+  std::span<const Row> rows() const { return rows_; }
+  std::span<const Row* const> find(std::string_view name) const {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) return {};
+    return found->second;
+  }
+
+ private:
+  std::vector<Row> rows_;
+  std::unordered_map<std::string_view, std::vector<const Row*>> by_name_;
+};
+
+const NamedTable<ScalarFunction>& functions() {
+  static const NamedTable<ScalarFunction> table({
+      comparison_functions(),
+      arithmetic_functions(),
+      math_functions(),
+      string_functions(),
+      bytea_functions(),
+      pattern_functions(),
+      format_functions(),
+      regexp_functions(),
+      datetime_functions(),
+      datetime_arithmetic_functions(),
+      system_functions(),
+  });
+  return table;
+}
+
+const NamedTable<AggregateFunction>& aggregates() {
+  static const NamedTable<AggregateFunction> table({
+      number_aggregates(),
+      ordered_aggregates(),
+      text_and_boolean_aggregates(),
+      variance_aggregates(),
+  });
+  return table;
+}
+
+const NamedTable<TableFunction>& table_functions() {
+  static const NamedTable<TableFunction> table({series_functions()});
+  return table;
+}
+
+struct CastTable {
+  std::vector<CastFunction> rows;
+  std::map<std::pair<Oid, Oid>, const CastFunction*> by_types;
+};
+
+const CastTable& casts() {
+  static const CastTable table = [] {
+    CastTable built;
+    for (const std::vector<CastFunction>& family : {number_casts(), datetime_casts(), text_casts()}) {
+      built.rows.insert(built.rows.end(), family.begin(), family.end());
+    }
+    for (const CastFunction& row : built.rows) built.by_types[{row.source, row.target}] = &row;
+    return built;
+  }();
+  return table;
+}
+
+}  // namespace
+
+ScalarFunction column_function(std::string_view name, std::initializer_list<Type> arguments, Type result, Kernel kernel,
+                               Volatility volatility, bool strict, bool variadic) {
+  ScalarFunction function;
+  function.name = name;
+  for (Type argument : arguments) function.arguments.push_back(argument.oid);
+  function.result = result.oid;
+  function.kernel = kernel;
+  function.volatility = volatility;
+  function.strict = strict;
+  function.variadic = variadic;
+  return function;
+}
+
+std::span<const ScalarFunction* const> find_functions(std::string_view name) { return functions().find(name); }
+std::span<const AggregateFunction* const> find_aggregates(std::string_view name) { return aggregates().find(name); }
+std::span<const TableFunction* const> find_table_functions(std::string_view name) {
+  return table_functions().find(name);
+}
+
+const CastFunction* find_cast(Oid source, Oid target) {
+  const auto found = casts().by_types.find({source, target});
+  return found == casts().by_types.end() ? nullptr : found->second;
+}
+
+std::span<const ScalarFunction> all_functions() { return functions().rows(); }
+std::span<const CastFunction> all_casts() { return casts().rows; }
+
+}  // namespace redquel::sql

@@ -1,0 +1,273 @@
+#include "sql/functions/resolve.h"
+
+#include <string>
+
+#include "sql/error.h"
+#include "sql/functions/candidates.h"
+
+namespace redquel::sql {
+namespace {
+
+using Offset = std::optional<std::uint32_t>;
+
+std::vector<Oid> oids_of(std::span<const Type> types) {
+  std::vector<Oid> oids;
+  for (Type type : types) oids.push_back(type.oid);
+  return oids;
+}
+
+/// "f(integer, unknown)"
+std::string call_text(std::string_view name, std::span<const Type> arguments) {
+  std::string text(name);
+  text += '(';
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += format_type(Type{arguments[i].oid});
+  }
+  return text + ')';
+}
+
+/// "integer + boolean", "- boolean"
+std::string operator_text(std::string_view name, std::span<const Type> operands) {
+  std::string text;
+  if (operands.size() == 2) text = format_type(Type{operands[0].oid}) + " ";
+  text += name;
+  return text + " " + format_type(Type{operands.back().oid});
+}
+
+SqlError undefined(std::string_view kind, const std::string& call, Offset offset) {
+  std::string capital = kind == "operator" ? "operator" : "function";
+  return SqlError("42883", std::string(kind) + " " + call + " does not exist")
+      .hint("No " + capital + " matches the given name and argument types. You might need to add explicit type casts.")
+      .at(offset);
+}
+
+SqlError ambiguous(std::string_view kind, const std::string& call, Offset offset) {
+  return SqlError("42725", std::string(kind) + " " + call + " is not unique")
+      .hint("Could not choose a best candidate " + std::string(kind) + ". You might need to add explicit type casts.")
+      .at(offset);
+}
+
+template <class Function>
+bool is_variadic(const Function& function) {
+  if constexpr (requires { function.variadic; }) {
+    return function.variadic;
+  } else {
+    return false;
+  }
+}
+
+/// The declared types, the last one repeated for a variadic function; nullopt where the number of arguments does not fit.
+template <class Function>
+std::optional<std::vector<Oid>> signature_for(const Function& function, std::size_t count) {
+  std::vector<Oid> signature = function.arguments;
+  if (signature.size() == count) return signature;
+  if (!is_variadic(function) || count < signature.size()) return std::nullopt;
+  signature.resize(count, signature.back());
+  return signature;
+}
+
+template <class Function>
+struct Overload {
+  Choice::Outcome outcome;
+  const Function* function = nullptr;
+  std::vector<Oid> signature;
+};
+
+template <class Function>
+Overload<Function> choose(std::span<const Function* const> overloads, std::span<const Oid> arguments) {
+  std::vector<const Function*> functions;
+  std::vector<std::vector<Oid>> signatures;
+  for (const Function* function : overloads) {
+    if (std::optional<std::vector<Oid>> signature = signature_for(*function, arguments.size())) {
+      functions.push_back(function);
+      signatures.push_back(*std::move(signature));
+    }
+  }
+  const Choice choice = choose_candidate(signatures, arguments);
+  if (choice.outcome != Choice::Outcome::kFound) return {choice.outcome};
+  return {choice.outcome, functions[choice.index], signatures[choice.index]};
+}
+
+/// Replaces what the signature leaves open by the arguments' types.
+std::vector<Type> bind_arguments(const std::vector<Oid>& signature, std::span<const Type> arguments, Type element) {
+  std::vector<Type> bound;
+  for (std::size_t i = 0; i < signature.size(); ++i) {
+    if (is_polymorphic(signature[i])) {
+      bound.push_back(Type{element.oid});
+    } else if (signature[i] == oid::kAny) {
+      bound.push_back(arguments[i]);
+    } else {
+      bound.push_back(Type{signature[i]});
+    }
+  }
+  return bound;
+}
+
+Type element_type(const std::vector<Oid>& signature, std::span<const Type> arguments, Offset offset) {
+  bool polymorphic = false;
+  for (Oid type : signature) polymorphic = polymorphic || is_polymorphic(type);
+  if (!polymorphic) return kUnknown;
+  if (std::optional<Type> type = polymorphic_type(signature, arguments)) return *type;
+  // An untyped literal beside anynonarray is text: 'a' || 'b' never comes here, min('a') does.
+  for (Oid type : signature) {
+    if (type == kAnyNonArrayOid) return kText;
+  }
+  throw SqlError("42804", "could not determine polymorphic type because input has type unknown").at(offset);
+}
+
+/// A cast written as a call: int4('7'), date(now()).
+std::optional<Type> cast_target(std::string_view name, std::span<const Type> arguments) {
+  if (arguments.size() != 1) return std::nullopt;
+  const TypeInfo* target = find_type(name);
+  if (target == nullptr || target->name != name || target->category == TypeCategory::kPseudo) return std::nullopt;
+  if (!find_cast_path(arguments[0].oid, target->oid, CastContext::kExplicit)) return std::nullopt;
+  return Type{target->oid};
+}
+
+}  // namespace
+
+ResolvedFunction resolve_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
+  const std::vector<Oid> given = oids_of(arguments);
+  const auto overload = choose(find_functions(name), std::span<const Oid>(given));
+  const bool exact = overload.function != nullptr && overload.signature == given;
+  if (!exact) {
+    if (std::optional<Type> target = cast_target(name, arguments)) return {nullptr, {*target}, *target};
+  }
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined("function", call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous("function", call_text(name, arguments), offset);
+  const Type element = element_type(overload.signature, arguments, offset);
+  const Oid result = overload.function->result;
+  return {overload.function, bind_arguments(overload.signature, arguments, element),
+          is_polymorphic(result) ? element : Type{result}};
+}
+
+ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> left, Type right, Offset offset) {
+  std::vector<Type> operands;
+  if (left) operands.push_back(*left);
+  operands.push_back(right);
+  const std::vector<Oid> given = oids_of(operands);
+
+  // An untyped literal beside a typed operand is first taken for that type.
+  std::vector<Oid> assumed = given;
+  if (assumed.size() == 2 && assumed[0] == oid::kUnknown) assumed[0] = assumed[1];
+  if (assumed.size() == 2 && assumed[1] == oid::kUnknown) assumed[1] = assumed[0];
+  const std::span<const ScalarFunction* const> overloads = find_functions(name);
+  for (const ScalarFunction* function : overloads) {
+    if (function->arguments == assumed) {
+      return {function, {assumed.begin(), assumed.end()}, Type{function->result}};
+    }
+  }
+
+  const auto overload = choose(overloads, std::span<const Oid>(given));
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined("operator", operator_text(name, operands), offset);
+  if (overload.outcome == Choice::Outcome::kAmbiguous) {
+    throw ambiguous("operator", operator_text(name, operands), offset);
+  }
+  const Type element = element_type(overload.signature, operands, offset);
+  return {overload.function, bind_arguments(overload.signature, operands, element), Type{overload.function->result}};
+}
+
+ResolvedAggregate resolve_aggregate(std::string_view name, std::span<const Type> arguments, Offset offset) {
+  const std::vector<Oid> given = oids_of(arguments);
+  const auto overload = choose(find_aggregates(name), std::span<const Oid>(given));
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined("function", call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous("function", call_text(name, arguments), offset);
+  const Type element = element_type(overload.signature, arguments, offset);
+  const Oid result = overload.function->result;
+  return {overload.function, bind_arguments(overload.signature, arguments, element),
+          is_polymorphic(result) ? element : Type{result}};
+}
+
+ResolvedTableFunction resolve_table_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
+  const std::vector<Oid> given = oids_of(arguments);
+  const auto overload = choose(find_table_functions(name), std::span<const Oid>(given));
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined("function", call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous("function", call_text(name, arguments), offset);
+  const Type element = element_type(overload.signature, arguments, offset);
+  return {overload.function, bind_arguments(overload.signature, arguments, element)};
+}
+
+bool function_name_exists(std::string_view name) {
+  return !find_functions(name).empty() || !find_aggregates(name).empty() || !find_table_functions(name).empty();
+}
+
+namespace {
+
+/// The type whose operators a type without its own uses: binary compatible.
+Oid operator_type(Oid type) {
+  switch (type) {
+    case oid::kVarchar: return oid::kText;
+    case oid::kRegclass:
+    case oid::kRegtype:
+    case oid::kRegproc: return oid::kOid;
+    default: return type;
+  }
+}
+
+const ScalarFunction* find_own_operator(std::string_view name, Type type) {
+  const std::vector<Oid> signature(2, operator_type(type.oid));
+  for (const ScalarFunction* function : find_functions(name)) {
+    if (function->arguments == signature) return function;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const ScalarFunction& equality_operator(Type type, Offset offset) {
+  if (const ScalarFunction* function = find_own_operator("=", type)) return *function;
+  throw SqlError("42883", "could not identify an equality operator for type " + format_type(Type{type.oid})).at(offset);
+}
+
+const ScalarFunction& ordering_operator(Type type, bool descending, Offset offset) {
+  if (const ScalarFunction* function = find_own_operator(descending ? ">" : "<", type)) return *function;
+  throw SqlError("42883", "could not identify an ordering operator for type " + format_type(Type{type.oid}))
+      .hint("Use an explicit ordering operator or modify the query.")
+      .at(offset);
+}
+
+Type resolve_common_type(std::span<const Type> types, std::string_view construct, std::span<const Offset> offsets) {
+  Type common = types.front();
+  bool same_modifier = true;
+  for (std::size_t i = 1; i < types.size(); ++i) {
+    const Type type = types[i];
+    same_modifier = same_modifier && type == common;
+    if (type.oid == oid::kUnknown || type.oid == common.oid) continue;
+    if (common.oid == oid::kUnknown) {
+      common = type;
+    } else if (category_of(type.oid) != category_of(common.oid)) {
+      throw SqlError("42804", std::string(construct) + " types " + format_type(Type{common.oid}) + " and " +
+                                  format_type(Type{type.oid}) + " cannot be matched")
+          .at(i < offsets.size() ? offsets[i] : Offset{});
+    } else if (const TypeInfo& info = type_info(common.oid);
+               !info.preferred && can_coerce(common, type, CastContext::kImplicit) &&
+               !can_coerce(type, common, CastContext::kImplicit)) {
+      common = type;
+    }
+  }
+  if (common.oid == oid::kUnknown) return kText;
+  return same_modifier ? common : Type{common.oid};
+}
+
+std::optional<CastPath> find_cast_path(Oid source, Oid target, CastContext context) {
+  using Method = CastPath::Method;
+  if (source == target) return CastPath{Method::kNone};
+  if (source == oid::kUnknown) return CastPath{Method::kInputOutput};
+  const auto strength = [](CastContext c) {
+    return c == CastContext::kImplicit ? 0 : c == CastContext::kAssignment ? 1 : 2;
+  };
+  if (const CastFunction* function = find_cast(source, target)) {
+    if (strength(context) < strength(function->context)) return std::nullopt;
+    return CastPath{function->kernel == nullptr ? Method::kRelabel : Method::kFunction, function};
+  }
+  if (context != CastContext::kImplicit && category_of(target) == TypeCategory::kString) {
+    return CastPath{Method::kInputOutput};
+  }
+  if (context == CastContext::kExplicit && category_of(source) == TypeCategory::kString) {
+    return CastPath{Method::kInputOutput};
+  }
+  return std::nullopt;
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <boost/multiprecision/cpp_int.hpp>
+#include <cstdint>
+
+#include "sql/types/numeric.h"
+
+// Included by the numeric_*.cc files only: see numeric.h.
+namespace redquel::sql {
+
+using boost::multiprecision::cpp_int;
+
+struct BigInteger {
+  cpp_int value;
+};
+
+/// 10^exponent; small ones come from a table.
+cpp_int power_of_ten(std::size_t exponent);
+/// Decimal digits of |value|; 0 for 0.
+std::size_t decimal_digits(const cpp_int& value);
+/// value / divisor, half away from zero; divisor > 0.
+cpp_int divide_rounded(const cpp_int& value, const cpp_int& divisor);
+
+/// PostgreSQL keeps numerics in groups of four digits and derives result scales from them: the exponent (base 10000) of the
+/// first group and that group; both 0 for 0.
+struct LeadingGroup {
+  int weight = 0;
+  int digits = 0;
+};
+LeadingGroup leading_group(const Numeric& value);
+
+/// a / b with `scale` digits after the point, rounded or truncated; both finite, b not 0.
+Numeric divide_finite(const Numeric& a, const Numeric& b, int scale, bool round);
+/// Digits after the point that `/` gives its result.
+int division_scale(const Numeric& a, const Numeric& b);
+
+}  // namespace redquel::sql

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "sql/datum.h"
+#include "sql/types/type.h"
+
+namespace redquel::sql {
+
+// The forms of values that index structures in Redis hold (design-review, items 17 and 20). Values are not NULL.
+
+/// Equal values, and only they, have the same text: numeric trimmed ("1.00" → "1"), -0 → "0", char(n) without trailing
+/// blanks, interval folded ('24:00:00' and '1 day' are one), timestamptz in UTC. Other types: their stored text. It parses
+/// back to an equal value.
+std::string canonical_text(Type type, const Datum& value);
+/// Whether the canonical text is what SELECT prints for every value that is equal to it (so that a set of canonical texts
+/// may answer DISTINCT).
+bool canonical_text_is_output(Type type);
+
+/// How an ordered index (zset) of the type is built: by score (int2, int4, int8, date, timestamps, floats), or, for all
+/// other types, lexically: score 0 and the member begins with bytes in order.
+bool has_score(Type type);
+/// Whether different values have different scores (int8, timestamps: only the nearest double; floats: NaN and +infinity
+/// share +inf). Where not, rows of equal score are compared again by the reader.
+bool score_is_exact(Type type);
+/// The score as ZADD takes it: the shortest text of the double, "+inf", "-inf". Order of scores = SQL order, weakly.
+std::string ordered_score(Type type, const Datum& value);
+double score_of(Type type, const Datum& value);
+
+/// Longest prefix of a lexical member. Longer ones are cut there: values that share the cut prefix are compared again.
+inline constexpr std::size_t kMaxOrderedPrefix = 256;
+/// Bytes whose memcmp order is the SQL order of the type (weakly where cut). The caller appends 0x00 and the primary key;
+/// no shorter prefix followed by 0x00 comes after a longer one.
+std::string ordered_member_prefix(Type type, const Datum& value);
+
+}  // namespace redquel::sql

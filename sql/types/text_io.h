@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "sql/column.h"
+#include "sql/datum.h"
+#include "sql/session_settings.h"
+#include "sql/types/datetime.h"
+#include "sql/types/type.h"
+
+namespace redquel::sql {
+
+/// PostgreSQL's input function of the type. The modifier is not applied (see `apply_modifier`), except that an interval's
+/// fields give bare numbers their unit. `now` is what 'now' and 'today' mean. Throws 22P02, 22003, 22007, 22008, 22021…;
+/// 0A000 for pseudo-types and arrays.
+Datum parse_value(Type type, std::string_view text, const SessionSettings& settings, Now now = {});
+/// The same, appended to a column of that type without a detour over Datum.
+void append_parsed(Column& column, std::string_view text, const SessionSettings& settings, Now now = {});
+
+/// The length coercion of the type's modifier: varchar(n), char(n), numeric(p,s), time(p)… An explicit cast cuts text
+/// silently, an assignment throws 22001 "value too long for type character varying(3)". NULL stays NULL.
+Datum apply_modifier(Type type, Datum value, bool explicit_cast);
+/// Whether `apply_modifier` can change or refuse any value of the type.
+bool has_modifier_effect(Type type);
+
+/// PostgreSQL's output function; the value is not NULL. Text is appended to `out`.
+void format_value(Type type, const Datum& value, const SessionSettings& settings, std::string& out);
+/// The same for a row of a column. A row of an encoded column is copied where no setting touches the type or the settings
+/// are the storage form, else parsed and printed again.
+void format_value(const Column& column, std::size_t row, const SessionSettings& settings, std::string& out);
+std::string format_value(Type type, const Datum& value, const SessionSettings& settings = {});
+
+/// Whether any of DateStyle, TimeZone, IntervalStyle, bytea_output, extra_float_digits changes the type's output.
+bool output_depends_on_settings(Type type);
+/// Whether stored text of the type may be copied to a client with these settings.
+bool output_is_storage_form(Type type, const SessionSettings& settings);
+
+}  // namespace redquel::sql

@@ -1,0 +1,225 @@
+#include "sql/types/type.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <string>
+#include <utility>
+
+#include "sql/error.h"
+#include "sql/types/datetime.h"
+
+namespace redquel::sql {
+namespace {
+
+using enum TypeCategory;
+
+// pg_type of PostgreSQL 15, ordered by oid. Arrays and pseudo-types have no values of their own yet; their storage is text.
+constexpr TypeInfo kTypes[] = {
+    {oid::kBool, "bool", "boolean", Storage::kBool, kBoolean, true, 1, 0, oid::kBoolArray, 'c'},
+    {oid::kBytea, "bytea", "bytea", Storage::kText, kUserDefined, false, -1, 0, oid::kByteaArray, 'i'},
+    {oid::kChar, "char", "\"char\"", Storage::kText, kInternal, false, 1, 0, oid::kCharArray, 'c'},
+    {oid::kName, "name", "name", Storage::kText, kString, false, 64, oid::kChar, oid::kNameArray, 'c'},
+    {oid::kInt8, "int8", "bigint", Storage::kInt8, TypeCategory::kNumeric, false, 8, 0, oid::kInt8Array, 'd'},
+    {oid::kInt2, "int2", "smallint", Storage::kInt2, TypeCategory::kNumeric, false, 2, 0, oid::kInt2Array, 's'},
+    {oid::kInt4, "int4", "integer", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kInt4Array, 'i'},
+    {oid::kRegproc, "regproc", "regproc", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
+    {oid::kText, "text", "text", Storage::kText, kString, true, -1, 0, oid::kTextArray, 'i'},
+    {oid::kOid, "oid", "oid", Storage::kInt4, TypeCategory::kNumeric, true, 4, 0, oid::kOidArray, 'i'},
+    {oid::kJson, "json", "json", Storage::kText, kUserDefined, false, -1, 0, 0, 'i'},
+    {oid::kFloat4, "float4", "real", Storage::kFloat4, TypeCategory::kNumeric, false, 4, 0, oid::kFloat4Array, 'i'},
+    {oid::kFloat8, "float8", "double precision", Storage::kFloat8, TypeCategory::kNumeric, true, 8, 0,
+     oid::kFloat8Array, 'd'},
+    {oid::kUnknown, "unknown", "unknown", Storage::kText, TypeCategory::kUnknown, false, -2, 0, 0, 'c'},
+    {oid::kBoolArray, "_bool", "boolean[]", Storage::kText, kArray, false, -1, oid::kBool, 0, 'i'},
+    {oid::kByteaArray, "_bytea", "bytea[]", Storage::kText, kArray, false, -1, oid::kBytea, 0, 'i'},
+    {oid::kCharArray, "_char", "\"char\"[]", Storage::kText, kArray, false, -1, oid::kChar, 0, 'i'},
+    {oid::kNameArray, "_name", "name[]", Storage::kText, kArray, false, -1, oid::kName, 0, 'i'},
+    {oid::kInt2Array, "_int2", "smallint[]", Storage::kText, kArray, false, -1, oid::kInt2, 0, 'i'},
+    {oid::kInt4Array, "_int4", "integer[]", Storage::kText, kArray, false, -1, oid::kInt4, 0, 'i'},
+    {oid::kTextArray, "_text", "text[]", Storage::kText, kArray, false, -1, oid::kText, 0, 'i'},
+    {oid::kBpcharArray, "_bpchar", "character[]", Storage::kText, kArray, false, -1, oid::kBpchar, 0, 'i'},
+    {oid::kVarcharArray, "_varchar", "character varying[]", Storage::kText, kArray, false, -1, oid::kVarchar, 0, 'i'},
+    {oid::kInt8Array, "_int8", "bigint[]", Storage::kText, kArray, false, -1, oid::kInt8, 0, 'd'},
+    {oid::kFloat4Array, "_float4", "real[]", Storage::kText, kArray, false, -1, oid::kFloat4, 0, 'i'},
+    {oid::kFloat8Array, "_float8", "double precision[]", Storage::kText, kArray, false, -1, oid::kFloat8, 0, 'd'},
+    {oid::kOidArray, "_oid", "oid[]", Storage::kText, kArray, false, -1, oid::kOid, 0, 'i'},
+    {oid::kBpchar, "bpchar", "character", Storage::kText, kString, false, -1, 0, oid::kBpcharArray, 'i'},
+    {oid::kVarchar, "varchar", "character varying", Storage::kText, kString, false, -1, 0, oid::kVarcharArray, 'i'},
+    {oid::kDate, "date", "date", Storage::kInt4, kDateTime, false, 4, 0, oid::kDateArray, 'i'},
+    {oid::kTime, "time", "time without time zone", Storage::kInt8, kDateTime, false, 8, 0, oid::kTimeArray, 'd'},
+    {oid::kTimestamp, "timestamp", "timestamp without time zone", Storage::kInt8, kDateTime, false, 8, 0,
+     oid::kTimestampArray, 'd'},
+    {oid::kTimestampArray, "_timestamp", "timestamp without time zone[]", Storage::kText, kArray, false, -1,
+     oid::kTimestamp, 0, 'd'},
+    {oid::kDateArray, "_date", "date[]", Storage::kText, kArray, false, -1, oid::kDate, 0, 'i'},
+    {oid::kTimeArray, "_time", "time without time zone[]", Storage::kText, kArray, false, -1, oid::kTime, 0, 'd'},
+    {oid::kTimestamptz, "timestamptz", "timestamp with time zone", Storage::kInt8, kDateTime, true, 8, 0,
+     oid::kTimestamptzArray, 'd'},
+    {oid::kTimestamptzArray, "_timestamptz", "timestamp with time zone[]", Storage::kText, kArray, false, -1,
+     oid::kTimestamptz, 0, 'd'},
+    {oid::kInterval, "interval", "interval", Storage::kInterval, kTimespan, true, 16, 0, oid::kIntervalArray, 'd'},
+    {oid::kIntervalArray, "_interval", "interval[]", Storage::kText, kArray, false, -1, oid::kInterval, 0, 'd'},
+    {oid::kNumericArray, "_numeric", "numeric[]", Storage::kText, kArray, false, -1, oid::kNumeric, 0, 'i'},
+    {oid::kNumeric, "numeric", "numeric", Storage::kNumeric, TypeCategory::kNumeric, false, -1, 0, oid::kNumericArray,
+     'i'},
+    {oid::kRegclass, "regclass", "regclass", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
+    {oid::kRegtype, "regtype", "regtype", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
+    {oid::kRecord, "record", "record", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
+    {oid::kAny, "any", "\"any\"", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kAnyArray, "anyarray", "anyarray", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
+    {oid::kVoid, "void", "void", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kAnyElement, "anyelement", "anyelement", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kUuid, "uuid", "uuid", Storage::kUuid, kUserDefined, false, 16, 0, oid::kUuidArray, 'c'},
+    {oid::kUuidArray, "_uuid", "uuid[]", Storage::kText, kArray, false, -1, oid::kUuid, 0, 'i'},
+};
+static_assert(std::ranges::is_sorted(kTypes, {}, &TypeInfo::oid));
+
+// Spellings that the SQL grammar turns into pg_catalog names.
+constexpr std::pair<std::string_view, Oid> kSpellings[] = {
+    {"bigint", oid::kInt8},       {"boolean", oid::kBool}, {"character", oid::kBpchar}, {"dec", oid::kNumeric},
+    {"decimal", oid::kNumeric},   {"int", oid::kInt4},     {"integer", oid::kInt4},     {"real", oid::kFloat4},
+    {"smallint", oid::kInt2},     {"float", oid::kFloat8},
+};
+
+/// Marks the highest oid of the built-in types below which a direct table is worth its room.
+constexpr std::size_t kDirect = 3000;
+
+const std::array<const TypeInfo*, kDirect>& by_oid() {
+  static const std::array<const TypeInfo*, kDirect> table = [] {
+    std::array<const TypeInfo*, kDirect> result{};
+    for (const TypeInfo& info : kTypes) result[info.oid] = &info;
+    return result;
+  }();
+  return table;
+}
+
+constexpr std::int32_t kHeaderSize = 4;  // VARHDRSZ: PostgreSQL counts it into the modifiers of varlena types
+constexpr std::int32_t kMaxTextLength = 10485760;
+constexpr std::int32_t kMaxPrecision = 1000, kMinScale = -1000, kMaxScale = 1000;
+constexpr std::int32_t kMaxTimePrecision = 6;
+
+std::string interval_suffix(std::int32_t modifier) {
+  using namespace interval_field;
+  const int fields = (modifier >> 16) & 0x7FFF;
+  const int precision = modifier & 0xFFFF;
+  std::string_view name;
+  switch (fields) {
+    case kYear: name = " year"; break;
+    case kMonth: name = " month"; break;
+    case kDay: name = " day"; break;
+    case kHour: name = " hour"; break;
+    case kMinute: name = " minute"; break;
+    case kSecond: name = " second"; break;
+    case kYear | kMonth: name = " year to month"; break;
+    case kDay | kHour: name = " day to hour"; break;
+    case kDay | kHour | kMinute: name = " day to minute"; break;
+    case kDay | kHour | kMinute | kSecond: name = " day to second"; break;
+    case kHour | kMinute: name = " hour to minute"; break;
+    case kHour | kMinute | kSecond: name = " hour to second"; break;
+    case kMinute | kSecond: name = " minute to second"; break;
+    default: break;
+  }
+  return precision == kFullPrecision ? std::string(name) : fmt::format("{}({})", name, precision);
+}
+
+SqlError invalid_modifier(std::string message) { return SqlError("22023", std::move(message)); }
+
+std::int32_t encode_length(std::string_view name, std::span<const std::int32_t> written) {
+  if (written.size() != 1) throw invalid_modifier("invalid type modifier");
+  if (written[0] < 1) throw invalid_modifier(fmt::format("length for type {} must be at least 1", name));
+  if (written[0] > kMaxTextLength)
+    throw invalid_modifier(fmt::format("length for type {} cannot exceed {}", name, kMaxTextLength));
+  return written[0] + kHeaderSize;
+}
+
+std::int32_t encode_numeric_modifier(std::span<const std::int32_t> written) {
+  if (written.empty() || written.size() > 2) throw invalid_modifier("invalid NUMERIC type modifier");
+  const std::int32_t precision = written[0], scale = written.size() == 2 ? written[1] : 0;
+  if (precision < 1 || precision > kMaxPrecision)
+    throw invalid_modifier(fmt::format("NUMERIC precision {} must be between 1 and {}", precision, kMaxPrecision));
+  if (scale < kMinScale || scale > kMaxScale)
+    throw invalid_modifier(fmt::format("NUMERIC scale {} must be between {} and {}", scale, kMinScale, kMaxScale));
+  return ((precision << 16) | (scale & 0x7FF)) + kHeaderSize;
+}
+
+/// PostgreSQL warns about precisions above 6 and takes 6.
+std::int32_t encode_precision(std::string_view name, std::string_view suffix, std::span<const std::int32_t> written) {
+  if (written.size() != 1) throw invalid_modifier("invalid type modifier");
+  if (written[0] < 0)
+    throw invalid_modifier(fmt::format("{}({}){} precision must not be negative", name, written[0], suffix));
+  return std::min(written[0], kMaxTimePrecision);
+}
+
+/// The parser writes the fields first, then the precision: INTERVAL DAY TO SECOND(3).
+std::int32_t encode_interval_modifier(std::span<const std::int32_t> written) {
+  if (written.empty() || written.size() > 2) throw invalid_modifier("invalid INTERVAL type modifier");
+  if (written.size() == 1) {
+    if (written[0] == interval_field::kAll) return -1;
+    return (written[0] & 0x7FFF) << 16 | interval_field::kFullPrecision;
+  }
+  if (written[1] < 0)
+    throw invalid_modifier(fmt::format("INTERVAL({}) precision must not be negative", written[1]));
+  return (written[0] & 0x7FFF) << 16 | std::min(written[1], kMaxTimePrecision);
+}
+
+}  // namespace
+
+const TypeInfo* find_type(Oid oid) { return oid < kDirect ? by_oid()[oid] : nullptr; }
+
+const TypeInfo& type_info(Oid oid) {
+  const TypeInfo* info = find_type(oid);
+  assert(info != nullptr);
+  return *info;
+}
+
+const TypeInfo* find_type(std::string_view name) {
+  for (const TypeInfo& info : kTypes)
+    if (info.name == name) return &info;
+  for (const auto& [spelling, oid] : kSpellings)
+    if (spelling == name) return find_type(oid);
+  return nullptr;
+}
+
+std::span<const TypeInfo> all_types() { return kTypes; }
+
+std::string format_type(Type type) {
+  const TypeInfo* info = find_type(type.oid);
+  if (info == nullptr) return "???";
+  if (info->category == kArray) return format_type(Type{info->element, type.modifier}) + "[]";
+  if (type.modifier < 0) return std::string(info->display_name);
+  switch (type.oid) {
+    case oid::kVarchar:
+    case oid::kBpchar: return fmt::format("{}({})", info->display_name, type.modifier - kHeaderSize);
+    case oid::kNumeric: {
+      const std::int32_t packed = type.modifier - kHeaderSize;
+      const std::int32_t scale = ((packed & 0x7FF) ^ 1024) - 1024;  // eleven bits with sign
+      return fmt::format("numeric({},{})", (packed >> 16) & 0xFFFF, scale);
+    }
+    case oid::kTime: return fmt::format("time({}) without time zone", type.modifier);
+    case oid::kTimestamp: return fmt::format("timestamp({}) without time zone", type.modifier);
+    case oid::kTimestamptz: return fmt::format("timestamp({}) with time zone", type.modifier);
+    case oid::kInterval: return "interval" + interval_suffix(type.modifier);
+    default: return std::string(info->display_name);
+  }
+}
+
+std::int32_t encode_modifier(Oid type, std::span<const std::int32_t> written) {
+  if (written.empty()) return -1;
+  switch (type) {
+    case oid::kVarchar: return encode_length("varchar", written);
+    case oid::kBpchar: return encode_length("char", written);
+    case oid::kNumeric: return encode_numeric_modifier(written);
+    case oid::kTime: return encode_precision("TIME", "", written);
+    case oid::kTimestamp: return encode_precision("TIMESTAMP", "", written);
+    case oid::kTimestamptz: return encode_precision("TIMESTAMP", " WITH TIME ZONE", written);
+    case oid::kInterval: return encode_interval_modifier(written);
+    default:
+      if (const TypeInfo* info = find_type(type); info != nullptr && info->element != 0 && info->category == kArray)
+        return encode_modifier(info->element, written);
+      throw SqlError("42601", fmt::format("type modifier is not allowed for type \"{}\"", type_info(type).name));
+  }
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,180 @@
+"""Tables and indexes whose making or dropping is cut short, and several redquels over one Redis."""
+import threading
+import time
+
+from harness.pgwire import ConnectionClosed, ServerError
+
+ROWS = 30_000
+
+
+def fill(connection, rows=ROWS):
+    connection.run("CREATE TABLE cut (id integer PRIMARY KEY, a integer NOT NULL, b text UNIQUE)")
+    for start in range(0, rows, 10_000):
+        connection.run(f"INSERT INTO cut SELECT g, g % 100, 'b' || g FROM generate_series({start + 1}, {start + 10_000}) AS s(g)")
+
+
+def run_and_kill(server, sql, delay):
+    """Starts the statement and kills redquel `delay` seconds later; whether it had been acknowledged."""
+    with server.connect() as connection:
+        done = threading.Event()
+
+        def run():
+            try:
+                connection.run(sql)
+                done.set()
+            except (ConnectionClosed, OSError):
+                pass
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        time.sleep(delay)
+        server.kill()
+        thread.join()
+    return done.is_set()
+
+
+def leftovers(redis, prefix):
+    with redis.connect() as raw:
+        return [key for key in raw.keys(prefix + "*") if key == prefix or key.startswith((prefix + ":", prefix + "~"))]
+
+
+def wait_for_none(redis, prefix, seconds=20):
+    deadline = time.monotonic() + seconds
+    while leftovers(redis, prefix):
+        assert time.monotonic() < deadline, f"left behind: {leftovers(redis, prefix)[:10]}"
+        time.sleep(0.05)
+
+
+def test_drop_table_leaves_nothing(make_server, make_redis):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        fill(connection)
+        connection.run("CREATE INDEX cut_a ON cut (a); CREATE INDEX cut_ab ON cut (a, b)")
+        connection.run("DROP TABLE cut")
+    wait_for_none(redis, "cut")
+
+
+def test_drop_table_cut_short(make_server, make_redis):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    for delay in (0.0, 0.005, 0.03, 0.1):
+        with server.connect() as connection:
+            fill(connection, 20_000)
+            connection.run("CREATE INDEX cut_a ON cut (a)")
+        acknowledged = run_and_kill(server, "DROP TABLE cut", delay)
+        server.start()
+        with server.connect() as connection:
+            there = connection.query("SELECT count(*) FROM cut")[-1]
+            if there.error:
+                assert there.sqlstate == "42P01", there.error
+            else:
+                assert not acknowledged and there.texts() == [["20000"]], "half a table"
+                assert connection.run("SELECT * FROM redquel.check_indexes('cut')") == []
+                connection.run("DROP TABLE cut")
+            connection.run("VACUUM")
+        wait_for_none(redis, "cut")
+
+
+def test_create_index_cut_short(make_server, make_redis):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        fill(connection)
+    for delay in (0.0, 0.01, 0.05, 0.15):
+        acknowledged = run_and_kill(server, "CREATE INDEX cut_a ON cut (a)", delay)
+        server.start()
+        with server.connect() as connection:
+            connection.run("VACUUM")
+            assert connection.run("SELECT count(*) FROM cut WHERE a = 7") == [[str(ROWS // 100)]]
+            assert connection.run("SELECT * FROM redquel.check_indexes('cut')") == []
+            dropped = connection.query("DROP INDEX cut_a")[-1]
+            assert dropped.tag or (dropped.sqlstate == "42704" and not acknowledged), dropped.error
+
+
+def test_truncate_cut_short(make_server, make_redis):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    for delay in (0.0, 0.01, 0.05):
+        with server.connect() as connection:
+            connection.run("DROP TABLE IF EXISTS cut")
+            fill(connection, 20_000)
+        acknowledged = run_and_kill(server, "TRUNCATE cut", delay)
+        server.start()
+        with server.connect() as connection:
+            count = connection.run("SELECT count(*) FROM cut")[0][0]
+            assert count == "0" or (count == "20000" and not acknowledged), count
+            assert connection.run("SELECT * FROM redquel.check_indexes('cut')") == []
+
+
+def test_a_dropped_name_is_free_at_once(make_server, make_redis):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        fill(connection, 10_000)
+        connection.run("DROP TABLE cut")
+        connection.run("CREATE TABLE cut (id integer PRIMARY KEY, a integer)")
+        assert connection.run("SELECT count(*) FROM cut") == [["0"]]
+        connection.run("INSERT INTO cut VALUES (1, 1)")
+        time.sleep(0.5)
+        assert connection.run("SELECT * FROM cut") == [["1", "1"]]
+        assert connection.run("SELECT * FROM redquel.check_indexes('cut')") == []
+
+
+def test_two_redquels_see_each_others_tables(make_server, make_redis):
+    redis = make_redis()
+    one, two = make_server(redis=redis), make_server(redis=redis)
+    with one.connect() as a, two.connect() as b:
+        a.run("CREATE TABLE shared (id integer PRIMARY KEY, v text)")
+        b.run("INSERT INTO shared VALUES (1, 'from b')")
+        assert a.run("SELECT v FROM shared WHERE id = 1") == [["from b"]]
+        b.run("ALTER TABLE shared ADD COLUMN w integer")
+        a.run("UPDATE shared SET w = 5")
+        assert b.run("SELECT * FROM shared") == [["1", "from b", "5"]]
+        a.run("CREATE INDEX shared_w ON shared (w)")
+        b.run("INSERT INTO shared VALUES (2, 'two', 6)")
+        assert a.run("SELECT id FROM shared WHERE w = 6") == [["2"]]
+        b.run("ALTER TABLE shared RENAME COLUMN v TO word")
+        assert a.run("SELECT word FROM shared ORDER BY id") == [["from b"], ["two"]]
+        assert a.run("SELECT * FROM redquel.check_indexes('shared')") == []
+        b.run("DROP TABLE shared")
+        assert a.run_error("SELECT * FROM shared")["C"] == "42P01"
+
+
+def test_ddl_beside_writers_of_another_redquel(make_server, make_redis):
+    redis = make_redis()
+    one, two = make_server(redis=redis), make_server(redis=redis)
+    with one.connect() as connection:
+        connection.run("CREATE TABLE busy (id integer PRIMARY KEY, a integer NOT NULL)")
+    stop = threading.Event()
+    troubles = []
+
+    def write(server, first):
+        try:
+            with server.connect() as connection:
+                number = first
+                while not stop.is_set():
+                    connection.run(f"INSERT INTO busy VALUES ({number}, {number % 10})")
+                    connection.run(f"UPDATE busy SET a = a + 1 WHERE id = {number}")
+                    number += 4
+        except (ServerError, ConnectionClosed, OSError) as error:
+            troubles.append(error)
+
+    threads = [threading.Thread(target=write, args=(server, first)) for first, server in enumerate([one, two, one, two])]
+    for thread in threads:
+        thread.start()
+    try:
+        with two.connect() as connection:
+            for turn in range(5):
+                connection.run(f"CREATE INDEX busy_a{turn} ON busy (a)")
+                time.sleep(0.1)
+                if turn % 2:
+                    connection.run(f"DROP INDEX busy_a{turn}")
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert not troubles, troubles[0]
+    with one.connect() as connection:
+        assert connection.run("SELECT * FROM redquel.check_indexes('busy')") == []
+        assert connection.run("SELECT count(*) FROM busy WHERE a = 5") == connection.run("SELECT count(*) FROM busy WHERE a + 0 = 5")

@@ -1,0 +1,205 @@
+"""redquel or its Redis is killed in the middle of things; afterwards nothing is half done.
+
+Every write here is one statement of GROUP rows that carry the same number, so that half of a statement can be seen.
+"""
+import os
+import signal
+import threading
+import time
+
+from harness.pgwire import ConnectionClosed, ServerError
+from harness.servers import wait_until_gone
+
+CONCURRENT = True
+GROUP = 50
+TABLE = """
+    CREATE TABLE fault (id integer PRIMARY KEY, batch integer NOT NULL, n integer NOT NULL, word text UNIQUE, note text);
+    CREATE INDEX fault_batch ON fault USING hash (batch);
+    CREATE INDEX fault_n ON fault (n);
+    CREATE INDEX fault_note ON fault (note);
+"""
+LOST = ("08006", "08007", "57P01", "57P03", "40003")
+
+
+class Writer(threading.Thread):
+    """Inserts and changes batches of its own until the server is gone; remembers what was acknowledged."""
+
+    def __init__(self, server, number):
+        super().__init__(daemon=True)
+        self.server = server
+        self.number = number
+        self.inserted, self.changed, self.tried = set(), {}, set()
+        self.trouble = None
+        self.stop = threading.Event()
+
+    def run(self):
+        try:
+            with self.server.connect(timeout=60) as connection:
+                for turn in range(100_000):
+                    if self.stop.is_set():
+                        return
+                    batch = self.number * 100_000 + turn
+                    self.tried.add(batch)
+                    connection.run(f"INSERT INTO fault SELECT {batch} * {GROUP} + g, {batch}, g, 'w' || ({batch} * {GROUP} + g), NULL "
+                                   f"FROM generate_series(0, {GROUP - 1}) AS s(g)")
+                    self.inserted.add(batch)
+                    if turn % 3 == 2:
+                        self.changed[batch] = "asked"
+                        connection.run(f"UPDATE fault SET n = n + 1000, note = 'changed' WHERE batch = {batch}")
+                        self.changed[batch] = "done"
+        except (ConnectionClosed, OSError):
+            pass
+        except ServerError as error:
+            if error.sqlstate not in LOST:
+                self.trouble = error
+
+
+def write_until(server, breaking, writers=4, seconds=1.0):
+    crew = [Writer(server, number) for number in range(writers)]
+    for writer in crew:
+        writer.start()
+    time.sleep(seconds)
+    breaking()
+    for writer in crew:
+        writer.stop.set()
+        writer.join(90)
+        assert not writer.is_alive(), "a session hangs"
+        assert not writer.trouble, writer.trouble
+    return crew
+
+
+def check(server, crew, acknowledged_survive=True):
+    with server.connect() as connection:
+        assert connection.run("SELECT * FROM redquel.check_indexes('fault')") == []
+        sizes = {int(batch): (int(rows), int(notes), int(low)) for batch, rows, notes, low in
+                 connection.run("SELECT batch, count(*), count(note), min(n) FROM fault GROUP BY batch")}
+    for batch, (rows, notes, low) in sizes.items():
+        assert rows == GROUP, f"{rows} rows of batch {batch}"
+        assert (notes, low) in ((0, 0), (GROUP, 1000)), f"batch {batch} is half changed: {notes} notes, least n {low}"
+    for writer in crew:
+        assert not acknowledged_survive or writer.inserted <= set(sizes), f"lost: {sorted(writer.inserted - set(sizes))[:5]}"
+        for batch, state in writer.changed.items():
+            if state == "done" and acknowledged_survive:
+                assert sizes[batch][1] == GROUP, f"the change of batch {batch} is lost"
+        strangers = {batch for batch in sizes if batch // 100_000 == writer.number} - writer.tried
+        assert not strangers, strangers
+
+
+def test_redquel_killed_while_writing(make_server, make_redis):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        connection.run(TABLE)
+    crew = []
+    for turn in range(3):
+        crew = write_until(server, server.kill, seconds=0.4 + 0.3 * turn)
+        server.start()
+        check(server, crew)
+        with server.connect() as connection:
+            connection.run("DELETE FROM fault")
+
+
+def test_embedded_redquel_killed_while_writing(make_server):
+    server = make_server()
+    with server.connect() as connection:
+        connection.run(TABLE)
+    child = server.embedded_redis
+    crew = write_until(server, server.kill)
+    server.start()
+    assert wait_until_gone(child, 10), "the Redis of the killed redquel still runs beside the new one"
+    check(server, crew)
+
+
+def test_embedded_redis_killed_while_writing(make_server):
+    """redquel starts it again. The append-only file is written every second: the last second may be lost, halves may not."""
+    server = make_server()
+    with server.connect() as connection:
+        connection.run(TABLE)
+    for _ in range(2):
+        child = server.embedded_redis
+        crew = write_until(server, lambda: os.kill(child, signal.SIGKILL))
+        wait_for_redis(server)
+        server.embedded_redis = server._child()
+        check(server, crew, acknowledged_survive=False)
+        with server.connect() as connection:
+            connection.run("DELETE FROM fault")
+
+
+def wait_for_redis(server, seconds=30):
+    """Until a session gets an answer from the table again; everything before must be an honest error."""
+    deadline = time.monotonic() + seconds
+    with server.connect() as connection:
+        while True:
+            try:
+                connection.run("SELECT count(*) FROM fault")
+                return
+            except ServerError as error:
+                assert error.sqlstate in LOST, error
+                assert time.monotonic() < deadline, f"still {error} after {seconds} s"
+                time.sleep(0.05)
+
+
+def test_redis_goes_and_comes_back(make_server, make_redis):
+    redis = make_redis("--appendonly", "yes", "--appendfsync", "always")
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        connection.run(TABLE)
+        connection.run("INSERT INTO fault VALUES (1, 1, 1, 'one', NULL)")
+        redis.process.stop()
+        error = connection.run_error("SELECT * FROM fault WHERE id = 1")
+        assert error["C"] in LOST, error
+        assert connection.run("SELECT 1 + 1") == [["2"]], "a statement that needs no Redis"
+        redis.start()
+        wait_for_redis(server)
+        assert connection.run("SELECT word FROM fault WHERE id = 1") == [["one"]], "the session survives"
+
+
+def test_sessions_wait_for_a_stopped_redis(make_server, make_redis):
+    """SIGSTOP: no answer, no error. Statements wait; after SIGCONT they are answered."""
+    redis = make_redis()
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        connection.run(TABLE)
+        redis.process.send_signal(signal.SIGSTOP)
+        timer = threading.Timer(1.0, redis.process.send_signal, (signal.SIGCONT,))
+        timer.start()
+        connection.run("INSERT INTO fault VALUES (1, 1, 1, 'one', NULL)")
+        timer.join()
+        assert connection.run("SELECT count(*) FROM fault") == [["1"]]
+
+
+def test_cancel_while_redis_is_stopped(make_server, make_redis):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        connection.run(TABLE)
+        connection.run("SELECT * FROM fault")
+        redis.process.send_signal(signal.SIGSTOP)
+        try:
+            timer = threading.Timer(0.3, connection.cancel)
+            timer.start()
+            error = connection.run_error("SELECT * FROM fault WHERE n > 0")
+            assert error["C"] == "57014", error
+        finally:
+            redis.process.send_signal(signal.SIGCONT)
+        assert connection.run("SELECT count(*) FROM fault") == [["0"]]
+
+
+def test_redis_out_of_memory(make_server, make_redis):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        connection.run(TABLE)
+        with redis.connect() as raw:
+            raw("CONFIG", "SET", "maxmemory", str(int(raw.info("memory")["used_memory"]) + (3 << 20)))
+        refused = 0
+        for batch in range(200):
+            try:
+                connection.run(f"INSERT INTO fault SELECT {batch} * {GROUP} + g, {batch}, g, 'w' || ({batch} * {GROUP} + g), NULL "
+                               f"FROM generate_series(0, {GROUP - 1}) AS s(g)")
+            except ServerError as error:
+                assert error.sqlstate == "53200", error
+                refused += 1
+        assert refused
+        assert connection.run("SELECT DISTINCT count(*) FROM fault GROUP BY batch") == [[str(GROUP)]]
+        assert connection.run("SELECT * FROM redquel.check_indexes('fault')") == []

@@ -1,0 +1,146 @@
+"""How the process begins and ends: locks, signals, the embedded Redis."""
+import os
+import signal
+import subprocess
+import threading
+import time
+
+from harness.pgwire import ConnectionClosed
+from harness.processes import temporary_folder
+from harness.servers import wait_until_gone
+
+CONCURRENT = True
+
+
+def test_one_redquel_per_data_directory(make_server):
+    server = make_server()
+    second = subprocess.run([server.binary, "--embedded", "--data-dir", server.data_dir, "--listen", "127.0.0.1:0"], capture_output=True, text=True,
+                            timeout=60)
+    assert second.returncode not in (0, 99), second.returncode
+    assert str(server.process.pid) in second.stderr, second.stderr
+    with server.connect() as connection:
+        assert connection.run("SELECT 1") == [["1"]]
+
+
+def test_data_outlives_the_process(make_server):
+    server = make_server()
+    with server.connect() as connection:
+        connection.run("CREATE TABLE kept (id integer PRIMARY KEY, v text)")
+        connection.run("INSERT INTO kept SELECT g, 'v' || g FROM generate_series(1, 1000) AS s(g)")
+    server.restart()
+    with server.connect() as connection:
+        assert connection.run("SELECT count(*), max(v) FROM kept") == [["1000", "v999"]]
+        assert connection.run("SELECT * FROM redquel.check_indexes('kept')") == []
+
+
+def test_embedded_redis_ends_with_a_killed_redquel(make_server):
+    server = make_server()
+    child = server.embedded_redis
+    server.kill()
+    assert wait_until_gone(child, 20), "the embedded Redis outlives its redquel"
+
+
+def test_embedded_redis_needs_no_port(make_server):
+    server = make_server()
+    with server.redis_connection() as raw:
+        assert raw("CONFIG", "GET", "port") == ["port", "0"]
+        assert raw("CONFIG", "GET", "maxmemory-policy") == ["maxmemory-policy", "noeviction"]
+        assert raw("CONFIG", "GET", "appendonly") == ["appendonly", "yes"]
+
+
+def test_a_long_data_directory(make_server):
+    folder = os.path.join(temporary_folder(), "a" * 60, "b" * 60)
+    server = make_server(data_dir=folder)
+    with server.connect() as connection:
+        assert connection.run("SELECT 1") == [["1"]]
+
+
+def test_a_torn_append_only_file(make_server):
+    """Redis before valkey#4342 truncates inside a MULTI block and loses what follows at the second restart."""
+    server = make_server()
+    with server.connect() as connection:
+        connection.run("CREATE TABLE torn (id integer PRIMARY KEY, v text); CREATE INDEX torn_v ON torn (v)")
+        connection.run("INSERT INTO torn SELECT g, 'before' FROM generate_series(1, 100) AS s(g)")
+    for bytes_cut in (1, 40, 700):
+        with server.redis_connection() as raw:
+            raw("CONFIG", "SET", "appendfsync", "always")
+        with server.connect() as connection:
+            connection.run("INSERT INTO torn SELECT g, 'half' FROM generate_series(1001, 1050) AS s(g)")
+        child = server.embedded_redis
+        server.kill()
+        assert wait_until_gone(child, 20)
+        folder = os.path.join(server.data_dir, "appendonlydir")
+        newest = max((os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".incr.aof")), key=os.path.getmtime)
+        os.truncate(newest, os.path.getsize(newest) - bytes_cut)
+        for turn in range(2):
+            server.start()
+            with server.connect() as connection:
+                assert connection.run("SELECT * FROM redquel.check_indexes('torn')") == []
+                assert connection.run("SELECT count(*) FROM torn WHERE v = 'before'") == [["100"]]
+                assert connection.run("SELECT count(*) FROM torn WHERE v = 'half'")[0][0] in ("0", "50")
+                connection.run(f"INSERT INTO torn VALUES ({bytes_cut * 10_000 + turn}, 'after {bytes_cut}')")
+                time.sleep(1.1)  # appendfsync everysec
+            server.kill() if turn == 0 else server.stop()
+        server.start()
+        with server.connect() as connection:
+            assert connection.run(f"SELECT count(*) FROM torn WHERE v = 'after {bytes_cut}'") == [["2"]], "acknowledged rows are lost"
+            connection.run("DELETE FROM torn WHERE v = 'half'")
+
+
+def test_graceful_end_finishes_what_runs(make_server, make_redis):
+    server = make_server(redis=make_redis())
+    with server.connect() as connection, server.connect() as idle:
+        connection.run("CREATE TABLE ending (id integer PRIMARY KEY)")
+        answers = []
+
+        def write():
+            number = 0
+            try:
+                while True:
+                    connection.run(f"INSERT INTO ending VALUES ({number})")
+                    number += 1
+            except ConnectionClosed:
+                pass
+            except Exception as error:
+                answers.append(error)
+            answers.append(number)
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        time.sleep(0.3)
+        server.stop()
+        thread.join()
+        acknowledged = answers[-1]
+        assert all(getattr(error, "sqlstate", None) == "57P01" for error in answers[:-1]), answers
+        try:
+            kind, payload = idle.read()
+            assert kind == b"E" and b"57P01" in payload
+        except ConnectionClosed:
+            pass
+    server.start()
+    with server.connect() as connection:
+        assert int(connection.run("SELECT count(*) FROM ending")[0][0]) in (acknowledged, acknowledged + 1)
+
+
+def test_interrupt_ends_it_too(make_server):
+    server = make_server()
+    child = server.embedded_redis
+    process, server.process = server.process, None
+    assert process.stop(signal.SIGINT) == 0, process.log()
+    assert wait_until_gone(child, 10)
+
+
+def test_wrong_options(build):
+    redquel = os.path.join(build, "redquel")
+    for options in (["--no-such-option"], ["--listen", "nonsense"], ["--redis", "ftp://nowhere"], ["--config", "/does/not/exist.toml"],
+                    ["--listen", "127.0.0.1:99999"]):
+        done = subprocess.run([redquel, *options], capture_output=True, text=True, timeout=60, cwd=temporary_folder())
+        assert done.returncode not in (0, 99) and done.returncode > 0, (options, done.returncode)
+        assert done.stderr or done.stdout, options
+
+
+def test_a_port_that_is_taken(make_server, make_redis):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    done = subprocess.run([server.binary, "--redis", redis.url, "--listen", f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=60)
+    assert done.returncode > 0 and str(server.port) in done.stderr, done.stderr

@@ -1,0 +1,114 @@
+"""What differs between two servers' answers to the same statement, in words."""
+from harness.sql_files import ERROR_PARTS
+
+# ErrorResponse fields that must be equal: severity, SQLSTATE, message, detail, hint, position, and the names of schema, table,
+# column, type and constraint. File, line and routine are PostgreSQL's own business.
+COMPARED_FIELDS = "SVCMDHPstcdn"
+FIELD_NAMES = {"S": "severity", "V": "severity", "C": "SQLSTATE", "M": "message", "D": "detail", "H": "hint", "P": "position",
+               "s": "schema", "t": "table", "c": "column", "d": "data type", "n": "constraint"}
+SHOWN_ROWS = 12
+
+
+def differences(oracle, subject, sort="nosort", ignored=frozenset()):
+    """Compares two lists of results; returns lines for people, none if they agree."""
+    if len(oracle) != len(subject):
+        return [f"{len(oracle)} results against {len(subject)}", f"  oracle:  {[summary(r) for r in oracle]}",
+                f"  subject: {[summary(r) for r in subject]}"]
+    found = []
+    for expected, got in zip(oracle, subject):
+        found += _result_differences(expected, got, sort, ignored)
+    return found
+
+
+def _result_differences(expected, got, sort, ignored):
+    if bool(expected.error) != bool(got.error):
+        return [f"  oracle:  {summary(expected)}", f"  subject: {summary(got)}"]
+    found = []
+    if "notices" not in ignored:
+        a, b = [_notice(n) for n in expected.notices], [_notice(n) for n in got.notices]
+        if a != b:
+            found += _pair("notices", a, b)
+    if expected.error:
+        skipped = "".join(ERROR_PARTS[part] for part in ignored if part in ERROR_PARTS)
+        for letter in COMPARED_FIELDS:
+            if letter not in skipped and expected.error.get(letter) != got.error.get(letter):
+                found += _pair(FIELD_NAMES[letter], expected.error.get(letter), got.error.get(letter))
+        return found
+    if (expected.columns is None) != (got.columns is None):
+        return found + _pair("columns", _columns(expected), _columns(got))
+    if expected.columns is not None:
+        for part, pick in (("names", lambda c: c.name), ("types", lambda c: c.type_oid), ("formats", lambda c: c.format)):
+            a, b = [pick(c) for c in expected.columns], [pick(c) for c in got.columns]
+            if part not in ignored and a != b:
+                found += _pair(f"column {part}", a, b)
+        if "rows" not in ignored:
+            found += _row_differences(expected.rows, got.rows, sort)
+    if "tag" not in ignored and expected.tag != got.tag:
+        found += _pair("command tag", expected.tag, got.tag)
+    if expected.parameter_types != got.parameter_types:
+        found += _pair("parameter types", expected.parameter_types, got.parameter_types)
+    return found
+
+
+def _row_differences(expected, got, sort):
+    a, b = arranged(expected, sort), arranged(got, sort)
+    if a == b:
+        return []
+    found = [f"rows: {len(a)} against {len(b)}"]
+    if arranged(expected, "rowsort") == arranged(got, "rowsort"):
+        found.append("  the same rows in another order (is the order defined? else: rowsort)")
+    shown = 0
+    for number in range(max(len(a), len(b))):
+        left = row_text(a[number]) if number < len(a) else "(no row)"
+        right = row_text(b[number]) if number < len(b) else "(no row)"
+        if left != right:
+            if shown == SHOWN_ROWS:
+                found.append("  …")
+                break
+            found += [f"  row {number + 1} oracle:  {left}", f"  row {number + 1} subject: {right}"]
+            shown += 1
+    return found
+
+
+def arranged(rows, sort):
+    if sort == "rowsort":
+        return sorted(rows, key=lambda row: [(value is None, value or b"") for value in row])
+    if sort == "valuesort":
+        return [[value] for value in sorted((v for row in rows for v in row), key=lambda v: (v is None, v or b""))]
+    return rows
+
+
+def value_text(value):
+    if value is None:
+        return "NULL"
+    if value == b"":
+        return "(empty)"
+    try:
+        text = value.decode()
+        return text if text.isprintable() else repr(text)
+    except UnicodeDecodeError:
+        return "0x" + value.hex()
+
+
+def row_text(row):
+    return " | ".join(value_text(value) for value in row)
+
+
+def summary(result):
+    if result.error:
+        return f"{result.error.get('S')} {result.error.get('C')}: {result.error.get('M')}"
+    if result.columns is not None:
+        return f"{len(result.rows)} rows, {result.tag}"
+    return "empty query" if result.empty else str(result.tag)
+
+
+def _columns(result):
+    return None if result.columns is None else [column.name for column in result.columns]
+
+
+def _notice(fields):
+    return f"{fields.get('S')} {fields.get('C')}: {fields.get('M')}"
+
+
+def _pair(what, expected, got):
+    return [f"{what}:", f"  oracle:  {expected}", f"  subject: {got}"]

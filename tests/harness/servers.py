@@ -1,0 +1,213 @@
+"""Throw-away servers: PostgreSQL (the oracle), Redis, redquel. Each starts on demand and is ready when its log says so."""
+import glob
+import os
+import signal
+import shutil
+import subprocess
+import time
+
+from harness import pgwire
+from harness.processes import Process, guard_process, temporary_folder
+from harness.resp import RedisConnection
+
+# What both servers are told at connection, so that a difference is never one of settings.
+SESSION = {"client_encoding": "UTF8", "DateStyle": "ISO, MDY", "TimeZone": "UTC", "application_name": "tests"}
+
+
+class Postgres:
+    """PostgreSQL 15 in C locale and UTF8, on a unix socket, without fsync."""
+
+    def __init__(self):
+        self.folder = temporary_folder()
+        self.user = "postgres" if os.getuid() == 0 else None
+        self.process = None
+        self._databases = 0
+
+    def binary(self, name):
+        for folder in ["/usr/lib/postgresql/15/bin", *sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True)]:
+            if os.path.exists(f"{folder}/{name}"):
+                return f"{folder}/{name}"
+        return shutil.which(name) or name
+
+    def start(self):
+        if self.user:
+            shutil.chown(self.folder, self.user, self.user)
+        data = f"{self.folder}/data"
+        options = dict(user=self.user, group=self.user, extra_groups=[]) if self.user else {}
+        subprocess.run([self.binary("initdb"), "-D", data, "--locale=C", "-E", "UTF8", "-U", "postgres", "-A", "trust", "-N",
+                        "--no-instructions"], check=True, stdout=subprocess.DEVNULL, cwd=self.folder, **options)
+        settings = {"listen_addresses": "", "unix_socket_directories": self.folder, "port": 5432, "fsync": "off",
+                    "full_page_writes": "off", "synchronous_commit": "off", "max_connections": 200, "timezone": "UTC",
+                    "lc_messages": "C", "logging_collector": "off", "log_min_messages": "log", "log_checkpoints": "off", "shared_buffers": "64MB"}
+        self.process = Process([self.binary("postgres"), "-D", data,
+                                *[word for name, value in settings.items() for word in ("-c", f"{name}={value}")]],
+                               f"{self.folder}/log", user=self.user, cwd=self.folder)
+        self.process.wait_for_line("ready to accept connections")
+        return self
+
+    @property
+    def address(self):
+        return f"{self.folder}/.s.PGSQL.5432"
+
+    def connect(self, database="postgres", timeout=60.0, **parameters):
+        return pgwire.Connection(self.address, database=database, timeout=timeout, **{**SESSION, **parameters})
+
+    def socket(self, timeout=60.0):
+        """A connection on which nothing has been sent yet."""
+        return pgwire.Connection(self.address, timeout=timeout, start=False)
+
+    def alive(self):
+        return self.process.alive()
+
+    def create_database(self):
+        """A fresh, empty database; returns its name."""
+        self._databases += 1
+        name = f"fresh_{os.getpid()}_{self._databases}"
+        with self.connect() as connection:
+            connection.run(f"CREATE DATABASE {name} TEMPLATE template0")
+        return name
+
+    def drop_database(self, name):
+        with self.connect() as connection:
+            connection.run(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def stop(self):
+        if self.process:
+            self.process.stop(signal.SIGQUIT)
+
+
+class Redis:
+    """A plain redis-server on a unix socket, without persistence unless asked for."""
+
+    def __init__(self, *options):
+        self.folder = temporary_folder()
+        self.socket_path = f"{self.folder}/redis.sock"
+        self.options = options
+        self.process = None
+
+    def start(self):
+        self.process = Process(["redis-server", "--port", "0", "--unixsocket", self.socket_path, "--dir", self.folder,
+                                "--save", "", "--daemonize", "no", *self.options], f"{self.folder}/redis.log")
+        self.process.wait_for_line("ready to accept connections at")
+        return self
+
+    @property
+    def url(self):
+        return f"unix://{self.socket_path}"
+
+    def connect(self):
+        return RedisConnection(self.socket_path)
+
+    def flush(self):
+        with self.connect() as connection:
+            connection("FLUSHALL")
+
+    def stop(self):
+        if self.process:
+            self.process.stop()
+
+    def kill(self):
+        self.process.kill()
+
+
+class Redquel:
+    """A redquel of the given build, over a Redis of the harness or, with `redis=None`, over its embedded one."""
+
+    def __init__(self, build, redis=None, *options, data_dir=None, environment=None):
+        self.binary = os.path.join(build, "redquel")
+        self.redis = redis
+        self.options = options
+        self.folder = temporary_folder()
+        self.data_dir = data_dir or f"{self.folder}/data"
+        self.environment = {**os.environ, **sanitizer_environment(), **(environment or {})}
+        self.process = None
+        self.address = None
+        self.embedded_redis = None
+
+    def start(self):
+        store = ["--redis", self.redis.url] if self.redis else ["--embedded", "--data-dir", self.data_dir]
+        self.process = Process([self.binary, "--listen", "127.0.0.1:0", *store, *self.options], f"{self.folder}/redquel.log",
+                               environment=self.environment, cwd=self.folder)
+        ready = self.process.wait_for_line(r"^ready (\S+):(\d+)$")
+        self.address = (ready[1], int(ready[2]))
+        if not self.redis:
+            self.embedded_redis = self._child()
+            guard_process(self.embedded_redis)
+        return self
+
+    def _child(self):
+        """The pid of the embedded Redis."""
+        with self.redis_connection() as connection:
+            return int(connection.info("server")["process_id"])
+
+    @property
+    def host(self):
+        return self.address[0]
+
+    @property
+    def port(self):
+        return self.address[1]
+
+    def connect(self, database="postgres", timeout=60.0, **parameters):
+        return pgwire.Connection(self.address, database=database, timeout=timeout, **{**SESSION, **parameters})
+
+    def socket(self, timeout=60.0):
+        """A connection on which nothing has been sent yet."""
+        return pgwire.Connection(self.address, timeout=timeout, start=False)
+
+    def redis_connection(self):
+        if self.redis:
+            return self.redis.connect()
+        sockets = [path for path in glob.glob(f"{self.data_dir}/*") if path.endswith(".sock")]
+        return RedisConnection(sockets[0])
+
+    def alive(self):
+        return self.process.alive()
+
+    def stop(self, timeout=30.0):
+        """Ends the server as a service manager does. Raises if that is not a clean end: a sanitizer speaks at the end, too."""
+        if not self.process:
+            return
+        status = self.process.stop(signal.SIGTERM, timeout)
+        process, self.process = self.process, None
+        if status != 0:
+            raise ServerDied(f"redquel ended with status {status}\n{tail(process.log())}")
+        if self.embedded_redis and wait_until_gone(self.embedded_redis, 10) is False:
+            raise ServerDied(f"the embedded Redis {self.embedded_redis} still runs")
+
+    def kill(self):
+        """SIGKILL, now."""
+        self.process.kill()
+        self.process = None
+
+    def restart(self):
+        self.stop()
+        return self.start()
+
+
+class ServerDied(Exception):
+    pass
+
+
+def wait_until_gone(pid, seconds):
+    """Whether the process, not a child of ours, ends in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                if file.read().rsplit(")", 1)[1].split()[0] == "Z":
+                    return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def sanitizer_environment():
+    return {"ASAN_OPTIONS": "abort_on_error=0:exitcode=99:detect_leaks=1",
+            "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=99",
+            "TSAN_OPTIONS": "halt_on_error=0:exitcode=99:second_deadlock_stack=1"}
+
+
+def tail(text, lines=60):
+    return "\n".join(text.splitlines()[-lines:])

@@ -1,0 +1,240 @@
+"""Runs .test files against redquel and PostgreSQL and reports every difference."""
+import os
+import queue
+import re
+import threading
+import time
+import traceback
+
+from harness import sql_files
+from harness.comparison import arranged, differences, row_text, summary
+from harness.pgwire import ConnectionClosed
+from harness.servers import Redis, Redquel, tail
+
+READS = re.compile(r"\s*(SELECT|VALUES|TABLE|WITH|SHOW|\()", re.I)
+WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE|NEXTVAL|SETVAL|INTO)\b", re.I)
+
+
+class Oracle:
+    """A database of its own in the shared PostgreSQL for each file."""
+    name = "postgresql"
+
+    def __init__(self, postgres):
+        self.postgres = postgres
+
+    def open(self):
+        self.database = self.postgres.create_database()
+
+    def connect(self, timeout):
+        return self.postgres.connect(self.database, timeout)
+
+    def restart(self):
+        pass
+
+    def close(self):
+        self.postgres.drop_database(self.database)
+
+    def state(self):
+        return ""
+
+    def end(self):
+        pass
+
+
+class Subject:
+    """A redquel and a Redis of its own for each worker: emptied and started anew for each file."""
+    name = "redquel"
+
+    def __init__(self, build, options=()):
+        self.redis = Redis().start()
+        self.server = Redquel(build, self.redis, *options)
+
+    def open(self):
+        self.redis.flush()
+        self.server.start()
+
+    def connect(self, timeout):
+        return self.server.connect(timeout=timeout)
+
+    def restart(self):
+        self.server.restart()
+
+    def close(self):
+        self.server.stop()
+
+    def state(self):
+        process = self.server.process
+        return "" if process.alive() else f"redquel ended with status {process.popen.wait()}\n{tail(process.log(), 40)}"
+
+    def end(self):
+        self.redis.stop()
+
+
+class Side:
+    """One server during one file: its sessions by name."""
+
+    def __init__(self, server, timeout):
+        self.server = server
+        self.timeout = timeout
+        self.sessions = {}
+
+    def session(self, name):
+        if name not in self.sessions:
+            self.sessions[name] = self.server.connect(self.timeout)
+        return self.sessions[name]
+
+    def run(self, record):
+        return self.session(record.connection).query(record.sql)
+
+    def run_extended(self, record, result_format):
+        return [self.session(record.connection).extended(record.sql, result_format=result_format)]
+
+    def restart(self):
+        self.close_sessions()
+        self.server.restart()
+
+    def close_sessions(self):
+        for session in self.sessions.values():
+            session.close()
+        self.sessions = {}
+
+
+class FileRun:
+    def __init__(self, path, oracle, subject, report, extended, timeout):
+        self.path = path
+        self.sides = [Side(oracle, timeout), Side(subject, timeout)]
+        self.report = report
+        self.extended = extended
+        self.passed = self.failed = 0
+
+    def run(self):
+        started = time.monotonic()
+        records = []
+        try:
+            records = sql_files.read(self.path)
+            for side in self.sides:
+                side.server.open()
+            self._run_records(records)
+        except Exception as error:  # a broken file or server is a failure of this file, not of the run
+            self._fail(0, f"{type(error).__name__}: {error}", "" if isinstance(error, sql_files.TestFileError)
+                       else traceback.format_exc())
+        for side in self.sides:
+            try:
+                side.close_sessions()
+                side.server.close()
+            except Exception as error:
+                self._fail(0, f"at the end: {error}", "")
+        self.report.passes(self.passed)
+        self.report.file_done(self.path, self.passed, self.failed, started)
+
+    def _run_records(self, records):
+        for number, record in enumerate(records):
+            if record.kind == "restart":
+                for side in self.sides:
+                    side.restart()
+                continue
+            try:
+                found = self._check(record)
+            except (ConnectionClosed, OSError, ValueError) as error:
+                state = "\n".join(filter(None, (side.server.state() for side in self.sides)))
+                self._fail(record.line, record.heading, f"{record.sql}\n{type(error).__name__}: {error}\n{state}")
+                left = len(records) - number - 1
+                if left:
+                    self._fail(record.line, f"{left} further records were not run", "")
+                return
+            if found:
+                self._fail(record.line, record.heading, "\n".join([shortened(record.sql), *found]))
+            else:
+                self.passed += 1
+
+    def _check(self, record):
+        sides = [side for side in self.sides if side.server.name in record.servers]
+        if len(sides) < 2:
+            return [line for side in sides for line in self._check_alone(record, side)]
+        oracle, subject = (side.run(record) for side in sides)
+        found = [f"(the oracle itself) {line}" for line in unexpected(record, oracle)]
+        found += differences(oracle, subject, record.sort, record.ignored)
+        if record.expected is not None and not found:
+            found += unexpected_rows(record, subject)
+        if found or not self.extended or not self._repeatable(record):
+            return found
+        for result_format, words in ((0, "extended protocol, text"), (1, "extended protocol, binary")):
+            oracle, subject = (side.run_extended(record, result_format) for side in self.sides)
+            found += [f"{words}: {line}" for line in differences(oracle, subject, record.sort, record.ignored)]
+        return found
+
+    @staticmethod
+    def _check_alone(record, side):
+        results = side.run(record)
+        return unexpected(record, results) or (unexpected_rows(record, results) if record.expected is not None else [])
+
+    @staticmethod
+    def _repeatable(record):
+        if record.outcome == "error":
+            return True
+        return record.kind == "query" and READS.match(record.sql) and not WRITES.search(record.sql)
+
+    def _fail(self, line, heading, text):
+        self.failed += 1
+        self.report.fails(f"{self.path}:{line}", f"{heading}\n{text}")
+
+
+def unexpected(record, results):
+    """What the file itself says about the outcome."""
+    error = next((result.error for result in results if result.error), None)
+    if record.outcome == "any":
+        return []
+    if record.outcome == "error":
+        if not error or error.get("C") != record.sqlstate:
+            return [f"expected error {record.sqlstate}: {[summary(result) for result in results]}"]
+    elif error:
+        return [f"expected success: {error.get('C')}: {error.get('M')}"]
+    elif record.kind == "query":
+        columns = results[-1].columns if results else None
+        if columns is None:
+            return ["a query gives columns; use `statement ok`"]
+        if record.types and len(record.types) != len(columns):
+            return [f"{len(columns)} columns, not {len(record.types)}"]
+    return []
+
+
+def unexpected_rows(record, results):
+    got = [row_text(row) for row in arranged(results[-1].rows, record.sort)] if results else []
+    expected = [line.replace("\t", " | ") for line in record.expected]
+    if got == expected:
+        return []
+    return ["rows written in the file:", *(f"  {line}" for line in expected), "rows given:", *(f"  {line}" for line in got)]
+
+
+def shortened(sql, limit=2000):
+    return sql if len(sql) <= limit else f"{sql[:limit]} … ({len(sql)} characters)"
+
+
+def run_files(paths, postgres, make_subject, report, jobs=2, extended=False, timeout=60.0):
+    """Runs the files on `jobs` workers. `make_subject` builds one server for a worker."""
+    waiting = queue.Queue()
+    # Long files first, so that no worker is left alone with one at the end.
+    for path in sorted(paths, key=lambda path: -os.path.getsize(path)):
+        waiting.put(path)
+
+    def work():
+        subject = None
+        while True:
+            try:
+                path = waiting.get_nowait()
+            except queue.Empty:
+                break
+            try:
+                subject = subject or make_subject()
+            except Exception as error:
+                report.fails(f"{path}:0", f"the server did not start: {error}")
+                continue
+            FileRun(path, Oracle(postgres), subject, report, extended, timeout).run()
+        if subject:
+            subject.end()
+
+    workers = [threading.Thread(target=work) for _ in range(max(1, min(jobs, len(paths))))]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
