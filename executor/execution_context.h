@@ -20,6 +20,9 @@ namespace redquel::executor {
 /// The catalog moved since the statement was planned. Never reaches a client: the engine plans again.
 struct StaleCatalog {};
 
+/// A value that a writing statement had read was changed before its writes arrived; nothing was written. The engine runs it again.
+struct WriteConflict {};
+
 /// Limits that keep Redis responsive and memory bounded.
 struct ReadLimits {
   std::size_t chunk_rows = 1000;         // rows that one command reads of a walk
@@ -69,6 +72,8 @@ class ExecutionContext {
 
   std::size_t work_mem = 64u << 20;
   ReadLimits limits;
+  std::size_t max_written_rows = 100'000;
+  std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
   CheapnessMemory* cheapness = nullptr;          // the engine's
 

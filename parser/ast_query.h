@@ -64,8 +64,8 @@ struct Join {
   FromItemPtr left;
   FromItemPtr right;
   std::vector<std::string> using_columns;
-  std::string using_alias;  // USING (…) AS x
-  ExpressionPtr on;         // may be null
+  std::string using_alias;     // USING (…) AS x
+  ExpressionPtr on;            // may be null
   std::optional<Alias> alias;  // (a JOIN b …) AS x
 };
 

@@ -127,16 +127,25 @@ struct CommandTag {
   std::string_view operator()(const ast::ShowVariable&) const { return "SHOW"; }
   std::string_view operator()(const ast::Transaction& transaction) const {
     switch (transaction.kind) {
-      case ast::TransactionKind::kBegin: return "BEGIN";
-      case ast::TransactionKind::kStart: return "START TRANSACTION";
-      case ast::TransactionKind::kCommit: return "COMMIT";
+      case ast::TransactionKind::kBegin:
+        return "BEGIN";
+      case ast::TransactionKind::kStart:
+        return "START TRANSACTION";
+      case ast::TransactionKind::kCommit:
+        return "COMMIT";
       case ast::TransactionKind::kRollback:
-      case ast::TransactionKind::kRollbackTo: return "ROLLBACK";
-      case ast::TransactionKind::kSavepoint: return "SAVEPOINT";
-      case ast::TransactionKind::kRelease: return "RELEASE";
-      case ast::TransactionKind::kPrepare: return "PREPARE TRANSACTION";
-      case ast::TransactionKind::kCommitPrepared: return "COMMIT PREPARED";
-      case ast::TransactionKind::kRollbackPrepared: return "ROLLBACK PREPARED";
+      case ast::TransactionKind::kRollbackTo:
+        return "ROLLBACK";
+      case ast::TransactionKind::kSavepoint:
+        return "SAVEPOINT";
+      case ast::TransactionKind::kRelease:
+        return "RELEASE";
+      case ast::TransactionKind::kPrepare:
+        return "PREPARE TRANSACTION";
+      case ast::TransactionKind::kCommitPrepared:
+        return "COMMIT PREPARED";
+      case ast::TransactionKind::kRollbackPrepared:
+        return "ROLLBACK PREPARED";
     }
     return "BEGIN";
   }
@@ -158,10 +167,14 @@ struct CommandTag {
   std::string_view operator()(const ast::LockTable&) const { return "LOCK TABLE"; }
   std::string_view operator()(const ast::Discard& discard) const {
     switch (discard.target) {
-      case ast::DiscardTarget::kAll: return "DISCARD ALL";
-      case ast::DiscardTarget::kPlans: return "DISCARD PLANS";
-      case ast::DiscardTarget::kSequences: return "DISCARD SEQUENCES";
-      case ast::DiscardTarget::kTemporary: return "DISCARD TEMP";
+      case ast::DiscardTarget::kAll:
+        return "DISCARD ALL";
+      case ast::DiscardTarget::kPlans:
+        return "DISCARD PLANS";
+      case ast::DiscardTarget::kSequences:
+        return "DISCARD SEQUENCES";
+      case ast::DiscardTarget::kTemporary:
+        return "DISCARD TEMP";
     }
     return "DISCARD";
   }

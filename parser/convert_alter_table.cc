@@ -22,42 +22,70 @@ ast::Alteration convert_column_type(const PgQuery__AlterTableCmd& command) {
 /// What it is called when it is refused.
 std::string_view refused_name(PgQuery__AlterTableType type) {
   switch (type) {
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStatistics: return "ALTER COLUMN SET STATISTICS";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStorage: return "ALTER COLUMN SET STORAGE";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetCompression: return "ALTER COLUMN SET COMPRESSION";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddIndexConstraint: return "ADD CONSTRAINT USING INDEX";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ClusterOn: return "CLUSTER ON";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropCluster: return "SET WITHOUT CLUSTER";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetLogged: return "SET LOGGED";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetUnLogged: return "SET UNLOGGED";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOids: return "SET WITHOUT OIDS";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetAccessMethod: return "SET ACCESS METHOD";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetTableSpace: return "SET TABLESPACE";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStatistics:
+      return "ALTER COLUMN SET STATISTICS";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStorage:
+      return "ALTER COLUMN SET STORAGE";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetCompression:
+      return "ALTER COLUMN SET COMPRESSION";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddIndexConstraint:
+      return "ADD CONSTRAINT USING INDEX";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_ClusterOn:
+      return "CLUSTER ON";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropCluster:
+      return "SET WITHOUT CLUSTER";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetLogged:
+      return "SET LOGGED";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetUnLogged:
+      return "SET UNLOGGED";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOids:
+      return "SET WITHOUT OIDS";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetAccessMethod:
+      return "SET ACCESS METHOD";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetTableSpace:
+      return "SET TABLESPACE";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrig:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableAlwaysTrig:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableReplicaTrig:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrigAll:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrigUser: return "ENABLE TRIGGER";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrigUser:
+      return "ENABLE TRIGGER";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrig:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrigAll:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrigUser: return "DISABLE TRIGGER";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrigUser:
+      return "DISABLE TRIGGER";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableRule:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableAlwaysRule:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableReplicaRule: return "ENABLE RULE";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableRule: return "DISABLE RULE";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddInherit: return "INHERIT";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropInherit: return "NO INHERIT";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddOf: return "OF";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOf: return "NOT OF";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ReplicaIdentity: return "REPLICA IDENTITY";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableRowSecurity: return "ENABLE ROW LEVEL SECURITY";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableRowSecurity: return "DISABLE ROW LEVEL SECURITY";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ForceRowSecurity: return "FORCE ROW LEVEL SECURITY";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_NoForceRowSecurity: return "NO FORCE ROW LEVEL SECURITY";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AttachPartition: return "ATTACH PARTITION";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartition: return "DETACH PARTITION";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartitionFinalize: return "DETACH PARTITION FINALIZE";
-    default: return "this form";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableReplicaRule:
+      return "ENABLE RULE";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableRule:
+      return "DISABLE RULE";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddInherit:
+      return "INHERIT";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropInherit:
+      return "NO INHERIT";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddOf:
+      return "OF";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOf:
+      return "NOT OF";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_ReplicaIdentity:
+      return "REPLICA IDENTITY";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableRowSecurity:
+      return "ENABLE ROW LEVEL SECURITY";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableRowSecurity:
+      return "DISABLE ROW LEVEL SECURITY";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_ForceRowSecurity:
+      return "FORCE ROW LEVEL SECURITY";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_NoForceRowSecurity:
+      return "NO FORCE ROW LEVEL SECURITY";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_AttachPartition:
+      return "ATTACH PARTITION";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartition:
+      return "DETACH PARTITION";
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartitionFinalize:
+      return "DETACH PARTITION FINALIZE";
+    default:
+      return "this form";
   }
 }
 
@@ -68,18 +96,24 @@ ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
   switch (command.subtype) {
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AddColumn:
       return ast::AddColumn{convert_column(*command.def->column_def), if_exists};
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn: return ast::DropColumn{name, if_exists, cascade};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn:
+      return ast::DropColumn{name, if_exists, cascade};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ColumnDefault:
       return ast::AlterColumnDefault{name, convert_expression(command.def)};
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropNotNull: return ast::AlterColumnNotNull{name, false};
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetNotNull: return ast::AlterColumnNotNull{name, true};
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType: return convert_column_type(command);
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropNotNull:
+      return ast::AlterColumnNotNull{name, false};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetNotNull:
+      return ast::AlterColumnNotNull{name, true};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType:
+      return convert_column_type(command);
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AddIdentity:
       return ast::AddIdentity{name, convert_constraint(*command.def->constraint)};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetIdentity:
       return ast::SetIdentity{name, convert_options(list_items(command.def))};
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropIdentity: return ast::DropIdentity{name, if_exists};
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropExpression: return ast::DropExpression{name, if_exists};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropIdentity:
+      return ast::DropIdentity{name, if_exists};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropExpression:
+      return ast::DropExpression{name, if_exists};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetOptions:
       return ast::SetColumnOptions{name, convert_storage_options(list_items(command.def)), false};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ResetOptions:
@@ -92,14 +126,18 @@ ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
       return ast::AddConstraint{convert_constraint(*command.def->constraint)};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterConstraint:
       return ast::AlterConstraint{convert_constraint(*command.def->constraint)};
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropConstraint: return ast::DropConstraint{name, if_exists, cascade};
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ValidateConstraint: return ast::ValidateConstraint{name};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropConstraint:
+      return ast::DropConstraint{name, if_exists, cascade};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_ValidateConstraint:
+      return ast::ValidateConstraint{name};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetRelOptions:
       return ast::SetTableOptions{convert_storage_options(list_items(command.def)), false};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ResetRelOptions:
       return ast::SetTableOptions{convert_storage_options(list_items(command.def)), true};
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ChangeOwner: return ast::ChangeOwner{convert_role(command.newowner)};
-    default: return ast::OtherAlteration{"ALTER TABLE ... " + std::string(refused_name(command.subtype))};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_ChangeOwner:
+      return ast::ChangeOwner{convert_role(command.newowner)};
+    default:
+      return ast::OtherAlteration{"ALTER TABLE ... " + std::string(refused_name(command.subtype))};
   }
 }
 

@@ -126,7 +126,8 @@ ast::CreateDomain convert(const PgQuery__CreateDomainStmt& create) {
       case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_DEFERRED:
       case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_IMMEDIATE:
         throw sql::SqlError("0A000", "specifying constraint deferrability not supported for domains");
-      default: result.constraints.push_back(convert_constraint(*item->constraint));
+      default:
+        result.constraints.push_back(convert_constraint(*item->constraint));
     }
   }
   return result;
@@ -138,8 +139,12 @@ ast::AlterDomain convert(const PgQuery__AlterDomainStmt& alter) {
   result.cascade = is_cascade(alter.behavior);
   result.if_exists = alter.missing_ok;
   switch (alter.subtype[0]) {
-    case 'N': result.alteration = ast::DomainAlteration::kDropNotNull; break;
-    case 'O': result.alteration = ast::DomainAlteration::kSetNotNull; break;
+    case 'N':
+      result.alteration = ast::DomainAlteration::kDropNotNull;
+      break;
+    case 'O':
+      result.alteration = ast::DomainAlteration::kSetNotNull;
+      break;
     case 'C':
       result.alteration = ast::DomainAlteration::kAddConstraint;
       result.constraint = convert_constraint(*alter.def->constraint);
@@ -166,11 +171,16 @@ ast::CreateComposite convert(const PgQuery__CompositeTypeStmt& create) {
 
 ast::ParameterMode convert_parameter_mode(PgQuery__FunctionParameterMode mode) {
   switch (mode) {
-    case PG_QUERY__FUNCTION_PARAMETER_MODE__FUNC_PARAM_OUT: return ast::ParameterMode::kOut;
-    case PG_QUERY__FUNCTION_PARAMETER_MODE__FUNC_PARAM_INOUT: return ast::ParameterMode::kInOut;
-    case PG_QUERY__FUNCTION_PARAMETER_MODE__FUNC_PARAM_VARIADIC: return ast::ParameterMode::kVariadic;
-    case PG_QUERY__FUNCTION_PARAMETER_MODE__FUNC_PARAM_TABLE: return ast::ParameterMode::kTable;
-    default: return ast::ParameterMode::kIn;
+    case PG_QUERY__FUNCTION_PARAMETER_MODE__FUNC_PARAM_OUT:
+      return ast::ParameterMode::kOut;
+    case PG_QUERY__FUNCTION_PARAMETER_MODE__FUNC_PARAM_INOUT:
+      return ast::ParameterMode::kInOut;
+    case PG_QUERY__FUNCTION_PARAMETER_MODE__FUNC_PARAM_VARIADIC:
+      return ast::ParameterMode::kVariadic;
+    case PG_QUERY__FUNCTION_PARAMETER_MODE__FUNC_PARAM_TABLE:
+      return ast::ParameterMode::kTable;
+    default:
+      return ast::ParameterMode::kIn;
   }
 }
 
@@ -230,11 +240,10 @@ ast::ImportForeignSchema convert(const PgQuery__ImportForeignSchemaStmt& import)
   result.server = import.server_name;
   result.remote_schema = import.remote_schema;
   result.local_schema = import.local_schema;
-  result.list = import.list_type == PG_QUERY__IMPORT_FOREIGN_SCHEMA_TYPE__FDW_IMPORT_SCHEMA_LIMIT_TO
-                    ? ast::ImportList::kLimitTo
-                : import.list_type == PG_QUERY__IMPORT_FOREIGN_SCHEMA_TYPE__FDW_IMPORT_SCHEMA_EXCEPT
-                    ? ast::ImportList::kExcept
-                    : ast::ImportList::kAll;
+  result.list =
+      import.list_type == PG_QUERY__IMPORT_FOREIGN_SCHEMA_TYPE__FDW_IMPORT_SCHEMA_LIMIT_TO ? ast::ImportList::kLimitTo
+      : import.list_type == PG_QUERY__IMPORT_FOREIGN_SCHEMA_TYPE__FDW_IMPORT_SCHEMA_EXCEPT ? ast::ImportList::kExcept
+                                                                                           : ast::ImportList::kAll;
   for (const Node* item : nodes(import.table_list, import.n_table_list)) {
     result.tables.push_back(convert_relation(*item->range_var));
   }
@@ -292,28 +301,48 @@ ast::DropRole convert(const PgQuery__DropRoleStmt& drop) {
 
 std::optional<ast::Statement> convert_definition(const Node& node) {
   switch (node.node_case) {
-    case PG_QUERY__NODE__NODE_CREATE_STMT: return ast::Statement{convert_create_table(*node.create_stmt)};
-    case PG_QUERY__NODE__NODE_INDEX_STMT: return ast::Statement{convert_create_index(*node.index_stmt)};
-    case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT: return ast::Statement{convert_alter_table(*node.alter_table_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_STMT:
+      return ast::Statement{convert_create_table(*node.create_stmt)};
+    case PG_QUERY__NODE__NODE_INDEX_STMT:
+      return ast::Statement{convert_create_index(*node.index_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT:
+      return ast::Statement{convert_alter_table(*node.alter_table_stmt)};
     case PG_QUERY__NODE__NODE_CREATE_FOREIGN_TABLE_STMT:
       return ast::Statement{convert(*node.create_foreign_table_stmt)};
-    case PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT: return ast::Statement{convert(*node.create_table_as_stmt)};
-    case PG_QUERY__NODE__NODE_DROP_STMT: return ast::Statement{convert(*node.drop_stmt)};
-    case PG_QUERY__NODE__NODE_TRUNCATE_STMT: return ast::Statement{convert(*node.truncate_stmt)};
-    case PG_QUERY__NODE__NODE_RENAME_STMT: return ast::Statement{convert(*node.rename_stmt)};
-    case PG_QUERY__NODE__NODE_ALTER_OBJECT_SCHEMA_STMT: return ast::Statement{convert(*node.alter_object_schema_stmt)};
-    case PG_QUERY__NODE__NODE_ALTER_OWNER_STMT: return ast::Statement{convert(*node.alter_owner_stmt)};
-    case PG_QUERY__NODE__NODE_CREATE_SCHEMA_STMT: return ast::Statement{convert(*node.create_schema_stmt)};
-    case PG_QUERY__NODE__NODE_VIEW_STMT: return ast::Statement{convert(*node.view_stmt)};
-    case PG_QUERY__NODE__NODE_CREATE_SEQ_STMT: return ast::Statement{convert(*node.create_seq_stmt)};
-    case PG_QUERY__NODE__NODE_ALTER_SEQ_STMT: return ast::Statement{convert(*node.alter_seq_stmt)};
-    case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT: return ast::Statement{convert(*node.create_enum_stmt)};
-    case PG_QUERY__NODE__NODE_ALTER_ENUM_STMT: return ast::Statement{convert(*node.alter_enum_stmt)};
-    case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT: return ast::Statement{convert(*node.create_domain_stmt)};
-    case PG_QUERY__NODE__NODE_ALTER_DOMAIN_STMT: return ast::Statement{convert(*node.alter_domain_stmt)};
-    case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT: return ast::Statement{convert(*node.composite_type_stmt)};
-    case PG_QUERY__NODE__NODE_CREATE_FUNCTION_STMT: return ast::Statement{convert(*node.create_function_stmt)};
-    case PG_QUERY__NODE__NODE_COMMENT_STMT: return ast::Statement{convert(*node.comment_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT:
+      return ast::Statement{convert(*node.create_table_as_stmt)};
+    case PG_QUERY__NODE__NODE_DROP_STMT:
+      return ast::Statement{convert(*node.drop_stmt)};
+    case PG_QUERY__NODE__NODE_TRUNCATE_STMT:
+      return ast::Statement{convert(*node.truncate_stmt)};
+    case PG_QUERY__NODE__NODE_RENAME_STMT:
+      return ast::Statement{convert(*node.rename_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_OBJECT_SCHEMA_STMT:
+      return ast::Statement{convert(*node.alter_object_schema_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_OWNER_STMT:
+      return ast::Statement{convert(*node.alter_owner_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_SCHEMA_STMT:
+      return ast::Statement{convert(*node.create_schema_stmt)};
+    case PG_QUERY__NODE__NODE_VIEW_STMT:
+      return ast::Statement{convert(*node.view_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_SEQ_STMT:
+      return ast::Statement{convert(*node.create_seq_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_SEQ_STMT:
+      return ast::Statement{convert(*node.alter_seq_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
+      return ast::Statement{convert(*node.create_enum_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_ENUM_STMT:
+      return ast::Statement{convert(*node.alter_enum_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_DOMAIN_STMT:
+      return ast::Statement{convert(*node.create_domain_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_DOMAIN_STMT:
+      return ast::Statement{convert(*node.alter_domain_stmt)};
+    case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
+      return ast::Statement{convert(*node.composite_type_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_FUNCTION_STMT:
+      return ast::Statement{convert(*node.create_function_stmt)};
+    case PG_QUERY__NODE__NODE_COMMENT_STMT:
+      return ast::Statement{convert(*node.comment_stmt)};
     case PG_QUERY__NODE__NODE_CREATE_FOREIGN_SERVER_STMT:
       return ast::Statement{convert(*node.create_foreign_server_stmt)};
     case PG_QUERY__NODE__NODE_ALTER_FOREIGN_SERVER_STMT:
@@ -321,15 +350,22 @@ std::optional<ast::Statement> convert_definition(const Node& node) {
     case PG_QUERY__NODE__NODE_IMPORT_FOREIGN_SCHEMA_STMT:
       return ast::Statement{convert(*node.import_foreign_schema_stmt)};
     case PG_QUERY__NODE__NODE_CREATE_EXTENSION_STMT:
-      return ast::Statement{ast::CreateExtension{node.create_extension_stmt->extname,
-                                                 node.create_extension_stmt->if_not_exists != 0}};
-    case PG_QUERY__NODE__NODE_REFRESH_MAT_VIEW_STMT: return ast::Statement{convert(*node.refresh_mat_view_stmt)};
-    case PG_QUERY__NODE__NODE_GRANT_STMT: return ast::Statement{convert(*node.grant_stmt)};
-    case PG_QUERY__NODE__NODE_GRANT_ROLE_STMT: return ast::Statement{convert(*node.grant_role_stmt)};
-    case PG_QUERY__NODE__NODE_CREATE_ROLE_STMT: return ast::Statement{convert(*node.create_role_stmt)};
-    case PG_QUERY__NODE__NODE_ALTER_ROLE_STMT: return ast::Statement{convert(*node.alter_role_stmt)};
-    case PG_QUERY__NODE__NODE_DROP_ROLE_STMT: return ast::Statement{convert(*node.drop_role_stmt)};
-    default: return std::nullopt;
+      return ast::Statement{
+          ast::CreateExtension{node.create_extension_stmt->extname, node.create_extension_stmt->if_not_exists != 0}};
+    case PG_QUERY__NODE__NODE_REFRESH_MAT_VIEW_STMT:
+      return ast::Statement{convert(*node.refresh_mat_view_stmt)};
+    case PG_QUERY__NODE__NODE_GRANT_STMT:
+      return ast::Statement{convert(*node.grant_stmt)};
+    case PG_QUERY__NODE__NODE_GRANT_ROLE_STMT:
+      return ast::Statement{convert(*node.grant_role_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_ROLE_STMT:
+      return ast::Statement{convert(*node.create_role_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_ROLE_STMT:
+      return ast::Statement{convert(*node.alter_role_stmt)};
+    case PG_QUERY__NODE__NODE_DROP_ROLE_STMT:
+      return ast::Statement{convert(*node.drop_role_stmt)};
+    default:
+      return std::nullopt;
   }
 }
 

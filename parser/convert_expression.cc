@@ -14,7 +14,8 @@ using ast::ExpressionPtr;
 
 template <typename Kind>
 ExpressionPtr make(std::uint32_t offset, std::uint32_t start, Kind&& kind) {
-  return std::make_unique<const Expression>(Expression{.offset = offset, .start = start, .node = std::forward<Kind>(kind)});
+  return std::make_unique<const Expression>(
+      Expression{.offset = offset, .start = start, .node = std::forward<Kind>(kind)});
 }
 
 std::uint32_t leftmost(std::uint32_t offset, const ExpressionPtr& argument) {
@@ -31,12 +32,18 @@ ExpressionPtr convert_constant(const PgQuery__AConst& constant) {
   const std::uint32_t at = convert_location(constant.location);
   if (constant.isnull) return make(at, at, ast::NullLiteral{});
   switch (constant.val_case) {
-    case PG_QUERY__A__CONST__VAL_IVAL: return make(at, at, ast::IntegerLiteral{constant.ival->ival});
-    case PG_QUERY__A__CONST__VAL_FVAL: return make(at, at, ast::NumericLiteral{constant.fval->fval});
-    case PG_QUERY__A__CONST__VAL_BOOLVAL: return make(at, at, ast::BooleanLiteral{constant.boolval->boolval != 0});
-    case PG_QUERY__A__CONST__VAL_BSVAL: return make(at, at, ast::BitStringLiteral{constant.bsval->bsval});
-    case PG_QUERY__A__CONST__VAL_SVAL: return make(at, at, ast::StringLiteral{constant.sval->sval});
-    default: return make(at, at, ast::NullLiteral{});
+    case PG_QUERY__A__CONST__VAL_IVAL:
+      return make(at, at, ast::IntegerLiteral{constant.ival->ival});
+    case PG_QUERY__A__CONST__VAL_FVAL:
+      return make(at, at, ast::NumericLiteral{constant.fval->fval});
+    case PG_QUERY__A__CONST__VAL_BOOLVAL:
+      return make(at, at, ast::BooleanLiteral{constant.boolval->boolval != 0});
+    case PG_QUERY__A__CONST__VAL_BSVAL:
+      return make(at, at, ast::BitStringLiteral{constant.bsval->bsval});
+    case PG_QUERY__A__CONST__VAL_SVAL:
+      return make(at, at, ast::StringLiteral{constant.sval->sval});
+    default:
+      return make(at, at, ast::NullLiteral{});
   }
 }
 
@@ -156,16 +163,22 @@ ExpressionPtr convert_operator(const PgQuery__AExpr& expression) {
       return make(at, start, ast::NullIf{std::move(left), convert_expression(expression.rexpr)});
     case PG_QUERY__A__EXPR__KIND__AEXPR_IN:
       return make(at, start, ast::InList{negated, std::move(left), convert_expressions(list_items(expression.rexpr))});
-    case PG_QUERY__A__EXPR__KIND__AEXPR_LIKE: return like(ast::LikeKind::kLike);
-    case PG_QUERY__A__EXPR__KIND__AEXPR_ILIKE: return like(ast::LikeKind::kILike);
-    case PG_QUERY__A__EXPR__KIND__AEXPR_SIMILAR: return like(ast::LikeKind::kSimilarTo);
-    case PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN: return between(false, false);
-    case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN: return between(true, false);
-    case PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN_SYM: return between(false, true);
-    case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN_SYM: return between(true, true);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_LIKE:
+      return like(ast::LikeKind::kLike);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_ILIKE:
+      return like(ast::LikeKind::kILike);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_SIMILAR:
+      return like(ast::LikeKind::kSimilarTo);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN:
+      return between(false, false);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN:
+      return between(true, false);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN_SYM:
+      return between(false, true);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN_SYM:
+      return between(true, true);
     default:
-      return make(at, start,
-                  ast::OperatorCall{std::move(name), std::move(left), convert_expression(expression.rexpr)});
+      return make(at, start, ast::OperatorCall{std::move(name), std::move(left), convert_expression(expression.rexpr)});
   }
 }
 
@@ -174,21 +187,36 @@ ExpressionPtr convert_boolean_operator(const PgQuery__BoolExpr& expression) {
   ast::Expressions arguments = convert_expressions(nodes(expression.args, expression.n_args));
   const std::uint32_t start = leftmost(at, arguments);
   switch (expression.boolop) {
-    case PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR: return make(at, start, ast::And{std::move(arguments)});
-    case PG_QUERY__BOOL_EXPR_TYPE__OR_EXPR: return make(at, start, ast::Or{std::move(arguments)});
-    default: return make(at, start, ast::Not{std::move(arguments.at(0))});
+    case PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR:
+      return make(at, start, ast::And{std::move(arguments)});
+    case PG_QUERY__BOOL_EXPR_TYPE__OR_EXPR:
+      return make(at, start, ast::Or{std::move(arguments)});
+    default:
+      return make(at, start, ast::Not{std::move(arguments.at(0))});
   }
 }
 
 ExpressionPtr convert_boolean_test(const PgQuery__BooleanTest& test) {
   ast::BooleanTest result;
   switch (test.booltesttype) {
-    case PG_QUERY__BOOL_TEST_TYPE__IS_NOT_TRUE: result.negated = true; [[fallthrough]];
-    case PG_QUERY__BOOL_TEST_TYPE__IS_TRUE: result.value = ast::TruthValue::kTrue; break;
-    case PG_QUERY__BOOL_TEST_TYPE__IS_NOT_FALSE: result.negated = true; [[fallthrough]];
-    case PG_QUERY__BOOL_TEST_TYPE__IS_FALSE: result.value = ast::TruthValue::kFalse; break;
-    case PG_QUERY__BOOL_TEST_TYPE__IS_NOT_UNKNOWN: result.negated = true; [[fallthrough]];
-    default: result.value = ast::TruthValue::kUnknown; break;
+    case PG_QUERY__BOOL_TEST_TYPE__IS_NOT_TRUE:
+      result.negated = true;
+      [[fallthrough]];
+    case PG_QUERY__BOOL_TEST_TYPE__IS_TRUE:
+      result.value = ast::TruthValue::kTrue;
+      break;
+    case PG_QUERY__BOOL_TEST_TYPE__IS_NOT_FALSE:
+      result.negated = true;
+      [[fallthrough]];
+    case PG_QUERY__BOOL_TEST_TYPE__IS_FALSE:
+      result.value = ast::TruthValue::kFalse;
+      break;
+    case PG_QUERY__BOOL_TEST_TYPE__IS_NOT_UNKNOWN:
+      result.negated = true;
+      [[fallthrough]];
+    default:
+      result.value = ast::TruthValue::kUnknown;
+      break;
   }
   result.argument = convert_expression(test.arg);
   const std::uint32_t at = convert_location(test.location);
@@ -230,11 +258,21 @@ ExpressionPtr convert_cast(const PgQuery__TypeCast& cast) {
 ExpressionPtr convert_sub_link(const PgQuery__SubLink& link) {
   ast::SubLink result;
   switch (link.sub_link_type) {
-    case PG_QUERY__SUB_LINK_TYPE__EXISTS_SUBLINK: result.kind = ast::SubLinkKind::kExists; break;
-    case PG_QUERY__SUB_LINK_TYPE__ALL_SUBLINK: result.kind = ast::SubLinkKind::kAll; break;
-    case PG_QUERY__SUB_LINK_TYPE__ANY_SUBLINK: result.kind = ast::SubLinkKind::kAny; break;
-    case PG_QUERY__SUB_LINK_TYPE__ARRAY_SUBLINK: result.kind = ast::SubLinkKind::kArray; break;
-    default: result.kind = ast::SubLinkKind::kScalar; break;
+    case PG_QUERY__SUB_LINK_TYPE__EXISTS_SUBLINK:
+      result.kind = ast::SubLinkKind::kExists;
+      break;
+    case PG_QUERY__SUB_LINK_TYPE__ALL_SUBLINK:
+      result.kind = ast::SubLinkKind::kAll;
+      break;
+    case PG_QUERY__SUB_LINK_TYPE__ANY_SUBLINK:
+      result.kind = ast::SubLinkKind::kAny;
+      break;
+    case PG_QUERY__SUB_LINK_TYPE__ARRAY_SUBLINK:
+      result.kind = ast::SubLinkKind::kArray;
+      break;
+    default:
+      result.kind = ast::SubLinkKind::kScalar;
+      break;
   }
   result.test = convert_expression(link.testexpr);
   result.operator_name = convert_names(nodes(link.oper_name, link.n_oper_name));
@@ -248,36 +286,53 @@ ExpressionPtr convert_value_function(const PgQuery__SQLValueFunction& function) 
   ast::SqlValueFunction result;
   switch (function.op) {
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME:
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME_N: result.function = ast::ValueFunction::kCurrentTime; break;
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME_N:
+      result.function = ast::ValueFunction::kCurrentTime;
+      break;
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP:
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP_N:
       result.function = ast::ValueFunction::kCurrentTimestamp;
       break;
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME:
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME_N: result.function = ast::ValueFunction::kLocalTime; break;
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME_N:
+      result.function = ast::ValueFunction::kLocalTime;
+      break;
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP:
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP_N:
       result.function = ast::ValueFunction::kLocalTimestamp;
       break;
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_ROLE: result.function = ast::ValueFunction::kCurrentRole; break;
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_USER: result.function = ast::ValueFunction::kCurrentUser; break;
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_USER: result.function = ast::ValueFunction::kUser; break;
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_SESSION_USER: result.function = ast::ValueFunction::kSessionUser; break;
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_ROLE:
+      result.function = ast::ValueFunction::kCurrentRole;
+      break;
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_USER:
+      result.function = ast::ValueFunction::kCurrentUser;
+      break;
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_USER:
+      result.function = ast::ValueFunction::kUser;
+      break;
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_SESSION_USER:
+      result.function = ast::ValueFunction::kSessionUser;
+      break;
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_CATALOG:
       result.function = ast::ValueFunction::kCurrentCatalog;
       break;
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_SCHEMA:
       result.function = ast::ValueFunction::kCurrentSchema;
       break;
-    default: result.function = ast::ValueFunction::kCurrentDate; break;
+    default:
+      result.function = ast::ValueFunction::kCurrentDate;
+      break;
   }
   if (function.typmod >= 0) {
     switch (function.op) {
       case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME_N:
       case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP_N:
       case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME_N:
-      case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP_N: result.precision = function.typmod; break;
-      default: break;
+      case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP_N:
+        result.precision = function.typmod;
+        break;
+      default:
+        break;
     }
   }
   const std::uint32_t at = convert_location(function.location);
@@ -296,14 +351,22 @@ ExpressionPtr convert_indirection_expression(const PgQuery__AIndirection& indire
 [[noreturn]] void refuse_xml(const PgQuery__XmlExpr& xml) {
   const auto name = [&xml]() -> std::string_view {
     switch (xml.op) {
-      case PG_QUERY__XML_EXPR_OP__IS_XMLCONCAT: return "XMLCONCAT";
-      case PG_QUERY__XML_EXPR_OP__IS_XMLELEMENT: return "XMLELEMENT";
-      case PG_QUERY__XML_EXPR_OP__IS_XMLFOREST: return "XMLFOREST";
-      case PG_QUERY__XML_EXPR_OP__IS_XMLPARSE: return "XMLPARSE";
-      case PG_QUERY__XML_EXPR_OP__IS_XMLPI: return "XMLPI";
-      case PG_QUERY__XML_EXPR_OP__IS_XMLROOT: return "XMLROOT";
-      case PG_QUERY__XML_EXPR_OP__IS_DOCUMENT: return "IS DOCUMENT";
-      default: return "XML";
+      case PG_QUERY__XML_EXPR_OP__IS_XMLCONCAT:
+        return "XMLCONCAT";
+      case PG_QUERY__XML_EXPR_OP__IS_XMLELEMENT:
+        return "XMLELEMENT";
+      case PG_QUERY__XML_EXPR_OP__IS_XMLFOREST:
+        return "XMLFOREST";
+      case PG_QUERY__XML_EXPR_OP__IS_XMLPARSE:
+        return "XMLPARSE";
+      case PG_QUERY__XML_EXPR_OP__IS_XMLPI:
+        return "XMLPI";
+      case PG_QUERY__XML_EXPR_OP__IS_XMLROOT:
+        return "XMLROOT";
+      case PG_QUERY__XML_EXPR_OP__IS_DOCUMENT:
+        return "IS DOCUMENT";
+      default:
+        return "XML";
     }
   };
   throw sql::not_supported(name(), convert_location(xml.location));
@@ -323,8 +386,12 @@ std::vector<ast::IndirectionStep> convert_indirection(Nodes items) {
   steps.reserve(items.size());
   for (const Node* item : items) {
     switch (item->node_case) {
-      case PG_QUERY__NODE__NODE_STRING: steps.emplace_back(ast::FieldStep{item->string->sval}); break;
-      case PG_QUERY__NODE__NODE_A_STAR: steps.emplace_back(ast::StarStep{}); break;
+      case PG_QUERY__NODE__NODE_STRING:
+        steps.emplace_back(ast::FieldStep{item->string->sval});
+        break;
+      case PG_QUERY__NODE__NODE_A_STAR:
+        steps.emplace_back(ast::StarStep{});
+        break;
       case PG_QUERY__NODE__NODE_A_INDICES: {
         const PgQuery__AIndices& indices = *item->a_indices;
         if (indices.is_slice) {
@@ -334,7 +401,8 @@ std::vector<ast::IndirectionStep> convert_indirection(Nodes items) {
         }
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   return steps;
@@ -376,21 +444,32 @@ ast::ExpressionPtr convert_expression(const Node* node) {
   if (node == nullptr) return nullptr;
   sql::check_stack_depth();
   switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_A_CONST: return convert_constant(*node->a_const);
-    case PG_QUERY__NODE__NODE_COLUMN_REF: return convert_column_ref(*node->column_ref);
+    case PG_QUERY__NODE__NODE_A_CONST:
+      return convert_constant(*node->a_const);
+    case PG_QUERY__NODE__NODE_COLUMN_REF:
+      return convert_column_ref(*node->column_ref);
     case PG_QUERY__NODE__NODE_PARAM_REF: {
       const std::uint32_t at = convert_location(node->param_ref->location);
       return make(at, at, ast::ParameterRef{node->param_ref->number});
     }
-    case PG_QUERY__NODE__NODE_A_EXPR: return convert_operator(*node->a_expr);
-    case PG_QUERY__NODE__NODE_BOOL_EXPR: return convert_boolean_operator(*node->bool_expr);
-    case PG_QUERY__NODE__NODE_FUNC_CALL: return convert_function(*node->func_call);
-    case PG_QUERY__NODE__NODE_TYPE_CAST: return convert_cast(*node->type_cast);
-    case PG_QUERY__NODE__NODE_CASE_EXPR: return convert_case(*node->case_expr);
-    case PG_QUERY__NODE__NODE_SUB_LINK: return convert_sub_link(*node->sub_link);
-    case PG_QUERY__NODE__NODE_BOOLEAN_TEST: return convert_boolean_test(*node->boolean_test);
-    case PG_QUERY__NODE__NODE_A_INDIRECTION: return convert_indirection_expression(*node->a_indirection);
-    case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION: return convert_value_function(*node->sqlvalue_function);
+    case PG_QUERY__NODE__NODE_A_EXPR:
+      return convert_operator(*node->a_expr);
+    case PG_QUERY__NODE__NODE_BOOL_EXPR:
+      return convert_boolean_operator(*node->bool_expr);
+    case PG_QUERY__NODE__NODE_FUNC_CALL:
+      return convert_function(*node->func_call);
+    case PG_QUERY__NODE__NODE_TYPE_CAST:
+      return convert_cast(*node->type_cast);
+    case PG_QUERY__NODE__NODE_CASE_EXPR:
+      return convert_case(*node->case_expr);
+    case PG_QUERY__NODE__NODE_SUB_LINK:
+      return convert_sub_link(*node->sub_link);
+    case PG_QUERY__NODE__NODE_BOOLEAN_TEST:
+      return convert_boolean_test(*node->boolean_test);
+    case PG_QUERY__NODE__NODE_A_INDIRECTION:
+      return convert_indirection_expression(*node->a_indirection);
+    case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION:
+      return convert_value_function(*node->sqlvalue_function);
     case PG_QUERY__NODE__NODE_NULL_TEST: {
       const PgQuery__NullTest& test = *node->null_test;
       const std::uint32_t at = convert_location(test.location);
@@ -441,10 +520,12 @@ ast::ExpressionPtr convert_expression(const Node* node) {
     }
     case PG_QUERY__NODE__NODE_CURRENT_OF_EXPR:
       return make(0, 0, ast::CurrentOf{node->current_of_expr->cursor_name});
-    case PG_QUERY__NODE__NODE_XML_EXPR: refuse_xml(*node->xml_expr);
+    case PG_QUERY__NODE__NODE_XML_EXPR:
+      refuse_xml(*node->xml_expr);
     case PG_QUERY__NODE__NODE_XML_SERIALIZE:
       throw sql::not_supported("XMLSERIALIZE", convert_location(node->xml_serialize->location));
-    default: throw sql::not_supported("this kind of expression");
+    default:
+      throw sql::not_supported("this kind of expression");
   }
 }
 

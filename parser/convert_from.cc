@@ -34,10 +34,14 @@ ast::FromItem convert_functions(const PgQuery__RangeFunction& range) {
 
 ast::JoinKind convert_join_kind(const PgQuery__JoinExpr& join) {
   switch (join.jointype) {
-    case PG_QUERY__JOIN_TYPE__JOIN_LEFT: return ast::JoinKind::kLeft;
-    case PG_QUERY__JOIN_TYPE__JOIN_RIGHT: return ast::JoinKind::kRight;
-    case PG_QUERY__JOIN_TYPE__JOIN_FULL: return ast::JoinKind::kFull;
-    default: break;
+    case PG_QUERY__JOIN_TYPE__JOIN_LEFT:
+      return ast::JoinKind::kLeft;
+    case PG_QUERY__JOIN_TYPE__JOIN_RIGHT:
+      return ast::JoinKind::kRight;
+    case PG_QUERY__JOIN_TYPE__JOIN_FULL:
+      return ast::JoinKind::kFull;
+    default:
+      break;
   }
   const bool conditioned = join.is_natural || join.n_using_clause > 0 || join.quals != nullptr;
   return conditioned ? ast::JoinKind::kInner : ast::JoinKind::kCross;
@@ -90,13 +94,18 @@ ast::FromItem convert_from_item(const Node* node) {
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_RANGE_VAR:
       return {convert_location(node->range_var->location), convert_table_ref(*node->range_var)};
-    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT: return convert_subquery(*node->range_subselect);
-    case PG_QUERY__NODE__NODE_RANGE_FUNCTION: return convert_functions(*node->range_function);
-    case PG_QUERY__NODE__NODE_JOIN_EXPR: return convert_join(*node->join_expr);
-    case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE: return convert_sample(*node->range_table_sample);
+    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT:
+      return convert_subquery(*node->range_subselect);
+    case PG_QUERY__NODE__NODE_RANGE_FUNCTION:
+      return convert_functions(*node->range_function);
+    case PG_QUERY__NODE__NODE_JOIN_EXPR:
+      return convert_join(*node->join_expr);
+    case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE:
+      return convert_sample(*node->range_table_sample);
     case PG_QUERY__NODE__NODE_RANGE_TABLE_FUNC:
       throw sql::not_supported("XMLTABLE", convert_location(node->range_table_func->location));
-    default: throw sql::not_supported("this kind of FROM item");
+    default:
+      throw sql::not_supported("this kind of FROM item");
   }
 }
 

@@ -30,20 +30,28 @@ std::optional<ast::Alias> convert_alias(const PgQuery__Alias* alias) {
 
 ast::Persistence convert_persistence(const PgQuery__RangeVar& relation) {
   switch (relation.relpersistence[0]) {
-    case 't': return ast::Persistence::kTemporary;
-    case 'u': return ast::Persistence::kUnlogged;
-    default: return ast::Persistence::kPermanent;
+    case 't':
+      return ast::Persistence::kTemporary;
+    case 'u':
+      return ast::Persistence::kUnlogged;
+    default:
+      return ast::Persistence::kPermanent;
   }
 }
 
 std::string convert_role(const PgQuery__RoleSpec* role) {
   if (role == nullptr) return {};
   switch (role->roletype) {
-    case PG_QUERY__ROLE_SPEC_TYPE__ROLESPEC_CURRENT_ROLE: return "current_role";
-    case PG_QUERY__ROLE_SPEC_TYPE__ROLESPEC_CURRENT_USER: return "current_user";
-    case PG_QUERY__ROLE_SPEC_TYPE__ROLESPEC_SESSION_USER: return "session_user";
-    case PG_QUERY__ROLE_SPEC_TYPE__ROLESPEC_PUBLIC: return "public";
-    default: return role->rolename;
+    case PG_QUERY__ROLE_SPEC_TYPE__ROLESPEC_CURRENT_ROLE:
+      return "current_role";
+    case PG_QUERY__ROLE_SPEC_TYPE__ROLESPEC_CURRENT_USER:
+      return "current_user";
+    case PG_QUERY__ROLE_SPEC_TYPE__ROLESPEC_SESSION_USER:
+      return "session_user";
+    case PG_QUERY__ROLE_SPEC_TYPE__ROLESPEC_PUBLIC:
+      return "public";
+    default:
+      return role->rolename;
   }
 }
 
@@ -72,53 +80,100 @@ ast::TypeName convert_type(const PgQuery__TypeName& type) {
 ast::ObjectType convert_object_type(PgQuery__ObjectType type) {
   using ast::ObjectType;
   switch (type) {
-    case PG_QUERY__OBJECT_TYPE__OBJECT_ACCESS_METHOD: return ObjectType::kAccessMethod;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_AGGREGATE: return ObjectType::kAggregate;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_ATTRIBUTE: return ObjectType::kAttribute;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_CAST: return ObjectType::kCast;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_COLUMN: return ObjectType::kColumn;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_COLLATION: return ObjectType::kCollation;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_CONVERSION: return ObjectType::kConversion;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_DATABASE: return ObjectType::kDatabase;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_DOMAIN: return ObjectType::kDomain;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_DOMCONSTRAINT: return ObjectType::kDomainConstraint;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_EVENT_TRIGGER: return ObjectType::kEventTrigger;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_EXTENSION: return ObjectType::kExtension;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_FDW: return ObjectType::kForeignDataWrapper;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_FOREIGN_SERVER: return ObjectType::kForeignServer;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_FOREIGN_TABLE: return ObjectType::kForeignTable;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_FUNCTION: return ObjectType::kFunction;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_INDEX: return ObjectType::kIndex;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_LANGUAGE: return ObjectType::kLanguage;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_LARGEOBJECT: return ObjectType::kLargeObject;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_MATVIEW: return ObjectType::kMaterializedView;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_OPCLASS: return ObjectType::kOperatorClass;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_OPERATOR: return ObjectType::kOperator;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_OPFAMILY: return ObjectType::kOperatorFamily;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_PARAMETER_ACL: return ObjectType::kParameter;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_POLICY: return ObjectType::kPolicy;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_PROCEDURE: return ObjectType::kProcedure;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_PUBLICATION: return ObjectType::kPublication;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_ROLE: return ObjectType::kRole;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_ROUTINE: return ObjectType::kRoutine;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_RULE: return ObjectType::kRule;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_SCHEMA: return ObjectType::kSchema;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_SEQUENCE: return ObjectType::kSequence;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_SUBSCRIPTION: return ObjectType::kSubscription;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_STATISTIC_EXT: return ObjectType::kStatistics;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TABCONSTRAINT: return ObjectType::kTableConstraint;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TABLE: return ObjectType::kTable;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TABLESPACE: return ObjectType::kTablespace;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TRANSFORM: return ObjectType::kTransform;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TRIGGER: return ObjectType::kTrigger;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TSCONFIGURATION: return ObjectType::kTextSearchConfiguration;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TSDICTIONARY: return ObjectType::kTextSearchDictionary;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TSPARSER: return ObjectType::kTextSearchParser;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TSTEMPLATE: return ObjectType::kTextSearchTemplate;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TYPE: return ObjectType::kType;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_USER_MAPPING: return ObjectType::kUserMapping;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_VIEW: return ObjectType::kView;
-    default: return ObjectType::kOther;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_ACCESS_METHOD:
+      return ObjectType::kAccessMethod;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_AGGREGATE:
+      return ObjectType::kAggregate;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_ATTRIBUTE:
+      return ObjectType::kAttribute;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_CAST:
+      return ObjectType::kCast;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_COLUMN:
+      return ObjectType::kColumn;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_COLLATION:
+      return ObjectType::kCollation;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_CONVERSION:
+      return ObjectType::kConversion;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_DATABASE:
+      return ObjectType::kDatabase;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_DOMAIN:
+      return ObjectType::kDomain;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_DOMCONSTRAINT:
+      return ObjectType::kDomainConstraint;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_EVENT_TRIGGER:
+      return ObjectType::kEventTrigger;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_EXTENSION:
+      return ObjectType::kExtension;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_FDW:
+      return ObjectType::kForeignDataWrapper;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_FOREIGN_SERVER:
+      return ObjectType::kForeignServer;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_FOREIGN_TABLE:
+      return ObjectType::kForeignTable;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_FUNCTION:
+      return ObjectType::kFunction;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_INDEX:
+      return ObjectType::kIndex;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_LANGUAGE:
+      return ObjectType::kLanguage;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_LARGEOBJECT:
+      return ObjectType::kLargeObject;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_MATVIEW:
+      return ObjectType::kMaterializedView;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_OPCLASS:
+      return ObjectType::kOperatorClass;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_OPERATOR:
+      return ObjectType::kOperator;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_OPFAMILY:
+      return ObjectType::kOperatorFamily;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_PARAMETER_ACL:
+      return ObjectType::kParameter;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_POLICY:
+      return ObjectType::kPolicy;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_PROCEDURE:
+      return ObjectType::kProcedure;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_PUBLICATION:
+      return ObjectType::kPublication;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_ROLE:
+      return ObjectType::kRole;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_ROUTINE:
+      return ObjectType::kRoutine;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_RULE:
+      return ObjectType::kRule;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_SCHEMA:
+      return ObjectType::kSchema;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_SEQUENCE:
+      return ObjectType::kSequence;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_SUBSCRIPTION:
+      return ObjectType::kSubscription;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_STATISTIC_EXT:
+      return ObjectType::kStatistics;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_TABCONSTRAINT:
+      return ObjectType::kTableConstraint;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_TABLE:
+      return ObjectType::kTable;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_TABLESPACE:
+      return ObjectType::kTablespace;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_TRANSFORM:
+      return ObjectType::kTransform;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_TRIGGER:
+      return ObjectType::kTrigger;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_TSCONFIGURATION:
+      return ObjectType::kTextSearchConfiguration;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_TSDICTIONARY:
+      return ObjectType::kTextSearchDictionary;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_TSPARSER:
+      return ObjectType::kTextSearchParser;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_TSTEMPLATE:
+      return ObjectType::kTextSearchTemplate;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_TYPE:
+      return ObjectType::kType;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_USER_MAPPING:
+      return ObjectType::kUserMapping;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_VIEW:
+      return ObjectType::kView;
+    default:
+      return ObjectType::kOther;
   }
 }
 
@@ -126,7 +181,9 @@ ast::ObjectName convert_object_name(const Node* node) {
   ast::ObjectName name;
   if (node == nullptr) return name;
   switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_STRING: name.names.emplace_back(node->string->sval); break;
+    case PG_QUERY__NODE__NODE_STRING:
+      name.names.emplace_back(node->string->sval);
+      break;
     case PG_QUERY__NODE__NODE_TYPE_NAME:
       name.names = convert_names(nodes(node->type_name->names, node->type_name->n_names));
       name.argument_types.push_back(convert_type(*node->type_name));
@@ -161,7 +218,8 @@ ast::ObjectName convert_object_name(const Node* node) {
         }
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return name;
 }

@@ -16,12 +16,18 @@ using OptionValue = decltype(ast::Option::value);
 
 OptionValue convert_constant(const PgQuery__AConst& constant) {
   switch (constant.val_case) {
-    case PG_QUERY__A__CONST__VAL_IVAL: return std::int64_t{constant.ival->ival};
-    case PG_QUERY__A__CONST__VAL_FVAL: return ast::NumberText{constant.fval->fval};
-    case PG_QUERY__A__CONST__VAL_BOOLVAL: return constant.boolval->boolval != 0;
-    case PG_QUERY__A__CONST__VAL_SVAL: return std::string(constant.sval->sval);
-    case PG_QUERY__A__CONST__VAL_BSVAL: return std::string(constant.bsval->bsval);
-    default: return std::monostate{};
+    case PG_QUERY__A__CONST__VAL_IVAL:
+      return std::int64_t{constant.ival->ival};
+    case PG_QUERY__A__CONST__VAL_FVAL:
+      return ast::NumberText{constant.fval->fval};
+    case PG_QUERY__A__CONST__VAL_BOOLVAL:
+      return constant.boolval->boolval != 0;
+    case PG_QUERY__A__CONST__VAL_SVAL:
+      return std::string(constant.sval->sval);
+    case PG_QUERY__A__CONST__VAL_BSVAL:
+      return std::string(constant.bsval->bsval);
+    default:
+      return std::monostate{};
   }
 }
 
@@ -30,13 +36,20 @@ std::vector<std::string> convert_words(Nodes items) {
   std::vector<std::string> words;
   for (const Node* item : items) {
     switch (item->node_case) {
-      case PG_QUERY__NODE__NODE_STRING: words.emplace_back(item->string->sval); break;
-      case PG_QUERY__NODE__NODE_ROLE_SPEC: words.push_back(convert_role(item->role_spec)); break;
+      case PG_QUERY__NODE__NODE_STRING:
+        words.emplace_back(item->string->sval);
+        break;
+      case PG_QUERY__NODE__NODE_ROLE_SPEC:
+        words.push_back(convert_role(item->role_spec));
+        break;
       case PG_QUERY__NODE__NODE_TYPE_NAME:
         words.push_back(dotted(convert_names(nodes(item->type_name->names, item->type_name->n_names))));
         break;
-      case PG_QUERY__NODE__NODE_LIST: words.push_back(dotted(convert_words(list_items(item)))); break;
-      default: break;
+      case PG_QUERY__NODE__NODE_LIST:
+        words.push_back(dotted(convert_words(list_items(item))));
+        break;
+      default:
+        break;
     }
   }
   return words;
@@ -45,31 +58,45 @@ std::vector<std::string> convert_words(Nodes items) {
 OptionValue convert_value(const Node* node) {
   if (node == nullptr) return std::monostate{};
   switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_INTEGER: return std::int64_t{node->integer->ival};
-    case PG_QUERY__NODE__NODE_FLOAT: return ast::NumberText{node->float_->fval};
-    case PG_QUERY__NODE__NODE_BOOLEAN: return node->boolean->boolval != 0;
-    case PG_QUERY__NODE__NODE_STRING: return std::string(node->string->sval);
-    case PG_QUERY__NODE__NODE_A_CONST: return convert_constant(*node->a_const);
-    case PG_QUERY__NODE__NODE_TYPE_NAME: return convert_type(*node->type_name);
-    case PG_QUERY__NODE__NODE_LIST: return convert_words(list_items(node));
-    case PG_QUERY__NODE__NODE_A_STAR: return ast::StarOption{};
-    case PG_QUERY__NODE__NODE_ROLE_SPEC: return convert_role(node->role_spec);
+    case PG_QUERY__NODE__NODE_INTEGER:
+      return std::int64_t{node->integer->ival};
+    case PG_QUERY__NODE__NODE_FLOAT:
+      return ast::NumberText{node->float_->fval};
+    case PG_QUERY__NODE__NODE_BOOLEAN:
+      return node->boolean->boolval != 0;
+    case PG_QUERY__NODE__NODE_STRING:
+      return std::string(node->string->sval);
+    case PG_QUERY__NODE__NODE_A_CONST:
+      return convert_constant(*node->a_const);
+    case PG_QUERY__NODE__NODE_TYPE_NAME:
+      return convert_type(*node->type_name);
+    case PG_QUERY__NODE__NODE_LIST:
+      return convert_words(list_items(node));
+    case PG_QUERY__NODE__NODE_A_STAR:
+      return ast::StarOption{};
+    case PG_QUERY__NODE__NODE_ROLE_SPEC:
+      return convert_role(node->role_spec);
     case PG_QUERY__NODE__NODE_VARIABLE_SET_STMT: {
       const ast::SetVariable set = convert_set_variable(*node->variable_set_stmt);
       std::vector<std::string> words{set.name};
       for (const ast::SettingValue& value : set.values) words.push_back(value.text);
       return words;
     }
-    default: return std::monostate{};
+    default:
+      return std::monostate{};
   }
 }
 
 ast::OptionAction convert_action(PgQuery__DefElemAction action) {
   switch (action) {
-    case PG_QUERY__DEF_ELEM_ACTION__DEFELEM_SET: return ast::OptionAction::kSet;
-    case PG_QUERY__DEF_ELEM_ACTION__DEFELEM_ADD: return ast::OptionAction::kAdd;
-    case PG_QUERY__DEF_ELEM_ACTION__DEFELEM_DROP: return ast::OptionAction::kDrop;
-    default: return ast::OptionAction::kNone;
+    case PG_QUERY__DEF_ELEM_ACTION__DEFELEM_SET:
+      return ast::OptionAction::kSet;
+    case PG_QUERY__DEF_ELEM_ACTION__DEFELEM_ADD:
+      return ast::OptionAction::kAdd;
+    case PG_QUERY__DEF_ELEM_ACTION__DEFELEM_DROP:
+      return ast::OptionAction::kDrop;
+    default:
+      return ast::OptionAction::kNone;
   }
 }
 

@@ -22,10 +22,18 @@ ast::GroupElement convert_group_element(const Node* node) {
   const PgQuery__GroupingSet& set = *node->grouping_set;
   ast::GroupingSet result;
   switch (set.kind) {
-    case PG_QUERY__GROUPING_SET_KIND__GROUPING_SET_ROLLUP: result.kind = ast::GroupingSetKind::kRollup; break;
-    case PG_QUERY__GROUPING_SET_KIND__GROUPING_SET_CUBE: result.kind = ast::GroupingSetKind::kCube; break;
-    case PG_QUERY__GROUPING_SET_KIND__GROUPING_SET_SETS: result.kind = ast::GroupingSetKind::kSets; break;
-    default: result.kind = ast::GroupingSetKind::kEmpty; break;
+    case PG_QUERY__GROUPING_SET_KIND__GROUPING_SET_ROLLUP:
+      result.kind = ast::GroupingSetKind::kRollup;
+      break;
+    case PG_QUERY__GROUPING_SET_KIND__GROUPING_SET_CUBE:
+      result.kind = ast::GroupingSetKind::kCube;
+      break;
+    case PG_QUERY__GROUPING_SET_KIND__GROUPING_SET_SETS:
+      result.kind = ast::GroupingSetKind::kSets;
+      break;
+    default:
+      result.kind = ast::GroupingSetKind::kEmpty;
+      break;
   }
   result.elements = convert_group_elements(nodes(set.content, set.n_content));
   result.offset = convert_location(set.location);
@@ -35,15 +43,29 @@ ast::GroupElement convert_group_element(const Node* node) {
 ast::LockingClause convert_locking(const PgQuery__LockingClause& locking) {
   ast::LockingClause result;
   switch (locking.strength) {
-    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORKEYSHARE: result.strength = ast::LockStrength::kForKeyShare; break;
-    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORSHARE: result.strength = ast::LockStrength::kForShare; break;
-    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORNOKEYUPDATE: result.strength = ast::LockStrength::kForNoKeyUpdate; break;
-    default: result.strength = ast::LockStrength::kForUpdate; break;
+    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORKEYSHARE:
+      result.strength = ast::LockStrength::kForKeyShare;
+      break;
+    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORSHARE:
+      result.strength = ast::LockStrength::kForShare;
+      break;
+    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORNOKEYUPDATE:
+      result.strength = ast::LockStrength::kForNoKeyUpdate;
+      break;
+    default:
+      result.strength = ast::LockStrength::kForUpdate;
+      break;
   }
   switch (locking.wait_policy) {
-    case PG_QUERY__LOCK_WAIT_POLICY__LockWaitSkip: result.wait = ast::LockWait::kSkipLocked; break;
-    case PG_QUERY__LOCK_WAIT_POLICY__LockWaitError: result.wait = ast::LockWait::kNoWait; break;
-    default: result.wait = ast::LockWait::kBlock; break;
+    case PG_QUERY__LOCK_WAIT_POLICY__LockWaitSkip:
+      result.wait = ast::LockWait::kSkipLocked;
+      break;
+    case PG_QUERY__LOCK_WAIT_POLICY__LockWaitError:
+      result.wait = ast::LockWait::kNoWait;
+      break;
+    default:
+      result.wait = ast::LockWait::kBlock;
+      break;
   }
   for (const Node* item : nodes(locking.locked_rels, locking.n_locked_rels)) {
     result.relations.push_back(convert_relation(*item->range_var));
@@ -56,9 +78,14 @@ ast::CommonTableExpression convert_common_table_expression(const PgQuery__Common
   result.name = expression.ctename;
   result.columns = convert_names(nodes(expression.aliascolnames, expression.n_aliascolnames));
   switch (expression.ctematerialized) {
-    case PG_QUERY__CTEMATERIALIZE__CTEMaterializeAlways: result.materialization = ast::Materialization::kAlways; break;
-    case PG_QUERY__CTEMATERIALIZE__CTEMaterializeNever: result.materialization = ast::Materialization::kNever; break;
-    default: break;
+    case PG_QUERY__CTEMATERIALIZE__CTEMaterializeAlways:
+      result.materialization = ast::Materialization::kAlways;
+      break;
+    case PG_QUERY__CTEMATERIALIZE__CTEMaterializeNever:
+      result.materialization = ast::Materialization::kNever;
+      break;
+    default:
+      break;
   }
   result.statement = convert_nested_statement(expression.ctequery);
   if (const PgQuery__CTESearchClause* search = expression.search_clause; search != nullptr) {
@@ -80,10 +107,14 @@ ast::CommonTableExpression convert_common_table_expression(const PgQuery__Common
 
 ast::SetOperator convert_set_operator(PgQuery__SetOperation operation) {
   switch (operation) {
-    case PG_QUERY__SET_OPERATION__SETOP_UNION: return ast::SetOperator::kUnion;
-    case PG_QUERY__SET_OPERATION__SETOP_INTERSECT: return ast::SetOperator::kIntersect;
-    case PG_QUERY__SET_OPERATION__SETOP_EXCEPT: return ast::SetOperator::kExcept;
-    default: return ast::SetOperator::kNone;
+    case PG_QUERY__SET_OPERATION__SETOP_UNION:
+      return ast::SetOperator::kUnion;
+    case PG_QUERY__SET_OPERATION__SETOP_INTERSECT:
+      return ast::SetOperator::kIntersect;
+    case PG_QUERY__SET_OPERATION__SETOP_EXCEPT:
+      return ast::SetOperator::kExcept;
+    default:
+      return ast::SetOperator::kNone;
   }
 }
 
@@ -135,10 +166,17 @@ ast::IntoClause convert_into(const PgQuery__IntoClause& into) {
   result.access_method = into.access_method;
   result.options = convert_storage_options(nodes(into.options, into.n_options));
   switch (into.on_commit) {
-    case PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_PRESERVE_ROWS: result.on_commit = ast::OnCommit::kPreserveRows; break;
-    case PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DELETE_ROWS: result.on_commit = ast::OnCommit::kDeleteRows; break;
-    case PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DROP: result.on_commit = ast::OnCommit::kDrop; break;
-    default: break;
+    case PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_PRESERVE_ROWS:
+      result.on_commit = ast::OnCommit::kPreserveRows;
+      break;
+    case PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DELETE_ROWS:
+      result.on_commit = ast::OnCommit::kDeleteRows;
+      break;
+    case PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DROP:
+      result.on_commit = ast::OnCommit::kDrop;
+      break;
+    default:
+      break;
   }
   result.tablespace = into.table_space_name;
   result.with_no_data = into.skip_data;

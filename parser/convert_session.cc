@@ -26,25 +26,40 @@ std::optional<ast::SettingValue> convert_setting(const Node& node) {
       value.text = constant.fval->fval;
       value.is_string = false;
       break;
-    case PG_QUERY__A__CONST__VAL_SVAL: value.text = constant.sval->sval; break;
-    case PG_QUERY__A__CONST__VAL_BOOLVAL: value.text = constant.boolval->boolval ? "true" : "false"; break;
-    default: return std::nullopt;
+    case PG_QUERY__A__CONST__VAL_SVAL:
+      value.text = constant.sval->sval;
+      break;
+    case PG_QUERY__A__CONST__VAL_BOOLVAL:
+      value.text = constant.boolval->boolval ? "true" : "false";
+      break;
+    default:
+      return std::nullopt;
   }
   return value;
 }
 
 ast::TransactionKind convert_transaction_kind(PgQuery__TransactionStmtKind kind) {
   switch (kind) {
-    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_START: return ast::TransactionKind::kStart;
-    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_COMMIT: return ast::TransactionKind::kCommit;
-    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK: return ast::TransactionKind::kRollback;
-    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_SAVEPOINT: return ast::TransactionKind::kSavepoint;
-    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_RELEASE: return ast::TransactionKind::kRelease;
-    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK_TO: return ast::TransactionKind::kRollbackTo;
-    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_PREPARE: return ast::TransactionKind::kPrepare;
-    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_COMMIT_PREPARED: return ast::TransactionKind::kCommitPrepared;
-    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK_PREPARED: return ast::TransactionKind::kRollbackPrepared;
-    default: return ast::TransactionKind::kBegin;
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_START:
+      return ast::TransactionKind::kStart;
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_COMMIT:
+      return ast::TransactionKind::kCommit;
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK:
+      return ast::TransactionKind::kRollback;
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_SAVEPOINT:
+      return ast::TransactionKind::kSavepoint;
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_RELEASE:
+      return ast::TransactionKind::kRelease;
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK_TO:
+      return ast::TransactionKind::kRollbackTo;
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_PREPARE:
+      return ast::TransactionKind::kPrepare;
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_COMMIT_PREPARED:
+      return ast::TransactionKind::kCommitPrepared;
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK_PREPARED:
+      return ast::TransactionKind::kRollbackPrepared;
+    default:
+      return ast::TransactionKind::kBegin;
   }
 }
 
@@ -88,10 +103,17 @@ ast::DeclareCursor convert(const PgQuery__DeclareCursorStmt& declare) {
 ast::Fetch convert(const PgQuery__FetchStmt& fetch) {
   ast::Fetch result;
   switch (fetch.direction) {
-    case PG_QUERY__FETCH_DIRECTION__FETCH_BACKWARD: result.direction = ast::FetchDirection::kBackward; break;
-    case PG_QUERY__FETCH_DIRECTION__FETCH_ABSOLUTE: result.direction = ast::FetchDirection::kAbsolute; break;
-    case PG_QUERY__FETCH_DIRECTION__FETCH_RELATIVE: result.direction = ast::FetchDirection::kRelative; break;
-    default: break;
+    case PG_QUERY__FETCH_DIRECTION__FETCH_BACKWARD:
+      result.direction = ast::FetchDirection::kBackward;
+      break;
+    case PG_QUERY__FETCH_DIRECTION__FETCH_ABSOLUTE:
+      result.direction = ast::FetchDirection::kAbsolute;
+      break;
+    case PG_QUERY__FETCH_DIRECTION__FETCH_RELATIVE:
+      result.direction = ast::FetchDirection::kRelative;
+      break;
+    default:
+      break;
   }
   result.count = fetch.how_many;
   result.cursor = fetch.portalname;
@@ -127,11 +149,21 @@ ast::Vacuum convert(const PgQuery__VacuumStmt& vacuum) {
 ast::Reindex convert(const PgQuery__ReindexStmt& reindex) {
   ast::Reindex result;
   switch (reindex.kind) {
-    case PG_QUERY__REINDEX_OBJECT_TYPE__REINDEX_OBJECT_INDEX: result.kind = ast::ReindexKind::kIndex; break;
-    case PG_QUERY__REINDEX_OBJECT_TYPE__REINDEX_OBJECT_SCHEMA: result.kind = ast::ReindexKind::kSchema; break;
-    case PG_QUERY__REINDEX_OBJECT_TYPE__REINDEX_OBJECT_SYSTEM: result.kind = ast::ReindexKind::kSystem; break;
-    case PG_QUERY__REINDEX_OBJECT_TYPE__REINDEX_OBJECT_DATABASE: result.kind = ast::ReindexKind::kDatabase; break;
-    default: result.kind = ast::ReindexKind::kTable; break;
+    case PG_QUERY__REINDEX_OBJECT_TYPE__REINDEX_OBJECT_INDEX:
+      result.kind = ast::ReindexKind::kIndex;
+      break;
+    case PG_QUERY__REINDEX_OBJECT_TYPE__REINDEX_OBJECT_SCHEMA:
+      result.kind = ast::ReindexKind::kSchema;
+      break;
+    case PG_QUERY__REINDEX_OBJECT_TYPE__REINDEX_OBJECT_SYSTEM:
+      result.kind = ast::ReindexKind::kSystem;
+      break;
+    case PG_QUERY__REINDEX_OBJECT_TYPE__REINDEX_OBJECT_DATABASE:
+      result.kind = ast::ReindexKind::kDatabase;
+      break;
+    default:
+      result.kind = ast::ReindexKind::kTable;
+      break;
   }
   if (reindex.relation != nullptr) result.relation = convert_relation(*reindex.relation);
   result.name = reindex.name;
@@ -167,10 +199,14 @@ ast::SetConstraints convert(const PgQuery__ConstraintsSetStmt& set) {
 
 ast::Discard convert(const PgQuery__DiscardStmt& discard) {
   switch (discard.target) {
-    case PG_QUERY__DISCARD_MODE__DISCARD_PLANS: return {ast::DiscardTarget::kPlans};
-    case PG_QUERY__DISCARD_MODE__DISCARD_SEQUENCES: return {ast::DiscardTarget::kSequences};
-    case PG_QUERY__DISCARD_MODE__DISCARD_TEMP: return {ast::DiscardTarget::kTemporary};
-    default: return {ast::DiscardTarget::kAll};
+    case PG_QUERY__DISCARD_MODE__DISCARD_PLANS:
+      return {ast::DiscardTarget::kPlans};
+    case PG_QUERY__DISCARD_MODE__DISCARD_SEQUENCES:
+      return {ast::DiscardTarget::kSequences};
+    case PG_QUERY__DISCARD_MODE__DISCARD_TEMP:
+      return {ast::DiscardTarget::kTemporary};
+    default:
+      return {ast::DiscardTarget::kAll};
   }
 }
 
@@ -200,12 +236,24 @@ ast::SetVariable convert_set_variable(const PgQuery__VariableSetStmt& set) {
   result.name = set.name;
   result.local = set.is_local;
   switch (set.kind) {
-    case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_DEFAULT: result.kind = Kind::kDefault; break;
-    case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_CURRENT: result.kind = Kind::kFromCurrent; break;
-    case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_MULTI: result.kind = Kind::kTransaction; break;
-    case PG_QUERY__VARIABLE_SET_KIND__VAR_RESET: result.kind = Kind::kReset; break;
-    case PG_QUERY__VARIABLE_SET_KIND__VAR_RESET_ALL: result.kind = Kind::kResetAll; break;
-    default: result.kind = Kind::kValue; break;
+    case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_DEFAULT:
+      result.kind = Kind::kDefault;
+      break;
+    case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_CURRENT:
+      result.kind = Kind::kFromCurrent;
+      break;
+    case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_MULTI:
+      result.kind = Kind::kTransaction;
+      break;
+    case PG_QUERY__VARIABLE_SET_KIND__VAR_RESET:
+      result.kind = Kind::kReset;
+      break;
+    case PG_QUERY__VARIABLE_SET_KIND__VAR_RESET_ALL:
+      result.kind = Kind::kResetAll;
+      break;
+    default:
+      result.kind = Kind::kValue;
+      break;
   }
   const Nodes arguments = nodes(set.args, set.n_args);
   if (result.kind == Kind::kTransaction) {
@@ -230,33 +278,51 @@ std::optional<ast::Statement> convert_session_statement(const Node& node) {
       return ast::Statement{convert_set_variable(*node.variable_set_stmt)};
     case PG_QUERY__NODE__NODE_VARIABLE_SHOW_STMT:
       return ast::Statement{ast::ShowVariable{node.variable_show_stmt->name}};
-    case PG_QUERY__NODE__NODE_TRANSACTION_STMT: return ast::Statement{convert(*node.transaction_stmt)};
-    case PG_QUERY__NODE__NODE_CONSTRAINTS_SET_STMT: return ast::Statement{convert(*node.constraints_set_stmt)};
-    case PG_QUERY__NODE__NODE_EXPLAIN_STMT: return ast::Statement{convert(*node.explain_stmt)};
-    case PG_QUERY__NODE__NODE_PREPARE_STMT: return ast::Statement{convert(*node.prepare_stmt)};
+    case PG_QUERY__NODE__NODE_TRANSACTION_STMT:
+      return ast::Statement{convert(*node.transaction_stmt)};
+    case PG_QUERY__NODE__NODE_CONSTRAINTS_SET_STMT:
+      return ast::Statement{convert(*node.constraints_set_stmt)};
+    case PG_QUERY__NODE__NODE_EXPLAIN_STMT:
+      return ast::Statement{convert(*node.explain_stmt)};
+    case PG_QUERY__NODE__NODE_PREPARE_STMT:
+      return ast::Statement{convert(*node.prepare_stmt)};
     case PG_QUERY__NODE__NODE_EXECUTE_STMT:
-      return ast::Statement{
-          ast::Execute{node.execute_stmt->name,
-                       convert_expressions(nodes(node.execute_stmt->params, node.execute_stmt->n_params))}};
-    case PG_QUERY__NODE__NODE_DEALLOCATE_STMT: return ast::Statement{ast::Deallocate{node.deallocate_stmt->name}};
-    case PG_QUERY__NODE__NODE_DECLARE_CURSOR_STMT: return ast::Statement{convert(*node.declare_cursor_stmt)};
-    case PG_QUERY__NODE__NODE_FETCH_STMT: return ast::Statement{convert(*node.fetch_stmt)};
+      return ast::Statement{ast::Execute{
+          node.execute_stmt->name, convert_expressions(nodes(node.execute_stmt->params, node.execute_stmt->n_params))}};
+    case PG_QUERY__NODE__NODE_DEALLOCATE_STMT:
+      return ast::Statement{ast::Deallocate{node.deallocate_stmt->name}};
+    case PG_QUERY__NODE__NODE_DECLARE_CURSOR_STMT:
+      return ast::Statement{convert(*node.declare_cursor_stmt)};
+    case PG_QUERY__NODE__NODE_FETCH_STMT:
+      return ast::Statement{convert(*node.fetch_stmt)};
     case PG_QUERY__NODE__NODE_CLOSE_PORTAL_STMT:
       return ast::Statement{ast::ClosePortal{node.close_portal_stmt->portalname}};
-    case PG_QUERY__NODE__NODE_COPY_STMT: return ast::Statement{convert(*node.copy_stmt)};
-    case PG_QUERY__NODE__NODE_VACUUM_STMT: return ast::Statement{convert(*node.vacuum_stmt)};
-    case PG_QUERY__NODE__NODE_REINDEX_STMT: return ast::Statement{convert(*node.reindex_stmt)};
-    case PG_QUERY__NODE__NODE_CLUSTER_STMT: return ast::Statement{convert(*node.cluster_stmt)};
-    case PG_QUERY__NODE__NODE_LOCK_STMT: return ast::Statement{convert(*node.lock_stmt)};
-    case PG_QUERY__NODE__NODE_DISCARD_STMT: return ast::Statement{convert(*node.discard_stmt)};
-    case PG_QUERY__NODE__NODE_LISTEN_STMT: return ast::Statement{ast::Listen{node.listen_stmt->conditionname}};
-    case PG_QUERY__NODE__NODE_UNLISTEN_STMT: return ast::Statement{ast::Unlisten{node.unlisten_stmt->conditionname}};
+    case PG_QUERY__NODE__NODE_COPY_STMT:
+      return ast::Statement{convert(*node.copy_stmt)};
+    case PG_QUERY__NODE__NODE_VACUUM_STMT:
+      return ast::Statement{convert(*node.vacuum_stmt)};
+    case PG_QUERY__NODE__NODE_REINDEX_STMT:
+      return ast::Statement{convert(*node.reindex_stmt)};
+    case PG_QUERY__NODE__NODE_CLUSTER_STMT:
+      return ast::Statement{convert(*node.cluster_stmt)};
+    case PG_QUERY__NODE__NODE_LOCK_STMT:
+      return ast::Statement{convert(*node.lock_stmt)};
+    case PG_QUERY__NODE__NODE_DISCARD_STMT:
+      return ast::Statement{convert(*node.discard_stmt)};
+    case PG_QUERY__NODE__NODE_LISTEN_STMT:
+      return ast::Statement{ast::Listen{node.listen_stmt->conditionname}};
+    case PG_QUERY__NODE__NODE_UNLISTEN_STMT:
+      return ast::Statement{ast::Unlisten{node.unlisten_stmt->conditionname}};
     case PG_QUERY__NODE__NODE_NOTIFY_STMT:
       return ast::Statement{ast::Notify{node.notify_stmt->conditionname, node.notify_stmt->payload}};
-    case PG_QUERY__NODE__NODE_DO_STMT: return ast::Statement{convert(*node.do_stmt)};
-    case PG_QUERY__NODE__NODE_CALL_STMT: return ast::Statement{convert(*node.call_stmt)};
-    case PG_QUERY__NODE__NODE_CHECK_POINT_STMT: return ast::Statement{ast::Checkpoint{}};
-    default: return std::nullopt;
+    case PG_QUERY__NODE__NODE_DO_STMT:
+      return ast::Statement{convert(*node.do_stmt)};
+    case PG_QUERY__NODE__NODE_CALL_STMT:
+      return ast::Statement{convert(*node.call_stmt)};
+    case PG_QUERY__NODE__NODE_CHECK_POINT_STMT:
+      return ast::Statement{ast::Checkpoint{}};
+    default:
+      return std::nullopt;
   }
 }
 

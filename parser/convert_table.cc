@@ -8,11 +8,16 @@ namespace {
 
 ast::ForeignKeyAction convert_foreign_key_action(const char* code) {
   switch (code[0]) {
-    case 'r': return ast::ForeignKeyAction::kRestrict;
-    case 'c': return ast::ForeignKeyAction::kCascade;
-    case 'n': return ast::ForeignKeyAction::kSetNull;
-    case 'd': return ast::ForeignKeyAction::kSetDefault;
-    default: return ast::ForeignKeyAction::kNoAction;
+    case 'r':
+      return ast::ForeignKeyAction::kRestrict;
+    case 'c':
+      return ast::ForeignKeyAction::kCascade;
+    case 'n':
+      return ast::ForeignKeyAction::kSetNull;
+    case 'd':
+      return ast::ForeignKeyAction::kSetDefault;
+    default:
+      return ast::ForeignKeyAction::kNoAction;
   }
 }
 
@@ -58,11 +63,20 @@ class ConstraintAttributes {
   /// False if `constraint` is no such attribute.
   bool apply(const PgQuery__Constraint& constraint, ast::Constraint* target) {
     switch (constraint.contype) {
-      case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_DEFERRABLE: set_deferrable(constraint, target, true); return true;
-      case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_NOT_DEFERRABLE: set_deferrable(constraint, target, false); return true;
-      case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_DEFERRED: set_initially(constraint, target, true); return true;
-      case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_IMMEDIATE: set_initially(constraint, target, false); return true;
-      default: return false;
+      case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_DEFERRABLE:
+        set_deferrable(constraint, target, true);
+        return true;
+      case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_NOT_DEFERRABLE:
+        set_deferrable(constraint, target, false);
+        return true;
+      case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_DEFERRED:
+        set_initially(constraint, target, true);
+        return true;
+      case PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_IMMEDIATE:
+        set_initially(constraint, target, false);
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -129,10 +143,14 @@ ast::LikeClause convert_like(const PgQuery__TableLikeClause& like) {
 
 ast::OnCommit convert_on_commit(PgQuery__OnCommitAction action) {
   switch (action) {
-    case PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_PRESERVE_ROWS: return ast::OnCommit::kPreserveRows;
-    case PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DELETE_ROWS: return ast::OnCommit::kDeleteRows;
-    case PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DROP: return ast::OnCommit::kDrop;
-    default: return ast::OnCommit::kNone;
+    case PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_PRESERVE_ROWS:
+      return ast::OnCommit::kPreserveRows;
+    case PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DELETE_ROWS:
+      return ast::OnCommit::kDeleteRows;
+    case PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_DROP:
+      return ast::OnCommit::kDrop;
+    default:
+      return ast::OnCommit::kNone;
   }
 }
 
@@ -146,7 +164,9 @@ ast::Constraint convert_constraint(const PgQuery__Constraint& constraint) {
   result.not_valid = constraint.skip_validation;
   result.offset = convert_location(constraint.location);
   switch (constraint.contype) {
-    case PG_QUERY__CONSTR_TYPE__CONSTR_NOTNULL: result.node = ast::NotNullConstraint{}; break;
+    case PG_QUERY__CONSTR_TYPE__CONSTR_NOTNULL:
+      result.node = ast::NotNullConstraint{};
+      break;
     case PG_QUERY__CONSTR_TYPE__CONSTR_DEFAULT:
       result.node = ast::DefaultConstraint{convert_expression(constraint.raw_expr)};
       break;
@@ -161,10 +181,18 @@ ast::Constraint convert_constraint(const PgQuery__Constraint& constraint) {
       result.node = ast::CheckConstraint{convert_expression(constraint.raw_expr), constraint.is_no_inherit != 0};
       break;
     case PG_QUERY__CONSTR_TYPE__CONSTR_PRIMARY:
-    case PG_QUERY__CONSTR_TYPE__CONSTR_UNIQUE: result.node = convert_key(constraint); break;
-    case PG_QUERY__CONSTR_TYPE__CONSTR_EXCLUSION: result.node = ast::ExclusionConstraint{}; break;
-    case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN: result.node = convert_foreign_key(constraint); break;
-    default: result.node = ast::NullConstraint{}; break;
+    case PG_QUERY__CONSTR_TYPE__CONSTR_UNIQUE:
+      result.node = convert_key(constraint);
+      break;
+    case PG_QUERY__CONSTR_TYPE__CONSTR_EXCLUSION:
+      result.node = ast::ExclusionConstraint{};
+      break;
+    case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN:
+      result.node = convert_foreign_key(constraint);
+      break;
+    default:
+      result.node = ast::NullConstraint{};
+      break;
   }
   return result;
 }
@@ -192,12 +220,17 @@ ast::CreateTable convert_create_table(const PgQuery__CreateStmt& create) {
   result.if_not_exists = create.if_not_exists;
   for (const Node* item : nodes(create.table_elts, create.n_table_elts)) {
     switch (item->node_case) {
-      case PG_QUERY__NODE__NODE_COLUMN_DEF: result.elements.emplace_back(convert_column(*item->column_def)); break;
-      case PG_QUERY__NODE__NODE_CONSTRAINT: result.elements.emplace_back(convert_constraint(*item->constraint)); break;
+      case PG_QUERY__NODE__NODE_COLUMN_DEF:
+        result.elements.emplace_back(convert_column(*item->column_def));
+        break;
+      case PG_QUERY__NODE__NODE_CONSTRAINT:
+        result.elements.emplace_back(convert_constraint(*item->constraint));
+        break;
       case PG_QUERY__NODE__NODE_TABLE_LIKE_CLAUSE:
         result.elements.emplace_back(convert_like(*item->table_like_clause));
         break;
-      default: throw sql::not_supported("this table element");
+      default:
+        throw sql::not_supported("this table element");
     }
   }
   for (const Node* item : nodes(create.inh_relations, create.n_inh_relations)) {

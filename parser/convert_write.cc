@@ -37,9 +37,12 @@ std::vector<ast::Assignment> convert_assignments(Nodes items) {
 
 ast::Overriding convert_overriding(PgQuery__OverridingKind kind) {
   switch (kind) {
-    case PG_QUERY__OVERRIDING_KIND__OVERRIDING_USER_VALUE: return ast::Overriding::kUserValue;
-    case PG_QUERY__OVERRIDING_KIND__OVERRIDING_SYSTEM_VALUE: return ast::Overriding::kSystemValue;
-    default: return ast::Overriding::kNone;
+    case PG_QUERY__OVERRIDING_KIND__OVERRIDING_USER_VALUE:
+      return ast::Overriding::kUserValue;
+    case PG_QUERY__OVERRIDING_KIND__OVERRIDING_SYSTEM_VALUE:
+      return ast::Overriding::kSystemValue;
+    default:
+      return ast::Overriding::kNone;
   }
 }
 
@@ -47,9 +50,9 @@ ast::OnConflict convert_on_conflict(const PgQuery__OnConflictClause& clause) {
   ast::OnConflict result;
   result.update = clause.action == PG_QUERY__ON_CONFLICT_ACTION__ONCONFLICT_UPDATE;
   if (const PgQuery__InferClause* infer = clause.infer; infer != nullptr) {
-    result.target = ast::ConflictTarget{convert_index_elements(nodes(infer->index_elems, infer->n_index_elems)),
-                                        convert_expression(infer->where_clause), infer->conname,
-                                        convert_location(infer->location)};
+    result.target =
+        ast::ConflictTarget{convert_index_elements(nodes(infer->index_elems, infer->n_index_elems)),
+                            convert_expression(infer->where_clause), infer->conname, convert_location(infer->location)};
   }
   result.assignments = convert_assignments(nodes(clause.target_list, clause.n_target_list));
   result.where = convert_expression(clause.where_clause);
@@ -72,8 +75,12 @@ ast::MergeWhen convert_merge_when(const PgQuery__MergeWhenClause& when) {
       result.columns = convert_assignment_targets(nodes(when.target_list, when.n_target_list));
       result.values = convert_expressions(nodes(when.values, when.n_values));
       break;
-    case PG_QUERY__CMD_TYPE__CMD_DELETE: result.action = ast::MergeAction::kDelete; break;
-    default: result.action = ast::MergeAction::kDoNothing; break;
+    case PG_QUERY__CMD_TYPE__CMD_DELETE:
+      result.action = ast::MergeAction::kDelete;
+      break;
+    default:
+      result.action = ast::MergeAction::kDoNothing;
+      break;
   }
   return result;
 }

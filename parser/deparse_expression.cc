@@ -35,17 +35,28 @@ struct Primary {
 
 std::string_view value_function_name(ast::ValueFunction function) {
   switch (function) {
-    case ast::ValueFunction::kCurrentDate: return "CURRENT_DATE";
-    case ast::ValueFunction::kCurrentTime: return "CURRENT_TIME";
-    case ast::ValueFunction::kCurrentTimestamp: return "CURRENT_TIMESTAMP";
-    case ast::ValueFunction::kLocalTime: return "LOCALTIME";
-    case ast::ValueFunction::kLocalTimestamp: return "LOCALTIMESTAMP";
-    case ast::ValueFunction::kCurrentRole: return "CURRENT_ROLE";
-    case ast::ValueFunction::kCurrentUser: return "CURRENT_USER";
-    case ast::ValueFunction::kUser: return "USER";
-    case ast::ValueFunction::kSessionUser: return "SESSION_USER";
-    case ast::ValueFunction::kCurrentCatalog: return "CURRENT_CATALOG";
-    case ast::ValueFunction::kCurrentSchema: return "CURRENT_SCHEMA";
+    case ast::ValueFunction::kCurrentDate:
+      return "CURRENT_DATE";
+    case ast::ValueFunction::kCurrentTime:
+      return "CURRENT_TIME";
+    case ast::ValueFunction::kCurrentTimestamp:
+      return "CURRENT_TIMESTAMP";
+    case ast::ValueFunction::kLocalTime:
+      return "LOCALTIME";
+    case ast::ValueFunction::kLocalTimestamp:
+      return "LOCALTIMESTAMP";
+    case ast::ValueFunction::kCurrentRole:
+      return "CURRENT_ROLE";
+    case ast::ValueFunction::kCurrentUser:
+      return "CURRENT_USER";
+    case ast::ValueFunction::kUser:
+      return "USER";
+    case ast::ValueFunction::kSessionUser:
+      return "SESSION_USER";
+    case ast::ValueFunction::kCurrentCatalog:
+      return "CURRENT_CATALOG";
+    case ast::ValueFunction::kCurrentSchema:
+      return "CURRENT_SCHEMA";
   }
   return "CURRENT_DATE";
 }
@@ -98,9 +109,15 @@ struct WriteExpression {
     sql.operand(*like.argument);
     if (like.negated) sql << " NOT";
     switch (like.kind) {
-      case ast::LikeKind::kLike: sql << " LIKE "; break;
-      case ast::LikeKind::kILike: sql << " ILIKE "; break;
-      case ast::LikeKind::kSimilarTo: sql << " SIMILAR TO "; break;
+      case ast::LikeKind::kLike:
+        sql << " LIKE ";
+        break;
+      case ast::LikeKind::kILike:
+        sql << " ILIKE ";
+        break;
+      case ast::LikeKind::kSimilarTo:
+        sql << " SIMILAR TO ";
+        break;
     }
     sql.operand(*like.pattern);
     if (like.escape) {
@@ -272,9 +289,15 @@ void SqlWriter::function_call(const ast::FunctionCall& call) {
 
 void SqlWriter::sub_link(const ast::SubLink& link) {
   switch (link.kind) {
-    case ast::SubLinkKind::kExists: *this << "EXISTS ("; break;
-    case ast::SubLinkKind::kArray: *this << "ARRAY("; break;
-    case ast::SubLinkKind::kScalar: *this << "("; break;
+    case ast::SubLinkKind::kExists:
+      *this << "EXISTS (";
+      break;
+    case ast::SubLinkKind::kArray:
+      *this << "ARRAY(";
+      break;
+    case ast::SubLinkKind::kScalar:
+      *this << "(";
+      break;
     case ast::SubLinkKind::kAny:
     case ast::SubLinkKind::kAll:
       operand(*link.test);
@@ -319,9 +342,14 @@ void SqlWriter::sort_keys(const std::vector<ast::SortKey>& keys) {
   list(keys, [this](const ast::SortKey& key) {
     operand(*key.value);
     switch (key.direction) {
-      case ast::SortDirection::kDefault: break;
-      case ast::SortDirection::kAscending: *this << " ASC"; break;
-      case ast::SortDirection::kDescending: *this << " DESC"; break;
+      case ast::SortDirection::kDefault:
+        break;
+      case ast::SortDirection::kAscending:
+        *this << " ASC";
+        break;
+      case ast::SortDirection::kDescending:
+        *this << " DESC";
+        break;
       case ast::SortDirection::kUsing:
         *this << " USING ";
         operator_name(key.using_operator);
@@ -349,9 +377,15 @@ void SqlWriter::window(const ast::WindowDefinition& window) {
 
 void SqlWriter::frame(const ast::WindowFrame& frame) {
   switch (frame.mode) {
-    case ast::FrameMode::kRange: *this << " RANGE "; break;
-    case ast::FrameMode::kRows: *this << " ROWS "; break;
-    case ast::FrameMode::kGroups: *this << " GROUPS "; break;
+    case ast::FrameMode::kRange:
+      *this << " RANGE ";
+      break;
+    case ast::FrameMode::kRows:
+      *this << " ROWS ";
+      break;
+    case ast::FrameMode::kGroups:
+      *this << " GROUPS ";
+      break;
   }
   const auto bound = [this](ast::FrameBound bound, const ast::ExpressionPtr& offset) {
     if (offset) {
@@ -359,11 +393,21 @@ void SqlWriter::frame(const ast::WindowFrame& frame) {
       *this << " ";
     }
     switch (bound) {
-      case ast::FrameBound::kUnboundedPreceding: *this << "UNBOUNDED PRECEDING"; break;
-      case ast::FrameBound::kOffsetPreceding: *this << "PRECEDING"; break;
-      case ast::FrameBound::kCurrentRow: *this << "CURRENT ROW"; break;
-      case ast::FrameBound::kOffsetFollowing: *this << "FOLLOWING"; break;
-      case ast::FrameBound::kUnboundedFollowing: *this << "UNBOUNDED FOLLOWING"; break;
+      case ast::FrameBound::kUnboundedPreceding:
+        *this << "UNBOUNDED PRECEDING";
+        break;
+      case ast::FrameBound::kOffsetPreceding:
+        *this << "PRECEDING";
+        break;
+      case ast::FrameBound::kCurrentRow:
+        *this << "CURRENT ROW";
+        break;
+      case ast::FrameBound::kOffsetFollowing:
+        *this << "FOLLOWING";
+        break;
+      case ast::FrameBound::kUnboundedFollowing:
+        *this << "UNBOUNDED FOLLOWING";
+        break;
     }
   };
   if (frame.between) *this << "BETWEEN ";
@@ -373,10 +417,17 @@ void SqlWriter::frame(const ast::WindowFrame& frame) {
     bound(frame.end, frame.end_offset);
   }
   switch (frame.exclusion) {
-    case ast::FrameExclusion::kNoOthers: break;
-    case ast::FrameExclusion::kCurrentRow: *this << " EXCLUDE CURRENT ROW"; break;
-    case ast::FrameExclusion::kGroup: *this << " EXCLUDE GROUP"; break;
-    case ast::FrameExclusion::kTies: *this << " EXCLUDE TIES"; break;
+    case ast::FrameExclusion::kNoOthers:
+      break;
+    case ast::FrameExclusion::kCurrentRow:
+      *this << " EXCLUDE CURRENT ROW";
+      break;
+    case ast::FrameExclusion::kGroup:
+      *this << " EXCLUDE GROUP";
+      break;
+    case ast::FrameExclusion::kTies:
+      *this << " EXCLUDE TIES";
+      break;
   }
 }
 

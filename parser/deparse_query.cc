@@ -75,11 +75,21 @@ void SqlWriter::join(const ast::Join& join) {
   side(*join.left);
   if (join.natural) *this << " NATURAL";
   switch (join.kind) {
-    case ast::JoinKind::kInner: *this << " JOIN "; break;
-    case ast::JoinKind::kLeft: *this << " LEFT JOIN "; break;
-    case ast::JoinKind::kRight: *this << " RIGHT JOIN "; break;
-    case ast::JoinKind::kFull: *this << " FULL JOIN "; break;
-    case ast::JoinKind::kCross: *this << " CROSS JOIN "; break;
+    case ast::JoinKind::kInner:
+      *this << " JOIN ";
+      break;
+    case ast::JoinKind::kLeft:
+      *this << " LEFT JOIN ";
+      break;
+    case ast::JoinKind::kRight:
+      *this << " RIGHT JOIN ";
+      break;
+    case ast::JoinKind::kFull:
+      *this << " FULL JOIN ";
+      break;
+    case ast::JoinKind::kCross:
+      *this << " CROSS JOIN ";
+      break;
   }
   side(*join.right);
   if (!join.using_columns.empty()) {
@@ -151,10 +161,18 @@ void SqlWriter::group_elements(const std::vector<ast::GroupElement>& elements) {
     if (const auto* value = std::get_if<ast::ExpressionPtr>(&element)) return operand(**value);
     const ast::GroupingSet& set = *std::get<std::unique_ptr<const ast::GroupingSet>>(element);
     switch (set.kind) {
-      case ast::GroupingSetKind::kEmpty: *this << "()"; return;
-      case ast::GroupingSetKind::kRollup: *this << "ROLLUP ("; break;
-      case ast::GroupingSetKind::kCube: *this << "CUBE ("; break;
-      case ast::GroupingSetKind::kSets: *this << "GROUPING SETS ("; break;
+      case ast::GroupingSetKind::kEmpty:
+        *this << "()";
+        return;
+      case ast::GroupingSetKind::kRollup:
+        *this << "ROLLUP (";
+        break;
+      case ast::GroupingSetKind::kCube:
+        *this << "CUBE (";
+        break;
+      case ast::GroupingSetKind::kSets:
+        *this << "GROUPING SETS (";
+        break;
     }
     group_elements(set.elements);
     *this << ")";
@@ -163,10 +181,18 @@ void SqlWriter::group_elements(const std::vector<ast::GroupElement>& elements) {
 
 void SqlWriter::locking(const ast::LockingClause& locking) {
   switch (locking.strength) {
-    case ast::LockStrength::kForKeyShare: *this << " FOR KEY SHARE"; break;
-    case ast::LockStrength::kForShare: *this << " FOR SHARE"; break;
-    case ast::LockStrength::kForNoKeyUpdate: *this << " FOR NO KEY UPDATE"; break;
-    case ast::LockStrength::kForUpdate: *this << " FOR UPDATE"; break;
+    case ast::LockStrength::kForKeyShare:
+      *this << " FOR KEY SHARE";
+      break;
+    case ast::LockStrength::kForShare:
+      *this << " FOR SHARE";
+      break;
+    case ast::LockStrength::kForNoKeyUpdate:
+      *this << " FOR NO KEY UPDATE";
+      break;
+    case ast::LockStrength::kForUpdate:
+      *this << " FOR UPDATE";
+      break;
   }
   if (!locking.relations.empty()) {
     *this << " OF ";
@@ -275,9 +301,15 @@ void SqlWriter::select(const ast::Select& select) {
   } else {
     set_operand(*select.left);
     switch (select.set_operator) {
-      case ast::SetOperator::kIntersect: *this << " INTERSECT "; break;
-      case ast::SetOperator::kExcept: *this << " EXCEPT "; break;
-      default: *this << " UNION "; break;
+      case ast::SetOperator::kIntersect:
+        *this << " INTERSECT ";
+        break;
+      case ast::SetOperator::kExcept:
+        *this << " EXCEPT ";
+        break;
+      default:
+        *this << " UNION ";
+        break;
     }
     if (select.set_all) *this << "ALL ";
     set_operand(*select.right);

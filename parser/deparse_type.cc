@@ -14,10 +14,10 @@ struct StandardName {
 /// Types whose SQL spelling gives PostgreSQL's internal name back. `char` and `bit` are not among them: without a
 /// length they mean a length of one.
 constexpr std::array kStandardNames = {
-    StandardName{"bool", "boolean", false},           StandardName{"int2", "smallint", false},
-    StandardName{"int4", "integer", false},           StandardName{"int8", "bigint", false},
-    StandardName{"float4", "real", false},            StandardName{"float8", "double precision", false},
-    StandardName{"numeric", "numeric", true},         StandardName{"varchar", "character varying", true},
+    StandardName{"bool", "boolean", false},      StandardName{"int2", "smallint", false},
+    StandardName{"int4", "integer", false},      StandardName{"int8", "bigint", false},
+    StandardName{"float4", "real", false},       StandardName{"float8", "double precision", false},
+    StandardName{"numeric", "numeric", true},    StandardName{"varchar", "character varying", true},
     StandardName{"varbit", "bit varying", true},
 };
 

@@ -44,9 +44,11 @@ constexpr std::array kKnownErrors = {
     KnownError{Match::kPrefix, "frame end cannot be", "42P20"},
     KnownError{Match::kPrefix, "frame starting from", "42P20"},
     KnownError{Match::kWhole, "LIMIT #,# syntax is not supported", "42601", "Use separate LIMIT and OFFSET clauses."},
-    KnownError{Match::kWhole, "subquery in FROM must have an alias", "42601", "For example, FROM (SELECT ...) [AS] foo."},
+    KnownError{Match::kWhole, "subquery in FROM must have an alias", "42601",
+               "For example, FROM (SELECT ...) [AS] foo."},
     KnownError{Match::kWhole, "VALUES in FROM must have an alias", "42601", "For example, FROM (VALUES ...) [AS] foo."},
-    KnownError{Match::kWhole, "missing argument", "42601", "Use NONE to denote the missing argument of a unary operator."},
+    KnownError{Match::kWhole, "missing argument", "42601",
+               "Use NONE to denote the missing argument of a unary operator."},
     KnownError{Match::kWhole, "UNENCRYPTED PASSWORD is no longer supported", "0A000",
                "Remove UNENCRYPTED to store the password in encrypted form instead."},
     KnownError{Match::kWhole, "dropping an enum value is not implemented", "0A000"},
@@ -73,28 +75,44 @@ constexpr std::array kKnownErrors = {
 bool matches(const KnownError& known, std::string_view message, std::string_view function) {
   if (!known.function.empty() && known.function != function) return false;
   switch (known.match) {
-    case Match::kWhole: return message == known.text;
-    case Match::kPrefix: return message.starts_with(known.text);
-    case Match::kSuffix: return message.ends_with(known.text);
-    case Match::kInside: return message.find(known.text) != std::string_view::npos;
+    case Match::kWhole:
+      return message == known.text;
+    case Match::kPrefix:
+      return message.starts_with(known.text);
+    case Match::kSuffix:
+      return message.ends_with(known.text);
+    case Match::kInside:
+      return message.find(known.text) != std::string_view::npos;
   }
   return false;
+}
+
+bool is_identifier_part(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// libpg_query is PostgreSQL 15.1, which names only the first byte of the junk behind a number, and so may cut a
+/// character in two; later minor releases name all of it: "1é2".
+std::string complete_junk(std::string_view text, std::string message, std::optional<std::uint32_t> offset) {
+  constexpr std::string_view kBefore = " at or near \"";
+  if (!message.starts_with("trailing junk after ") || !offset || !message.ends_with('"')) return message;
+  const std::size_t token = message.find(kBefore) + kBefore.size();
+  std::size_t end = *offset + (message.size() - 1 - token);
+  if (end == 0 || end > text.size() || !is_identifier_part(text[end - 1])) return message;
+  while (end < text.size() && is_identifier_part(text[end])) ++end;
+  return message.substr(0, token) + std::string(text.substr(*offset, end - *offset)) + '"';
 }
 
 }  // namespace
 
 sql::SqlError grammar_error(std::string_view text, const std::string& message, std::string_view function, int cursor) {
-  std::string_view sqlstate = "42601";
-  std::string_view hint;
+  const std::optional<std::uint32_t> offset = byte_offset(text, cursor);
   for (const KnownError& known : kKnownErrors) {
     if (!matches(known, message, function)) continue;
-    sqlstate = known.sqlstate;
-    hint = known.hint;
-    break;
+    return sql::SqlError(known.sqlstate, message).hint(std::string(known.hint)).at(offset);
   }
-  sql::SqlError error = sql::SqlError(sqlstate, message).at(byte_offset(text, cursor));
-  if (!hint.empty()) error = std::move(error).hint(std::string(hint));
-  return error;
+  return sql::SqlError("42601", complete_junk(text, message, offset)).at(offset);
 }
 
 }  // namespace redquel::parser

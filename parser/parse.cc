@@ -1,7 +1,5 @@
 #include "parser/parse.h"
 
-#include <pg_query.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -97,19 +95,22 @@ std::vector<ParsedStatement> parse_text(const std::string& text) {
 
 /// The depth that the text can have, once it is found to be bearable.
 std::uint32_t check_limits(std::string_view text, const ParseLimits& limits) {
-  if (text.size() > limits.text_bytes) {
-    throw sql::SqlError("54000", "statement is too long")
-        .detail("It has " + std::to_string(text.size()) + " bytes, at most " + std::to_string(limits.text_bytes) +
+  const auto too_long = [](std::size_t count, std::string_view unit, std::size_t most) {
+    return sql::SqlError("54000", "statement is too long")
+        .detail("It has " + std::to_string(count) + " " + std::string(unit) + ", at most " + std::to_string(most) +
                 " are allowed.");
-  }
+  };
+  if (text.size() > limits.text_bytes) throw too_long(text.size(), "bytes", limits.text_bytes);
   if (text.find('\0') != std::string_view::npos) {
     throw sql::SqlError("22021", "invalid byte sequence for encoding \"UTF8\": 0x00");
   }
   const TextShape shape = measure_shape(text);
+  if (shape.tokens > limits.tokens) throw too_long(shape.tokens, "tokens", limits.tokens);
   if (shape.depth > limits.depth) {
     throw sql::SqlError("54001", "stack depth limit exceeded")
-        .hint("Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the "
-              "platform's stack depth limit is adequate.");
+        .hint(
+            "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the "
+            "platform's stack depth limit is adequate.");
   }
   if (shape.widest_row_set > 1 && shape.widest_row_set * text.size() > kRowSetBytes) {
     throw sql::SqlError("54000", "statement is too long")

@@ -13,9 +13,11 @@ namespace redquel::parser {
 struct ParseLimits {
   /// Bytes of the whole text; more is 54000.
   std::size_t text_bytes = std::size_t{16} << 20;
+  /// Words, constants and punctuation; more is 54000. It bounds the memory of the tree.
+  std::uint32_t tokens = 2'000'000;
   /// Levels of the tree: parentheses, operator runs (`1+1+1…`), joins, set operations; more is 54001. AND and OR lists,
   /// IN lists, VALUES rows and target lists are flat and not bounded by it.
-  std::uint32_t depth = 2000;
+  std::uint32_t depth = 3000;
 };
 
 struct ParsedStatement {

@@ -1,13 +1,15 @@
 #pragma once
 
+#include <pg_query.h>
 #include <pg_query/pg_query.pb-c.h>
 
 #include <cstddef>
 #include <span>
 #include <string>
 
-/// PostgreSQL's parse tree as libpg_query's protobuf has it; only the conversion to our own tree sees it. Absent strings
-/// are empty, absent messages null, unknown locations -1.
+/// The door to libpg_query, and the only file that includes it: its calls (parse.cc makes them) and PostgreSQL's parse
+/// tree as protobuf, which only the conversion to our own tree sees. Absent strings are empty there, absent messages
+/// null, unknown locations -1.
 namespace redquel::parser {
 
 using Node = PgQuery__Node;

@@ -16,6 +16,9 @@ bool is_identifier_start(char c) {
 bool is_identifier_part(char c) { return is_identifier_start(c) || is_digit(c) || c == '$'; }
 bool is_operator_character(char c) { return std::string_view("~!@#^&|`?+-*/%<>=:").find(c) != std::string_view::npos; }
 
+/// What a statement costs besides its tokens.
+constexpr std::uint32_t kStatementTokens = 10;
+
 /// A word that makes the tree deeper, or that separates parts of it that lie beside each other.
 enum class Word { kOther, kAnd, kOr, kBetween, kBranch, kCase, kEnd, kOperator, kChain, kSet };
 
@@ -27,16 +30,15 @@ struct WordEntry {
 /// kOperator: stacks upon what is left of it (`a IS NULL IS NULL`, `NOT NOT a`). kChain: so does this one, across the
 /// commas and ANDs in between. kBranch: the parts of a CASE.
 constexpr std::array kWords = {
-    WordEntry{"and", Word::kAnd},          WordEntry{"at", Word::kOperator},        WordEntry{"between", Word::kBetween},
-    WordEntry{"case", Word::kCase},        WordEntry{"collate", Word::kOperator},   WordEntry{"else", Word::kBranch},
-    WordEntry{"end", Word::kEnd},          WordEntry{"except", Word::kChain},       WordEntry{"ilike", Word::kOperator},
-    WordEntry{"in", Word::kOperator},      WordEntry{"intersect", Word::kChain},    WordEntry{"is", Word::kOperator},
-    WordEntry{"isnull", Word::kOperator},  WordEntry{"join", Word::kChain},         WordEntry{"like", Word::kOperator},
-    WordEntry{"not", Word::kOperator},     WordEntry{"notnull", Word::kOperator},   WordEntry{"or", Word::kOr},
-    WordEntry{"overlaps", Word::kOperator}, WordEntry{"select", Word::kChain},      WordEntry{"set", Word::kSet},
-    WordEntry{"similar", Word::kOperator},
-    WordEntry{"then", Word::kBranch},      WordEntry{"union", Word::kChain},        WordEntry{"values", Word::kChain},
-    WordEntry{"when", Word::kBranch},
+    WordEntry{"and", Word::kAnd},           WordEntry{"at", Word::kOperator},      WordEntry{"between", Word::kBetween},
+    WordEntry{"case", Word::kCase},         WordEntry{"collate", Word::kOperator}, WordEntry{"else", Word::kBranch},
+    WordEntry{"end", Word::kEnd},           WordEntry{"except", Word::kChain},     WordEntry{"ilike", Word::kOperator},
+    WordEntry{"in", Word::kOperator},       WordEntry{"intersect", Word::kChain},  WordEntry{"is", Word::kOperator},
+    WordEntry{"isnull", Word::kOperator},   WordEntry{"join", Word::kChain},       WordEntry{"like", Word::kOperator},
+    WordEntry{"not", Word::kOperator},      WordEntry{"notnull", Word::kOperator}, WordEntry{"or", Word::kOr},
+    WordEntry{"overlaps", Word::kOperator}, WordEntry{"select", Word::kChain},     WordEntry{"set", Word::kSet},
+    WordEntry{"similar", Word::kOperator},  WordEntry{"then", Word::kBranch},      WordEntry{"union", Word::kChain},
+    WordEntry{"values", Word::kChain},      WordEntry{"when", Word::kBranch},
 };
 
 Word classify(std::string_view text) {
@@ -91,7 +93,10 @@ class Measure {
     const char c = peek();
     if (is_space(c)) {
       ++at_;
-    } else if (c == '-' && peek(1) == '-') {
+      return;
+    }
+    ++shape_.tokens;
+    if (c == '-' && peek(1) == '-') {
       skip_line();
     } else if (c == '/' && peek(1) == '*') {
       skip_comment();
@@ -121,6 +126,8 @@ class Measure {
       ++at_;
     } else if (is_operator_character(c)) {
       operators();
+    } else if (is_digit(c)) {
+      while (is_digit(peek()) || peek() == '.') ++at_;
     } else {
       ++at_;
     }
@@ -142,7 +149,8 @@ class Measure {
     row_width_ = 0;
     while (at_ < text_.size() && is_identifier_part(peek())) ++at_;
     switch (classify(text_.substr(start, at_ - start))) {
-      case Word::kOther: break;
+      case Word::kOther:
+        break;
       case Word::kOr:
         level().has_or = true;
         level().separate();
@@ -159,7 +167,9 @@ class Measure {
         ++level().betweens;
         ++level().run;
         break;
-      case Word::kBranch: level().separate(); break;
+      case Word::kBranch:
+        level().separate();
+        break;
       case Word::kCase:
         levels_.emplace_back();
         level().is_case = true;
@@ -167,9 +177,15 @@ class Measure {
       case Word::kEnd:
         if (level().is_case) close();
         break;
-      case Word::kOperator: ++level().run; break;
-      case Word::kChain: ++level().chain; break;
-      case Word::kSet: saw_set_ = true; break;
+      case Word::kOperator:
+        ++level().run;
+        break;
+      case Word::kChain:
+        ++level().chain;
+        break;
+      case Word::kSet:
+        saw_set_ = true;
+        break;
     }
   }
 
@@ -191,6 +207,7 @@ class Measure {
   }
 
   void end_statement() {
+    shape_.tokens += kStatementTokens;
     close_cases();
     // CREATE RULE … DO (a; b) has semicolons inside parentheses.
     if (levels_.size() > 1) return level().separate();

@@ -11,6 +11,9 @@ struct TextShape {
   /// libpg_query, protobuf and every consumer of the tree recurse this deep; libpg_query itself has no bound and
   /// overflows the stack.
   std::uint32_t depth = 0;
+  /// Words, constants, operators, punctuation and comments, with an extra for each statement. Each costs up to 350
+  /// bytes while the tree is made.
+  std::uint32_t tokens = 0;
   /// The most columns of a `SET (a, b, …) = source`: protobuf writes the source as often.
   std::uint32_t widest_row_set = 0;
 };

@@ -9,8 +9,9 @@ namespace redquel::server {
 
 void authenticate(const Connection& connection, std::string_view user, std::string_view database) {
   if (connection.peer_is_local()) return;
-  throw sql::SqlError("28000", fmt::format("no pg_hba.conf entry for host \"{}\", user \"{}\", database \"{}\", no encryption",
-                                           connection.peer_address(), user, database));
+  throw sql::SqlError("28000",
+                      fmt::format("no pg_hba.conf entry for host \"{}\", user \"{}\", database \"{}\", no encryption",
+                                  connection.peer_address(), user, database));
 }
 
 }  // namespace redquel::server

@@ -64,16 +64,16 @@ struct Alias {
   std::string_view spelling, name;
 };
 constexpr Alias kAliases[] = {
-    {"unicode", "UTF8"},       {"iso88591", "LATIN1"},     {"iso88592", "LATIN2"},     {"iso88593", "LATIN3"},
-    {"iso88594", "LATIN4"},    {"iso88599", "LATIN5"},     {"iso885910", "LATIN6"},    {"iso885913", "LATIN7"},
-    {"iso885914", "LATIN8"},   {"iso885915", "LATIN9"},    {"iso885916", "LATIN10"},   {"koi8", "KOI8R"},
-    {"alt", "WIN866"},         {"win", "WIN1251"},         {"windows866", "WIN866"},   {"windows874", "WIN874"},
+    {"unicode", "UTF8"},        {"iso88591", "LATIN1"},     {"iso88592", "LATIN2"},     {"iso88593", "LATIN3"},
+    {"iso88594", "LATIN4"},     {"iso88599", "LATIN5"},     {"iso885910", "LATIN6"},    {"iso885913", "LATIN7"},
+    {"iso885914", "LATIN8"},    {"iso885915", "LATIN9"},    {"iso885916", "LATIN10"},   {"koi8", "KOI8R"},
+    {"alt", "WIN866"},          {"win", "WIN1251"},         {"windows866", "WIN866"},   {"windows874", "WIN874"},
     {"windows1250", "WIN1250"}, {"windows1251", "WIN1251"}, {"windows1252", "WIN1252"}, {"windows1253", "WIN1253"},
     {"windows1254", "WIN1254"}, {"windows1255", "WIN1255"}, {"windows1256", "WIN1256"}, {"windows1257", "WIN1257"},
     {"windows1258", "WIN1258"}, {"abc", "WIN1258"},         {"tcvn", "WIN1258"},        {"tcvn5712", "WIN1258"},
-    {"vscii", "WIN1258"},      {"mskanji", "SJIS"},        {"shiftjis", "SJIS"},       {"win932", "SJIS"},
-    {"windows932", "SJIS"},    {"win949", "UHC"},          {"windows949", "UHC"},      {"win936", "GBK"},
-    {"windows936", "GBK"},     {"win950", "BIG5"},         {"windows950", "BIG5"},
+    {"vscii", "WIN1258"},       {"mskanji", "SJIS"},        {"shiftjis", "SJIS"},       {"win932", "SJIS"},
+    {"windows932", "SJIS"},     {"win949", "UHC"},          {"windows949", "UHC"},      {"win936", "GBK"},
+    {"windows936", "GBK"},      {"win950", "BIG5"},         {"windows950", "BIG5"},
 };
 
 /// Letters and digits in lower case: how PostgreSQL compares encoding names.
@@ -91,9 +91,14 @@ std::size_t character_width(Width width, std::string_view bytes) {
   const auto first = static_cast<unsigned char>(bytes[0]);
   std::size_t length = 1;
   switch (width) {
-    case Width::kSingle: break;
-    case Width::kDouble: length = first >= 0x80 ? 2 : 1; break;
-    case Width::kEuc: length = first == 0x8f ? 3 : first >= 0x80 ? 2 : 1; break;
+    case Width::kSingle:
+      break;
+    case Width::kDouble:
+      length = first >= 0x80 ? 2 : 1;
+      break;
+    case Width::kEuc:
+      length = first == 0x8f ? 3 : first >= 0x80 ? 2 : 1;
+      break;
     case Width::kGb18030:
       if (first >= 0x80) {
         const bool four = bytes.size() > 1 && bytes[1] >= '0' && bytes[1] <= '9';
@@ -119,14 +124,14 @@ std::string hexadecimal(std::string_view bytes) {
 }
 
 sql::SqlError invalid_bytes(std::string_view encoding, std::string_view character) {
-  return sql::SqlError(
-      "22021", fmt::format("invalid byte sequence for encoding \"{}\": {}", encoding, hexadecimal(character)));
+  return sql::SqlError("22021",
+                       fmt::format("invalid byte sequence for encoding \"{}\": {}", encoding, hexadecimal(character)));
 }
 
 sql::SqlError no_equivalent(std::string_view character, std::string_view from, std::string_view to) {
-  return sql::SqlError("22P05",
-                       fmt::format("character with byte sequence {} in encoding \"{}\" has no equivalent in encoding \"{}\"",
-                                   hexadecimal(character), from, to));
+  return sql::SqlError(
+      "22P05", fmt::format("character with byte sequence {} in encoding \"{}\" has no equivalent in encoding \"{}\"",
+                           hexadecimal(character), from, to));
 }
 
 /// Runs iconv to the end of `bytes` or to its first refusal; gives what is left then.

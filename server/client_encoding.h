@@ -27,14 +27,15 @@ class EncodingConverter {
 
   /// 22021 where the bytes are not of the client's encoding, 22P05 where UTF-8 has no such character.
   std::string from_client(std::string_view bytes);
-  /// Appends valid UTF-8 as the client's bytes. 22P05 where its encoding has no such character, unless `lossy`: then '?'.
+  /// Appends valid UTF-8 as the client's bytes. 22P05 where its encoding has no such character, unless `lossy`: then
+  /// '?'.
   void append_for_client(std::string_view utf8, std::string& out, bool lossy = false);
 
  private:
   EncodingConverter(const EncodingInfo& encoding, void* to_utf8, void* from_utf8);
 
   const EncodingInfo& encoding_;
-  void* to_utf8_;    // iconv_t
+  void* to_utf8_;  // iconv_t
   void* from_utf8_;
 };
 

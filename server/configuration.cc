@@ -1,8 +1,8 @@
 #include "server/configuration.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <toml++/toml.h>
+#include <CLI/CLI.hpp>
 
 #include <array>
 #include <charconv>
@@ -54,14 +54,14 @@ constexpr Key kKeys[] = {
        take_number(key, node, seconds, 0, 86400);
        c.shutdown_timeout = std::chrono::seconds(seconds);
      }},
-    {"redis.url", [](const std::string& key, const toml::node& node,
-                     Configuration& c) { c.redis_url = take_text(key, node); }},
-    {"embedded.enabled", [](const std::string& key, const toml::node& node,
-                            Configuration& c) { c.embedded = take_flag(key, node); }},
-    {"embedded.data_dir", [](const std::string& key, const toml::node& node,
-                             Configuration& c) { c.data_directory = take_text(key, node); }},
-    {"embedded.redis_server", [](const std::string& key, const toml::node& node,
-                                 Configuration& c) { c.redis_server = take_text(key, node); }},
+    {"redis.url",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.redis_url = take_text(key, node); }},
+    {"embedded.enabled",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.embedded = take_flag(key, node); }},
+    {"embedded.data_dir",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.data_directory = take_text(key, node); }},
+    {"embedded.redis_server",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.redis_server = take_text(key, node); }},
     {"limits.max_connections", [](const std::string& key, const toml::node& node,
                                   Configuration& c) { take_number(key, node, c.max_connections, 1, 262143); }},
     {"limits.max_statement_bytes",
@@ -72,8 +72,8 @@ constexpr Key kKeys[] = {
                                  Configuration& c) { take_number(key, node, c.statement_rows, 1, kLarge); }},
     {"limits.work_mem", [](const std::string& key, const toml::node& node,
                            Configuration& c) { take_number(key, node, c.work_mem, 65536, kLarge); }},
-    {"log.level", [](const std::string& key, const toml::node& node,
-                     Configuration& c) { c.log_level = take_text(key, node); }},
+    {"log.level",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.log_level = take_text(key, node); }},
 };
 
 void take_table(const std::string& prefix, const toml::table& table, Configuration& configuration) {

@@ -30,8 +30,7 @@ Connection::Connection(asio::ip::tcp::socket socket) : socket_(std::move(socket)
     peer_address_ = endpoint.address().to_string();
     peer_is_loopback_ = endpoint.address().is_loopback();
     if (endpoint.address().is_v6() && endpoint.address().to_v6().is_v4_mapped()) {
-      peer_is_loopback_ =
-          asio::ip::make_address_v4(asio::ip::v4_mapped, endpoint.address().to_v6()).is_loopback();
+      peer_is_loopback_ = asio::ip::make_address_v4(asio::ip::v4_mapped, endpoint.address().to_v6()).is_loopback();
     }
   }
 }

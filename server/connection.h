@@ -18,11 +18,11 @@ class Connection {
  public:
   explicit Connection(asio::ip::tcp::socket socket);
 
-  /// Waits for bytes; at least one. Throws Disconnected at the end of the stream or on an error; after `interrupt` it gives
-  /// 0. A cancellation of the calling coroutine does not touch it.
+  /// Waits for bytes; at least one. Throws Disconnected at the end of the stream or on an error; after `interrupt` it
+  /// gives 0. A cancellation of the calling coroutine does not touch it.
   asio::awaitable<std::size_t> read_some(std::span<char> room);
-  /// Sends all of it; waits while the client does not read. No cancellation stops it half-way, as that would cut a message;
-  /// only `close` does. Throws Disconnected.
+  /// Sends all of it; waits while the client does not read. No cancellation stops it half-way, as that would cut a
+  /// message; only `close` does. Throws Disconnected.
   asio::awaitable<void> write(std::string_view bytes);
 
   /// Ends a waiting `read_some`.

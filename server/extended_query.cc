@@ -51,8 +51,7 @@ asio::awaitable<void> Session::on(const ParseMessage& message) {
   const auto text = std::make_shared<const std::string>(from_client(message.text));
   SourceText source{text, 0};
   current_source_ = source;
-  std::vector<parser::ParsedStatement> parsed =
-      parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
+  std::vector<parser::ParsedStatement> parsed = parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
   if (parsed.size() > 1) throw sql::SqlError("42601", "cannot insert multiple commands into a prepared statement");
   std::vector<sql::Type> types = types_of(message.parameter_types);
   std::shared_ptr<const parser::ast::Statement> statement;
@@ -67,8 +66,7 @@ asio::awaitable<void> Session::parse_statement(std::string name, SourceText sour
   PreparedStatementPtr prepared;
   if (statement) {
     std::string text = *source.text;
-    prepared =
-        co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(parameter_types));
+    prepared = co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(parameter_types));
   } else {
     auto empty = std::make_shared<PreparedStatement>();
     empty->source = std::move(source);

@@ -22,10 +22,23 @@ constexpr std::size_t kSmallMessageLimit = 10000;
 /// Bytes that a body of this type may have; nullopt: there is no such message.
 std::optional<std::size_t> body_limit(char type, std::size_t message_limit) {
   switch (type) {
-    case 'Q': case 'P': case 'B': case 'F': case 'd': return message_limit;
-    case 'D': case 'E': case 'C': case 'H': case 'S': case 'X': case 'c': case 'f':
+    case 'Q':
+    case 'P':
+    case 'B':
+    case 'F':
+    case 'd':
+      return message_limit;
+    case 'D':
+    case 'E':
+    case 'C':
+    case 'H':
+    case 'S':
+    case 'X':
+    case 'c':
+    case 'f':
       return std::min(kSmallMessageLimit, message_limit);
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -148,8 +161,10 @@ FrontendMessage decode_message(const RawMessage& raw) {
       reader.end();
       return message;
     }
-    case 'P': return decode_parse(reader);
-    case 'B': return decode_bind(reader);
+    case 'P':
+      return decode_parse(reader);
+    case 'B':
+      return decode_bind(reader);
     case 'D':
     case 'C': {
       const DescribeTarget target = read_target(reader, raw.type == 'D' ? "DESCRIBE" : "CLOSE");
@@ -165,12 +180,22 @@ FrontendMessage decode_message(const RawMessage& raw) {
       reader.end();
       return message;
     }
-    case 'H': reader.end(); return FlushMessage{};
-    case 'S': reader.end(); return SyncMessage{};
-    case 'X': return TerminateMessage{};
-    case 'F': return FunctionCallMessage{};
-    case 'd': case 'c': case 'f': return StrayCopyMessage{};
-    default: throw ProtocolViolation(fmt::format("invalid frontend message type {}", static_cast<unsigned char>(raw.type)));
+    case 'H':
+      reader.end();
+      return FlushMessage{};
+    case 'S':
+      reader.end();
+      return SyncMessage{};
+    case 'X':
+      return TerminateMessage{};
+    case 'F':
+      return FunctionCallMessage{};
+    case 'd':
+    case 'c':
+    case 'f':
+      return StrayCopyMessage{};
+    default:
+      throw ProtocolViolation(fmt::format("invalid frontend message type {}", static_cast<unsigned char>(raw.type)));
   }
 }
 

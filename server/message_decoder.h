@@ -15,8 +15,8 @@
 
 namespace redquel::server {
 
-// Frontend messages (PostgreSQL's manual, 55.7). Texts are views of the input buffer, in the client's encoding: they live
-// until the decoder is asked for room again.
+// Frontend messages (PostgreSQL's manual, 55.7). Texts are views of the input buffer, in the client's encoding: they
+// live until the decoder is asked for room again.
 
 struct QueryMessage {
   std::string_view text;

@@ -23,8 +23,8 @@ struct ErrorReport {
   std::uint32_t character_position = 0;  // 1-based, in the client's query text; 0: none
 };
 
-/// Backend messages, encoded one behind the other into one buffer that is used again and again. Texts are UTF-8 and leave
-/// in the client's encoding. A message that cannot be completed (22P05, 54000) leaves no trace in the buffer.
+/// Backend messages, encoded one behind the other into one buffer that is used again and again. Texts are UTF-8 and
+/// leave in the client's encoding. A message that cannot be completed (22P05, 54000) leaves no trace in the buffer.
 class MessageEncoder {
  public:
   /// nullptr: UTF-8.

@@ -179,8 +179,7 @@ std::string check_locale(const ParameterDefinition& definition, std::string valu
 
 std::string check_tablespace(const ParameterDefinition& definition, std::string value, const SessionState&) {
   if (value.empty() || value == "pg_default" || value == "\"\"") return value;
-  throw invalid_parameter_value(definition.name, value)
-      .detail(fmt::format("Tablespace \"{}\" does not exist.", value));
+  throw invalid_parameter_value(definition.name, value).detail(fmt::format("Tablespace \"{}\" does not exist.", value));
 }
 
 std::string check_access_method(const ParameterDefinition& definition, std::string value, const SessionState&) {

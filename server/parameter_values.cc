@@ -23,7 +23,7 @@ struct UnitSpelling {
 };
 
 struct Unit {
-  std::string_view name;  // of the base unit, in messages
+  std::string_view name;                    // of the base unit, in messages
   std::span<const UnitSpelling> spellings;  // largest first
   std::string_view hint;
 };
@@ -43,17 +43,23 @@ constexpr UnitSpelling kPageSpellings[] = {{"TB", kKilo* kKilo* kKilo / 8},
                                            {"B", 1 / (8 * kKilo)}};
 constexpr UnitSpelling kMillisecondSpellings[] = {{"d", 86400000}, {"h", 3600000}, {"min", 60000},
                                                   {"s", 1000},     {"ms", 1},      {"us", 0.001}};
-constexpr UnitSpelling kSecondSpellings[] = {{"d", 86400}, {"h", 3600}, {"min", 60},
+constexpr UnitSpelling kSecondSpellings[] = {{"d", 86400}, {"h", 3600},   {"min", 60},
                                              {"s", 1},     {"ms", 0.001}, {"us", 0.000001}};
 
 Unit unit_of(const ParameterDefinition& definition) {
   switch (definition.traits.unit) {
-    case ParameterUnit::kNone: return {};
-    case ParameterUnit::kBytes: return {"B", kBytesSpellings, kMemoryHint};
-    case ParameterUnit::kKilobytes: return {"kB", kKilobyteSpellings, kMemoryHint};
-    case ParameterUnit::kPages: return {"8kB", kPageSpellings, kMemoryHint};
-    case ParameterUnit::kMilliseconds: return {"ms", kMillisecondSpellings, kTimeHint};
-    case ParameterUnit::kSeconds: return {"s", kSecondSpellings, kTimeHint};
+    case ParameterUnit::kNone:
+      return {};
+    case ParameterUnit::kBytes:
+      return {"B", kBytesSpellings, kMemoryHint};
+    case ParameterUnit::kKilobytes:
+      return {"kB", kKilobyteSpellings, kMemoryHint};
+    case ParameterUnit::kPages:
+      return {"8kB", kPageSpellings, kMemoryHint};
+    case ParameterUnit::kMilliseconds:
+      return {"ms", kMillisecondSpellings, kTimeHint};
+    case ParameterUnit::kSeconds:
+      return {"s", kSecondSpellings, kTimeHint};
   }
   return {};
 }
@@ -76,7 +82,8 @@ std::optional<bool> parse_boolean(std::string_view text) {
   return std::nullopt;
 }
 
-/// A number with an optional unit, in base units; nullopt where it is none. `bad_unit` says that only the unit is wrong.
+/// A number with an optional unit, in base units; nullopt where it is none. `bad_unit` says that only the unit is
+/// wrong.
 std::optional<double> parse_number(const ParameterDefinition& definition, std::string_view text, bool& bad_unit) {
   const std::string copy(trimmed(text));
   if (copy.empty() || copy.size() > 100) return std::nullopt;
@@ -110,10 +117,9 @@ sql::SqlError out_of_range(const ParameterDefinition& definition, std::string_vi
   const auto bound = [&](double number) {
     return definition.kind == ParameterKind::kInteger ? fmt::format("{:.0f}", number) : real_text(number);
   };
-  return sql::SqlError("22023",
-                       fmt::format("{}{}{} is outside the valid range for parameter \"{}\" ({} .. {})", value,
-                                   unit.name.empty() ? "" : " ", unit.name, definition.name,
-                                   bound(definition.traits.minimum), bound(definition.traits.maximum)));
+  return sql::SqlError("22023", fmt::format("{}{}{} is outside the valid range for parameter \"{}\" ({} .. {})", value,
+                                            unit.name.empty() ? "" : " ", unit.name, definition.name,
+                                            bound(definition.traits.minimum), bound(definition.traits.maximum)));
 }
 
 std::string parse_numeric_value(const ParameterDefinition& definition, std::string_view text) {
@@ -131,7 +137,8 @@ std::string parse_numeric_value(const ParameterDefinition& definition, std::stri
       throw invalid_parameter_value(definition.name, text).hint("Value exceeds integer range.");
     }
   }
-  std::string stored = definition.kind == ParameterKind::kInteger ? fmt::format("{:.0f}", value + 0.0) : real_text(value);
+  std::string stored =
+      definition.kind == ParameterKind::kInteger ? fmt::format("{:.0f}", value + 0.0) : real_text(value);
   if (value < definition.traits.minimum || value > definition.traits.maximum) throw out_of_range(definition, stored);
   return stored;
 }
@@ -174,9 +181,12 @@ std::string parse_parameter_value(const ParameterDefinition& definition, std::st
       return *value ? "on" : "off";
     }
     case ParameterKind::kInteger:
-    case ParameterKind::kReal: return parse_numeric_value(definition, text);
-    case ParameterKind::kEnumeration: return parse_choice(definition, text);
-    case ParameterKind::kString: return std::string(text);
+    case ParameterKind::kReal:
+      return parse_numeric_value(definition, text);
+    case ParameterKind::kEnumeration:
+      return parse_choice(definition, text);
+    case ParameterKind::kString:
+      return std::string(text);
   }
   return std::string(text);
 }

@@ -7,8 +7,8 @@
 
 namespace redquel::server {
 
-/// A value of SET, of a startup packet or of the configuration in its stored form: booleans as on and off, integers in the
-/// base unit ("64MB" of a kB parameter is 65536), enumerations in their own spelling. Range included, `check` not.
+/// A value of SET, of a startup packet or of the configuration in its stored form: booleans as on and off, integers in
+/// the base unit ("64MB" of a kB parameter is 65536), enumerations in their own spelling. Range included, `check` not.
 /// Throws 22023 in PostgreSQL's words.
 std::string parse_parameter_value(const ParameterDefinition& definition, std::string_view text);
 

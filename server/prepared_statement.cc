@@ -9,8 +9,7 @@ asio::awaitable<PreparedStatementPtr> plan_statement(executor::Engine& engine, S
   auto prepared = std::make_shared<PreparedStatement>();
   prepared->source = std::move(source);
   prepared->statement = statement;
-  prepared->plan =
-      co_await engine.prepare(std::move(text), std::move(statement), std::move(parameter_types), state);
+  prepared->plan = co_await engine.prepare(std::move(text), std::move(statement), std::move(parameter_types), state);
   prepared->parameter_types = prepared->plan->parameter_types;
   prepared->columns = prepared->plan->columns;
   prepared->returns_rows = prepared->plan->returns_rows;

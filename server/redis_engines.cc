@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "executor/redis/command_batch.h"
+#include "executor/redis/redis_pool.h"
 #include "sql/error.h"
 
 namespace redquel::server {
@@ -17,15 +18,15 @@ constexpr std::string_view kDatabasesKey = "redquel:databases";
 
 class RedisEngines final : public EngineSource {
  public:
-  RedisEngines(asio::io_context& context, executor::ConnectionOptions redis, EngineMaker make)
-      : pool_(context.get_executor(), std::move(redis)), make_(std::move(make)) {}
+  RedisEngines(asio::io_context& context, executor::ConnectionOptions redis, executor::EngineLimits limits)
+      : pool_(context.get_executor(), std::move(redis)), limits_(limits) {}
 
   asio::awaitable<std::shared_ptr<executor::Engine>> open(std::string name) override {
     int number = pool_.default_database();
     if (name != kDefaultDatabase) number = co_await find_database(name);
     // Another session may have made it meanwhile; databases dropped and made again have another number.
     std::shared_ptr<executor::Engine>& engine = engines_[{name, number}];
-    if (!engine) engine = make_(pool_, number, name);
+    if (!engine) engine = executor::make_engine(pool_.shared(number), pool_.bulk(number), limits_);
     co_return engine;
   }
 
@@ -47,15 +48,15 @@ class RedisEngines final : public EngineSource {
   }
 
   executor::RedisPool pool_;
-  EngineMaker make_;
+  executor::EngineLimits limits_;
   std::map<std::pair<std::string, int>, std::shared_ptr<executor::Engine>> engines_;
 };
 
 }  // namespace
 
-EngineSourceFactory redis_engines(executor::ConnectionOptions redis, EngineMaker make) {
-  return [redis = std::move(redis), make = std::move(make)](asio::io_context& context) {
-    return std::make_unique<RedisEngines>(context, redis, make);
+EngineSourceFactory redis_engines(executor::ConnectionOptions redis, executor::EngineLimits limits) {
+  return [redis = std::move(redis), limits](asio::io_context& context) {
+    return std::make_unique<RedisEngines>(context, redis, limits);
   };
 }
 

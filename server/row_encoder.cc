@@ -19,8 +19,10 @@ bool is_plain_text(sql::Oid type) {
     case sql::oid::kVarchar:
     case sql::oid::kName:
     case sql::oid::kUnknown:
-    case sql::oid::kJson: return true;
-    default: return false;
+    case sql::oid::kJson:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -88,9 +90,15 @@ void RowEncoder::append_value(const Source& source, std::size_t row) {
   std::string& target = source.convert ? scratch_ : out;
   scratch_.clear();
   switch (source.way) {
-    case Way::kCopy: target.append(source.column->get<std::string_view>(row)); break;
-    case Way::kText: sql::format_value(*source.column, row, settings_, target); break;
-    case Way::kBinary: sql::encode_binary(*source.column, row, target); break;
+    case Way::kCopy:
+      target.append(source.column->get<std::string_view>(row));
+      break;
+    case Way::kText:
+      sql::format_value(*source.column, row, settings_, target);
+      break;
+    case Way::kBinary:
+      sql::encode_binary(*source.column, row, target);
+      break;
   }
   if (source.convert) encoder_.converter()->append_for_client(scratch_, out);
   encoder_.set_uint32(length_at, static_cast<std::uint32_t>(out.size() - length_at - 4));

@@ -94,9 +94,10 @@ const ParameterDefinition& RunTimeParameters::changeable(std::string_view name) 
     case ParameterContext::kInternal:
       throw sql::SqlError("55P02", fmt::format("parameter \"{}\" cannot be changed", definition->name));
     case ParameterContext::kStart:
-      throw sql::SqlError("55P02", fmt::format("parameter \"{}\" cannot be changed without restarting the server",
-                                               definition->name));
-    case ParameterContext::kUser: break;
+      throw sql::SqlError(
+          "55P02", fmt::format("parameter \"{}\" cannot be changed without restarting the server", definition->name));
+    case ParameterContext::kUser:
+      break;
   }
   return *definition;
 }

@@ -16,8 +16,8 @@ namespace redquel::server {
 /// Name and value of a parameter, for startup and ParameterStatus.
 using ParameterValue = std::pair<std::string, std::string>;
 
-/// The run-time parameters of one session: SET, SHOW, RESET, set_config(), current_setting() and what the client set when
-/// it connected. Keeps the SessionState in step with them. Names are in any letter case.
+/// The run-time parameters of one session: SET, SHOW, RESET, set_config(), current_setting() and what the client set
+/// when it connected. Keeps the SessionState in step with them. Names are in any letter case.
 class RunTimeParameters {
  public:
   /// `server_values`: what this server says instead of the table's initial values (port, max_connections…), unchecked.

@@ -125,7 +125,8 @@ class Server::Listener {
     acceptor_.bind(wanted, failure);
     if (!failure) acceptor_.listen(asio::socket_base::max_listen_connections, failure);
     if (failure) {
-      throw std::runtime_error(fmt::format("cannot listen on {}:{}: {}", options_.host, options_.port, failure.message()));
+      throw std::runtime_error(
+          fmt::format("cannot listen on {}:{}: {}", options_.host, options_.port, failure.message()));
     }
     endpoint_ = acceptor_.local_endpoint();
   }
@@ -150,8 +151,7 @@ class Server::Listener {
   asio::awaitable<void> accept_forever() {
     while (!draining_) {
       Worker& worker = least_busy();
-      auto [failure, socket] =
-          co_await acceptor_.async_accept(worker.context(), asio::as_tuple(asio::use_awaitable));
+      auto [failure, socket] = co_await acceptor_.async_accept(worker.context(), asio::as_tuple(asio::use_awaitable));
       if (draining_) break;
       if (failure) {
         // Out of descriptors or memory: the connection stays in the queue and accept would fail at once again.

@@ -25,8 +25,8 @@ struct ServerOptions {
 /// The PostgreSQL server: a listener and its worker threads.
 class Server {
  public:
-  /// Binds and listens. Throws std::runtime_error with a message for the person at the keyboard: no such address, in use,
-  /// or not of this machine alone (without authentication only local clients are trusted).
+  /// Binds and listens. Throws std::runtime_error with a message for the person at the keyboard: no such address, in
+  /// use, or not of this machine alone (without authentication only local clients are trusted).
   Server(ServerOptions options, const EngineSourceFactory& engines);
   ~Server();
   Server(const Server&) = delete;

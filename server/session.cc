@@ -19,8 +19,15 @@ constexpr auto kGoodbyeTime = 3s;
 
 bool belongs_to_extended_protocol(char type) {
   switch (type) {
-    case 'P': case 'B': case 'D': case 'E': case 'C': case 'H': return true;
-    default: return false;
+    case 'P':
+    case 'B':
+    case 'D':
+    case 'E':
+    case 'C':
+    case 'H':
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -82,7 +89,8 @@ asio::awaitable<void> Session::say_goodbye(std::optional<sql::SqlError> fatal) {
   co_await flush();
   connection_.shut_down();
   if (!fatal) co_return;
-  // Closing a socket with unread bytes resets the connection, and the message might be lost: read until the client ends.
+  // Closing a socket with unread bytes resets the connection, and the message might be lost: read until the client
+  // ends.
   terminating_ = false;
   char ignored[4096];
   for (int i = 0; i < 256; ++i) co_await connection_.read_some(ignored);

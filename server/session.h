@@ -147,9 +147,9 @@ class Session : public std::enable_shared_from_this<Session> {
   Portals portals_;  // after what their executions use
   std::string encoding_name_ = "UTF8";
 
-  SourceText current_source_;     // of the statement at work, for positions
+  SourceText current_source_;  // of the statement at work, for positions
   bool skipping_to_sync_ = false;
-  bool error_unsent_ = false;     // an error waits in the buffer: it leaves before the next wait
+  bool error_unsent_ = false;  // an error waits in the buffer: it leaves before the next wait
   bool has_place_ = false;
   bool started_ = false;
 

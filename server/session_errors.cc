@@ -18,7 +18,7 @@ namespace {
 
 /// Severities from the least to the most pressing, as client_min_messages orders them.
 int message_rank(std::string_view level) {
-  static constexpr std::array<std::string_view, 10> kLevels = {"debug5", "debug4", "debug3",  "debug2", "debug1",
+  static constexpr std::array<std::string_view, 10> kLevels = {"debug5", "debug4", "debug3", "debug2",  "debug1",
                                                                "log",    "info",   "notice", "warning", "error"};
   return static_cast<int>(std::ranges::find(kLevels, level) - kLevels.begin());
 }
@@ -69,7 +69,8 @@ std::uint32_t Session::character_position(const sql::SqlError& error) const {
 void Session::send_notice(std::string_view severity, const sql::SqlError& notice) {
   const std::string& least = parameters_.client_min_messages();
   std::string level(severity);
-  std::ranges::transform(level, level.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(level, level.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   if (level != "info" && message_rank(level) < message_rank(least)) return;
   encoder_.notice_response({severity, &notice, character_position(notice)});
 }

@@ -38,8 +38,7 @@ asio::awaitable<bool> Session::start_up() {
     bool& answered = std::holds_alternative<SslRequest>(*packet) ? ssl_answered : gss_answered;
     if (answered) {
       throw sql::SqlError("0A000", std::string("unsupported frontend protocol 1234.") +
-                                       (&answered == &ssl_answered ? "5679" : "5680") +
-                                       ": server supports 3.0 to 3.0");
+                                       (&answered == &ssl_answered ? "5679" : "5680") + ": server supports 3.0 to 3.0");
     }
     answered = true;
     co_await connection_.write("N");

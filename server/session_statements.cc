@@ -79,8 +79,8 @@ class SessionStatements::Run final : public executor::Execution {
 };
 
 bool SessionStatements::handles(const ast::Statement& statement) {
-  return holds_any<ast::SetVariable, ast::ShowVariable, ast::Discard, ast::Transaction, ast::SetConstraints, ast::Prepare,
-                   ast::Execute, ast::Deallocate, ast::ClosePortal, ast::Unlisten>(statement.node);
+  return holds_any<ast::SetVariable, ast::ShowVariable, ast::Discard, ast::Transaction, ast::SetConstraints,
+                   ast::Prepare, ast::Execute, ast::Deallocate, ast::ClosePortal, ast::Unlisten>(statement.node);
 }
 
 PreparedStatementPtr SessionStatements::prepare(SourceText source,
@@ -132,8 +132,12 @@ std::string SessionStatements::set(const ast::SetVariable& set) {
       parameters_.set(set.name, text);
       break;
     }
-    case Kind::kFromCurrent: parameters_.show(set.name); break;
-    default: parameters_.reset(set.name); break;
+    case Kind::kFromCurrent:
+      parameters_.show(set.name);
+      break;
+    default:
+      parameters_.reset(set.name);
+      break;
   }
   if (before) parameters_.set(set.name, *before);
   return set.kind == Kind::kReset ? "RESET" : "SET";
@@ -177,10 +181,14 @@ sql::Batch SessionStatements::show(const ast::ShowVariable& show) const {
 std::string SessionStatements::discard(const ast::Discard& discard, const executor::Execution* running) {
   switch (discard.target) {
     // The engine's plans follow the catalog by themselves; there are no temporary tables and no cached sequences.
-    case ast::DiscardTarget::kPlans: return "DISCARD PLANS";
-    case ast::DiscardTarget::kSequences: return "DISCARD SEQUENCES";
-    case ast::DiscardTarget::kTemporary: return "DISCARD TEMP";
-    case ast::DiscardTarget::kAll: break;
+    case ast::DiscardTarget::kPlans:
+      return "DISCARD PLANS";
+    case ast::DiscardTarget::kSequences:
+      return "DISCARD SEQUENCES";
+    case ast::DiscardTarget::kTemporary:
+      return "DISCARD TEMP";
+    case ast::DiscardTarget::kAll:
+      break;
   }
   std::erase_if(portals_, [&](const auto& entry) { return entry.second->execution.get() != running; });
   std::erase_if(statements_, [](const auto& entry) { return !entry.first.empty(); });
@@ -194,8 +202,10 @@ std::string SessionStatements::transaction(const ast::Transaction& transaction) 
   };
   switch (transaction.kind) {
     // Accepting BEGIN and then committing each statement on its own would be a lie.
-    case ast::TransactionKind::kBegin: throw sql::not_supported("transaction block (BEGIN)");
-    case ast::TransactionKind::kStart: throw sql::not_supported("transaction block (START TRANSACTION)");
+    case ast::TransactionKind::kBegin:
+      throw sql::not_supported("transaction block (BEGIN)");
+    case ast::TransactionKind::kStart:
+      throw sql::not_supported("transaction block (START TRANSACTION)");
     case ast::TransactionKind::kCommit:
       if (transaction.chain) throw outside_block("COMMIT AND CHAIN");
       no_transaction();
@@ -204,15 +214,21 @@ std::string SessionStatements::transaction(const ast::Transaction& transaction) 
       if (transaction.chain) throw outside_block("ROLLBACK AND CHAIN");
       no_transaction();
       return "ROLLBACK";
-    case ast::TransactionKind::kPrepare: no_transaction(); return "ROLLBACK";
-    case ast::TransactionKind::kSavepoint: throw outside_block("SAVEPOINT");
-    case ast::TransactionKind::kRelease: throw outside_block("RELEASE SAVEPOINT");
-    case ast::TransactionKind::kRollbackTo: throw outside_block("ROLLBACK TO SAVEPOINT");
+    case ast::TransactionKind::kPrepare:
+      no_transaction();
+      return "ROLLBACK";
+    case ast::TransactionKind::kSavepoint:
+      throw outside_block("SAVEPOINT");
+    case ast::TransactionKind::kRelease:
+      throw outside_block("RELEASE SAVEPOINT");
+    case ast::TransactionKind::kRollbackTo:
+      throw outside_block("ROLLBACK TO SAVEPOINT");
     case ast::TransactionKind::kCommitPrepared:
-    case ast::TransactionKind::kRollbackPrepared: break;
+    case ast::TransactionKind::kRollbackPrepared:
+      break;
   }
-  throw sql::SqlError("42704", fmt::format("prepared transaction with identifier \"{}\" does not exist",
-                                           transaction.global_id));
+  throw sql::SqlError("42704",
+                      fmt::format("prepared transaction with identifier \"{}\" does not exist", transaction.global_id));
 }
 
 std::string SessionStatements::deallocate(const ast::Deallocate& deallocate) {

@@ -26,8 +26,8 @@ class SessionStatements {
 
   static bool handles(const parser::ast::Statement& statement);
 
-  /// What a client may ask of a handled statement before it runs. Throws as PostgreSQL does at Parse: SHOW of an unknown
-  /// parameter, EXECUTE of an unknown statement.
+  /// What a client may ask of a handled statement before it runs. Throws as PostgreSQL does at Parse: SHOW of an
+  /// unknown parameter, EXECUTE of an unknown statement.
   PreparedStatementPtr prepare(SourceText source, std::shared_ptr<const parser::ast::Statement> statement) const;
 
   /// A run of a handled statement. It acts at the first `next`.

@@ -118,7 +118,8 @@ std::vector<std::pair<std::string, std::string>> parse_startup_options(std::stri
       throw sql::SqlError("42601", fmt::format("invalid command-line argument for server process: {}", word));
     }
     const std::size_t equals = word.find('=');
-    if (equals == std::string_view::npos) throw sql::SqlError("42601", fmt::format("{}{} requires a value", flag, word));
+    if (equals == std::string_view::npos)
+      throw sql::SqlError("42601", fmt::format("{}{} requires a value", flag, word));
     std::string name(word.substr(0, equals));
     std::ranges::replace(name, '-', '_');
     settings.emplace_back(std::move(name), std::string(word.substr(equals + 1)));
@@ -130,14 +131,17 @@ StartupPacket decode_startup_packet(std::string_view body) {
   BodyReader reader(body);
   const std::uint32_t code = reader.uint32();
   switch (code) {
-    case kSslRequestCode: return SslRequest{};
-    case kGssRequestCode: return GssEncryptionRequest{};
+    case kSslRequestCode:
+      return SslRequest{};
+    case kGssRequestCode:
+      return GssEncryptionRequest{};
     case kCancelRequestCode: {
       const auto process_id = static_cast<std::int32_t>(reader.uint32());
       const auto secret = static_cast<std::int32_t>(reader.uint32());
       return CancelRequest{{process_id, secret}};
     }
-    default: break;
+    default:
+      break;
   }
   const std::uint32_t major = code >> 16, minor = code & 0xffff;
   if (major != 3) {

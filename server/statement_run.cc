@@ -87,7 +87,8 @@ asio::awaitable<void> Session::hold_all_rows(Portal& portal) {
     }
     bytes += batch->memory();
     if (bytes > state_.work_mem) {
-      throw sql::SqlError("53200", "out of memory").detail("The result of a row-limited statement that writes exceeds work_mem.");
+      throw sql::SqlError("53200", "out of memory")
+          .detail("The result of a row-limited statement that writes exceeds work_mem.");
     }
     portal.pulled.push_back(*std::move(batch));
   }

@@ -29,7 +29,7 @@ struct SharedCounts {
 class Worker final : public SessionHost {
  public:
   struct Options {
-    std::size_t index = 0;         // of `count` workers: part of every process id that this one gives out
+    std::size_t index = 0;  // of `count` workers: part of every process id that this one gives out
     std::size_t count = 1;
     std::size_t max_sessions = 0;
     SessionLimits limits;

@@ -13,6 +13,14 @@ namespace redquel::sql {
 class CatalogSnapshot;
 class RandomGenerator;
 
+/// A row of pg_settings; empty texts are NULL where PostgreSQL has none.
+struct RunTimeParameter {
+  std::string name, setting, unit, category, description;
+  std::string context, type;                // "user", "integer"
+  std::string minimum, maximum, choices;    // choices: {on,off}
+  std::string boot_value, reset_value;
+};
+
 /// What an expression may ask of its surroundings. One per running statement; everything it points to outlives it.
 struct EvaluationContext {
   const SessionSettings* settings = nullptr;
@@ -29,6 +37,8 @@ struct EvaluationContext {
   RandomGenerator* random = nullptr;
   /// Values of run-time parameters by lower-case name, for current_setting().
   const std::string* (*show)(const void* session, const std::string& name) = nullptr;
+  /// All of them, for pg_settings; null: none are told.
+  std::vector<RunTimeParameter> (*run_time_parameters)(const void* session) = nullptr;
   const void* session = nullptr;
 };
 

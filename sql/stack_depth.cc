@@ -31,8 +31,9 @@ void check_stack_depth() {
   thread_local const std::uintptr_t lowest = lowest_address();
   if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) >= lowest) return;
   throw SqlError("54001", "stack depth limit exceeded")
-      .hint("Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the platform's "
-            "stack depth limit is adequate.");
+      .hint(
+          "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the platform's "
+          "stack depth limit is adequate.");
 }
 
 }  // namespace redquel::sql

@@ -65,10 +65,19 @@ class OrderedScanOperator final : public SourceOperator {
       started_ = true;
       start();
     }
+    if (scan_.nulls != Nulls::kNone && walk_ && !first_chunk_) {
+      // How many NULLs there are comes with the first chunk: mostly none.
+      co_await walk_->read_chunk();
+      first_chunk_ = take();
+      if (walk_->null_count() == 0) nulls_done_ = true;
+    }
     while (remaining_ > 0) {
       sql::Batch batch;
       if (scan_.nulls == Nulls::kFirst && !nulls_done_) {
         batch = co_await read_nulls();
+      } else if (first_chunk_ && !first_chunk_given_) {
+        first_chunk_given_ = true;
+        batch = std::move(*first_chunk_);
       } else if (walk_ && !walk_->at_end()) {
         co_await walk_->read_chunk();
         batch = take();
@@ -97,6 +106,7 @@ class OrderedScanOperator final : public SourceOperator {
     options.range = std::move(*range);
     options.whole = !scan_.lower && !scan_.upper && !scan_.prefix;
     options.atomic_if_small = options.whole && !counts.limit;
+    if (scan_.nulls != planner::OrderedScan::Nulls::kNone) options.null_set = reader_.keys().null_set(scan_.column);
     if (scan_.goal.exact) {
       options.offset = counts.offset;
       if (counts.limit) remaining_ = options.wanted.emplace(*counts.limit);
@@ -132,6 +142,8 @@ class OrderedScanOperator final : public SourceOperator {
   bool started_ = false;
   std::optional<ZsetWalk> walk_;
   std::size_t remaining_ = SIZE_MAX;
+  std::optional<sql::Batch> first_chunk_;  // where NULL rows may come before it
+  bool first_chunk_given_ = false;
   std::string null_cursor_ = "0";
   bool nulls_done_ = false;
   std::unordered_set<std::string> null_rows_;

@@ -1,5 +1,6 @@
 #include "executor/tables/row_reader.h"
 
+#include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -37,7 +38,7 @@ bool RowReader::add(std::string_view member, std::span<const Reply> values) {
   if (values.size() < fields_.fields.size()) throw sql::SqlError("XX000", "unexpected reply from Redis: a row with too few fields");
   if (!values[fields_.presence].is_text()) return false;
   std::vector<std::string> parts;
-  if (needs_key_parts_) parts = keys_.member_texts(member);
+  if (needs_key_parts_) parts = keys_.split_member(member);
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const auto& source = fields_.columns[i];
     if (source.kind == Kind::kHiddenKey || (source.kind == Kind::kKeyPart && !needs_key_parts_)) {

@@ -50,9 +50,12 @@ asio::awaitable<void> ZsetWalk::read_sorted() {
   bool one_chunk = first_ && options_.wanted && !reader_.read().condition && *options_.wanted <= count;
   CommandBatch batch;
   append_sort(batch, offset_ - overlap, count + overlap);
+  bool counts_nulls = first_ && options_.null_set;
   RepliesPtr replies;
   if (one_chunk) {
-    replies = co_await context_.ask(std::move(batch), counters_);
+    if (counts_nulls) batch.add("SCARD", *options_.null_set);
+    replies = co_await context_.ask_atomic(std::move(batch), counters_);
+    if (counts_nulls) null_count_ = replies->integer(1);
   } else {
     // Where the chunk ends, and how long the whole is, as of the same moment.
     std::size_t end = offset_ + count - 1;

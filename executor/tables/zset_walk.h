@@ -24,12 +24,15 @@ class ZsetWalk {
     bool whole = false;             // range is everything
     std::size_t offset = 0;         // elements to leave out at the beginning
     std::optional<std::size_t> wanted;  // about so many rows will be asked for
+    std::optional<std::string> null_set;  // its cardinality is read with the first chunk where that is one command
     bool atomic_if_small = false;   // a zset of at most set_members elements is read by one command
   };
 
   ZsetWalk(Options options, RowReader& reader, ExecutionContext& context, ExecutionCounters* counters);
 
   bool at_end() const { return at_end_; }
+  /// Of `null_set`, after the first chunk; nullopt: not known.
+  std::optional<std::int64_t> null_count() const { return null_count_; }
   /// Adds the next chunk's rows to the reader.
   asio::awaitable<void> read_chunk();
 
@@ -62,6 +65,7 @@ class ZsetWalk {
   std::size_t offset_ = 0;           // of the next element, for SORT_RO
   std::size_t ties_ = 0;             // elements seen with the last one's score
   std::optional<Element> last_;
+  std::optional<std::int64_t> null_count_;
 };
 
 }  // namespace redquel::executor

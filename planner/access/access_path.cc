@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "planner/access/ordered_source.h"
 #include "planner/access/set_algebra.h"
@@ -24,10 +25,12 @@ class AccessPathChooser {
                     const Wish& wish)
       : table_(*scan.table), wish_(wish), number_(number_of(scan, columns)) {
     condition_ = analyse_conditions(conditions, table_, number_);
+    conditions_ = conditions;
+    ids_ = column_ids(columns);
     read_.table = scan.table;
     read_.alias = scan.alias;
     read_.numbers = scan.numbers;
-    read_.condition = resolve(sql::conjunction(conditions), column_ids(columns));
+    read_.condition = resolve(sql::conjunction(conditions), ids_);
     for (std::size_t i = 0; i < columns.size(); ++i) read_.outputs.push_back(static_cast<std::int16_t>(i));
     planned_.ids = column_ids(columns);
   }
@@ -57,6 +60,20 @@ class AccessPathChooser {
       planned_.limited = scan.goal.exact;
     }
     return scan;
+  }
+
+  /// Leaves out of the recheck the conditions that the path answers exactly: the one condition on each of these columns.
+  void drop_answered(const std::vector<std::int16_t>& columns, std::initializer_list<ColumnKind> kinds) {
+    std::set<std::int16_t> answered;
+    std::vector<ExpressionPtr> left;
+    for (const ExpressionPtr& expression : conditions_) {
+      Condition condition = analyse_condition(*expression, table_, number_);
+      const ColumnCondition& column = condition.column;
+      bool drop = condition.kind == Condition::Kind::kColumn && std::find(kinds.begin(), kinds.end(), column.kind) != kinds.end() &&
+                  std::find(columns.begin(), columns.end(), column.column) != columns.end() && answered.insert(column.column).second;
+      if (!drop) left.push_back(expression);
+    }
+    read_.condition = resolve(sql::conjunction(left), ids_);
   }
 
   RowGoal hint() const {
@@ -93,7 +110,10 @@ class AccessPathChooser {
     if (table_.primary_key.empty()) return {};
     auto keys = key_values(table_.primary_key);
     if (!keys) return {};
-    if (keys->size() == 1) planned_.ordered = wish_.order.size();  // one row is in every order
+    if (keys->size() == 1) {
+      planned_.ordered = wish_.order.size();  // one row is in every order
+      drop_answered(table_.primary_key, {ColumnKind::kEqual});
+    }
     return KeyLookup{std::move(read_), std::move(*keys)};
   }
 
@@ -219,6 +239,8 @@ class AccessPathChooser {
     if (!is_never_null(*number)) {
       if (!SetAlgebra(table_).has(sql::Structure::Kind::kNulls, *number)) return {};
       scan.nulls = wish_.order[0].nulls_first ? OrderedScan::Nulls::kFirst : OrderedScan::Nulls::kLast;
+    } else {
+      drop_answered({*number}, {ColumnKind::kIsNotNull});  // the zset holds no NULL
     }
     scan.read = std::move(read_);
     grant_order(*source);
@@ -232,6 +254,8 @@ class AccessPathChooser {
   const sql::TableDef& table_;
   const Wish& wish_;
   ColumnNumber number_;
+  std::vector<ExpressionPtr> conditions_;
+  std::vector<ColumnId> ids_;
   Condition condition_;
   TableRead read_;
   Planned planned_;

@@ -12,7 +12,7 @@ namespace redquel::planner {
 
 namespace ast = parser::ast;
 using sql::ExpressionPtr;
-using sql::Logical;
+using BooleanKind = sql::Logical::Kind;
 using sql::SqlError;
 
 namespace {
@@ -90,7 +90,7 @@ ExpressionPtr ExpressionBinder::compare_rows(std::string_view name, const Operan
   Operands terms;
   if (name == "=" || name == "<>") {
     for (std::size_t i = 0; i < left.size(); ++i) terms.push_back(compare(name, left[i], right[i], offset));
-    return make_boolean(name == "=" ? Logical::Kind::kAnd : Logical::Kind::kOr, std::move(terms), offset);
+    return make_boolean(name == "=" ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), offset);
   }
   if (name != "<" && name != "<=" && name != ">" && name != ">=") {
     throw SqlError("0A000", fmt::format("could not determine interpretation of row comparison operator {}", name))
@@ -104,8 +104,8 @@ ExpressionPtr ExpressionBinder::compare_rows(std::string_view name, const Operan
     check_repeatable(*left[i]);
     check_repeatable(*right[i]);
     ExpressionPtr first = compare(strict, left[i], right[i], offset);
-    ExpressionPtr tie = make_boolean(Logical::Kind::kAnd, {compare("=", left[i], right[i], offset), result}, offset);
-    result = make_boolean(Logical::Kind::kOr, {std::move(first), std::move(tie)}, offset);
+    ExpressionPtr tie = make_boolean(BooleanKind::kAnd, {compare("=", left[i], right[i], offset), result}, offset);
+    result = make_boolean(BooleanKind::kOr, {std::move(first), std::move(tie)}, offset);
   }
   return result;
 }
@@ -125,7 +125,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, con
   if (items.size() > 1) check_repeatable(*operand);
   Operands terms;
   for (const ExpressionPtr& item : items) terms.push_back(compare(name, operand, item, offset));
-  return make_boolean(comparison.all ? Logical::Kind::kAnd : Logical::Kind::kOr, std::move(terms), start(whole));
+  return make_boolean(comparison.all ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), start(whole));
 }
 
 ExpressionPtr ExpressionBinder::distinct_test(const ExpressionPtr& left, const ExpressionPtr& right, bool negated,
@@ -147,7 +147,7 @@ ExpressionPtr ExpressionBinder::node(const ast::DistinctFrom& test, const Whole&
     Operands terms;
     for (std::size_t i = 0; i < left.size(); ++i) terms.push_back(distinct_test(left[i], right[i], test.negated, whole));
     if (terms.size() == 1) return terms[0];
-    return make_boolean(test.negated ? Logical::Kind::kAnd : Logical::Kind::kOr, std::move(terms), start(whole));
+    return make_boolean(test.negated ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), start(whole));
   }
   // A bare NULL makes it a null test.
   const bool left_null = std::holds_alternative<ast::NullLiteral>(test.left->node);
@@ -176,7 +176,7 @@ ExpressionPtr ExpressionBinder::in_list(const ExpressionPtr& operand, const Oper
     check_repeatable(*operand);
     Operands terms;
     for (const ExpressionPtr& item : list) terms.push_back(compare(name, operand, item, token(whole)));
-    return make_boolean(negated ? Logical::Kind::kAnd : Logical::Kind::kOr, std::move(terms), start(whole));
+    return make_boolean(negated ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), start(whole));
   }
   const sql::ScalarFunction& equal = sql::equality_operator(*common);
   const auto convert = [&](const ExpressionPtr& value) {
@@ -199,7 +199,7 @@ ExpressionPtr ExpressionBinder::node(const ast::InList& list, const Whole& whole
       terms.push_back(compare_rows(list.negated ? "<>" : "=", operand, row_items(*other), token(whole)));
     }
     if (terms.size() == 1) return terms[0];
-    return make_boolean(list.negated ? Logical::Kind::kAnd : Logical::Kind::kOr, std::move(terms), start(whole));
+    return make_boolean(list.negated ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), start(whole));
   }
   const ExpressionPtr operand = bind(*list.argument);
   return in_list(operand, bind_all(list.items), list.negated, whole);
@@ -232,30 +232,30 @@ ExpressionPtr ExpressionBinder::node(const ast::Between& between, const Whole& w
   const auto range = [&](const ExpressionPtr& from, const ExpressionPtr& to) {
     ExpressionPtr first = make_operator(state_, between.negated ? "<" : ">=", value, from, offset);
     ExpressionPtr second = make_operator(state_, between.negated ? ">" : "<=", value, to, offset);
-    return make_boolean(between.negated ? Logical::Kind::kOr : Logical::Kind::kAnd,
+    return make_boolean(between.negated ? BooleanKind::kOr : BooleanKind::kAnd,
                         {coerce_to_boolean(state_, first, "AND"), coerce_to_boolean(state_, second, "AND")}, start(whole));
   };
   ExpressionPtr plain = range(low, high);
   if (!between.symmetric) return plain;
   check_repeatable(*low);
   check_repeatable(*high);
-  return make_boolean(between.negated ? Logical::Kind::kAnd : Logical::Kind::kOr, {plain, range(high, low)}, start(whole));
+  return make_boolean(between.negated ? BooleanKind::kAnd : BooleanKind::kOr, {plain, range(high, low)}, start(whole));
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::And& conjunction, const Whole& whole) {
   Operands operands;
   for (const ast::ExpressionPtr& argument : conjunction.arguments) operands.push_back(bind_boolean(*argument, "AND"));
-  return make_boolean(Logical::Kind::kAnd, std::move(operands), start(whole));
+  return make_boolean(BooleanKind::kAnd, std::move(operands), start(whole));
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::Or& disjunction, const Whole& whole) {
   Operands operands;
   for (const ast::ExpressionPtr& argument : disjunction.arguments) operands.push_back(bind_boolean(*argument, "OR"));
-  return make_boolean(Logical::Kind::kOr, std::move(operands), start(whole));
+  return make_boolean(BooleanKind::kOr, std::move(operands), start(whole));
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::Not& negation, const Whole& whole) {
-  return make_boolean(Logical::Kind::kNot, {bind_boolean(*negation.argument, "NOT")}, start(whole));
+  return make_boolean(BooleanKind::kNot, {bind_boolean(*negation.argument, "NOT")}, start(whole));
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::NullTest& test, const Whole& whole) {
@@ -268,7 +268,7 @@ ExpressionPtr ExpressionBinder::node(const ast::NullTest& test, const Whole& who
   Operands terms;
   for (const ExpressionPtr& item : row_items(*row)) terms.push_back(one(item));
   if (terms.empty()) return sql::make_expression(sql::kBool, sql::Constant{true}, start(whole));
-  return terms.size() == 1 ? terms[0] : make_boolean(Logical::Kind::kAnd, std::move(terms), start(whole));
+  return terms.size() == 1 ? terms[0] : make_boolean(BooleanKind::kAnd, std::move(terms), start(whole));
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::BooleanTest& test, const Whole& whole) {

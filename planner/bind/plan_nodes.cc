@@ -33,11 +33,16 @@ LogicalPtr scan_table(BindState& state, std::shared_ptr<const sql::TableDef> tab
 }
 
 LogicalPtr scan_system_table(BindState& state, const sql::SystemTable& table) {
-  LogicalSystemScan scan{std::string(table.schema), std::string(table.name), {}};
+  LogicalSystemScan scan{table.schema, table.name, {}};
   std::vector<LogicalColumn> columns;
   for (const auto& column : table.columns) {
     scan.positions.push_back(columns.size());
-    columns.push_back({.id = state.new_column(), .name = std::string(column.name), .type = column.type});
+    columns.push_back({.id = state.new_column(),
+                       .name = column.name,
+                       .type = column.type,
+                       .nullable = !column.not_null,
+                       .table = table.oid,
+                       .attribute = static_cast<std::int16_t>(columns.size() + 1)});
   }
   return make_logical(std::move(scan), std::move(columns));
 }

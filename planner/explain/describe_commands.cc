@@ -16,13 +16,13 @@ using SetKind = SetExpression::Kind;
 /// As redis-cli needs it: quoted where blanks, quotes or control bytes would be misread.
 std::string word(std::string_view text) {
   bool plain = !text.empty();
-  for (char c : text) plain = plain && static_cast<unsigned char>(c) > 0x20 && c != '"' && c != '\'' && c != '\\' && c != 0x7f;
+  for (char c : text) plain = plain && static_cast<unsigned char>(c) > 0x20 && c != '"' && c != '\'' && c != '\\' && c != 0x7f && c != '\xff';
   if (plain) return std::string(text);
   std::string quoted = "\"";
   for (char c : text) {
     auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') quoted += '\\', quoted += c;
-    else if (byte < 0x20 || byte == 0x7f) quoted += fmt::format("\\x{:02x}", byte);
+    else if (byte < 0x20 || byte == 0x7f || byte == 0xff) quoted += fmt::format("\\x{:02x}", byte);
     else quoted += c;
   }
   return quoted + '"';
@@ -83,11 +83,11 @@ class Describer {
 
   void operator()(const OrderedScan& n) {
     auto source = *ordered_source(*n.read.table, n.column);
-    if (n.nulls != OrderedScan::Nulls::kNone) {
-      text.commands.push_back("SSCAN " + word(sql::TableKeys(*n.read.table).null_set(n.column)) + " 0");
-    }
+    std::string nulls = word(sql::TableKeys(*n.read.table).null_set(n.column));
+    if (n.nulls == OrderedScan::Nulls::kFirst) text.commands.push_back("SCARD " + nulls + ", and its rows where there are any");
     if (!n.lower && !n.upper && !n.prefix) {
       walk(n.read, source, n.descending, n.goal);
+      if (n.nulls == OrderedScan::Nulls::kLast) text.commands.push_back("SCARD " + nulls + ", and its rows if they are asked for");
       return;
     }
     std::string low = "-inf", high = "+inf";

@@ -283,6 +283,8 @@ void print_pretty(const boost::json::value& value, std::string& out, std::size_t
       print_pretty(member, out, depth + 1);
     }
     out += "\n" + closing + "]";
+  } else if (value.is_double()) {
+    out += fmt::format("{:.3f}", value.get_double());
   } else {
     out += boost::json::serialize(value);
   }

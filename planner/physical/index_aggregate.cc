@@ -198,7 +198,12 @@ std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node
     std::int16_t number = argument_column(*pattern, input_columns, call.arguments[0]);
     return number > 0 && is_never_null(table, number);
   };
-  bool only_counts = std::all_of(aggregate.calls.begin(), aggregate.calls.end(), counts_rows);
+  // count(x) of one nullable column alone counts the rows in which x is not NULL.
+  std::int16_t counted = 0;
+  if (aggregate.scalar && aggregate.calls.size() == 1 && aggregate.calls[0].function->name == "count" && !aggregate.calls[0].arguments.empty()) {
+    counted = argument_column(*pattern, input_columns, aggregate.calls[0].arguments[0]);
+  }
+  bool only_counts = counted > 0 || std::all_of(aggregate.calls.begin(), aggregate.calls.end(), counts_rows);
   auto with_fallback = [&](auto node_of) {
     index_answers_ = false;
     PhysicalPlan fallback = plan_node(node, aggregate, {}).plan;
@@ -208,6 +213,13 @@ std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node
 
   if (aggregate.scalar && only_counts) {
     Condition condition = analyse_conditions(pattern->conditions, table, number_of(*pattern->scan, *pattern->columns));
+    if (counted > 0 && !is_never_null(table, counted)) {
+      Condition not_null;
+      not_null.kind = Condition::Kind::kColumn;
+      not_null.column = {ColumnCondition::Kind::kIsNotNull, counted, {}, {}, true};
+      if (condition.kind != Condition::Kind::kAnd) condition = Condition{Condition::Kind::kAnd, {condition}, {}};
+      condition.operands.push_back(std::move(not_null));
+    }
     auto terms = CountTerms(table).of(condition);
     if (!terms) return {};
     return with_fallback([&](PhysicalPlan fallback) {

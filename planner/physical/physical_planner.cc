@@ -4,6 +4,7 @@
 #include <map>
 
 #include "planner/rules/rule.h"
+#include "sql/error.h"
 
 namespace redquel::planner {
 

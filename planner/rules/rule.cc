@@ -6,6 +6,7 @@ namespace redquel::planner {
 
 std::span<const Rule> rewrite_rules() {
   static constexpr Rule kRules[] = {
+      {"fold constants", fold_constants},
       {"push down filters", push_down_filters},
       {"order joins", order_joins},
       {"prune columns", prune_columns},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <set>
 #include <span>
 
@@ -17,6 +18,8 @@ struct Rule {
 std::span<const Rule> rewrite_rules();
 LogicalPtr rewrite(LogicalPtr plan);
 
+/// What can be computed now is; conditions that are always true go, and what is behind one that never is, too.
+LogicalPtr fold_constants(const LogicalPtr&);
 /// Conditions move towards the tables: through projections, joins, groups and set operations; cross joins become inner joins;
 /// outer joins whose extra rows are thrown away anyway become inner joins.
 LogicalPtr push_down_filters(const LogicalPtr&);
@@ -33,6 +36,8 @@ bool is_subset(const std::set<ColumnId>& part, const std::set<ColumnId>& whole);
 LogicalPtr make_logical(Logical::Node node, std::vector<LogicalColumn> columns);
 /// `input` with conditions above it; `input` itself when there are none.
 LogicalPtr filtered(LogicalPtr input, std::vector<sql::ExpressionPtr> conditions);
+/// A copy of the node (not of its inputs) with every expression changed.
+LogicalPtr map_expressions(const Logical&, const std::function<sql::ExpressionPtr(const sql::ExpressionPtr&)>& change);
 /// The same node over other inputs.
 LogicalPtr with_inputs(const Logical&, const std::vector<LogicalPtr>& inputs);
 std::vector<LogicalPtr> inputs_of(const Logical&);

@@ -64,6 +64,11 @@ ExpressionPtr try_coerce(const ExpressionPtr& expression, Type target, CastConte
   if (!path) return nullptr;
   const bool is_explicit = context == CastContext::kExplicit;
   const auto* constant = std::get_if<Constant>(&expression->node);
+  if (expression->type.oid == oid::kUnknown && constant != nullptr && target.oid == oid::kRegclass &&
+      !is_null(constant->value)) {
+    // The name's meaning is the run's: the catalog is asked by the cast from text.
+    return try_coerce(make_expression(kText, *constant, expression->offset), target, context, settings, now);
+  }
   if (expression->type.oid == oid::kUnknown && constant != nullptr) {
     return with_modifier(read_literal(*expression, constant->value, target, settings, now), target, is_explicit);
   }

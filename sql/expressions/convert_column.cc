@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "sql/functions/object_names.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/text_io.h"
 
@@ -27,6 +28,8 @@ ColumnPtr convert_rows(const Column& column, Type target, std::size_t rows, cons
     std::string_view form;
     if (reads_as_text(column.type())) {
       form = column.get<std::string_view>(row);
+    } else if (column.type().oid == oid::kRegclass) {
+      form = text = relation_name(static_cast<Oid>(column.get<std::int32_t>(row)), context);
     } else {
       text.clear();
       format_value(column, row, *context.settings, text);

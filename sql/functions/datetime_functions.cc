@@ -26,7 +26,7 @@ Instant statement_time(Context context) { return context.statement_timestamp; }
 Instant clock_time(Context) { return current_timestamp(); }
 std::int32_t today(Context context) { return date_from_timestamptz(context.transaction_timestamp, zone_of(context)); }
 Instant local_now(Context context) { return timestamp_from_timestamptz(context.transaction_timestamp, zone_of(context)); }
-Instant local_time_of_day(Context context) {
+std::optional<Instant> local_time_of_day(Context context) {
   return time_from_timestamptz(context.transaction_timestamp, zone_of(context));
 }
 

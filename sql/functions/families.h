@@ -23,6 +23,7 @@ std::vector<ScalarFunction> system_functions();
 std::vector<CastFunction> number_casts();
 std::vector<CastFunction> datetime_casts();
 std::vector<CastFunction> text_casts();
+std::vector<CastFunction> name_casts();
 
 std::vector<AggregateFunction> number_aggregates();
 std::vector<AggregateFunction> ordered_aggregates();

@@ -243,10 +243,8 @@ std::int32_t bucket_between(double operand, double from, double to, std::int32_t
   } else {
     position = count * ((operand / 2 - from / 2) / (to / 2 - from / 2));
   }
-  auto bucket = static_cast<std::int32_t>(position);
-  // The quotient may have been rounded up to 1.
-  if (bucket >= count) bucket = count - 1;
-  return bucket + 1;
+  // A quotient that is rounded up to 1 gives the bucket behind the last one, as PostgreSQL 15 has it.
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(position)) + 1);
 }
 
 std::int32_t bucket_above(std::int32_t count) {

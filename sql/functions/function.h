@@ -82,6 +82,8 @@ std::span<const AggregateFunction* const> find_aggregates(std::string_view name)
 std::span<const TableFunction* const> find_table_functions(std::string_view name);
 const CastFunction* find_cast(Oid source, Oid target);
 std::span<const ScalarFunction> all_functions();
+std::span<const AggregateFunction> all_aggregates();
+std::span<const TableFunction> all_table_functions();
 std::span<const CastFunction> all_casts();
 
 }  // namespace redquel::sql

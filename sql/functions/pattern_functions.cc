@@ -1,12 +1,10 @@
 // LIKE and ILIKE: the operators ~~ !~~ ~~* !~~* and their functions. ESCAPE is bound as like_escape(pattern, escape).
 
-#include <cstring>
-
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/types/compare.h"
+#include "sql/functions/padded_text.h"
 
 namespace redquel::sql {
 namespace {
@@ -104,16 +102,23 @@ void like_escape(Text pattern, Text escape, std::string& out) {
   }
 }
 
+/// For text, name and char(n), whose padding counts.
+template <auto body>
+void add_operator(std::vector<ScalarFunction>& table, std::string_view name) {
+  table.push_back(scalar<body>(name, {kText, kText}, kBool));
+  table.push_back(scalar<body>(name, {kName, kText}, kBool));
+  table.push_back(column_function(name, {kBpchar, kText}, kBool, over_padded<kernel_of<body>()>,
+                                  Volatility::kImmutable, true));
+}
+
 }  // namespace
 
 std::vector<ScalarFunction> pattern_functions() {
   std::vector<ScalarFunction> table;
-  for (Type type : {kText, kName, kBpchar}) {
-    table.push_back(scalar<matches<ExactCase>>("~~", {type, kText}, kBool));
-    table.push_back(scalar<differs<ExactCase>>("!~~", {type, kText}, kBool));
-    table.push_back(scalar<matches<AnyCase>>("~~*", {type, kText}, kBool));
-    table.push_back(scalar<differs<AnyCase>>("!~~*", {type, kText}, kBool));
-  }
+  add_operator<matches<ExactCase>>(table, "~~");
+  add_operator<differs<ExactCase>>(table, "!~~");
+  add_operator<matches<AnyCase>>(table, "~~*");
+  add_operator<differs<AnyCase>>(table, "!~~*");
   for (Type type : {kText, kName}) {
     table.push_back(scalar<matches<ExactCase>>("like", {type, kText}, kBool));
     table.push_back(scalar<differs<ExactCase>>("notlike", {type, kText}, kBool));

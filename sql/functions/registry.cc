@@ -70,7 +70,7 @@ struct CastTable {
 const CastTable& casts() {
   static const CastTable table = [] {
     CastTable built;
-    for (const std::vector<CastFunction>& family : {number_casts(), datetime_casts(), text_casts()}) {
+    for (const std::vector<CastFunction>& family : {number_casts(), datetime_casts(), text_casts(), name_casts()}) {
       built.rows.insert(built.rows.end(), family.begin(), family.end());
     }
     for (const CastFunction& row : built.rows) built.by_types[{row.source, row.target}] = &row;
@@ -105,6 +105,8 @@ const CastFunction* find_cast(Oid source, Oid target) {
   return found == casts().by_types.end() ? nullptr : found->second;
 }
 
+std::span<const AggregateFunction> all_aggregates() { return aggregates().rows(); }
+std::span<const TableFunction> all_table_functions() { return table_functions().rows(); }
 std::span<const ScalarFunction> all_functions() { return functions().rows(); }
 std::span<const CastFunction> all_casts() { return casts().rows; }
 

@@ -35,16 +35,25 @@ std::string operator_text(std::string_view name, std::span<const Type> operands)
   return text + " " + format_type(Type{operands.back().oid});
 }
 
-SqlError undefined(std::string_view kind, const std::string& call, Offset offset) {
-  std::string capital = kind == "operator" ? "operator" : "function";
-  return SqlError("42883", std::string(kind) + " " + call + " does not exist")
-      .hint("No " + capital + " matches the given name and argument types. You might need to add explicit type casts.")
+SqlError undefined_function(const std::string& call, Offset offset) {
+  return SqlError("42883", "function " + call + " does not exist")
+      .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
       .at(offset);
 }
-
-SqlError ambiguous(std::string_view kind, const std::string& call, Offset offset) {
-  return SqlError("42725", std::string(kind) + " " + call + " is not unique")
-      .hint("Could not choose a best candidate " + std::string(kind) + ". You might need to add explicit type casts.")
+SqlError ambiguous_function(const std::string& call, Offset offset) {
+  return SqlError("42725", "function " + call + " is not unique")
+      .hint("Could not choose a best candidate function. You might need to add explicit type casts.")
+      .at(offset);
+}
+SqlError undefined_operator(const std::string& call, bool binary, Offset offset) {
+  return SqlError("42883", "operator does not exist: " + call)
+      .hint(binary ? "No operator matches the given name and argument types. You might need to add explicit type casts."
+                   : "No operator matches the given name and argument type. You might need to add an explicit type cast.")
+      .at(offset);
+}
+SqlError ambiguous_operator(const std::string& call, Offset offset) {
+  return SqlError("42725", "operator is not unique: " + call)
+      .hint("Could not choose a best candidate operator. You might need to add explicit type casts.")
       .at(offset);
 }
 
@@ -134,8 +143,8 @@ ResolvedFunction resolve_function(std::string_view name, std::span<const Type> a
   if (!exact) {
     if (std::optional<Type> target = cast_target(name, arguments)) return {nullptr, {*target}, *target};
   }
-  if (overload.outcome == Choice::Outcome::kNone) throw undefined("function", call_text(name, arguments), offset);
-  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous("function", call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
   const Type element = element_type(overload.signature, arguments, offset);
   const Oid result = overload.function->result;
   return {overload.function, bind_arguments(overload.signature, arguments, element),
@@ -160,9 +169,11 @@ ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> lef
   }
 
   const auto overload = choose(overloads, std::span<const Oid>(given));
-  if (overload.outcome == Choice::Outcome::kNone) throw undefined("operator", operator_text(name, operands), offset);
+  if (overload.outcome == Choice::Outcome::kNone) {
+    throw undefined_operator(operator_text(name, operands), left.has_value(), offset);
+  }
   if (overload.outcome == Choice::Outcome::kAmbiguous) {
-    throw ambiguous("operator", operator_text(name, operands), offset);
+    throw ambiguous_operator(operator_text(name, operands), offset);
   }
   const Type element = element_type(overload.signature, operands, offset);
   return {overload.function, bind_arguments(overload.signature, operands, element), Type{overload.function->result}};
@@ -171,8 +182,8 @@ ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> lef
 ResolvedAggregate resolve_aggregate(std::string_view name, std::span<const Type> arguments, Offset offset) {
   const std::vector<Oid> given = oids_of(arguments);
   const auto overload = choose(find_aggregates(name), std::span<const Oid>(given));
-  if (overload.outcome == Choice::Outcome::kNone) throw undefined("function", call_text(name, arguments), offset);
-  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous("function", call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
   const Type element = element_type(overload.signature, arguments, offset);
   const Oid result = overload.function->result;
   return {overload.function, bind_arguments(overload.signature, arguments, element),
@@ -182,8 +193,8 @@ ResolvedAggregate resolve_aggregate(std::string_view name, std::span<const Type>
 ResolvedTableFunction resolve_table_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
   const std::vector<Oid> given = oids_of(arguments);
   const auto overload = choose(find_table_functions(name), std::span<const Oid>(given));
-  if (overload.outcome == Choice::Outcome::kNone) throw undefined("function", call_text(name, arguments), offset);
-  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous("function", call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
   const Type element = element_type(overload.signature, arguments, offset);
   return {overload.function, bind_arguments(overload.signature, arguments, element)};
 }

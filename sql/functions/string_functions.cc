@@ -7,6 +7,7 @@
 #include "sql/functions/characters.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/functions/padded_text.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/compare.h"
 
@@ -311,7 +312,7 @@ std::vector<ScalarFunction> string_functions() {
       scalar<characters>("character_length", {kText}, kInt4),
       scalar<characters_unpadded>("character_length", {kBpchar}, kInt4),
       scalar<octets>("octet_length", {kText}, kInt4),
-      scalar<octets>("octet_length", {kBpchar}, kInt4),
+      column_function("octet_length", {kBpchar}, kInt4, over_padded<kernel_of<octets>()>, Volatility::kImmutable, true),
       scalar<[](Text text) { return octets(text) * 8; }>("bit_length", {kText}, kInt4),
       scalar<upper>("upper", {kText}, kText),
       scalar<lower>("lower", {kText}, kText),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -55,8 +56,9 @@ std::int32_t date_from_timestamptz(std::int64_t timestamptz, const TimeZone& zon
 std::int64_t timestamp_from_timestamptz(std::int64_t timestamptz, const TimeZone& zone);
 std::int64_t timestamptz_from_timestamp(std::int64_t timestamp, const TimeZone& zone);
 std::int64_t timestamptz_from_date(std::int32_t date, const TimeZone& zone);
-std::int64_t time_from_timestamp(std::int64_t timestamp);
-std::int64_t time_from_timestamptz(std::int64_t timestamptz, const TimeZone& zone);
+/// nullopt (NULL) for infinities.
+std::optional<std::int64_t> time_from_timestamp(std::int64_t timestamp);
+std::optional<std::int64_t> time_from_timestamptz(std::int64_t timestamptz, const TimeZone& zone);
 std::int64_t time_from_interval(const Interval& interval);
 Interval interval_from_time(std::int64_t time);
 

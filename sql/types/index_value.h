@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sql/datum.h"
 #include "sql/types/type.h"
@@ -27,10 +28,13 @@ bool score_is_exact(Type type);
 std::string ordered_score(Type type, const Datum& value);
 double score_of(Type type, const Datum& value);
 
-/// Longest prefix of a lexical member. Longer ones are cut there: values that share the cut prefix are compared again.
+/// Longest prefix of a lexical member. Longer ones are cut there (or one byte before): values that share a cut prefix are
+/// compared again by the reader.
 inline constexpr std::size_t kMaxOrderedPrefix = 256;
 /// Bytes whose memcmp order is the SQL order of the type (weakly where cut). The caller appends 0x00 and the primary key;
 /// no shorter prefix followed by 0x00 comes after a longer one.
 std::string ordered_member_prefix(Type type, const Datum& value);
+/// Whether a prefix may have been cut, so that different values may share it.
+inline bool ordered_prefix_may_be_cut(std::string_view prefix) { return prefix.size() + 1 >= kMaxOrderedPrefix; }
 
 }  // namespace redquel::sql

@@ -32,6 +32,9 @@ void format_value(Type type, const Datum& value, const SessionSettings& settings
 void format_value(const Column& column, std::size_t row, const SessionSettings& settings, std::string& out);
 std::string format_value(Type type, const Datum& value, const SessionSettings& settings = {});
 
+/// The blanks that a char(n) value without its padding lacks.
+void append_padding(Type type, std::string_view value, std::string& out);
+
 /// Whether any of DateStyle, TimeZone, IntervalStyle, bytea_output, extra_float_digits changes the type's output.
 bool output_depends_on_settings(Type type);
 /// Whether stored text of the type may be copied to a client with these settings.

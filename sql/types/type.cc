@@ -23,10 +23,12 @@ constexpr TypeInfo kTypes[] = {
     {oid::kName, "name", "name", Storage::kText, kString, false, 64, oid::kChar, oid::kNameArray, 'c'},
     {oid::kInt8, "int8", "bigint", Storage::kInt8, TypeCategory::kNumeric, false, 8, 0, oid::kInt8Array, 'd'},
     {oid::kInt2, "int2", "smallint", Storage::kInt2, TypeCategory::kNumeric, false, 2, 0, oid::kInt2Array, 's'},
+    {oid::kInt2Vector, "int2vector", "int2vector", Storage::kText, kArray, false, -1, oid::kInt2, 0, 'i'},
     {oid::kInt4, "int4", "integer", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kInt4Array, 'i'},
     {oid::kRegproc, "regproc", "regproc", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
     {oid::kText, "text", "text", Storage::kText, kString, true, -1, 0, oid::kTextArray, 'i'},
     {oid::kOid, "oid", "oid", Storage::kInt4, TypeCategory::kNumeric, true, 4, 0, oid::kOidArray, 'i'},
+    {oid::kOidVector, "oidvector", "oidvector", Storage::kText, kArray, false, -1, oid::kOid, 0, 'i'},
     {oid::kJson, "json", "json", Storage::kText, kUserDefined, false, -1, 0, 0, 'i'},
     {oid::kFloat4, "float4", "real", Storage::kFloat4, TypeCategory::kNumeric, false, 4, 0, oid::kFloat4Array, 'i'},
     {oid::kFloat8, "float8", "double precision", Storage::kFloat8, TypeCategory::kNumeric, true, 8, 0,
@@ -64,6 +66,7 @@ constexpr TypeInfo kTypes[] = {
     {oid::kNumericArray, "_numeric", "numeric[]", Storage::kText, kArray, false, -1, oid::kNumeric, 0, 'i'},
     {oid::kNumeric, "numeric", "numeric", Storage::kNumeric, TypeCategory::kNumeric, false, -1, 0, oid::kNumericArray,
      'i'},
+    {oid::kRegprocedure, "regprocedure", "regprocedure", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
     {oid::kRegclass, "regclass", "regclass", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
     {oid::kRegtype, "regtype", "regtype", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
     {oid::kRecord, "record", "record", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
@@ -73,6 +76,8 @@ constexpr TypeInfo kTypes[] = {
     {oid::kAnyElement, "anyelement", "anyelement", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {oid::kUuid, "uuid", "uuid", Storage::kUuid, kUserDefined, false, 16, 0, oid::kUuidArray, 'c'},
     {oid::kUuidArray, "_uuid", "uuid[]", Storage::kText, kArray, false, -1, oid::kUuid, 0, 'i'},
+    {oid::kRegnamespace, "regnamespace", "regnamespace", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
+    {oid::kRegrole, "regrole", "regrole", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
 };
 static_assert(std::ranges::is_sorted(kTypes, {}, &TypeInfo::oid));
 
@@ -84,7 +89,7 @@ constexpr std::pair<std::string_view, Oid> kSpellings[] = {
 };
 
 /// Marks the highest oid of the built-in types below which a direct table is worth its room.
-constexpr std::size_t kDirect = 3000;
+constexpr std::size_t kDirect = 4100;
 
 const std::array<const TypeInfo*, kDirect>& by_oid() {
   static const std::array<const TypeInfo*, kDirect> table = [] {
@@ -187,7 +192,9 @@ std::span<const TypeInfo> all_types() { return kTypes; }
 std::string format_type(Type type) {
   const TypeInfo* info = find_type(type.oid);
   if (info == nullptr) return "???";
-  if (info->category == kArray) return format_type(Type{info->element, type.modifier}) + "[]";
+  if (info->category == kArray && info->name.front() == '_') {  // not int2vector
+    return format_type(Type{info->element, type.modifier}) + "[]";
+  }
   if (type.modifier < 0) return std::string(info->display_name);
   switch (type.oid) {
     case oid::kVarchar:

@@ -19,7 +19,8 @@ inline constexpr Oid kBool = 16, kBytea = 17, kChar = 18, kName = 19, kInt8 = 20
                      kText = 25, kOid = 26, kJson = 114, kFloat4 = 700, kFloat8 = 701, kUnknown = 705, kBpchar = 1042,
                      kVarchar = 1043, kDate = 1082, kTime = 1083, kTimestamp = 1114, kTimestamptz = 1184,
                      kInterval = 1186, kNumeric = 1700, kRegclass = 2205, kRegtype = 2206, kRecord = 2249, kAny = 2276,
-                     kVoid = 2278, kUuid = 2950, kAnyElement = 2283, kAnyArray = 2277;
+                     kVoid = 2278, kUuid = 2950, kAnyElement = 2283, kAnyArray = 2277, kInt2Vector = 22, kOidVector = 30,
+                     kRegprocedure = 2202, kRegnamespace = 4089, kRegrole = 4096;
 inline constexpr Oid kBoolArray = 1000, kByteaArray = 1001, kCharArray = 1002, kNameArray = 1003, kInt2Array = 1005,
                      kInt4Array = 1007, kTextArray = 1009, kBpcharArray = 1014, kVarcharArray = 1015, kInt8Array = 1016,
                      kFloat4Array = 1021, kFloat8Array = 1022, kOidArray = 1028, kTimestampArray = 1115,

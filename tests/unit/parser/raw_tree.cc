@@ -1,9 +1,9 @@
-#include "raw_tree.h"
-
-#include <pg_query.h>
+#include "tests/unit/parser/raw_tree.h"
 
 #include <cctype>
 #include <string_view>
+
+#include "parser/protobuf_tree.h"
 
 namespace redquel::parser {
 namespace {

@@ -1,0 +1,148 @@
+#include "executor/ddl/catalog_draft.h"
+
+#include <algorithm>
+
+#include "sql/catalog/table_keys.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+namespace {
+
+/// Other processes may be faster so often; then something is wrong.
+constexpr int kAttempts = 100;
+
+}  // namespace
+
+CatalogDraft::CatalogDraft(const LoadedCatalog& loaded, const SessionState& session)
+    : session_(session),
+      state_(*loaded.snapshot),
+      prefixes_(loaded.prefixes),
+      pending_removals_(loaded.removals),
+      next_oid_(loaded.next_oid),
+      first_oid_(loaded.next_oid) {
+  for (const auto& [oid, table] : state_.tables) committed_tables_.insert(oid);
+  for (const auto& [oid, sequence] : state_.sequences) committed_sequences_.insert(oid);
+}
+
+sql::Oid CatalogDraft::new_oid() { return next_oid_++; }
+
+std::string CatalogDraft::reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner) {
+  std::string prefix = sql::choose_prefix(schema, name, prefixes_);
+  prefixes_.insert(prefix);
+  change_.reserved_prefixes.emplace_back(prefix, owner);
+  return prefix;
+}
+
+void CatalogDraft::put(sql::TableDef table) {
+  tables_.insert(table.oid);
+  const sql::Oid oid = table.oid;
+  state_.tables[oid] = std::make_shared<const sql::TableDef>(std::move(table));
+}
+
+void CatalogDraft::put(sql::SequenceDef sequence) {
+  sequences_.insert(sequence.oid);
+  state_.sequences.insert_or_assign(sequence.oid, std::move(sequence));
+}
+
+void CatalogDraft::put(sql::SchemaDef schema) {
+  std::erase(change_.dropped_schemas, schema.name);
+  std::erase_if(change_.schemas, [&](const sql::SchemaDef& other) { return other.name == schema.name; });
+  change_.schemas.push_back(schema);
+  state_.schemas.insert_or_assign(schema.name, std::move(schema));
+}
+
+void CatalogDraft::drop_table(sql::Oid oid) {
+  const auto table = state_.find_table(oid);
+  remove(removal_of_table(*table));
+  std::vector<sql::Oid> owned;
+  for (const auto& [sequence_oid, sequence] : state_.sequences) {
+    if (sequence.owner_table == oid) owned.push_back(sequence_oid);
+  }
+  for (sql::Oid sequence : owned) drop_sequence(sequence);
+  tables_.insert(oid);
+  state_.tables.erase(oid);
+}
+
+void CatalogDraft::drop_sequence(sql::Oid oid) {
+  const auto found = state_.sequences.find(oid);
+  const std::string& key = found->second.key;
+  delete_key(key);
+  // A counter of its own, not one under its table's prefix.
+  if (key.ends_with(":id") && prefixes_.contains(key.substr(0, key.size() - 3))) {
+    const std::string prefix = key.substr(0, key.size() - 3);
+    const bool is_tables = std::any_of(state_.tables.begin(), state_.tables.end(),
+                                       [&](const auto& entry) { return entry.second->prefix == prefix; });
+    const bool is_removed = std::any_of(pending_removals_.begin(), pending_removals_.end(),
+                                        [&](const Removal& removal) { return removal.prefix == prefix; });
+    if (!is_tables && !is_removed) change_.freed_prefixes.push_back(prefix);
+  }
+  sequences_.insert(oid);
+  state_.sequences.erase(found);
+}
+
+void CatalogDraft::drop_schema(const std::string& name) {
+  std::erase_if(change_.schemas, [&](const sql::SchemaDef& schema) { return schema.name == name; });
+  change_.dropped_schemas.push_back(name);
+  state_.schemas.erase(name);
+}
+
+void CatalogDraft::remove_unused_structures(const sql::TableDef& before, const sql::TableDef& after) {
+  const std::vector<sql::Structure> kept = sql::structures_of(after);
+  std::vector<sql::Structure> unused;
+  for (const sql::Structure& structure : sql::structures_of(before)) {
+    if (std::find(kept.begin(), kept.end(), structure) == kept.end()) unused.push_back(structure);
+  }
+  if (!unused.empty()) remove(removal_of_structures(before, unused));
+}
+
+void CatalogDraft::notice(std::string_view sqlstate, std::string message, std::string detail) {
+  notices_.push_back(SqlError(sqlstate, std::move(message)).detail(std::move(detail)));
+}
+
+CatalogChange CatalogDraft::take_change() {
+  for (sql::Oid oid : tables_) {
+    if (const auto table = state_.find_table(oid)) {
+      change_.tables.push_back(*table);
+    } else if (committed_tables_.contains(oid)) {
+      change_.dropped_tables.push_back(oid);
+    }
+  }
+  for (sql::Oid oid : sequences_) {
+    if (const auto found = state_.sequences.find(oid); found != state_.sequences.end()) {
+      change_.sequences.push_back(found->second);
+    } else if (committed_sequences_.contains(oid)) {
+      change_.dropped_sequences.push_back(oid);
+    }
+  }
+  if (next_oid_ != first_oid_) change_.next_oid = next_oid_;
+  return std::move(change_);
+}
+
+asio::awaitable<bool> try_change_catalog(DdlContext& context, const MakeDraft& make) {
+  LoadedCatalog loaded = co_await load_catalog(context.redis);
+  CatalogDraft draft(loaded, context.session);
+  make(draft);
+  CatalogChange change = draft.take_change();
+  const std::vector<Removal> removals = change.removals;
+  if (!change.empty()) {
+    std::optional<std::string> version = co_await commit_catalog(context.redis, *loaded.snapshot, std::move(change));
+    if (!version) co_return false;
+  }
+  if (context.session.notice) {
+    for (const SqlError& notice : draft.notices()) context.session.notice("NOTICE", notice);
+  }
+  for (const Removal& removal : removals) co_await run_removal(context.redis, removal);
+  co_return true;
+}
+
+asio::awaitable<void> change_catalog(DdlContext& context, const MakeDraft& make) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const bool is_done = co_await try_change_catalog(context, make);
+    if (is_done) co_return;
+  }
+  throw SqlError("40001", "could not change the catalog due to concurrent changes");
+}
+
+}  // namespace redquel::executor

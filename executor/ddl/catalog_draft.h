@@ -1,0 +1,75 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/ddl/ddl.h"
+#include "executor/storage/catalog_store.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+/// The catalog as a statement is about to make it: definitions are looked up and replaced here, then committed together.
+class CatalogDraft {
+ public:
+  CatalogDraft(const LoadedCatalog& loaded, const SessionState& session);
+
+  /// The definitions with this draft's changes.
+  const sql::CatalogSnapshot& catalog() const { return state_; }
+  const SessionState& session() const { return session_; }
+  const std::vector<Removal>& pending_removals() const { return pending_removals_; }
+
+  sql::Oid new_oid();
+  /// A free prefix for a new table or sequence, reserved for `owner`.
+  std::string reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner);
+
+  void put(sql::TableDef table);
+  void put(sql::SequenceDef sequence);
+  void put(sql::SchemaDef schema);
+  /// With its sequences; its keys go on the removal list.
+  void drop_table(sql::Oid oid);
+  /// With its counter.
+  void drop_sequence(sql::Oid oid);
+  void drop_schema(const std::string& name);
+  /// Puts those structures on the removal list that the table kept before (as committed) and keeps no longer in `after`.
+  void remove_unused_structures(const sql::TableDef& before, const sql::TableDef& after);
+  void remove(Removal removal) { change_.removals.push_back(std::move(removal)); }
+  void delete_key(std::string key) { change_.deleted_keys.push_back(std::move(key)); }
+  void rename_key(std::string from, std::string to) { change_.renamed_keys.emplace_back(std::move(from), std::move(to)); }
+  /// The change is refused if anybody wrote to the table since its counter had this value.
+  void require_unchanged(sql::Oid table, std::string counter) {
+    change_.unchanged_tables.emplace_back(table, std::move(counter));
+  }
+
+  /// Sent to the client once the change is committed.
+  void notice(std::string_view sqlstate, std::string message, std::string detail = {});
+  const std::vector<sql::SqlError>& notices() const { return notices_; }
+
+  /// What is to be committed; empty if nothing changed.
+  CatalogChange take_change();
+
+ private:
+  const SessionState& session_;
+  sql::CatalogSnapshot state_;
+  sql::ReservedPrefixes prefixes_;
+  std::vector<Removal> pending_removals_;
+  sql::Oid next_oid_, first_oid_;
+  std::set<sql::Oid> tables_, sequences_;  // touched
+  std::set<sql::Oid> committed_tables_, committed_sequences_;
+  CatalogChange change_;
+  std::vector<sql::SqlError> notices_;
+};
+
+/// Loads, drafts, commits, until no other process is faster; then runs the removals that the change made. Sends the notices.
+/// `draft` may be called several times.
+using MakeDraft = std::function<void(CatalogDraft&)>;
+asio::awaitable<void> change_catalog(DdlContext& context, const MakeDraft& draft);
+/// The same, once: false if another process was faster, or a table was written to that must be unchanged. For changes that depend on
+/// more than definitions.
+asio::awaitable<bool> try_change_catalog(DdlContext& context, const MakeDraft& draft);
+
+}  // namespace redquel::executor

@@ -1,0 +1,213 @@
+#include "executor/ddl/column_definition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "executor/ddl/sequence_options.h"
+#include "parser/deparse.h"
+#include "planner/bind/bind_type.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+/// smallserial, serial, bigserial are no types but a way to say integer, NOT NULL and a sequence.
+std::optional<sql::Type> serial_type(const ast::TypeName& name) {
+  if (name.names.size() != 1 || !name.array_bounds.empty()) return std::nullopt;
+  const std::string& word = name.names[0];
+  if (word == "smallserial" || word == "serial2") return sql::kInt2;
+  if (word == "serial" || word == "serial4") return sql::kInt4;
+  if (word == "bigserial" || word == "serial8") return sql::kInt8;
+  return std::nullopt;
+}
+
+sql::Type column_type(const ast::ColumnDefinition& definition) {
+  const sql::Type type = planner::bind_type(*definition.type);
+  const sql::TypeInfo& info = sql::type_info(type.oid);
+  if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
+    throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", definition.name, info.name));
+  }
+  if (info.category == sql::TypeCategory::kArray) throw sql::not_supported("type " + sql::format_type(type), definition.type->offset);
+  return type;
+}
+
+bool is_integer(sql::Type type) {
+  return type.oid == sql::oid::kInt2 || type.oid == sql::oid::kInt4 || type.oid == sql::oid::kInt8;
+}
+
+/// Reads the constraints that stand at one column.
+class ColumnReader {
+ public:
+  ColumnReader(const ast::ColumnDefinition& definition, const std::string& table_name)
+      : definition_(definition), table_name_(table_name) {}
+
+  ColumnDraft read() {
+    draft_.column.name = definition_.name;
+    if (!definition_.type) throw sql::not_supported("a column without a type", definition_.offset);
+    if (const auto serial = serial_type(*definition_.type)) {
+      draft_.column.type = *serial;
+      draft_.column.not_null = true;
+      not_null_ = true;
+      is_serial_ = true;
+      make_sequence({});
+    } else {
+      draft_.column.type = column_type(definition_);
+    }
+    check_collation(definition_.collation, draft_.column.type, definition_.collation_offset);
+    for (const ast::Constraint& constraint : definition_.constraints) {
+      std::visit([&](const auto& node) { take(node, constraint); }, constraint.node);
+    }
+    return std::move(draft_);
+  }
+
+ private:
+  void take(const ast::NullConstraint&, const ast::Constraint& constraint) { set_not_null(false, constraint); }
+  void take(const ast::NotNullConstraint&, const ast::Constraint& constraint) { set_not_null(true, constraint); }
+
+  void set_not_null(bool not_null, const ast::Constraint& constraint) {
+    if (not_null_ && *not_null_ != not_null) {
+      throw SqlError("42601", fmt::format("conflicting NULL/NOT NULL declarations for column \"{}\" of table \"{}\"",
+                                          definition_.name, table_name_))
+          .at(constraint.offset);
+    }
+    not_null_ = not_null;
+    draft_.column.not_null = not_null;
+  }
+
+  void take(const ast::DefaultConstraint& value, const ast::Constraint& constraint) {
+    if (draft_.default_value != nullptr || is_serial_) {
+      throw SqlError("42601", fmt::format("multiple default values specified for column \"{}\" of table \"{}\"",
+                                          definition_.name, table_name_))
+          .at(constraint.offset);
+    }
+    draft_.default_value = value.value.get();
+    check_one_source(constraint);
+  }
+
+  void take(const ast::IdentityConstraint& identity, const ast::Constraint& constraint) {
+    if (draft_.column.identity != sql::ColumnDef::Identity::kNone) {
+      throw SqlError("42601", fmt::format("multiple identity specifications for column \"{}\" of table \"{}\"",
+                                          definition_.name, table_name_))
+          .at(constraint.offset);
+    }
+    if (!is_integer(draft_.column.type)) throw SqlError("22023", "identity column type must be smallint, integer, or bigint");
+    draft_.column.identity = identity.always ? sql::ColumnDef::Identity::kAlways : sql::ColumnDef::Identity::kByDefault;
+    check_one_source(constraint);
+    set_not_null(true, constraint);
+    make_sequence(identity.sequence_options);
+  }
+
+  void check_one_source(const ast::Constraint& constraint) {
+    const bool is_identity = draft_.column.identity != sql::ColumnDef::Identity::kNone;
+    if (is_identity && (draft_.default_value != nullptr || is_serial_)) {
+      throw SqlError("42601", fmt::format("both default and identity specified for column \"{}\" of table \"{}\"",
+                                          definition_.name, table_name_))
+          .at(constraint.offset);
+    }
+  }
+
+  void make_sequence(const std::vector<ast::Option>& options) {
+    sql::SequenceDef sequence;
+    sequence.type = draft_.column.type;
+    const SequenceOptions said = apply_sequence_options(options, true, sequence);
+    if (said.name) sequence.name = *said.name;
+    draft_.sequence = std::move(sequence);
+  }
+
+  void take(const ast::CheckConstraint&, const ast::Constraint& constraint) { draft_.checks.push_back(read_check(constraint)); }
+
+  void take(const ast::KeyConstraint&, const ast::Constraint& constraint) {
+    KeyDraft key = read_key(constraint);
+    if (key.columns.empty()) key.columns.push_back(definition_.name);
+    draft_.keys.push_back(std::move(key));
+  }
+
+  template <typename Other>
+  void take(const Other&, const ast::Constraint& constraint) {
+    refuse_other_constraints(constraint);
+  }
+
+  const ast::ColumnDefinition& definition_;
+  const std::string& table_name_;
+  ColumnDraft draft_;
+  std::optional<bool> not_null_;
+  bool is_serial_ = false;
+};
+
+}  // namespace
+
+ColumnDraft read_column(const ast::ColumnDefinition& definition, const std::string& table_name) {
+  return ColumnReader(definition, table_name).read();
+}
+
+KeyDraft read_key(const ast::Constraint& constraint) {
+  const auto& written = std::get<ast::KeyConstraint>(constraint.node);
+  if (constraint.deferrable) throw sql::not_supported("a deferrable unique constraint", constraint.offset);
+  if (!written.using_index.empty()) throw sql::not_supported("a constraint USING INDEX", constraint.offset);
+  check_storage_parameters(written.options);
+  check_tablespace(written.tablespace);
+  KeyDraft key;
+  key.primary = written.primary;
+  key.nulls_not_distinct = written.nulls_not_distinct;
+  key.name = constraint.name;
+  key.columns = written.columns;
+  key.offset = constraint.offset;
+  std::string included;
+  for (const std::string& column : written.including) included += (included.empty() ? "" : ", ") + parser::quote_identifier(column);
+  if (!included.empty()) key.suffix = fmt::format("INCLUDE ({})", included);
+  return key;
+}
+
+CheckDraft read_check(const ast::Constraint& constraint) {
+  return {constraint.name, std::get<ast::CheckConstraint>(constraint.node).condition.get()};
+}
+
+void refuse_other_constraints(const ast::Constraint& constraint) {
+  struct Namer {
+    std::string_view operator()(const ast::GeneratedConstraint&) const { return "a generated column"; }
+    std::string_view operator()(const ast::ForeignKeyConstraint&) const { return "FOREIGN KEY"; }
+    std::string_view operator()(const ast::ExclusionConstraint&) const { return "EXCLUDE"; }
+    std::string_view operator()(const ast::KeyConstraint&) const { return ""; }
+    std::string_view operator()(const ast::CheckConstraint&) const { return ""; }
+    std::string_view operator()(const ast::NullConstraint&) const { return "NULL as a table constraint"; }
+    std::string_view operator()(const ast::NotNullConstraint&) const { return "NOT NULL as a table constraint"; }
+    std::string_view operator()(const ast::DefaultConstraint&) const { return "DEFAULT as a table constraint"; }
+    std::string_view operator()(const ast::IdentityConstraint&) const { return "IDENTITY as a table constraint"; }
+  };
+  const std::string_view name = std::visit(Namer{}, constraint.node);
+  if (!name.empty()) throw sql::not_supported(name, constraint.offset);
+}
+
+void check_storage_parameters(const std::vector<ast::Option>& options) {
+  constexpr std::array<std::string_view, 9> kKnown{"fillfactor", "parallel_workers", "user_catalog_table",
+                                                   "toast_tuple_target", "vacuum_truncate", "vacuum_index_cleanup",
+                                                   "deduplicate_items", "log_autovacuum_min_duration", "oids"};
+  for (const ast::Option& option : options) {
+    const bool known = std::find(kKnown.begin(), kKnown.end(), option.name) != kKnown.end() || option.name.starts_with("autovacuum_");
+    if (!known) throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
+  }
+}
+
+void check_tablespace(const std::string& tablespace) {
+  if (tablespace.empty() || tablespace == "pg_default") return;
+  throw SqlError("42704", fmt::format("tablespace \"{}\" does not exist", tablespace));
+}
+
+void check_collation(const ast::QualifiedName& collation, sql::Type type, std::optional<std::uint32_t> offset) {
+  if (collation.empty()) return;
+  if (sql::type_info(type.oid).category != sql::TypeCategory::kString) {
+    throw SqlError("42804", fmt::format("collations are not supported by type {}", sql::format_type(sql::Type{type.oid})))
+        .at(offset);
+  }
+  const std::string& name = collation.back();
+  if (name == "C" || name == "POSIX" || name == "default" || name == "ucs_basic") return;
+  throw SqlError("42704", fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist", name)).at(offset);
+}
+
+}  // namespace redquel::executor

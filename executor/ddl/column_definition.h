@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parser/ast.h"
+#include "sql/catalog/catalog.h"
+
+namespace redquel::executor {
+
+/// PRIMARY KEY or UNIQUE, as written.
+struct KeyDraft {
+  bool primary = false;
+  bool nulls_not_distinct = false;
+  std::string name;  // empty: to be chosen
+  std::vector<std::string> columns;
+  std::string suffix;  // INCLUDE (…)
+  std::uint32_t offset = 0;
+};
+
+struct CheckDraft {
+  std::string name;  // empty: to be chosen
+  const parser::ast::Expression* condition = nullptr;
+};
+
+/// A column as written, apart from its number and field.
+struct ColumnDraft {
+  sql::ColumnDef column;
+  const parser::ast::Expression* default_value = nullptr;
+  std::optional<sql::SequenceDef> sequence;  // serial or identity; name (if given), type and bounds are set
+  std::vector<KeyDraft> keys;
+  std::vector<CheckDraft> checks;
+};
+
+/// Reads a column of CREATE TABLE or ADD COLUMN. `table_name` is for messages. Throws SqlError 42601, 42704, 42P16, 22023 …;
+/// 0A000 for generated columns, foreign keys, deferrable constraints.
+ColumnDraft read_column(const parser::ast::ColumnDefinition& definition, const std::string& table_name);
+/// A table constraint. Throws as above.
+KeyDraft read_key(const parser::ast::Constraint& constraint);
+CheckDraft read_check(const parser::ast::Constraint& constraint);
+/// 0A000 for a constraint that is neither of both.
+void refuse_other_constraints(const parser::ast::Constraint& constraint);
+
+/// Storage parameters, tablespaces and collations that mean nothing here are accepted if PostgreSQL knows them.
+void check_storage_parameters(const std::vector<parser::ast::Option>& options);
+void check_tablespace(const std::string& tablespace);
+void check_collation(const parser::ast::QualifiedName& collation, sql::Type type, std::optional<std::uint32_t> offset);
+
+}  // namespace redquel::executor

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/object_lookup.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+void comment_on_column(CatalogDraft& draft, const ast::Comment& statement, const std::string& text) {
+  const ast::QualifiedName& names = statement.name.names;
+  const ast::RelationName relation = relation_name({names.begin(), names.end() - 1});
+  const RelationKind kind = relation_kind(draft, relation);
+  if (kind == RelationKind::kIndex || kind == RelationKind::kSequence) {
+    throw SqlError("42809", fmt::format("cannot set comment on relation \"{}\"", relation.name))
+        .detail(fmt::format("This operation is not supported for {}.", kind == RelationKind::kIndex ? "indexes" : "sequences"));
+  }
+  sql::TableDef table = *require_table(draft, relation);
+  if (table.find_column(names.back()) == nullptr) {
+    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", names.back(), table.name));
+  }
+  table.columns[table.position(table.find_column(names.back())->number)].comment = text;
+  draft.put(std::move(table));
+}
+
+void comment_on_constraint(CatalogDraft& draft, const ast::Comment& statement, const std::string& text) {
+  const ast::QualifiedName& names = statement.name.names;
+  sql::TableDef table = *require_table(draft, relation_name({names.begin(), names.end() - 1}));
+  const std::string& name = names.back();
+  for (sql::CheckDef& check : table.checks) {
+    if (check.name != name) continue;
+    check.comment = text;
+    return draft.put(std::move(table));
+  }
+  for (sql::IndexDef& index : table.indexes) {
+    if (!index.constraint || index.name != name) continue;
+    index.comment = text;
+    return draft.put(std::move(table));
+  }
+  if (table.primary_key_name != name || name.empty()) {
+    throw SqlError("42704", fmt::format("constraint \"{}\" for table \"{}\" does not exist", name, table.name));
+  }
+  table.primary_key_comment = text;
+  draft.put(std::move(table));
+}
+
+void comment_on_index(CatalogDraft& draft, const ast::RelationName& name, const std::string& text) {
+  const auto& path = draft.session().search_path;
+  if (const TablePtr owner = draft.catalog().find_primary_key(name.schema, name.name, path)) {
+    sql::TableDef table = *owner;
+    table.primary_key_comment = text;
+    return draft.put(std::move(table));
+  }
+  const auto [owner, index] = draft.catalog().find_index(name.schema, name.name, path);
+  sql::TableDef table = *owner;
+  for (sql::IndexDef& other : table.indexes) {
+    if (other.oid == index->oid) other.comment = text;
+  }
+  draft.put(std::move(table));
+}
+
+void comment_on_relation(CatalogDraft& draft, const ast::Comment& statement, const std::string& text) {
+  const ast::RelationName name = relation_name(statement.name.names);
+  check_schema(draft, name);
+  const RelationKind kind = relation_kind(draft, name);
+  if (kind == RelationKind::kNone) throw missing_relation(name);
+  const auto require = [&](RelationKind wanted, std::string_view with_article) {
+    if (kind != wanted) throw SqlError("42809", fmt::format("\"{}\" is not {}", name.name, with_article));
+  };
+  switch (statement.object) {
+    case ast::ObjectType::kTable: {
+      require(RelationKind::kTable, "a table");
+      sql::TableDef table = *require_table(draft, name);
+      table.comment = text;
+      return draft.put(std::move(table));
+    }
+    case ast::ObjectType::kIndex:
+      require(RelationKind::kIndex, "an index");
+      return comment_on_index(draft, name, text);
+    case ast::ObjectType::kSequence: {
+      require(RelationKind::kSequence, "a sequence");
+      sql::SequenceDef sequence = *draft.catalog().find_sequence(name.schema, name.name, draft.session().search_path);
+      sequence.comment = text;
+      return draft.put(std::move(sequence));
+    }
+    case ast::ObjectType::kView:
+      throw SqlError("42809", fmt::format("\"{}\" is not a view", name.name));
+    case ast::ObjectType::kMaterializedView:
+      throw SqlError("42809", fmt::format("\"{}\" is not a materialized view", name.name));
+    default:
+      throw SqlError("42809", fmt::format("\"{}\" is not a foreign table", name.name));
+  }
+}
+
+void set_comment(CatalogDraft& draft, const ast::Comment& statement, const std::string& text) {
+  switch (statement.object) {
+    case ast::ObjectType::kColumn:
+      return comment_on_column(draft, statement, text);
+    case ast::ObjectType::kTableConstraint:
+      return comment_on_constraint(draft, statement, text);
+    case ast::ObjectType::kSchema: {
+      const auto found = draft.catalog().schemas.find(statement.name.names.back());
+      if (found == draft.catalog().schemas.end()) {
+        throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.name.names.back()));
+      }
+      sql::SchemaDef schema = found->second;
+      schema.comment = text;
+      return draft.put(std::move(schema));
+    }
+    case ast::ObjectType::kTable:
+    case ast::ObjectType::kIndex:
+    case ast::ObjectType::kSequence:
+    case ast::ObjectType::kView:
+    case ast::ObjectType::kMaterializedView:
+    case ast::ObjectType::kForeignTable:
+      return comment_on_relation(draft, statement, text);
+    default:
+      throw sql::not_supported("COMMENT ON this kind of object");
+  }
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::Comment& statement) {
+  // An empty comment is none, as in PostgreSQL.
+  const std::string text = statement.comment.value_or("");
+  const MakeDraft make = [&](CatalogDraft& draft) { set_comment(draft, statement, text); };
+  co_await change_catalog(context, make);
+}
+
+}  // namespace redquel::executor

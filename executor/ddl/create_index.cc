@@ -1,0 +1,174 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/column_definition.h"
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/generated_names.h"
+#include "executor/ddl/index_build.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/storage/table_walk.h"
+#include "parser/deparse.h"
+#include "sql/types/compare.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+sql::IndexMethod index_method(const ast::CreateIndex& statement) {
+  const std::string& name = statement.access_method;
+  if (name.empty() || name == "btree") return sql::IndexMethod::kBtree;
+  if (name == "hash") return sql::IndexMethod::kHash;
+  if (name == "zset") return sql::IndexMethod::kZset;
+  constexpr std::array<std::string_view, 7> kOthers{"gin", "gist", "brin", "spgist", "lookup", "list", "set"};
+  if (std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end()) throw sql::not_supported("index access method " + name);
+  throw SqlError("42704", fmt::format("access method \"{}\" does not exist", name));
+}
+
+/// Operator classes that sort as the types do here: in C order patterns need no class of their own.
+void check_operator_class(const ast::IndexElement& element, sql::Type type, std::string_view method) {
+  if (element.operator_class.empty()) return;
+  const std::string& name = element.operator_class.back();
+  const auto info = sql::type_info(type.oid);
+  const bool is_text = info.category == sql::TypeCategory::kString;
+  constexpr std::array<std::string_view, 6> kTextClasses{"text_ops",         "varchar_ops",         "bpchar_ops",
+                                                         "text_pattern_ops", "varchar_pattern_ops", "bpchar_pattern_ops"};
+  const bool is_text_class = std::find(kTextClasses.begin(), kTextClasses.end(), name) != kTextClasses.end();
+  const std::string own = std::string(info.name) + "_ops";
+  if (name == own || (is_text && is_text_class)) return;
+  if (is_text_class || sql::find_type(std::string_view(name).substr(0, name.find("_ops"))) != nullptr) {
+    throw SqlError("42804", fmt::format("operator class \"{}\" does not accept data type {}", name,
+                                        sql::format_type(sql::Type{type.oid})));
+  }
+  throw SqlError("42704", fmt::format("operator class \"{}\" does not exist for access method \"{}\"", name, method));
+}
+
+sql::IndexDef::Part index_part(const ast::IndexElement& element, const sql::TableDef& table, std::string_view method) {
+  if (element.expression) throw sql::not_supported("an index on an expression", element.expression->start);
+  if (is_system_column(element.column)) throw SqlError("0A000", "index creation on system columns is not supported");
+  const sql::ColumnDef* column = table.find_column(element.column);
+  if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column));
+  check_collation(element.collation, column->type, std::nullopt);
+  check_operator_class(element, column->type, method);
+  if (column->type.oid == sql::oid::kJson) {
+    throw SqlError("42704", fmt::format("data type json has no default operator class for access method \"{}\"", method))
+        .hint("You must specify an operator class for the index or define a default operator class for the data type.");
+  }
+  sql::IndexDef::Part part;
+  part.column = column->number;
+  part.descending = element.direction == ast::SortDirection::kDescending;
+  part.nulls_first = element.nulls == ast::SortNulls::kFirst || (element.nulls == ast::SortNulls::kDefault && part.descending);
+  return part;
+}
+
+/// The definition, without oid, name and state.
+sql::IndexDef read_index(const ast::CreateIndex& statement, const sql::TableDef& table) {
+  sql::IndexDef index;
+  index.method = index_method(statement);
+  const std::string method = statement.access_method.empty() ? "btree" : statement.access_method;
+  index.unique = statement.unique;
+  index.nulls_not_distinct = statement.nulls_not_distinct;
+  if (index.unique && index.method != sql::IndexMethod::kBtree) {
+    throw SqlError("0A000", fmt::format("access method \"{}\" does not support unique indexes", method));
+  }
+  if (index.method == sql::IndexMethod::kZset && statement.elements.size() > 1) {
+    throw SqlError("0A000", fmt::format("access method \"{}\" does not support multicolumn indexes", method));
+  }
+  if (statement.elements.size() > 32) throw SqlError("54011", "cannot use more than 32 columns in an index");
+  if (statement.where) throw sql::not_supported("a partial index", statement.where->start);
+  check_storage_parameters(statement.options);
+  check_tablespace(statement.tablespace);
+  for (const ast::IndexElement& element : statement.elements) index.parts.push_back(index_part(element, table, method));
+  // A column twice adds nothing, but PostgreSQL allows it.
+  std::string included;
+  for (const ast::IndexElement& element : statement.including) {
+    index_part(element, table, method);
+    included += (included.empty() ? "" : ", ") + parser::quote_identifier(element.column);
+  }
+  if (!included.empty()) index.definition_suffix = fmt::format("INCLUDE ({})", included);
+  return index;
+}
+
+struct NewIndex {
+  sql::Oid table = 0, index = 0;
+  bool needs_build = false;
+};
+
+/// nullopt: it exists, which was allowed.
+std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& statement, const TablePtr& known,
+                                   const TableState& state) {
+  switch (relation_kind(draft, statement.relation)) {
+    case RelationKind::kIndex:
+      throw SqlError("42809", fmt::format("\"{}\" is an index", statement.relation.name));
+    case RelationKind::kSequence:
+      throw SqlError("42809", fmt::format("cannot create index on relation \"{}\"", statement.relation.name))
+          .detail("This operation is not supported for sequences.");
+    default:
+      break;
+  }
+  const TablePtr table = require_table(draft, statement.relation);
+  sql::IndexDef index = read_index(statement, *table);
+  if (!statement.name.empty() && draft.catalog().relation_exists(table->schema, statement.name)) {
+    if (!statement.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", statement.name));
+    draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", statement.name));
+    return std::nullopt;
+  }
+  index.oid = draft.new_oid();
+  index.name = statement.name;
+  if (index.name.empty()) {
+    std::vector<std::string> columns;
+    for (const sql::IndexDef::Part& part : index.parts) columns.push_back(table->find_column(part.column)->name);
+    index.name = choose_name(table->name, joined_column_names(columns), "idx",
+                             [&](std::string_view name) { return draft.catalog().relation_exists(table->schema, name); });
+  }
+  const bool is_empty = known && known->oid == table->oid && state.is_empty;
+  index.state = is_empty ? sql::IndexState::kReady : sql::IndexState::kBuilding;
+  if (is_empty) draft.require_unchanged(table->oid, state.change_counter);
+  const NewIndex made{table->oid, index.oid, !is_empty};
+  sql::TableDef changed = *table;
+  changed.indexes.push_back(std::move(index));
+  draft.put(std::move(changed));
+  return made;
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement) {
+  std::optional<NewIndex> made;
+  for (int attempt = 0;; ++attempt) {
+    // Whether there are rows must be known before the definition is made; that nobody wrote since is part of its commit.
+    LoadedCatalog loaded = co_await load_catalog(context.redis);
+    const CatalogDraft names(loaded, context.session);
+    TablePtr known;
+    TableState state;
+    if (relation_kind(names, statement.relation) == RelationKind::kTable) {
+      known = find_table(names, statement.relation);
+      co_await finish_removals_of(context.redis, loaded.removals, known->prefix);
+      state = co_await table_state(context.redis, *known);
+    }
+    if (attempt > 2) state.is_empty = false;  // a busy table: build
+    const MakeDraft make = [&](CatalogDraft& draft) { made = make_index(draft, statement, known, state); };
+    const bool is_committed = co_await try_change_catalog(context, make);
+    if (is_committed) break;
+  }
+  if (!made || !made->needs_build) co_return;
+
+  std::exception_ptr failure;
+  const std::vector<sql::Oid> indexes{made->index};
+  try {
+    co_await build_indexes(context, made->table, indexes);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (!failure) co_return;
+  co_await drop_indexes(context, made->table, indexes);
+  std::rethrow_exception(failure);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/table_parts.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+void refuse_unsupported(const ast::CreateTable& statement) {
+  const std::uint32_t offset = statement.relation.offset;
+  if (statement.persistence == ast::Persistence::kTemporary) throw sql::not_supported("CREATE TEMPORARY TABLE", offset);
+  if (statement.partition_of || statement.partitioned) throw sql::not_supported("table partitioning", offset);
+  if (!statement.inherits.empty()) throw sql::not_supported("table inheritance", offset);
+  if (statement.of_type) throw sql::not_supported("CREATE TABLE OF", offset);
+  if (!statement.access_method.empty() && statement.access_method != "heap") {
+    throw SqlError("42704", fmt::format("access method \"{}\" does not exist", statement.access_method));
+  }
+  check_storage_parameters(statement.options);
+  check_tablespace(statement.tablespace);
+}
+
+/// The parts of the statement, by kind and in the order in which PostgreSQL makes them.
+struct TableParts {
+  std::vector<ColumnDraft> columns;
+  std::optional<KeyDraft> primary_key;
+  std::vector<KeyDraft> uniques;
+  std::vector<CheckDraft> checks;
+
+  void add(KeyDraft key, const std::string& table_name) {
+    if (!key.primary) {
+      uniques.push_back(std::move(key));
+      return;
+    }
+    if (primary_key) {
+      throw SqlError("42P16", fmt::format("multiple primary keys for table \"{}\" are not allowed", table_name)).at(key.offset);
+    }
+    primary_key = std::move(key);
+  }
+};
+
+TableParts read_parts(const ast::CreateTable& statement) {
+  TableParts parts;
+  const std::string& name = statement.relation.name;
+  for (const ast::TableElement& element : statement.elements) {
+    if (const auto* like = std::get_if<ast::LikeClause>(&element)) {
+      throw sql::not_supported("CREATE TABLE (LIKE …)", like->source.offset);
+    }
+    if (const auto* definition = std::get_if<ast::ColumnDefinition>(&element)) {
+      ColumnDraft column = read_column(*definition, name);
+      for (KeyDraft& key : column.keys) parts.add(std::move(key), name);
+      column.keys.clear();
+      parts.checks.insert(parts.checks.end(), column.checks.begin(), column.checks.end());
+      column.checks.clear();
+      parts.columns.push_back(std::move(column));
+      continue;
+    }
+    const auto& constraint = std::get<ast::Constraint>(element);
+    refuse_other_constraints(constraint);
+    if (std::holds_alternative<ast::CheckConstraint>(constraint.node)) {
+      parts.checks.push_back(read_check(constraint));
+    } else {
+      parts.add(read_key(constraint), name);
+    }
+  }
+  return parts;
+}
+
+/// Equal unique constraints are one; one over the primary key's columns is the primary key.
+std::vector<KeyDraft> distinct_uniques(const TableParts& parts) {
+  std::vector<KeyDraft> distinct;
+  for (const KeyDraft& key : parts.uniques) {
+    const auto is_same = [&](const KeyDraft& other) {
+      return other.columns == key.columns && other.suffix == key.suffix && other.nulls_not_distinct == key.nulls_not_distinct &&
+             (other.name.empty() || key.name.empty() || other.name == key.name);
+    };
+    if (parts.primary_key && is_same(*parts.primary_key) && key.name.empty()) continue;
+    const auto found = std::find_if(distinct.begin(), distinct.end(), is_same);
+    if (found == distinct.end()) {
+      distinct.push_back(key);
+    } else if (found->name.empty()) {
+      found->name = key.name;
+    }
+  }
+  return distinct;
+}
+
+void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
+  const std::string schema = creation_schema(draft, statement.relation);
+  const std::string& name = statement.relation.name;
+  if (draft.catalog().relation_exists(schema, name)) {
+    if (!statement.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
+    draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", name));
+    return;
+  }
+  refuse_unsupported(statement);
+  TableParts parts = read_parts(statement);
+
+  sql::TableDef table;
+  table.oid = draft.new_oid();
+  table.row_type = draft.new_oid();
+  table.schema = schema;
+  table.name = name;
+  table.owner = draft.session().user;
+  table.prefix = draft.reserve_prefix(schema, name, fmt::format("table {}", table.oid));
+  draft.put(table);
+  const auto is_single_key = [&](const std::string& column) {
+    return parts.primary_key && parts.primary_key->columns == std::vector<std::string>{column};
+  };
+  for (const ColumnDraft& column : parts.columns) {
+    if (table.find_column(column.column.name) != nullptr) {
+      throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.column.name));
+    }
+    check_new_column_name(table, column.column.name);
+    add_column(draft, table, column, is_single_key(column.column.name));
+  }
+  for (const CheckDraft& check : parts.checks) add_check(draft, table, check, true);
+  if (parts.primary_key) add_primary_key(draft, table, *parts.primary_key, true);
+  for (const KeyDraft& key : distinct_uniques(parts)) add_unique(draft, table, key, sql::IndexState::kReady, true);
+  choose_presence(table);
+  draft.put(std::move(table));
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::CreateTable& statement) {
+  const MakeDraft make = [&statement](CatalogDraft& draft) { make_table(draft, statement); };
+  co_await change_catalog(context, make);
+}
+
+}  // namespace redquel::executor

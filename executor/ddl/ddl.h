@@ -1,0 +1,42 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "executor/engine.h"
+#include "executor/redis/client.h"
+#include "parser/ast.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// What a definition statement works with. It reads the newest catalog itself, and again when another process was faster.
+struct DdlContext {
+  RedisClient& redis;
+  RedisClient& bulk;  // for walks over all rows
+  SessionState& session;
+};
+
+// One function per statement, in a file of its name. The statement is done when the coroutine ends: definitions committed, index
+// entries built, dropped keys deleted. Each is atomic: it happens as a whole, or throws SqlError in PostgreSQL's words and leaves
+// nothing. (A unique index that cannot be built takes the other changes of its ALTER TABLE back; other sessions may have
+// seen them meanwhile.) NOTICEs go to the session. Command tags: parser::command_tag.
+
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateTable& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateIndex& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateSchema& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateSequence& statement);
+/// TABLE, INDEX, SCHEMA, SEQUENCE; VIEW and MATERIALIZED VIEW, of which there are none, as far as errors and notices go.
+asio::awaitable<void> run(DdlContext& context, const parser::ast::Drop& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::Truncate& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterTable& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::Rename& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::SetSchema& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterSequence& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::Comment& statement);
+
+/// Ends what killed processes left half done: index builds without a living builder, keys of dropped tables and indexes. At start
+/// and by VACUUM.
+asio::awaitable<void> finish_removals(RedisClient& redis);
+
+}  // namespace redquel::executor

@@ -1,0 +1,137 @@
+#include "executor/ddl/index_build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "executor/ddl/object_lookup.h"
+#include "executor/storage/table_walk.h"
+#include "executor/storage/write_unit.h"
+#include "sql/catalog/table_keys.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+namespace {
+
+constexpr std::size_t kLeaseMilliseconds = 60'000;
+
+const sql::IndexDef* find_by_oid(const sql::TableDef& table, sql::Oid oid) {
+  for (const sql::IndexDef& index : table.indexes) {
+    if (index.oid == oid) return &index;
+  }
+  return nullptr;
+}
+
+/// What the index needs and no other index has complete.
+std::vector<sql::Structure> missing_structures(const sql::TableDef& table, const sql::IndexDef& index) {
+  std::vector<sql::Structure> missing;
+  const std::vector<sql::Structure> all = sql::structures_of(table);
+  for (const sql::Structure& structure : sql::structures_of(table, index)) {
+    const auto found = std::find(all.begin(), all.end(), structure);
+    if (found == all.end() || !found->readable) missing.push_back(structure);
+  }
+  return missing;
+}
+
+SqlError vanished() { return SqlError("40001", "could not build the index due to concurrent changes of its table"); }
+
+asio::awaitable<void> renew_lease(RedisClient& client, sql::Oid index) {
+  CommandBatch batch;
+  batch.add("SET", fmt::format("redquel:building:{}", index), "1", "PX", kLeaseMilliseconds);
+  RepliesPtr replies = co_await client.execute(std::move(batch));
+  replies->or_throw();
+}
+
+asio::awaitable<TablePtr> current_table(RedisClient& client, sql::Oid oid) {
+  LoadedCatalog loaded = co_await load_catalog(client);
+  TablePtr table = loaded.snapshot->find_table(oid);
+  if (!table) throw vanished();
+  co_return table;
+}
+
+asio::awaitable<void> fill(DdlContext& context, TablePtr table, sql::Oid oid) {
+  TableWalk walk(std::move(table));
+  while (true) {
+    co_await renew_lease(context.redis, oid);
+    std::optional<sql::Batch> page = co_await walk.next(context.bulk);
+    if (!page) break;
+    const sql::IndexDef* index = find_by_oid(*walk.table(), oid);
+    if (index == nullptr) throw vanished();
+    const std::vector<sql::Structure> structures = missing_structures(*walk.table(), *index);
+    WriteOptions options;
+    options.settings = context.session.settings;
+    WriteUnit unit(std::move(options));
+    for (const auto& row : decode_rows(*page)) unit.index_row(walk.table(), structures, row, index->name);
+    const WriteStatus status = co_await unit.execute(context.bulk);
+    if (status == WriteStatus::kApplied) continue;
+    walk.repeat();
+    if (status == WriteStatus::kStale) walk.rebase(co_await current_table(context.redis, walk.table()->oid));
+  }
+}
+
+}  // namespace
+
+asio::awaitable<void> build_indexes(DdlContext& context, sql::Oid table_oid, std::vector<sql::Oid> indexes) {
+  for (sql::Oid oid : indexes) {
+    TablePtr table = co_await current_table(context.redis, table_oid);
+    co_await fill(context, std::move(table), oid);
+  }
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    const TablePtr table = draft.catalog().find_table(table_oid);
+    if (!table) throw vanished();
+    sql::TableDef changed = *table;
+    for (sql::IndexDef& index : changed.indexes) {
+      const bool is_built = std::find(indexes.begin(), indexes.end(), index.oid) != indexes.end();
+      if (is_built && index.state == sql::IndexState::kBuilding) index.state = sql::IndexState::kReady;
+    }
+    for (sql::Oid oid : indexes) draft.delete_key(fmt::format("redquel:building:{}", oid));
+    draft.put(std::move(changed));
+  };
+  co_await change_catalog(context, make);
+}
+
+asio::awaitable<void> drop_indexes(DdlContext& context, sql::Oid table_oid, std::vector<sql::Oid> indexes) {
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    const TablePtr table = draft.catalog().find_table(table_oid);
+    if (!table) return;
+    sql::TableDef changed = *table;
+    const auto is_dropped = [&](const sql::IndexDef& index) {
+      return std::find(indexes.begin(), indexes.end(), index.oid) != indexes.end();
+    };
+    if (std::erase_if(changed.indexes, is_dropped) == 0) return;
+    for (sql::Oid oid : indexes) draft.delete_key(fmt::format("redquel:building:{}", oid));
+    draft.remove_unused_structures(*table, changed);
+    draft.put(std::move(changed));
+  };
+  co_await change_catalog(context, make);
+}
+
+asio::awaitable<void> finish_removals_of(RedisClient& client, const std::vector<Removal>& pending, const std::string& prefix) {
+  for (const Removal& removal : pending) {
+    if (removal.prefix == prefix && !removal.whole) co_await run_removal(client, removal);
+  }
+}
+
+asio::awaitable<void> finish_removals(RedisClient& redis) {
+  LoadedCatalog loaded = co_await load_catalog(redis);
+  SessionState session;
+  DdlContext context{redis, redis, session};
+  for (const auto& [oid, table] : loaded.snapshot->tables) {
+    for (const sql::IndexDef& index : table->indexes) {
+      if (index.state == sql::IndexState::kReady) continue;
+      CommandBatch batch;
+      batch.add("EXISTS", fmt::format("redquel:building:{}", index.oid));
+      RepliesPtr replies = co_await redis.execute(std::move(batch));
+      const bool is_built = replies->integer(0) == 1;
+      std::vector<sql::Oid> abandoned{index.oid};
+      if (!is_built) co_await drop_indexes(context, oid, std::move(abandoned));
+    }
+  }
+  loaded = co_await load_catalog(redis);
+  for (const Removal& removal : loaded.removals) co_await run_removal(redis, removal);
+}
+
+}  // namespace redquel::executor

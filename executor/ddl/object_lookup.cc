@@ -1,0 +1,128 @@
+#include "executor/ddl/object_lookup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "parser/deparse.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+using parser::ast::RelationName;
+using sql::SqlError;
+
+namespace {
+
+void check_database(const CatalogDraft& draft, const RelationName& name) {
+  if (name.catalog.empty() || name.catalog == draft.session().database) return;
+  throw SqlError("0A000", fmt::format("cross-database references are not implemented: \"{}.{}.{}\"", name.catalog, name.schema,
+                                      name.name))
+      .at(name.offset);
+}
+
+}  // namespace
+
+bool is_system_schema(std::string_view schema) { return schema == "pg_catalog" || schema == "information_schema"; }
+
+std::string creation_schema(const CatalogDraft& draft, const RelationName& name) {
+  check_database(draft, name);
+  if (name.schema == "pg_catalog" || name.schema == "information_schema" || name.schema == "redquel") {
+    throw SqlError("42501", fmt::format("permission denied to create \"{}.{}\"", name.schema, name.name))
+        .detail("System catalog modifications are currently disallowed.");
+  }
+  if (!name.schema.empty()) {
+    if (!draft.catalog().schemas.contains(name.schema)) {
+      throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema)).at(name.offset);
+    }
+    return name.schema;
+  }
+  for (const std::string& schema : draft.session().search_path) {
+    if (draft.catalog().schemas.contains(schema)) return schema;
+  }
+  throw SqlError("3F000", "no schema has been selected to create in").at(name.offset);
+}
+
+void check_schema(const CatalogDraft& draft, const RelationName& name) {
+  check_database(draft, name);
+  if (name.schema.empty() || is_system_schema(name.schema) || draft.catalog().schemas.contains(name.schema)) return;
+  throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
+}
+
+RelationKind relation_kind(const CatalogDraft& draft, const RelationName& name) {
+  check_database(draft, name);
+  const sql::CatalogSnapshot& catalog = draft.catalog();
+  if (is_system_schema(name.schema) || (name.schema.empty() && name.name.starts_with("pg_"))) return RelationKind::kSystemTable;
+  // The first schema of the path that has anything of that name decides.
+  std::vector<std::string> path = draft.session().search_path;
+  if (!name.schema.empty()) path = {name.schema};
+  for (const std::string& schema : path) {
+    const std::vector<std::string> only;
+    if (catalog.find_table(schema, name.name, only)) return RelationKind::kTable;
+    if (catalog.find_index(schema, name.name, only).second || catalog.find_primary_key(schema, name.name, only)) {
+      return RelationKind::kIndex;
+    }
+    if (catalog.find_sequence(schema, name.name, only)) return RelationKind::kSequence;
+  }
+  return RelationKind::kNone;
+}
+
+TablePtr find_table(const CatalogDraft& draft, const RelationName& name) {
+  switch (relation_kind(draft, name)) {
+    case RelationKind::kTable:
+      return draft.catalog().find_table(name.schema, name.name, draft.session().search_path);
+    case RelationKind::kNone:
+      return nullptr;
+    case RelationKind::kSystemTable:
+      throw SqlError("42501", fmt::format("permission denied: \"{}\" is a system catalog", name.name));
+    case RelationKind::kIndex:
+    case RelationKind::kSequence:
+      break;
+  }
+  throw SqlError("42809", fmt::format("\"{}\" is not a table", name.name));
+}
+
+TablePtr require_table(const CatalogDraft& draft, const RelationName& name) {
+  TablePtr table = find_table(draft, name);
+  if (!table) throw missing_relation(name);
+  return table;
+}
+
+SqlError missing_relation(const RelationName& name) {
+  const std::string shown = name.schema.empty() ? name.name : name.schema + "." + name.name;
+  return SqlError("42P01", fmt::format("relation \"{}\" does not exist", shown));
+}
+
+RelationName relation_name(const parser::ast::QualifiedName& parts) {
+  RelationName name;
+  if (!parts.empty()) name.name = parts.back();
+  if (parts.size() > 1) name.schema = parts[parts.size() - 2];
+  if (parts.size() > 2) name.catalog = parts[parts.size() - 3];
+  return name;
+}
+
+std::string display_name(const CatalogDraft& draft, std::string_view schema, std::string_view name) {
+  const std::string own = parser::quote_identifier(name);
+  for (const std::string& visible : draft.session().search_path) {
+    if (visible == schema) return own;
+    if (draft.catalog().relation_exists(visible, name)) break;
+  }
+  return parser::quote_identifier(schema) + "." + own;
+}
+
+bool is_system_column(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kNames{"ctid", "xmin", "cmin", "xmax", "cmax", "tableoid"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+void check_new_column_name(const sql::TableDef& table, std::string_view name) {
+  if (is_system_column(name)) {
+    throw SqlError("42701", fmt::format("column name \"{}\" conflicts with a system column name", name));
+  }
+  if (table.find_column(name) != nullptr) {
+    throw SqlError("42701", fmt::format("column \"{}\" of relation \"{}\" already exists", name, table.name));
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "executor/ddl/catalog_draft.h"
+#include "parser/ast.h"
+
+namespace redquel::executor {
+
+// What the names in definition statements mean, with PostgreSQL's errors.
+
+/// pg_catalog and information_schema: nothing may be made, changed or dropped in them.
+bool is_system_schema(std::string_view schema);
+
+/// The schema that a new relation goes to: the one that was written, or the first of the search path that exists. 3F000; 42501 for
+/// system schemas; 0A000 for another database.
+std::string creation_schema(const CatalogDraft& draft, const parser::ast::RelationName& name);
+
+/// Checks catalog and schema of a name. 0A000 for another database; 3F000 if the schema does not exist.
+void check_schema(const CatalogDraft& draft, const parser::ast::RelationName& name);
+
+using TablePtr = sql::CatalogSnapshot::TablePtr;
+/// The table; nullptr where there is no relation of that name. 42809 `"x" is not a table` for others, 42501 for system tables.
+TablePtr find_table(const CatalogDraft& draft, const parser::ast::RelationName& name);
+/// 42P01 `relation "x" does not exist`.
+TablePtr require_table(const CatalogDraft& draft, const parser::ast::RelationName& name);
+
+/// What kind of relation has that name.
+enum class RelationKind { kNone, kTable, kIndex, kSequence, kSystemTable };
+RelationKind relation_kind(const CatalogDraft& draft, const parser::ast::RelationName& name);
+
+/// 42P01 `relation "s.x" does not exist`, the schema only where it was written.
+sql::SqlError missing_relation(const parser::ast::RelationName& name);
+/// An object's name parts as a relation's name: [[database.]schema.]name.
+parser::ast::RelationName relation_name(const parser::ast::QualifiedName& parts);
+
+/// `x`, or `s.x` where an unqualified x would not find it; quoted where need be: as messages about dependencies name objects.
+std::string display_name(const CatalogDraft& draft, std::string_view schema, std::string_view name);
+
+/// ctid, xmin, oid …: 42701 `column name "ctid" conflicts with a system column name`.
+bool is_system_column(std::string_view name);
+void check_new_column_name(const sql::TableDef& table, std::string_view name);
+
+}  // namespace redquel::executor

@@ -1,0 +1,222 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/schema_name.h"
+#include "executor/ddl/stored_expression.h"
+#include "executor/ddl/table_parts.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+void check_free(const CatalogDraft& draft, const std::string& schema, const std::string& name) {
+  if (draft.catalog().relation_exists(schema, name)) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
+}
+
+void rename_table(CatalogDraft& draft, const sql::TableDef& table, const std::string& name) {
+  check_free(draft, table.schema, name);
+  sql::TableDef changed = table;  // keys keep their prefix
+  changed.name = name;
+  draft.put(std::move(changed));
+}
+
+/// An index and the constraint that made it have one name.
+void rename_index(CatalogDraft& draft, const ast::RelationName& relation, const std::string& name) {
+  const auto& path = draft.session().search_path;
+  if (const TablePtr table = draft.catalog().find_primary_key(relation.schema, relation.name, path)) {
+    check_free(draft, table->schema, name);
+    sql::TableDef changed = *table;
+    changed.primary_key_name = name;
+    return draft.put(std::move(changed));
+  }
+  const auto [table, index] = draft.catalog().find_index(relation.schema, relation.name, path);
+  check_free(draft, table->schema, name);
+  sql::TableDef changed = *table;
+  for (sql::IndexDef& other : changed.indexes) {
+    if (other.oid == index->oid) other.name = name;
+  }
+  draft.put(std::move(changed));
+}
+
+void rename_relation(CatalogDraft& draft, const ast::Rename& statement) {
+  const ast::RelationName& relation = *statement.relation;
+  const RelationKind kind = relation_kind(draft, relation);
+  if (kind == RelationKind::kNone) {
+    if (!statement.if_exists) throw missing_relation(relation);
+    draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", relation.name));
+    return;
+  }
+  const auto require = [&](ast::ObjectType type, RelationKind wanted, std::string_view with_article) {
+    if (statement.object == type && kind != wanted) {
+      throw SqlError("42809", fmt::format("\"{}\" is not {}", relation.name, with_article));
+    }
+  };
+  require(ast::ObjectType::kSequence, RelationKind::kSequence, "a sequence");
+  require(ast::ObjectType::kView, RelationKind::kNone, "a view");
+  require(ast::ObjectType::kMaterializedView, RelationKind::kNone, "a materialized view");
+  require(ast::ObjectType::kForeignTable, RelationKind::kNone, "a foreign table");
+  // ALTER TABLE and ALTER INDEX rename tables, indexes and sequences alike.
+  switch (kind) {
+    case RelationKind::kIndex:
+      return rename_index(draft, relation, statement.new_name);
+    case RelationKind::kSequence: {
+      sql::SequenceDef sequence =
+          *draft.catalog().find_sequence(relation.schema, relation.name, draft.session().search_path);
+      check_free(draft, sequence.schema, statement.new_name);
+      sequence.name = statement.new_name;
+      return draft.put(std::move(sequence));
+    }
+    default:
+      return rename_table(draft, *require_table(draft, relation), statement.new_name);
+  }
+}
+
+TablePtr find_owner(CatalogDraft& draft, const ast::Rename& statement) {
+  TablePtr table = find_table(draft, *statement.relation);
+  if (table) return table;
+  if (!statement.if_exists) throw missing_relation(*statement.relation);
+  draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation->name));
+  return nullptr;
+}
+
+void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
+  const TablePtr table = find_owner(draft, statement);
+  if (!table) return;
+  const sql::ColumnDef* column = table->find_column(statement.old_name);
+  if (is_system_column(statement.old_name)) {
+    throw SqlError("0A000", fmt::format("cannot rename system column \"{}\"", statement.old_name));
+  }
+  if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" does not exist", statement.old_name));
+  check_new_column_name(*table, statement.new_name);
+  sql::TableDef changed = *table;  // the hash field keeps its name
+  changed.columns[changed.position(column->number)].name = statement.new_name;
+  for (sql::CheckDef& check : changed.checks) {
+    check.expression_sql = rename_column(check.expression_sql, statement.old_name, statement.new_name);
+  }
+  draft.put(std::move(changed));
+}
+
+void rename_constraint(CatalogDraft& draft, const ast::Rename& statement) {
+  const TablePtr table = find_owner(draft, statement);
+  if (!table) return;
+  const std::string& name = statement.old_name;
+  if (!constraint_exists(*table, name)) {
+    throw SqlError("42704", fmt::format("constraint \"{}\" for table \"{}\" does not exist", name, table->name));
+  }
+  sql::TableDef changed = *table;
+  const auto check = std::find_if(changed.checks.begin(), changed.checks.end(), [&](const auto& c) { return c.name == name; });
+  if (check == changed.checks.end()) {
+    ast::RelationName index;
+    index.schema = table->schema;
+    index.name = name;
+    return rename_index(draft, index, statement.new_name);
+  }
+  if (constraint_exists(*table, statement.new_name)) {
+    throw SqlError("42710", fmt::format("constraint \"{}\" for relation \"{}\" already exists", statement.new_name, table->name));
+  }
+  check->name = statement.new_name;
+  draft.put(std::move(changed));
+}
+
+void rename_schema(CatalogDraft& draft, const ast::Rename& statement) {
+  const std::string name = statement.name.names.empty() ? statement.old_name : statement.name.names.back();
+  const auto found = draft.catalog().schemas.find(name);
+  if (found == draft.catalog().schemas.end()) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name));
+  check_new_schema_name(draft, statement.new_name);
+  sql::SchemaDef schema = found->second;
+  draft.drop_schema(name);
+  schema.name = statement.new_name;
+  draft.put(schema);
+  const sql::CatalogSnapshot before = draft.catalog();
+  for (const auto& [oid, table] : before.tables) {
+    if (table->schema != name) continue;
+    sql::TableDef changed = *table;
+    changed.schema = statement.new_name;
+    draft.put(std::move(changed));
+  }
+  for (auto [oid, sequence] : before.sequences) {
+    if (sequence.schema != name) continue;
+    sequence.schema = statement.new_name;
+    draft.put(std::move(sequence));
+  }
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    switch (statement.object) {
+      case ast::ObjectType::kColumn:
+        return rename_column(draft, statement);
+      case ast::ObjectType::kTableConstraint:
+        return rename_constraint(draft, statement);
+      case ast::ObjectType::kSchema:
+        return rename_schema(draft, statement);
+      case ast::ObjectType::kTable:
+      case ast::ObjectType::kIndex:
+      case ast::ObjectType::kSequence:
+      case ast::ObjectType::kView:
+      case ast::ObjectType::kMaterializedView:
+      case ast::ObjectType::kForeignTable:
+        return rename_relation(draft, statement);
+      default:
+        throw sql::not_supported("RENAME of this kind of object");
+    }
+  };
+  co_await change_catalog(context, make);
+}
+
+asio::awaitable<void> run(DdlContext& context, const ast::SetSchema& statement) {
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    if (!statement.relation) throw sql::not_supported("SET SCHEMA of this kind of object");
+    const RelationKind kind = relation_kind(draft, *statement.relation);
+    if (kind == RelationKind::kNone) {
+      if (!statement.if_exists) throw missing_relation(*statement.relation);
+      draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation->name));
+      return;
+    }
+    if (!draft.catalog().schemas.contains(statement.new_schema)) {
+      throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.new_schema));
+    }
+    const auto check_target = [&](const std::string& name) {
+      if (!draft.catalog().relation_exists(statement.new_schema, name)) return;
+      throw SqlError("42P07", fmt::format("relation \"{}\" already exists in schema \"{}\"", name, statement.new_schema));
+    };
+    if (kind == RelationKind::kSequence) {
+      sql::SequenceDef sequence =
+          *draft.catalog().find_sequence(statement.relation->schema, statement.relation->name, draft.session().search_path);
+      if (sequence.owner_table != 0) {
+        const TablePtr owner = draft.catalog().find_table(sequence.owner_table);
+        throw SqlError("0A000", "cannot move an owned sequence into another schema")
+            .detail(fmt::format("Sequence \"{}\" is linked to table \"{}\".", sequence.name, owner ? owner->name : ""));
+      }
+      if (sequence.schema == statement.new_schema) return;
+      check_target(sequence.name);
+      sequence.schema = statement.new_schema;
+      return draft.put(std::move(sequence));
+    }
+    sql::TableDef table = *require_table(draft, *statement.relation);
+    if (table.schema == statement.new_schema) return;
+    check_target(table.name);
+    for (const sql::IndexDef& index : table.indexes) check_target(index.name);
+    const sql::CatalogSnapshot before = draft.catalog();
+    for (auto [oid, sequence] : before.sequences) {
+      if (sequence.owner_table != table.oid) continue;
+      check_target(sequence.name);
+      sequence.schema = statement.new_schema;
+      draft.put(std::move(sequence));
+    }
+    table.schema = statement.new_schema;
+    draft.put(std::move(table));
+  };
+  co_await change_catalog(context, make);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,40 @@
+#include <fmt/format.h>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/schema_name.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+void check_new_schema_name(const CatalogDraft& draft, const std::string& name) {
+  if (name.starts_with("pg_")) {
+    throw SqlError("42939", fmt::format("unacceptable schema name \"{}\"", name)).detail("The prefix \"pg_\" is reserved for system schemas.");
+  }
+  if (draft.catalog().schemas.contains(name) || is_system_schema(name)) {
+    throw SqlError("42P06", fmt::format("schema \"{}\" already exists", name));
+  }
+}
+
+asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statement) {
+  if (!statement.elements.empty()) throw sql::not_supported("CREATE SCHEMA with elements");
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    const std::string name = statement.name.empty() ? statement.role : statement.name;
+    if (statement.if_not_exists && (draft.catalog().schemas.contains(name) || is_system_schema(name))) {
+      draft.notice("42P06", fmt::format("schema \"{}\" already exists, skipping", name));
+      return;
+    }
+    check_new_schema_name(draft, name);
+    sql::SchemaDef schema;
+    schema.oid = draft.new_oid();
+    schema.name = name;
+    schema.owner = statement.role.empty() ? draft.session().user : statement.role;
+    draft.put(std::move(schema));
+  };
+  co_await change_catalog(context, make);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/sequence_options.h"
+#include "executor/storage/sequences.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+/// OWNED BY table.column, or OWNED BY NONE.
+void set_owner(const CatalogDraft& draft, const ast::QualifiedName& owner, sql::SequenceDef& sequence) {
+  if (owner.size() == 1) {
+    if (owner[0] != "none") {
+      throw SqlError("42601", "invalid OWNED BY option").hint("Specify OWNED BY table.column or OWNED BY NONE.");
+    }
+    sequence.owner_table = 0;
+    sequence.owner_column = 0;
+    return;
+  }
+  const TablePtr table = require_table(draft, relation_name({owner.begin(), owner.end() - 1}));
+  if (table->schema != sequence.schema) {
+    throw SqlError("55000", "sequence must be in same schema as table it is linked to");
+  }
+  const sql::ColumnDef* column = table->find_column(owner.back());
+  if (column == nullptr) {
+    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", owner.back(), table->name));
+  }
+  sequence.owner_table = table->oid;
+  sequence.owner_column = column->number;
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::CreateSequence& statement) {
+  if (statement.persistence == ast::Persistence::kTemporary) throw sql::not_supported("CREATE TEMPORARY SEQUENCE");
+  std::optional<std::pair<sql::SequenceDef, std::int64_t>> restarted;
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    restarted.reset();
+    const std::string schema = creation_schema(draft, statement.relation);
+    const std::string& name = statement.relation.name;
+    if (draft.catalog().relation_exists(schema, name)) {
+      if (!statement.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
+      draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", name));
+      return;
+    }
+    sql::SequenceDef sequence;
+    sequence.oid = draft.new_oid();
+    sequence.schema = schema;
+    sequence.name = name;
+    const SequenceOptions options = apply_sequence_options(statement.options, true, sequence);
+    if (options.owner) set_owner(draft, *options.owner, sequence);
+    sequence.key = draft.reserve_prefix(schema, name, fmt::format("sequence {}", sequence.oid)) + ":id";
+    if (options.restart) restarted.emplace(sequence, *options.restart);
+    draft.put(std::move(sequence));
+  };
+  co_await change_catalog(context, make);
+  if (restarted) co_await set_sequence(context.redis, restarted->first, restarted->second, false);
+}
+
+asio::awaitable<void> run(DdlContext& context, const ast::AlterSequence& statement) {
+  std::optional<std::pair<sql::SequenceDef, std::int64_t>> restarted;
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    restarted.reset();
+    const RelationKind kind = relation_kind(draft, statement.relation);
+    if (kind == RelationKind::kNone) {
+      if (!statement.if_exists) throw missing_relation(statement.relation);
+      draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation.name));
+      return;
+    }
+    if (kind != RelationKind::kSequence) throw SqlError("42809", fmt::format("\"{}\" is not a sequence", statement.relation.name));
+    sql::SequenceDef sequence =
+        *draft.catalog().find_sequence(statement.relation.schema, statement.relation.name, draft.session().search_path);
+    const SequenceOptions options = apply_sequence_options(statement.options, false, sequence);
+    if (options.owner) set_owner(draft, *options.owner, sequence);
+    if (options.restart) restarted.emplace(sequence, *options.restart);
+    draft.put(std::move(sequence));
+  };
+  co_await change_catalog(context, make);
+  if (restarted) co_await set_sequence(context.redis, restarted->first, restarted->second, false);
+}
+
+}  // namespace redquel::executor

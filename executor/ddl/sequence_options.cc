@@ -1,0 +1,151 @@
+#include "executor/ddl/sequence_options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+#include <set>
+
+#include "planner/bind/bind_type.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+std::int64_t integer_of(const ast::Option& option) {
+  if (const auto* integer = std::get_if<std::int64_t>(&option.value)) return *integer;
+  std::int64_t value = 0;
+  std::string_view text;
+  if (const auto* number = std::get_if<ast::NumberText>(&option.value)) text = number->text;
+  if (const auto* string = std::get_if<std::string>(&option.value)) text = *string;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
+    throw SqlError("22P02", fmt::format("invalid input syntax for type bigint: \"{}\"", text));
+  }
+  return value;
+}
+
+/// NO MINVALUE and the like come without a value.
+bool is_none(const ast::Option& option) { return std::holds_alternative<std::monostate>(option.value); }
+
+struct Bounds {
+  std::int64_t low, high;
+};
+
+Bounds bounds_of(sql::Type type) {
+  switch (type.oid) {
+    case sql::oid::kInt2:
+      return {std::numeric_limits<std::int16_t>::min(), std::numeric_limits<std::int16_t>::max()};
+    case sql::oid::kInt4:
+      return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
+    default:
+      return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+  }
+}
+
+void check(const sql::SequenceDef& s, std::optional<std::int64_t> restart) {
+  const Bounds bounds = bounds_of(s.type);
+  const std::string type_name = sql::format_type(s.type);
+  if (s.maximum > bounds.high || s.maximum < bounds.low) {
+    throw SqlError("22023", fmt::format("MAXVALUE ({}) is out of range for sequence data type {}", s.maximum, type_name));
+  }
+  if (s.minimum > bounds.high || s.minimum < bounds.low) {
+    throw SqlError("22023", fmt::format("MINVALUE ({}) is out of range for sequence data type {}", s.minimum, type_name));
+  }
+  if (s.minimum >= s.maximum) {
+    throw SqlError("22023", fmt::format("MINVALUE ({}) must be less than MAXVALUE ({})", s.minimum, s.maximum));
+  }
+  if (s.start < s.minimum) {
+    throw SqlError("22023", fmt::format("START value ({}) cannot be less than MINVALUE ({})", s.start, s.minimum));
+  }
+  if (s.start > s.maximum) {
+    throw SqlError("22023", fmt::format("START value ({}) cannot be greater than MAXVALUE ({})", s.start, s.maximum));
+  }
+  if (restart && *restart < s.minimum) {
+    throw SqlError("22023", fmt::format("RESTART value ({}) cannot be less than MINVALUE ({})", *restart, s.minimum));
+  }
+  if (restart && *restart > s.maximum) {
+    throw SqlError("22023", fmt::format("RESTART value ({}) cannot be greater than MAXVALUE ({})", *restart, s.maximum));
+  }
+}
+
+}  // namespace
+
+SequenceOptions apply_sequence_options(const std::vector<ast::Option>& options, bool is_new, sql::SequenceDef& sequence) {
+  SequenceOptions result;
+  std::set<std::string> seen;
+  const ast::Option* start = nullptr;
+  const ast::Option* minimum = nullptr;
+  const ast::Option* maximum = nullptr;
+  const sql::Type old_type = sequence.type;
+  bool new_type = false;
+  for (const ast::Option& option : options) {
+    if (!seen.insert(option.name).second) throw SqlError("42601", "conflicting or redundant options").at(option.offset);
+    if (option.name == "as") {
+      sequence.type = planner::bind_type(std::get<ast::TypeName>(option.value));
+      new_type = true;
+      const sql::Oid oid = sequence.type.oid;
+      if (oid != sql::oid::kInt2 && oid != sql::oid::kInt4 && oid != sql::oid::kInt8) {
+        throw SqlError("22023", "sequence type must be smallint, integer, or bigint");
+      }
+    } else if (option.name == "increment") {
+      sequence.increment = integer_of(option);
+      if (sequence.increment == 0) throw SqlError("22023", "INCREMENT must not be zero");
+    } else if (option.name == "start") {
+      start = &option;
+    } else if (option.name == "minvalue") {
+      minimum = &option;
+    } else if (option.name == "maxvalue") {
+      maximum = &option;
+    } else if (option.name == "cache") {
+      sequence.cache = integer_of(option);
+      if (sequence.cache <= 0) throw SqlError("22023", fmt::format("CACHE ({}) must be greater than zero", sequence.cache));
+    } else if (option.name == "cycle") {
+      const auto* flag = std::get_if<bool>(&option.value);
+      const auto* number = std::get_if<std::int64_t>(&option.value);
+      sequence.cycle = flag != nullptr ? *flag : number == nullptr || *number != 0;
+    } else if (option.name == "restart") {
+      if (is_none(option)) {
+        result.restart_at_start = true;
+      } else {
+        result.restart = integer_of(option);
+      }
+    } else if (option.name == "owned_by") {
+      if (const auto* names = std::get_if<std::vector<std::string>>(&option.value)) result.owner = *names;
+    } else if (option.name == "sequence_name") {
+      if (const auto* names = std::get_if<std::vector<std::string>>(&option.value)) result.name = names->back();
+    } else if (option.name != "generated") {
+      throw sql::not_supported("sequence option " + option.name, option.offset);
+    }
+  }
+  const Bounds bounds = bounds_of(sequence.type);
+  const Bounds old_bounds = bounds_of(old_type);
+  const bool ascending = sequence.increment > 0;
+  // Bounds that were the old type's become the new one's.
+  const bool default_maximum = is_new || (new_type && sequence.maximum == old_bounds.high);
+  const bool default_minimum = is_new || (new_type && sequence.minimum == old_bounds.low);
+  if (maximum != nullptr && !is_none(*maximum)) {
+    sequence.maximum = integer_of(*maximum);
+  } else if (maximum != nullptr || default_maximum) {
+    sequence.maximum = ascending ? bounds.high : -1;
+  }
+  if (minimum != nullptr && !is_none(*minimum)) {
+    sequence.minimum = integer_of(*minimum);
+  } else if (minimum != nullptr || default_minimum) {
+    sequence.minimum = ascending ? 1 : bounds.low;
+  }
+  if (start != nullptr) {
+    sequence.start = integer_of(*start);
+  } else if (is_new) {
+    sequence.start = ascending ? sequence.minimum : sequence.maximum;
+  }
+  if (result.restart_at_start) result.restart = sequence.start;
+  check(sequence, result.restart);
+  return result;
+}
+
+}  // namespace redquel::executor

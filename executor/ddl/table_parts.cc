@@ -1,0 +1,207 @@
+#include "executor/ddl/table_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "executor/ddl/generated_names.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/stored_expression.h"
+#include "parser/deparse.h"
+#include "parser/parse.h"
+#include "planner/bind/bind_expression.h"
+#include "sql/catalog/key_segments.h"
+#include "sql/catalog/table_keys.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+namespace {
+
+std::vector<planner::ColumnId> positions_as_ids(const sql::TableDef& table) {
+  std::vector<planner::ColumnId> ids(table.columns.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  return ids;
+}
+
+std::vector<std::int16_t> columns_of(const sql::ExpressionPtr& expression, const sql::TableDef& table) {
+  std::vector<std::uint32_t> positions;
+  sql::collect_columns(*expression, positions);
+  std::set<std::int16_t> numbers;
+  for (std::uint32_t position : positions) numbers.insert(table.columns[position].number);
+  return {numbers.begin(), numbers.end()};
+}
+
+std::vector<std::string> column_names(const sql::TableDef& table, const std::vector<std::int16_t>& numbers) {
+  std::vector<std::string> names;
+  for (std::int16_t number : numbers) names.push_back(table.find_column(number)->name);
+  return names;
+}
+
+/// An explicit name that must be free, or a chosen one that is.
+std::string index_name(const CatalogDraft& draft, const sql::TableDef& table, const std::string& given,
+                       const std::vector<std::string>& columns, std::string_view label) {
+  if (given.empty()) {
+    return choose_name(table.name, joined_column_names(columns), label, [&](std::string_view name) {
+      return constraint_name_is_taken(draft, table.schema, name) || constraint_exists(table, name) || table.primary_key_name == name;
+    });
+  }
+  if (draft.catalog().relation_exists(table.schema, given) || table.find_index(given) != nullptr) {
+    throw SqlError("42P07", fmt::format("relation \"{}\" already exists", given));
+  }
+  if (constraint_exists(table, given)) {
+    throw SqlError("42710", fmt::format("constraint \"{}\" for relation \"{}\" already exists", given, table.name));
+  }
+  return given;
+}
+
+}  // namespace
+
+planner::BindSettings bind_settings(const SessionState& session) {
+  planner::BindSettings settings;
+  settings.search_path = session.search_path;
+  settings.user = session.user;
+  settings.database = session.database;
+  settings.session = session.settings;
+  settings.parameters = false;
+  return settings;
+}
+
+bool constraint_exists(const sql::TableDef& table, std::string_view name) {
+  if (!table.primary_key_name.empty() && table.primary_key_name == name) return true;
+  const auto is_named = [&](const auto& part) { return part.name == name; };
+  return std::any_of(table.checks.begin(), table.checks.end(), is_named) ||
+         std::any_of(table.indexes.begin(), table.indexes.end(),
+                     [&](const sql::IndexDef& index) { return index.constraint && index.name == name; });
+}
+
+bool constraint_name_is_taken(const CatalogDraft& draft, std::string_view schema, std::string_view name) {
+  if (draft.catalog().relation_exists(schema, name)) return true;
+  return std::any_of(draft.catalog().tables.begin(), draft.catalog().tables.end(), [&](const auto& entry) {
+    return entry.second->schema == schema && constraint_exists(*entry.second, name);
+  });
+}
+
+sql::ColumnDef& add_column(CatalogDraft& draft, sql::TableDef& table, const ColumnDraft& written, bool is_key) {
+  if (table.columns.size() >= 1600) throw SqlError("54011", "tables can have at most 1600 columns");
+  sql::ColumnDef column = written.column;
+  column.number = table.next_column++;
+  column.field = sql::choose_field(table, column.name);
+  if (written.default_value != nullptr) {
+    planner::bind_default(*written.default_value, table, column, draft.catalog(), bind_settings(draft.session()));
+    column.default_sql = parser::to_sql(*written.default_value);
+  }
+  if (written.sequence) add_column_sequence(draft, table, column, *written.sequence, is_key);
+  return table.columns.emplace_back(std::move(column));
+}
+
+void add_column_sequence(CatalogDraft& draft, const sql::TableDef& table, sql::ColumnDef& column, sql::SequenceDef sequence,
+                         bool is_key) {
+  sequence.oid = draft.new_oid();
+  sequence.schema = table.schema;
+  if (sequence.name.empty()) {
+    sequence.name = choose_name(table.name, column.name, "seq", [&](std::string_view name) {
+      return draft.catalog().relation_exists(table.schema, name);
+    });
+  } else if (draft.catalog().relation_exists(table.schema, sequence.name)) {
+    throw SqlError("42P07", fmt::format("relation \"{}\" already exists", sequence.name));
+  }
+  const auto is_used = [&](const std::string& key) {
+    return std::any_of(draft.catalog().sequences.begin(), draft.catalog().sequences.end(),
+                       [&](const auto& entry) { return entry.second.key == key; });
+  };
+  const std::string counter = table.prefix + ":id";
+  sequence.key = is_key && !is_used(counter) ? counter : counter + ":" + sql::escape_name(column.field);
+  sequence.owner_table = table.oid;
+  sequence.owner_column = column.number;
+  column.sequence = sequence.oid;
+  draft.put(std::move(sequence));
+}
+
+std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft& key, bool with_position) {
+  std::optional<std::uint32_t> position;
+  if (with_position) position = key.offset;
+  std::vector<std::int16_t> numbers;
+  for (const std::string& name : key.columns) {
+    const sql::ColumnDef* column = table.find_column(name);
+    if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" named in key does not exist", name)).at(position);
+    if (std::find(numbers.begin(), numbers.end(), column->number) != numbers.end()) {
+      throw SqlError("42701", fmt::format("column \"{}\" appears twice in {} constraint", name, key.primary ? "primary key" : "unique"))
+          .at(position);
+    }
+    if (column->type.oid == sql::oid::kJson) {
+      throw SqlError("42704", "data type json has no default operator class for access method \"btree\"")
+          .hint("You must specify an operator class for the index or define a default operator class for the data type.");
+    }
+    numbers.push_back(column->number);
+  }
+  if (numbers.size() > 32) throw SqlError("54011", "cannot use more than 32 columns in an index");
+  return numbers;
+}
+
+void add_primary_key(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, bool with_position) {
+  const std::vector<std::int16_t> numbers = key_columns(table, key, with_position);
+  table.primary_key_name = index_name(draft, table, key.name, {}, "pkey");
+  table.primary_key = numbers;
+  table.primary_key_oid = draft.new_oid();
+  for (std::int16_t number : numbers) table.columns[table.position(number)].not_null = true;
+}
+
+sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, sql::IndexState state, bool with_position) {
+  const std::vector<std::int16_t> numbers = key_columns(table, key, with_position);
+  sql::IndexDef index;
+  index.name = index_name(draft, table, key.name, column_names(table, numbers), "key");
+  index.oid = draft.new_oid();
+  index.unique = index.constraint = true;
+  index.nulls_not_distinct = key.nulls_not_distinct;
+  index.state = state;
+  index.definition_suffix = key.suffix;
+  for (std::int16_t number : numbers) index.parts.push_back({number, false, false});
+  table.indexes.push_back(std::move(index));
+  return table.indexes.back().oid;
+}
+
+void add_check(CatalogDraft& draft, sql::TableDef& table, const CheckDraft& check, bool in_create_table) {
+  const sql::ExpressionPtr bound = planner::bind_check(*check.condition, table, positions_as_ids(table), draft.catalog(),
+                                                       bind_settings(draft.session()));
+  sql::CheckDef made;
+  if (check.name.empty()) {
+    const std::vector<std::int16_t> used = columns_of(bound, table);
+    const std::string column = used.size() == 1 ? table.find_column(used[0])->name : std::string();
+    made.name = choose_name(table.name, column, "check", [&](std::string_view name) {
+      const bool is_taken = std::any_of(draft.catalog().tables.begin(), draft.catalog().tables.end(), [&](const auto& entry) {
+        return entry.second->schema == table.schema && constraint_exists(*entry.second, name);
+      });
+      return is_taken || constraint_exists(table, name);
+    });
+  } else {
+    if (constraint_exists(table, check.name)) {
+      throw SqlError("42710", in_create_table
+                                  ? fmt::format("check constraint \"{}\" already exists", check.name)
+                                  : fmt::format("constraint \"{}\" for relation \"{}\" already exists", check.name, table.name));
+    }
+    made.name = check.name;
+  }
+  made.expression_sql = stored_check(*check.condition);
+  table.checks.push_back(std::move(made));
+}
+
+void choose_presence(sql::TableDef& table) {
+  table.presence.reset();
+  table.stores_key = false;
+  const sql::ColumnDef* column = sql::TableKeys(table).presence_column();
+  table.presence = column == nullptr ? std::int16_t{0} : column->number;
+  table.stores_key = column == nullptr;
+}
+
+std::vector<std::int16_t> columns_of_check(const CatalogDraft& draft, const sql::TableDef& table, const sql::CheckDef& check) {
+  const parser::ast::ExpressionPtr parsed = parser::parse_expression(check.expression_sql);
+  const sql::ExpressionPtr bound = planner::bind_check(*parsed, table, positions_as_ids(table), draft.catalog(),
+                                                       bind_settings(draft.session()), true);
+  return columns_of(bound, table);
+}
+
+}  // namespace redquel::executor

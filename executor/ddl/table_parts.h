@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/column_definition.h"
+#include "planner/bind/bind.h"
+
+namespace redquel::executor {
+
+// Columns, keys and checks put into a table's definition: what CREATE TABLE and ALTER TABLE … ADD have in common. The table must
+// be in the draft already (its name is taken); the changed definition is the caller's to put back.
+
+planner::BindSettings bind_settings(const SessionState& session);
+
+/// Gives the column its number and field, binds its default, makes its sequence. `is_key`: the single column of the primary key,
+/// whose counter is `emp:id`. Returns the column.
+sql::ColumnDef& add_column(CatalogDraft& draft, sql::TableDef& table, const ColumnDraft& column, bool is_key);
+/// A new sequence for a column (identity, serial).
+void add_column_sequence(CatalogDraft& draft, const sql::TableDef& table, sql::ColumnDef& column, sql::SequenceDef sequence,
+                         bool is_key);
+
+/// The columns' numbers. 42703 `column "x" named in key does not exist`, 42701 `column "a" appears twice in …`.
+std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft& key, bool with_position);
+/// PRIMARY KEY: sets the key and makes its columns NOT NULL.
+void add_primary_key(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, bool with_position);
+/// UNIQUE: an index in the given state; returns its oid.
+sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, sql::IndexState state, bool with_position);
+/// CHECK: binds and names it. `duplicate_wording`: of CREATE TABLE or ALTER TABLE.
+void add_check(CatalogDraft& draft, sql::TableDef& table, const CheckDraft& check, bool in_create_table);
+
+/// Decides where a row's existence is seen (for a table without rows).
+void choose_presence(sql::TableDef& table);
+
+/// Columns that a stored expression uses.
+std::vector<std::int16_t> columns_of_check(const CatalogDraft& draft, const sql::TableDef& table, const sql::CheckDef& check);
+
+bool constraint_exists(const sql::TableDef& table, std::string_view name);
+/// A constraint or relation of the schema has that name: what chosen names avoid.
+bool constraint_name_is_taken(const CatalogDraft& draft, std::string_view schema, std::string_view name);
+
+}  // namespace redquel::executor

@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <deque>
+#include <map>
+
+#include "executor/operators/aggregate_call.h"
+#include "executor/operators/key_table.h"
+#include "executor/operators/make_operator.h"
+#include "executor/operators/memory_limit.h"
+#include "executor/operators/operators.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// Columns that at least two of the aggregate's expressions read: decoded once for all of them.
+std::vector<std::uint32_t> shared_columns(const planner::PhysicalAggregate& plan) {
+  std::map<std::uint32_t, std::size_t> uses;
+  const auto note = [&](const sql::ExpressionPtr& expression) {
+    for (const std::uint32_t column : columns_used({&expression, 1})) ++uses[column];
+  };
+  for (const sql::ExpressionPtr& key : plan.group_by) note(key);
+  for (const planner::AggregateCall& call : plan.calls) {
+    for (const sql::ExpressionPtr& argument : call.arguments) note(argument);
+    for (const auto& order : call.order_by) note(order.expression);
+    note(call.filter);
+  }
+  std::vector<std::uint32_t> columns;
+  for (const auto& [column, count] : uses) {
+    if (count > 1) columns.push_back(column);
+  }
+  return columns;
+}
+
+/// Groups by hashing: a batch's rows get the numbers of their groups, then each call takes the batch as a whole.
+class AggregateOperator final : public Operator {
+ public:
+  AggregateOperator(const planner::PhysicalNode& node, const planner::PhysicalAggregate& plan,
+                    ExecutionContext& context)
+      : scalar_(plan.scalar),
+        input_(make_operator(*plan.input, context)),
+        context_(context),
+        shared_(shared_columns(plan)),
+        group_by_(plan.group_by),
+        groups_(group_by_.types(), KeyTable::Nulls::kEqual),
+        limit_(context, "hash aggregate") {
+    for (std::size_t i = 0; i < plan.calls.size(); ++i)
+      calls_.emplace_back(plan.calls[i], node.columns[group_by_.size() + i].type);
+  }
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (input_) co_await read();
+    if (turn_.is_over()) co_await turn_.yield();
+    const std::size_t count = std::min(sql::kBatchRows, group_count_ - next_);
+    if (count == 0) co_return std::nullopt;
+    const std::vector<RowNumber> rows = row_range(next_, count);
+    next_ += count;
+    sql::Batch batch = groups_.keys().gather(rows);
+    batch.rows = count;
+    for (const sql::ColumnPtr& result : results_) {
+      batch.columns.push_back(count == group_count_ ? result
+                                                    : std::make_shared<const sql::Column>(result->gather(rows)));
+    }
+    co_return batch;
+  }
+
+ private:
+  asio::awaitable<void> read() {
+    if (scalar_) group_count_ = 1;
+    while (true) {
+      std::optional<sql::Batch> batch = co_await input_->next();
+      if (!batch) break;
+      update(with_decoded(*batch, shared_));
+      if (turn_.is_over()) co_await turn_.yield();
+    }
+    input_.reset();
+    check_memory();
+    for (AggregateCallRun& call : calls_) {
+      sql::ColumnPtr result = co_await call.finish(group_count_, context_.evaluation());
+      results_.push_back(std::move(result));
+    }
+  }
+
+  void update(const sql::Batch& batch) {
+    if (scalar_) {
+      numbers_.assign(batch.rows, 0);
+    } else {
+      const std::vector<sql::ColumnPtr> keys = group_by_.evaluate(batch, context_.evaluation());
+      groups_.find_or_add(keys, batch.rows, numbers_);
+      group_count_ = groups_.size();
+    }
+    for (AggregateCallRun& call : calls_) call.update(batch, numbers_, group_count_, context_.evaluation());
+    // Asking the calls costs time in proportion to the groups.
+    rows_since_check_ += batch.rows;
+    if (rows_since_check_ >= std::max<std::size_t>(kCheckRows, group_count_)) check_memory();
+  }
+
+  void check_memory() {
+    rows_since_check_ = 0;
+    std::size_t bytes = groups_.memory();
+    for (const AggregateCallRun& call : calls_) bytes += call.memory();
+    limit_.check(bytes);
+  }
+
+  static constexpr std::size_t kCheckRows = 4096;
+
+  bool scalar_;
+  OperatorPtr input_;  // null when it has been read
+  ExecutionContext& context_;
+  std::vector<std::uint32_t> shared_;
+  ExpressionList group_by_;
+  KeyTable groups_;
+  std::deque<AggregateCallRun> calls_;
+  MemoryLimit limit_;
+  EventLoopTurn turn_;
+  std::size_t rows_since_check_ = 0;
+  std::vector<RowNumber> numbers_;  // of the groups of a batch's rows
+
+  std::size_t group_count_ = 0;
+  std::vector<sql::ColumnPtr> results_;  // one per call
+  std::size_t next_ = 0;                 // group
+};
+
+}  // namespace
+
+OperatorPtr make_aggregate(const planner::PhysicalNode& node, const planner::PhysicalAggregate& plan,
+                           ExecutionContext& context) {
+  return std::make_unique<AggregateOperator>(node, plan, context);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "executor/execution_context.h"
+#include "executor/operators/event_loop_turn.h"
+#include "executor/operators/expression_list.h"
+#include "executor/operators/key_table.h"
+#include "executor/operators/sort_buffer.h"
+#include "planner/physical_plan.h"
+
+namespace redquel::executor {
+
+/// One aggregate call over all groups: what FILTER, DISTINCT and ORDER BY leave reaches the Aggregator, in that order.
+class AggregateCallRun {
+ public:
+  /// `call` outlives the run; `result` is the type of the call's column.
+  AggregateCallRun(const planner::AggregateCall& call, sql::Type result);
+
+  /// Row i of the batch belongs to groups[i], below `group_count`.
+  void update(const sql::Batch& batch, std::span<const RowNumber> groups, std::size_t group_count,
+              const sql::EvaluationContext& context);
+  /// One value per group. Called once.
+  asio::awaitable<sql::ColumnPtr> finish(std::size_t group_count, const sql::EvaluationContext& context);
+  /// Costs time in proportion to the groups.
+  std::size_t memory() const;
+
+ private:
+  void add(const sql::Batch& batch, std::span<const RowNumber> groups, std::size_t group_count,
+           const sql::EvaluationContext& context);
+  /// Column of group numbers, the first of the keys that tell groups apart.
+  static sql::ColumnPtr group_column(std::span<const RowNumber> groups);
+  void make_order();
+
+  const planner::AggregateCall& call_;
+  ExpressionList values_;              // the arguments, then what ORDER BY names
+  std::vector<std::uint32_t> needed_;  // columns that `values_` reads
+  std::unique_ptr<sql::Aggregator> aggregator_;
+  std::unique_ptr<KeyTable> distinct_;  // of (group, arguments)
+  std::optional<SortBuffer> sorted_;    // rows of (group, arguments), by group and order
+  std::vector<std::size_t> order_;      // which of `values_` the rows are sorted by
+  std::vector<RowNumber> numbers_;
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,97 @@
+#include "executor/operators/correlated_subquery.h"
+
+#include <bit>
+
+#include "executor/operators/make_operator.h"
+#include "executor/operators/plan_volatility.h"
+#include "executor/operators/row_store.h"
+#include "sql/expressions/convert_column.h"
+
+namespace redquel::executor {
+
+CorrelatedSubquery::CorrelatedSubquery(const planner::PhysicalApply& plan, ExecutionContext& context)
+    : plan_(plan), context_(context), repeatable_(!is_volatile(*plan.subquery)) {
+  std::vector<sql::Datum>& parameters = context.evaluation().parameters;
+  for (const auto& correlation : plan.correlations) {
+    if (correlation.slot >= parameters.size()) parameters.resize(correlation.slot + 1);
+  }
+}
+
+void CorrelatedSubquery::start(const sql::Batch& batch) {
+  values_.clear();
+  for (const auto& correlation : plan_.correlations) values_.push_back(decoded(batch.columns[correlation.position]));
+}
+
+OperatorPtr CorrelatedSubquery::open(std::size_t row) {
+  std::vector<sql::Datum>& parameters = context_.evaluation().parameters;
+  for (std::size_t i = 0; i < values_.size(); ++i) parameters[plan_.correlations[i].slot] = values_[i]->datum(row);
+  return make_operator(*plan_.subquery, context_);
+}
+
+namespace {
+
+template <class Bits, class Float>
+sql::ColumnPtr bits_of(const sql::Column& column, sql::Type type) {
+  std::vector<Bits> bits(column.size());
+  std::vector<std::uint8_t> nulls;
+  if (column.has_nulls()) nulls.resize(column.size());
+  for (std::size_t row = 0; row < column.size(); ++row) {
+    if (column.is_null(row)) {
+      nulls[row] = 1;
+    } else {
+      bits[row] = std::bit_cast<Bits>(column.get<Float>(row));
+    }
+  }
+  return std::make_shared<const sql::Column>(sql::Column::from_values(type, std::move(bits), std::move(nulls)));
+}
+
+}  // namespace
+
+std::vector<sql::Type> identity_types(const std::vector<sql::Type>& types) {
+  std::vector<sql::Type> result;
+  for (const sql::Type type : types) {
+    switch (type.oid) {
+      case sql::oid::kFloat4:
+        result.push_back(sql::kInt4);
+        break;
+      case sql::oid::kFloat8:
+        result.push_back(sql::kInt8);
+        break;
+      case sql::oid::kNumeric:
+      case sql::oid::kInterval:
+      case sql::oid::kBpchar:
+        result.push_back(sql::kText);
+        break;
+      default:
+        result.push_back(type);
+    }
+  }
+  return result;
+}
+
+std::vector<sql::ColumnPtr> identity_columns(const std::vector<sql::ColumnPtr>& columns,
+                                             const sql::EvaluationContext& context) {
+  std::vector<sql::ColumnPtr> result;
+  for (const sql::ColumnPtr& column : columns) {
+    switch (column->type().oid) {
+      case sql::oid::kFloat4:
+        result.push_back(bits_of<std::int32_t, float>(*column, sql::kInt4));
+        break;
+      case sql::oid::kFloat8:
+        result.push_back(bits_of<std::int64_t, double>(*column, sql::kInt8));
+        break;
+      case sql::oid::kNumeric:
+      case sql::oid::kInterval:
+        result.push_back(sql::convert_through_text(column, sql::kText, context));
+        break;
+      case sql::oid::kBpchar:
+        result.push_back(std::make_shared<const sql::Column>(column->retyped(sql::kText)));
+        break;
+      default:
+        result.push_back(column);
+    }
+  }
+  return result;
+}
+
+}  // namespace redquel::executor

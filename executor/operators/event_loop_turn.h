@@ -1,0 +1,31 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+
+namespace redquel::executor {
+
+/// How long an operator may compute before the other sessions of the thread get their turn. A long loop asks between
+/// its steps:
+///
+///   if (turn_.is_over()) co_await turn_.yield();
+///
+/// A statement that was cancelled ends at the yield.
+class EventLoopTurn {
+ public:
+  bool is_over() const { return Clock::now() - began_ > kLength; }
+  boost::asio::awaitable<void> yield() {
+    co_await boost::asio::post(boost::asio::use_awaitable);
+    began_ = Clock::now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kLength{1};
+
+  Clock::time_point began_ = Clock::now();
+};
+
+}  // namespace redquel::executor

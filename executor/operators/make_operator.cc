@@ -1,0 +1,72 @@
+#include "executor/operators/make_operator.h"
+
+#include "executor/operators/operators.h"
+#include "executor/tables/index_answers.h"
+#include "executor/tables/lookup_join.h"
+#include "executor/tables/source_operator.h"
+#include "executor/writes/writes.h"
+#include "sql/stack_depth.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// One overload per kind of node: a kind without one does not compile.
+struct MakeOperator {
+  const planner::PhysicalNode& node;
+  ExecutionContext& context;
+
+  OperatorPtr operator()(const planner::KeyLookup& plan) const { return make_key_lookup(node, plan, context); }
+  OperatorPtr operator()(const planner::UniqueLookup& plan) const { return make_unique_lookup(node, plan, context); }
+  OperatorPtr operator()(const planner::SetScan& plan) const { return make_set_scan(node, plan, context); }
+  OperatorPtr operator()(const planner::OrderedScan& plan) const { return make_ordered_scan(node, plan, context); }
+  OperatorPtr operator()(const planner::FullScan& plan) const { return make_full_scan(node, plan, context); }
+  OperatorPtr operator()(const planner::IndexCount& plan) const { return make_index_count(node, plan, context); }
+  OperatorPtr operator()(const planner::IndexMinMax& plan) const { return make_index_min_max(node, plan, context); }
+  OperatorPtr operator()(const planner::IndexGroups& plan) const { return make_index_groups(node, plan, context); }
+  OperatorPtr operator()(const planner::LookupJoin& plan) const { return make_lookup_join(node, plan, context); }
+
+  OperatorPtr operator()(const planner::PhysicalValues& plan) const { return make_values(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalFunctionScan& plan) const {
+    return make_function_scan(node, plan, context);
+  }
+  OperatorPtr operator()(const planner::PhysicalSystemScan& plan) const {
+    return make_system_scan(node, plan, context);
+  }
+  OperatorPtr operator()(const planner::PhysicalFilter& plan) const { return make_filter(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalProject& plan) const { return make_project(node, plan, context); }
+  OperatorPtr operator()(const planner::HashJoin& plan) const { return make_hash_join(node, plan, context); }
+  OperatorPtr operator()(const planner::NestedLoopJoin& plan) const {
+    return make_nested_loop_join(node, plan, context);
+  }
+  OperatorPtr operator()(const planner::PhysicalApply& plan) const { return make_apply(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalAggregate& plan) const { return make_aggregate(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalSort& plan) const { return make_sort(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalLimit& plan) const { return make_limit(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalDistinct& plan) const { return make_distinct(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalSetOperation& plan) const {
+    return make_set_operation(node, plan, context);
+  }
+
+  OperatorPtr operator()(const planner::PhysicalInsert& plan) const { return make_insert(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalUpdate& plan) const { return make_update(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalDelete& plan) const { return make_delete(node, plan, context); }
+};
+
+}  // namespace
+
+OperatorPtr make_operator(const planner::PhysicalNode& node, ExecutionContext& context) {
+  sql::check_stack_depth();
+  OperatorPtr made = std::visit(MakeOperator{node, context}, node.node);
+  if (context.statistics != nullptr) made = make_instrumented(node, std::move(made), context);
+  return made;
+}
+
+std::vector<sql::Type> column_types(const planner::PhysicalNode& node) {
+  std::vector<sql::Type> types;
+  types.reserve(node.columns.size());
+  for (const planner::PhysicalColumn& column : node.columns) types.push_back(column.type);
+  return types;
+}
+
+}  // namespace redquel::executor

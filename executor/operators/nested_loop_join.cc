@@ -1,0 +1,58 @@
+#include "executor/operators/join_operator.h"
+#include "executor/operators/operators.h"
+
+namespace redquel::executor {
+
+namespace {
+
+class NestedLoopJoinOperator final : public JoinOperator {
+ public:
+  NestedLoopJoinOperator(JoinInputs inputs, ExecutionContext& context) : JoinOperator(std::move(inputs), context) {}
+
+ private:
+  void add_right(const sql::Batch& batch) override {
+    // Without a condition one right row tells as much as all.
+    if (asks_existence() && !has_condition() && right_count_ > 0) return;
+    const std::vector<RowNumber> rows = row_range(0, batch.rows);
+    keep_right(batch, rows);
+    right_count_ += batch.rows;
+  }
+
+  bool right_is_empty() const override { return right_count_ == 0; }
+
+  void start_left(const sql::Batch& batch) override {
+    left_count_ = batch.rows;
+    left_row_ = right_row_ = 0;
+  }
+
+  bool add_pairs(Pairs& pairs) override {
+    const std::size_t most =
+        asks_existence() && !has_condition() ? std::min<std::size_t>(right_count_, 1) : right_count_;
+    const bool gives_nulls = keeps_left() && !has_condition() && right_count_ == 0;
+    for (; left_row_ < left_count_; ++left_row_, right_row_ = 0) {
+      if (asks_existence() && is_matched(left_row_)) continue;
+      if (gives_nulls) {
+        if (pairs.is_full()) return true;
+        pairs.add(left_row_, null_row());
+      }
+      for (; right_row_ < most; ++right_row_) {
+        if (pairs.is_full()) return true;
+        pairs.add(left_row_, right_row_);
+      }
+    }
+    return false;
+  }
+
+  std::size_t right_count_ = 0;
+  std::size_t left_count_ = 0, left_row_ = 0, right_row_ = 0;
+};
+
+}  // namespace
+
+OperatorPtr make_nested_loop_join(const planner::PhysicalNode&, const planner::NestedLoopJoin& plan,
+                                  ExecutionContext& context) {
+  JoinInputs inputs = open_join(plan, plan.condition, "nested loop join", context);
+  return std::make_unique<NestedLoopJoinOperator>(std::move(inputs), context);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "executor/execution_context.h"
+#include "executor/operators/operator.h"
+#include "planner/physical_plan.h"
+
+namespace redquel::executor {
+
+// One run of a plan node each; `make_operator` finds the right one. Plan and context outlive the operator.
+
+OperatorPtr make_values(const planner::PhysicalNode&, const planner::PhysicalValues&, ExecutionContext&);
+OperatorPtr make_function_scan(const planner::PhysicalNode&, const planner::PhysicalFunctionScan&, ExecutionContext&);
+OperatorPtr make_system_scan(const planner::PhysicalNode&, const planner::PhysicalSystemScan&, ExecutionContext&);
+OperatorPtr make_filter(const planner::PhysicalNode&, const planner::PhysicalFilter&, ExecutionContext&);
+OperatorPtr make_project(const planner::PhysicalNode&, const planner::PhysicalProject&, ExecutionContext&);
+OperatorPtr make_hash_join(const planner::PhysicalNode&, const planner::HashJoin&, ExecutionContext&);
+OperatorPtr make_nested_loop_join(const planner::PhysicalNode&, const planner::NestedLoopJoin&, ExecutionContext&);
+OperatorPtr make_apply(const planner::PhysicalNode&, const planner::PhysicalApply&, ExecutionContext&);
+/// An Apply of kind kLateral.
+OperatorPtr make_lateral(const planner::PhysicalNode&, const planner::PhysicalApply&, ExecutionContext&);
+OperatorPtr make_aggregate(const planner::PhysicalNode&, const planner::PhysicalAggregate&, ExecutionContext&);
+OperatorPtr make_sort(const planner::PhysicalNode&, const planner::PhysicalSort&, ExecutionContext&);
+OperatorPtr make_limit(const planner::PhysicalNode&, const planner::PhysicalLimit&, ExecutionContext&);
+OperatorPtr make_distinct(const planner::PhysicalNode&, const planner::PhysicalDistinct&, ExecutionContext&);
+OperatorPtr make_set_operation(const planner::PhysicalNode&, const planner::PhysicalSetOperation&, ExecutionContext&);
+
+/// Notes rows, loops and time of `inner` in the context's statistics, which are set.
+OperatorPtr make_instrumented(const planner::PhysicalNode&, OperatorPtr inner, ExecutionContext&);
+
+}  // namespace redquel::executor

@@ -1,0 +1,73 @@
+#include "executor/operators/plan_volatility.h"
+
+#include <algorithm>
+
+#include "sql/stack_depth.h"
+
+namespace redquel::executor {
+
+namespace {
+
+bool any_volatile(const sql::ExpressionPtr& expression) { return expression && sql::is_volatile(*expression); }
+bool any_volatile(const planner::RowGoal& goal) { return any_volatile(goal.limit) || any_volatile(goal.offset); }
+bool any_volatile(const planner::SortKey& key) { return any_volatile(key.expression); }
+bool any_volatile(const planner::AggregateCall::Order& order) { return any_volatile(order.expression); }
+bool any_volatile(const planner::AggregateCall& call);
+template <class T>
+bool any_volatile(const std::vector<T>& items) {
+  return std::any_of(items.begin(), items.end(), [](const T& item) { return any_volatile(item); });
+}
+bool any_volatile(const planner::AggregateCall& call) {
+  return any_volatile(call.arguments) || any_volatile(call.filter) || any_volatile(call.order_by);
+}
+
+/// Of the node's own expressions. Of table reads the condition says it all: keys, sets and ranges are made from it.
+struct OwnVolatility {
+  bool operator()(const planner::KeyLookup& n) const { return any_volatile(n.read.condition); }
+  bool operator()(const planner::UniqueLookup& n) const { return any_volatile(n.read.condition); }
+  bool operator()(const planner::SetScan& n) const { return any_volatile(n.read.condition) || any_volatile(n.goal); }
+  bool operator()(const planner::OrderedScan& n) const {
+    return any_volatile(n.read.condition) || any_volatile(n.goal);
+  }
+  bool operator()(const planner::FullScan& n) const { return any_volatile(n.read.condition) || any_volatile(n.goal); }
+  bool operator()(const planner::IndexCount& n) const { return is_volatile(*n.fallback); }
+  bool operator()(const planner::IndexMinMax& n) const { return is_volatile(*n.fallback); }
+  bool operator()(const planner::IndexGroups& n) const { return is_volatile(*n.fallback); }
+  bool operator()(const planner::PhysicalValues& n) const { return any_volatile(n.rows); }
+  bool operator()(const planner::PhysicalFunctionScan& n) const { return any_volatile(n.arguments); }
+  bool operator()(const planner::PhysicalSystemScan&) const { return false; }
+  bool operator()(const planner::PhysicalFilter& n) const { return any_volatile(n.condition); }
+  bool operator()(const planner::PhysicalProject& n) const { return any_volatile(n.expressions); }
+  bool operator()(const planner::HashJoin& n) const {
+    return any_volatile(n.left_keys) || any_volatile(n.right_keys) || any_volatile(n.residual);
+  }
+  bool operator()(const planner::NestedLoopJoin& n) const { return any_volatile(n.condition); }
+  bool operator()(const planner::LookupJoin& n) const {
+    return any_volatile(n.values) || any_volatile(n.residual) || any_volatile(n.read.condition);
+  }
+  bool operator()(const planner::PhysicalApply& n) const { return any_volatile(n.comparison); }
+  bool operator()(const planner::PhysicalAggregate& n) const {
+    return any_volatile(n.group_by) || any_volatile(n.calls);
+  }
+  bool operator()(const planner::PhysicalSort& n) const { return any_volatile(n.keys) || any_volatile(n.goal); }
+  bool operator()(const planner::PhysicalLimit& n) const {
+    return any_volatile(n.limit) || any_volatile(n.offset) || any_volatile(n.tie_keys);
+  }
+  bool operator()(const planner::PhysicalDistinct& n) const { return any_volatile(n.on); }
+  bool operator()(const planner::PhysicalSetOperation&) const { return false; }
+  bool operator()(const planner::PhysicalInsert&) const { return true; }
+  bool operator()(const planner::PhysicalUpdate&) const { return true; }
+  bool operator()(const planner::PhysicalDelete&) const { return true; }
+};
+
+}  // namespace
+
+bool is_volatile(const planner::PhysicalNode& node) {
+  sql::check_stack_depth();
+  if (std::visit(OwnVolatility{}, node.node)) return true;
+  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(node);
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const planner::PhysicalPlan& input) { return is_volatile(*input); });
+}
+
+}  // namespace redquel::executor

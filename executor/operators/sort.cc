@@ -1,0 +1,220 @@
+#include <cassert>
+
+#include "executor/operators/event_loop_turn.h"
+#include "executor/operators/expression_list.h"
+#include "executor/operators/make_operator.h"
+#include "executor/operators/memory_limit.h"
+#include "executor/operators/operators.h"
+#include "executor/operators/sort_buffer.h"
+#include "executor/tables/key_values.h"
+#include "sql/types/index_value.h"
+
+namespace redquel::executor {
+
+namespace {
+
+std::vector<sql::ExpressionPtr> expressions_of(const std::vector<planner::SortKey>& keys) {
+  std::vector<sql::ExpressionPtr> expressions;
+  for (const planner::SortKey& key : keys) expressions.push_back(key.expression);
+  return expressions;
+}
+
+std::vector<SortDirection> directions_of(const std::vector<planner::SortKey>& keys) {
+  std::vector<SortDirection> directions;
+  for (const planner::SortKey& key : keys) directions.push_back({key.descending, key.nulls_first});
+  return directions;
+}
+
+/// What both sorts share.
+class SortOperator : public Operator {
+ protected:
+  SortOperator(const planner::PhysicalSort& plan, ExecutionContext& context)
+      : plan_(plan),
+        keys_(expressions_of(plan.keys)),
+        types_(column_types(*plan.input)),
+        input_(make_operator(*plan.input, context)),
+        context_(context),
+        limit_(context, "sort") {}
+
+  std::optional<std::uint64_t> wanted() const {
+    return evaluate_goal(plan_.goal.limit, plan_.goal.offset, context_.evaluation()).wanted();
+  }
+  SortBuffer new_buffer(std::optional<std::uint64_t> wanted) const {
+    return {keys_.types(), directions_of(plan_.keys), types_, wanted};
+  }
+  std::vector<sql::ColumnPtr> keys_of(const sql::Batch& batch) const {
+    return keys_.evaluate(batch, context_.evaluation());
+  }
+
+  const planner::PhysicalSort& plan_;
+  ExpressionList keys_;
+  std::vector<sql::Type> types_;
+  OperatorPtr input_;
+  ExecutionContext& context_;
+  MemoryLimit limit_;
+  EventLoopTurn turn_;
+};
+
+/// Reads everything, then gives it in order.
+class WholeSortOperator final : public SortOperator {
+ public:
+  WholeSortOperator(const planner::PhysicalSort& plan, ExecutionContext& context) : SortOperator(plan, context) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (!buffer_) {
+      const std::optional<std::uint64_t> wanted = this->wanted();
+      buffer_ = new_buffer(wanted);
+      if (!wanted || *wanted > 0) co_await read();
+      buffer_->finish();
+    }
+    if (turn_.is_over()) co_await turn_.yield();
+    sql::Batch batch = buffer_->next(sql::kBatchRows);
+    if (batch.rows == 0) co_return std::nullopt;
+    co_return batch;
+  }
+
+ private:
+  asio::awaitable<void> read() {
+    while (true) {
+      std::optional<sql::Batch> batch = co_await input_->next();
+      if (!batch) break;
+      const std::vector<sql::ColumnPtr> keys = keys_of(*batch);
+      const std::vector<RowNumber> rows = row_range(0, batch->rows);
+      buffer_->add(keys, batch->columns, rows);
+      limit_.check(buffer_->memory());
+      if (turn_.is_over()) co_await turn_.yield();
+    }
+    input_.reset();
+  }
+
+  std::optional<SortBuffer> buffer_;
+};
+
+/// Whether two values look alike to the ordered index that gave the input its order: equal scores, equal member
+/// prefixes.
+bool have_same_form(const sql::Column& a, std::size_t row_a, const sql::Column& b, std::size_t row_b) {
+  if (a.is_null(row_a) || b.is_null(row_b)) return a.is_null(row_a) == b.is_null(row_b);
+  const sql::Type type = a.type();
+  const sql::Datum value_a = a.datum(row_a), value_b = b.datum(row_b);
+  if (sql::has_score(type)) return sql::score_of(type, value_a) == sql::score_of(type, value_b);
+  return sql::ordered_member_prefix(type, value_a) == sql::ordered_member_prefix(type, value_b);
+}
+
+/// The input comes ordered by its leading keys: rows that are equal in them are a group, and what lies before the last
+/// change of groups can be sorted and given.
+class IncrementalSortOperator final : public SortOperator {
+ public:
+  IncrementalSortOperator(const planner::PhysicalSort& plan, ExecutionContext& context) : SortOperator(plan, context) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (!started_) {
+      started_ = true;
+      wanted_ = wanted();
+      buffer_ = new_buffer(wanted_);
+    }
+    while (!wanted_ || *wanted_ > 0) {
+      if (turn_.is_over()) co_await turn_.yield();
+      if (draining_) {
+        sql::Batch batch = buffer_->next(sql::kBatchRows);
+        if (batch.rows > 0) {
+          if (wanted_) *wanted_ -= batch.rows;
+          co_return batch;
+        }
+        if (!input_) co_return std::nullopt;
+        restart();
+      }
+      std::optional<sql::Batch> batch = co_await input_->next();
+      if (batch) {
+        take(std::move(*batch));
+      } else {
+        input_.reset();
+        drain();
+      }
+    }
+    co_return std::nullopt;
+  }
+
+ private:
+  void take(sql::Batch batch) {
+    std::vector<sql::ColumnPtr> keys = keys_of(batch);
+    const std::size_t change = last_change(keys, batch.rows);
+    last_keys_ = keys;
+    last_row_ = batch.rows - 1;
+    if (change == kNoChange) {
+      add(keys, batch, 0, batch.rows);
+      return;
+    }
+    add(keys, batch, 0, change);
+    pending_keys_ = std::move(keys);
+    pending_ = std::move(batch);
+    pending_from_ = change;
+    drain();
+  }
+
+  void add(std::span<const sql::ColumnPtr> keys, const sql::Batch& batch, std::size_t begin, std::size_t end) {
+    if (begin == end) return;
+    const std::vector<RowNumber> rows = row_range(begin, end - begin);
+    buffer_->add(keys, batch.columns, rows);
+    limit_.check(buffer_->memory());
+  }
+
+  void drain() {
+    buffer_->finish();
+    draining_ = true;
+  }
+
+  /// The group that the last change began is what the next buffer begins with.
+  void restart() {
+    draining_ = false;
+    buffer_ = new_buffer(wanted_);
+    if (!pending_) return;
+    add(pending_keys_, *pending_, pending_from_, pending_->rows);
+    pending_.reset();
+    pending_keys_.clear();
+  }
+
+  /// The last row that begins a new group.
+  std::size_t last_change(const std::vector<sql::ColumnPtr>& keys, std::size_t rows) const {
+    const std::span<const sql::ColumnPtr> leading(keys.data(), plan_.presorted);
+    const KeyViews views = views_of(leading);
+    for (std::size_t row = rows - 1; row > 0; --row) {
+      if (!is_same_group(keys, views, row - 1, keys, views, row)) return row;
+    }
+    if (last_keys_.empty()) return kNoChange;
+    const KeyViews last = views_of({last_keys_.data(), plan_.presorted});
+    return is_same_group(last_keys_, last, last_row_, keys, views, 0) ? kNoChange : 0;
+  }
+
+  bool is_same_group(const std::vector<sql::ColumnPtr>& keys_a, const KeyViews& a, std::size_t row_a,
+                     const std::vector<sql::ColumnPtr>& keys_b, const KeyViews& b, std::size_t row_b) const {
+    if (equal_rows(a, row_a, b, row_b)) return true;
+    if (!plan_.presorted_by_form) return false;
+    const std::size_t last = plan_.presorted - 1;
+    for (std::size_t i = 0; i < last; ++i) {
+      const bool null_a = a[i].is_null(row_a), null_b = b[i].is_null(row_b);
+      if (null_a || null_b ? null_a != null_b : !equal_values(a[i], row_a, b[i], row_b)) return false;
+    }
+    return have_same_form(*keys_a[last], row_a, *keys_b[last], row_b);
+  }
+
+  static constexpr std::size_t kNoChange = static_cast<std::size_t>(-1);
+
+  bool started_ = false, draining_ = false;
+  std::optional<std::uint64_t> wanted_;  // rows still to give
+  std::optional<SortBuffer> buffer_;
+  std::vector<sql::ColumnPtr> last_keys_;  // of the row read last
+  std::size_t last_row_ = 0;
+  std::optional<sql::Batch> pending_;  // its rows from pending_from_ on wait for the next buffer
+  std::vector<sql::ColumnPtr> pending_keys_;
+  std::size_t pending_from_ = 0;
+};
+
+}  // namespace
+
+OperatorPtr make_sort(const planner::PhysicalNode&, const planner::PhysicalSort& plan, ExecutionContext& context) {
+  assert(plan.presorted <= plan.keys.size());
+  if (plan.presorted == 0) return std::make_unique<WholeSortOperator>(plan, context);
+  return std::make_unique<IncrementalSortOperator>(plan, context);
+}
+
+}  // namespace redquel::executor

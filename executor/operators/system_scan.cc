@@ -1,0 +1,50 @@
+#include "executor/operators/event_loop_turn.h"
+#include "executor/operators/operators.h"
+#include "executor/operators/row_store.h"
+#include "sql/system_tables.h"
+
+namespace redquel::executor {
+
+namespace {
+
+class SystemScanOperator final : public Operator {
+ public:
+  SystemScanOperator(const planner::PhysicalSystemScan& plan, ExecutionContext& context)
+      : plan_(plan), context_(context) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (turn_.is_over()) co_await turn_.yield();
+    if (!rows_) read();
+    const std::size_t count = std::min(sql::kBatchRows, rows_->rows - next_);
+    if (count == 0) co_return std::nullopt;
+    const std::vector<RowNumber> rows = row_range(next_, count);
+    next_ += count;
+    co_return rows_->gather(rows);
+  }
+
+ private:
+  void read() {
+    const sql::SystemTable* table = sql::find_system_table(plan_.schema, plan_.name);
+    if (table == nullptr)
+      throw sql::SqlError("XX000", "system table " + plan_.schema + "." + plan_.name + " does not exist");
+    const sql::Batch all = table->rows(*context_.catalog(), context_.evaluation());
+    rows_.emplace();
+    rows_->rows = all.rows;
+    for (const std::size_t position : plan_.positions) rows_->columns.push_back(all.columns[position]);
+  }
+
+  const planner::PhysicalSystemScan& plan_;
+  ExecutionContext& context_;
+  EventLoopTurn turn_;
+  std::optional<sql::Batch> rows_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+OperatorPtr make_system_scan(const planner::PhysicalNode&, const planner::PhysicalSystemScan& plan,
+                             ExecutionContext& context) {
+  return std::make_unique<SystemScanOperator>(plan, context);
+}
+
+}  // namespace redquel::executor

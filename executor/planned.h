@@ -1,0 +1,21 @@
+#pragma once
+
+#include "executor/engine.h"
+#include "planner/explain/explain.h"
+#include "planner/plan.h"
+
+namespace redquel::executor {
+
+/// What the engine knows of a prepared statement beside its face to the server.
+class PreparedPlan {
+ public:
+  enum class Kind : std::uint8_t { kQuery, kExplain, kDefinition };
+  Kind kind = Kind::kQuery;
+  planner::PlannedStatement planned;          // kQuery, kExplain
+  planner::ExplainOptions explain;            // kExplain
+  const parser::ast::Statement* statement = nullptr;  // kQuery, kExplain: what was planned (EXPLAIN's inner statement)
+  std::string catalog_version;
+  double planning_milliseconds = 0;
+};
+
+}  // namespace redquel::executor

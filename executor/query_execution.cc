@@ -1,0 +1,252 @@
+#include "executor/query_execution.h"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <deque>
+
+#include "executor/operators/make_operator.h"
+#include "sql/catalog/table_keys.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// Runs of a statement that lost races against other writers before it gives up.
+constexpr int kMaxAttempts = 10;
+/// Runs that look for a quiet moment in which all reads of a statement belong together.
+constexpr int kMaxSnapshotAttempts = 4;
+
+std::int64_t now_microseconds() {
+  // 2000-01-01 in Unix time
+  constexpr std::int64_t kEpoch = 946684800;
+  auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count() - kEpoch * 1'000'000;
+}
+
+/// One statement's runs: it is run again when the catalog moved under it, when a value it read was changed before its writes arrived,
+/// and when its reads stem from different moments. Rows go out only when none of that can happen any more.
+class QueryRun {
+ public:
+  QueryRun(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session)
+      : engine_(engine), prepared_(std::move(prepared)), parameters_(std::move(parameters)), session_(session) {
+    timestamp_ = now_microseconds();
+  }
+
+  asio::awaitable<std::optional<sql::Batch>> next() {
+    if (!held_.empty()) co_return take_held();
+    if (finished_) co_return std::nullopt;
+    while (true) {
+      Outcome outcome = Outcome::kGood;
+      std::optional<sql::Batch> batch;
+      try {
+        if (!root_) co_await start();
+        batch = co_await pull();
+      } catch (const StaleCatalog&) {
+        outcome = Outcome::kStale;
+      } catch (const WriteConflict&) {
+        outcome = Outcome::kConflict;
+      }
+      if (outcome == Outcome::kGood) {
+        if (!batch) finish();
+        rows_sent_ = rows_sent_ || batch.has_value();
+        co_return batch;
+      }
+      if (rows_sent_) {
+        throw sql::SqlError("40001", "could not serialize access due to concurrent change of the table's definition");
+      }
+      if (++attempts_ >= kMaxAttempts) {
+        throw sql::SqlError("40001", "could not serialize access due to concurrent update").hint("The transaction might succeed if retried.");
+      }
+      drop_run();
+      if (outcome == Outcome::kStale) {
+        prepared_ = co_await engine_.replan(*prepared_, session_);
+      } else {
+        co_await pause();
+      }
+    }
+  }
+
+  const Prepared& prepared() const { return *prepared_; }
+  std::uint64_t rows() const { return rows_; }
+  std::uint64_t affected_rows() const { return affected_rows_; }
+  planner::RunStatistics* statistics = nullptr;
+
+  /// Ends the run, so that all operators have told their statistics.
+  void finish() {
+    finished_ = true;
+    if (context_) affected_rows_ = context_->affected_rows;
+    drop_run();
+  }
+
+ private:
+  enum class Outcome { kGood, kStale, kConflict };
+
+  asio::awaitable<void> start() {
+    sql::CatalogPtr catalog = co_await engine_.catalog();
+    if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
+    sql::EvaluationContext evaluation;
+    evaluation.settings = &session_.settings;
+    evaluation.parameters = parameters_;
+    evaluation.parameters.resize(std::max<std::size_t>(prepared_->plan->planned.slot_count, parameters_.size()));
+    evaluation.transaction_timestamp = evaluation.statement_timestamp = timestamp_;
+    evaluation.user = session_.user;
+    evaluation.database = session_.database;
+    evaluation.search_path = session_.search_path;
+    evaluation.backend_pid = session_.backend_pid;
+    evaluation.catalog = catalog.get();
+    evaluation.session = &session_;
+    context_.emplace(engine_.shared(), engine_.bulk(), catalog, std::move(evaluation));
+    context_->work_mem = session_.work_mem;
+    context_->max_written_rows = engine_.limits().statement_rows;
+    context_->cheapness = &engine_.cheapness();
+    context_->statistics = statistics;
+    holds_ = planner::needs_snapshot(prepared_->plan->planned.plan);
+    if (holds_) counters_before_ = co_await change_counters();
+    root_ = make_operator(*prepared_->plan->planned.plan, *context_);
+  }
+
+  asio::awaitable<std::optional<sql::Batch>> pull() {
+    if (!holds_) {
+      auto batch = co_await root_->next();
+      if (batch) rows_ += batch->rows;
+      co_return batch;
+    }
+    std::size_t memory = 0;
+    while (auto batch = co_await root_->next()) {
+      memory += batch->memory();
+      held_.push_back(std::move(*batch));
+      if (memory > context_->work_mem) {  // too much to hold: rows of one moment each, as a plain scan gives them
+        holds_ = false;
+        co_return take_held();
+      }
+    }
+    if (context_->needs_snapshot_check() && ++snapshot_attempts_ < kMaxSnapshotAttempts) {
+      std::vector<std::string> after = co_await change_counters();
+      if (after != counters_before_) {
+        drop_run();
+        co_await start();
+        co_return co_await pull();
+      }
+    }
+    finish();
+    if (held_.empty()) co_return std::nullopt;
+    co_return take_held();
+  }
+
+  std::optional<sql::Batch> take_held() {
+    sql::Batch batch = std::move(held_.front());
+    held_.pop_front();
+    rows_ += batch.rows;
+    return batch;
+  }
+
+  asio::awaitable<std::vector<std::string>> change_counters() {
+    CommandBatch batch;
+    std::vector<std::string> keys;
+    for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) keys.push_back(sql::TableKeys(*table).changes());
+    std::vector<std::string> counters;
+    if (keys.empty()) co_return counters;
+    batch.add("MGET", keys);
+    RepliesPtr replies = co_await context_->ask(std::move(batch), nullptr);
+    for (const Reply& reply : replies->array(0)) counters.emplace_back(reply.text);
+    co_return counters;
+  }
+
+  void drop_run() {
+    root_.reset();
+    if (!finished_) held_.clear();
+    if (statistics && !finished_) statistics->clear();
+    context_.reset();
+  }
+
+  asio::awaitable<void> pause() {
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    std::uniform_int_distribution<int> microseconds(50, 200 << std::min(attempts_, 6));
+    timer.expires_after(std::chrono::microseconds(microseconds(engine_.random())));
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+
+  RedisEngine& engine_;
+  PreparedPtr prepared_;
+  std::vector<sql::Datum> parameters_;
+  SessionState& session_;
+  std::int64_t timestamp_;
+  std::optional<ExecutionContext> context_;
+  OperatorPtr root_;
+  std::deque<sql::Batch> held_;
+  std::vector<std::string> counters_before_;
+  bool holds_ = false, finished_ = false, rows_sent_ = false;
+  int attempts_ = 0, snapshot_attempts_ = 0;
+  std::uint64_t rows_ = 0, affected_rows_ = 0;
+};
+
+class QueryExecution final : public Execution {
+ public:
+  QueryExecution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session)
+      : run_(engine, std::move(prepared), std::move(parameters), session) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override { return run_.next(); }
+
+  std::string command_tag() const override {
+    const planner::PhysicalNode& plan = *run_.prepared().plan->planned.plan;
+    if (std::holds_alternative<planner::PhysicalInsert>(plan.node)) return "INSERT 0 " + std::to_string(run_.affected_rows());
+    if (std::holds_alternative<planner::PhysicalUpdate>(plan.node)) return "UPDATE " + std::to_string(run_.affected_rows());
+    if (std::holds_alternative<planner::PhysicalDelete>(plan.node)) return "DELETE " + std::to_string(run_.affected_rows());
+    return "SELECT " + std::to_string(run_.rows());
+  }
+
+ private:
+  QueryRun run_;
+};
+
+class ExplainExecution final : public Execution {
+ public:
+  ExplainExecution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session)
+      : run_(engine, std::move(prepared), std::move(parameters), session) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (done_) co_return std::nullopt;
+    done_ = true;
+    const planner::ExplainOptions options = run_.prepared().plan->explain;
+    double milliseconds = 0;
+    if (options.analyze) {
+      run_.statistics = &statistics_;
+      auto started = std::chrono::steady_clock::now();
+      while (co_await run_.next()) continue;
+      run_.finish();
+      milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
+    }
+    const PreparedPlan& plan = *run_.prepared().plan;
+    std::vector<std::string> lines = planner::explain(plan.planned.plan, options, options.analyze ? &statistics_ : nullptr,
+                                                      plan.planning_milliseconds, milliseconds);
+    sql::Batch batch;
+    batch.rows = lines.size();
+    auto column = std::make_shared<sql::Column>(run_.prepared().columns[0].type);
+    for (const std::string& line : lines) column->append<std::string_view>(line);
+    batch.columns.push_back(std::move(column));
+    co_return batch;
+  }
+
+  std::string command_tag() const override { return "EXPLAIN"; }
+
+ private:
+  QueryRun run_;
+  planner::RunStatistics statistics_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Execution> make_query_execution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters,
+                                                SessionState& session) {
+  return std::make_unique<QueryExecution>(engine, std::move(prepared), std::move(parameters), session);
+}
+
+std::unique_ptr<Execution> make_explain_execution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters,
+                                                  SessionState& session) {
+  return std::make_unique<ExplainExecution>(engine, std::move(prepared), std::move(parameters), session);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "executor/redis_engine.h"
+
+namespace redquel::executor {
+
+/// SELECT, VALUES, INSERT, UPDATE, DELETE.
+std::unique_ptr<Execution> make_query_execution(RedisEngine&, PreparedPtr, std::vector<sql::Datum> parameters, SessionState&);
+/// EXPLAIN [ANALYZE] of them.
+std::unique_ptr<Execution> make_explain_execution(RedisEngine&, PreparedPtr, std::vector<sql::Datum> parameters, SessionState&);
+/// CREATE, ALTER, DROP …, VACUUM: statements that `is_definition` knows.
+std::unique_ptr<Execution> make_definition_execution(RedisEngine&, PreparedPtr, SessionState&);
+
+bool is_definition(const parser::ast::Statement& statement);
+
+}  // namespace redquel::executor

@@ -1,0 +1,188 @@
+#include "executor/redis_engine.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "executor/query_execution.h"
+#include "executor/storage/catalog_store.h"
+#include "parser/parse.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+
+RedisEngine::RedisEngine(RedisClient& shared, RedisClient& bulk, EngineLimits limits)
+    : shared_(shared), bulk_(bulk), limits_(limits) {}
+
+asio::awaitable<sql::CatalogPtr> RedisEngine::catalog() {
+  // Another Redis than before (restart, failover) may have lost definitions.
+  if (!catalog_ || generation_ != shared_.generation()) co_await reload_catalog();
+  co_return catalog_;
+}
+
+asio::awaitable<bool> RedisEngine::reload_catalog() {
+  LoadedCatalog loaded = co_await load_catalog(shared_);
+  bool moved = !catalog_ || catalog_->version != loaded.snapshot->version;
+  generation_ = shared_.generation();
+  if (moved) {
+    catalog_ = loaded.snapshot;
+    cheapness_.clear();
+  }
+  co_return moved;
+}
+
+namespace {
+
+planner::BindSettings bind_settings(const SessionState& session) {
+  planner::BindSettings settings;
+  settings.search_path = session.search_path;
+  settings.user = session.user;
+  settings.database = session.database;
+  settings.session = session.settings;
+  return settings;
+}
+
+/// The option's value as text, lower case for words; nullopt: not given.
+std::optional<std::string> option_text(const ast::Option& option) {
+  if (const auto* flag = std::get_if<bool>(&option.value)) return *flag ? "true" : "false";
+  if (const auto* number = std::get_if<std::int64_t>(&option.value)) return std::to_string(*number);
+  if (const auto* text = std::get_if<std::string>(&option.value)) return *text;
+  if (const auto* type = std::get_if<ast::TypeName>(&option.value); type && !type->names.empty()) return type->names.back();
+  return {};
+}
+
+bool is_true(const ast::Option& option) {
+  std::string text = option_text(option).value_or("true");
+  if (text == "true" || text == "on" || text == "1") return true;
+  if (text == "false" || text == "off" || text == "0") return false;
+  throw sql::SqlError("42601", fmt::format("{} requires a Boolean value", option.name));
+}
+
+planner::ExplainOptions explain_options(const ast::Explain& explain) {
+  planner::ExplainOptions options;
+  std::optional<bool> summary;
+  bool timing = false;
+  for (const ast::Option& option : explain.options) {
+    if (option.name == "analyze") {
+      options.analyze = is_true(option);
+    } else if (option.name == "verbose") {
+      options.verbose = is_true(option);
+    } else if (option.name == "timing") {
+      options.timing = timing = is_true(option);
+    } else if (option.name == "summary") {
+      summary = is_true(option);
+    } else if (option.name == "format") {
+      std::string format = option_text(option).value_or("");
+      if (format == "text") continue;
+      if (format == "xml" || format == "yaml") throw sql::not_supported(fmt::format("EXPLAIN (FORMAT {})", format), option.offset);
+      if (format != "json") {
+        throw sql::SqlError("22023", fmt::format("unrecognized value for EXPLAIN option \"format\": \"{}\"", format)).at(option.offset);
+      }
+      options.format = planner::ExplainOptions::Format::kJson;
+    } else if (option.name != "costs" && option.name != "buffers" && option.name != "settings" && option.name != "wal") {
+      throw sql::SqlError("42601", fmt::format("unrecognized EXPLAIN option \"{}\"", option.name)).at(option.offset);
+    }
+  }
+  if (!options.analyze && timing) throw sql::SqlError("22023", "EXPLAIN option TIMING requires ANALYZE");
+  options.summary = summary.value_or(options.analyze);
+  return options;
+}
+
+bool is_query(const ast::Statement& statement) {
+  const auto& node = statement.node;
+  return std::holds_alternative<ast::Select>(node) || std::holds_alternative<ast::Insert>(node) ||
+         std::holds_alternative<ast::Update>(node) || std::holds_alternative<ast::Delete>(node);
+}
+
+std::vector<OutputColumn> output_columns(const planner::PhysicalNode& plan) {
+  std::vector<OutputColumn> columns;
+  for (const planner::PhysicalColumn& column : plan.columns) columns.push_back({column.name, column.type, column.table, column.attribute});
+  return columns;
+}
+
+bool returns_rows(const planner::PhysicalNode& plan) {
+  if (const auto* insert = std::get_if<planner::PhysicalInsert>(&plan.node)) return insert->has_returning;
+  if (const auto* update = std::get_if<planner::PhysicalUpdate>(&plan.node)) return update->has_returning;
+  if (const auto* removal = std::get_if<planner::PhysicalDelete>(&plan.node)) return removal->has_returning;
+  return true;
+}
+
+}  // namespace
+
+PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::Statement> statement, std::vector<sql::Type> parameter_types,
+                              const SessionState& session) const {
+  auto started = std::chrono::steady_clock::now();
+  auto prepared = std::make_shared<Prepared>();
+  auto plan = std::make_shared<PreparedPlan>();
+  plan->catalog_version = catalog_->version;
+  const auto* explain = std::get_if<ast::Explain>(&statement->node);
+  const ast::Statement& inner = explain ? *explain->statement : *statement;
+  plan->statement = &inner;
+  if (is_query(inner)) {
+    plan->planned = planner::plan(inner, *catalog_, std::move(parameter_types), bind_settings(session));
+    prepared->parameter_types = plan->planned.parameter_types;
+    prepared->columns = output_columns(*plan->planned.plan);
+    prepared->returns_rows = returns_rows(*plan->planned.plan);
+  } else if (explain) {
+    throw sql::not_supported(fmt::format("EXPLAIN of {}", parser::command_tag(inner)));
+  } else {
+    if (!is_definition(inner)) throw sql::not_supported(std::string(parser::command_tag(inner)));
+    plan->kind = PreparedPlan::Kind::kDefinition;
+  }
+  if (explain) {
+    plan->kind = PreparedPlan::Kind::kExplain;
+    plan->explain = explain_options(*explain);
+    sql::Type type = plan->explain.format == planner::ExplainOptions::Format::kJson ? sql::Type{sql::oid::kJson} : sql::kText;
+    prepared->columns = {OutputColumn{"QUERY PLAN", type}};
+    prepared->returns_rows = true;
+  }
+  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - started;
+  plan->planning_milliseconds = elapsed.count();
+  prepared->text = std::move(text);
+  prepared->statement = std::move(statement);
+  prepared->plan = std::move(plan);
+  return prepared;
+}
+
+asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_ptr<const ast::Statement> statement,
+                                                  std::vector<sql::Type> parameter_types, SessionState& session) {
+  co_await catalog();
+  // A name that this process does not know may be another's newest table: an error counts only with the catalog of now.
+  std::exception_ptr error;
+  try {
+    co_return plan(text, statement, parameter_types, session);
+  } catch (const sql::SqlError&) {
+    error = std::current_exception();
+  }
+  bool moved = co_await reload_catalog();
+  if (!moved) std::rethrow_exception(error);
+  co_return plan(std::move(text), std::move(statement), std::move(parameter_types), session);
+}
+
+asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, SessionState& session) {
+  co_await reload_catalog();
+  PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, session);
+  bool same = again->columns.size() == prepared.columns.size();
+  for (std::size_t i = 0; same && i < prepared.columns.size(); ++i) same = again->columns[i].type == prepared.columns[i].type;
+  if (!same) throw sql::SqlError("0A000", "cached plan must not change result type");
+  co_return again;
+}
+
+std::unique_ptr<Execution> RedisEngine::execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) {
+  switch (prepared->plan->kind) {
+    case PreparedPlan::Kind::kQuery:
+      return make_query_execution(*this, std::move(prepared), std::move(parameters), session);
+    case PreparedPlan::Kind::kExplain:
+      return make_explain_execution(*this, std::move(prepared), std::move(parameters), session);
+    case PreparedPlan::Kind::kDefinition:
+      return make_definition_execution(*this, std::move(prepared), session);
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Engine> make_engine(RedisClient& shared, RedisClient& bulk, EngineLimits limits) {
+  return std::make_unique<RedisEngine>(shared, bulk, limits);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <list>
+#include <random>
+#include <unordered_map>
+
+#include "executor/engine.h"
+#include "executor/execution_context.h"
+#include "executor/planned.h"
+#include "executor/redis/client.h"
+
+namespace redquel::executor {
+
+struct EngineLimits {
+  std::size_t statement_rows = 100'000;  // that one statement may write
+  std::size_t cached_plans = 1000;
+};
+
+/// The engine over one logical database of Redis.
+class RedisEngine final : public Engine {
+ public:
+  RedisEngine(RedisClient& shared, RedisClient& bulk, EngineLimits limits);
+
+  asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
+                                       std::vector<sql::Type> parameter_types, SessionState& session) override;
+  std::unique_ptr<Execution> execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) override;
+
+  // ---- for its executions ----
+  /// The definitions as last loaded; loads them at first use.
+  asio::awaitable<sql::CatalogPtr> catalog();
+  /// Loads the definitions again; true if they had moved.
+  asio::awaitable<bool> reload_catalog();
+  /// The same statement planned with the catalog of now. 0A000 when the result's columns are not the same any more.
+  asio::awaitable<PreparedPtr> replan(const Prepared& prepared, SessionState& session);
+  RedisClient& shared() { return shared_; }
+  RedisClient& bulk() { return bulk_; }
+  const EngineLimits& limits() const { return limits_; }
+  CheapnessMemory& cheapness() { return cheapness_; }
+  std::minstd_rand& random() { return random_; }
+
+ private:
+  PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, std::vector<sql::Type> parameter_types,
+                   const SessionState& session) const;
+
+  RedisClient& shared_;
+  RedisClient& bulk_;
+  EngineLimits limits_;
+  sql::CatalogPtr catalog_;
+  std::uint64_t generation_ = 0;
+  CheapnessMemory cheapness_;
+  std::minstd_rand random_{std::random_device{}()};
+};
+
+std::unique_ptr<Engine> make_engine(RedisClient& shared, RedisClient& bulk, EngineLimits limits = {});
+
+}  // namespace redquel::executor

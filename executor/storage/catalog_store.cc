@@ -1,0 +1,226 @@
+#include "executor/storage/catalog_store.h"
+
+#include <charconv>
+
+#include "executor/redis/redis_error.h"
+#include "executor/redis/script.h"
+#include "executor/storage/random_version.h"
+#include "sql/catalog/catalog_json.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+namespace {
+
+constexpr sql::Oid kPublicOid = 2200;  // as in PostgreSQL
+// A schema that every database has until it is dropped: then its field holds this instead of a definition.
+constexpr std::string_view kDropped = "dropped";
+
+/// Fields and values in turn.
+template <typename Take>
+void for_each_pair(std::span<const Reply> replies, Take take) {
+  for (std::size_t index = 0; index + 1 < replies.size(); index += 2) {
+    if (replies[index].is_text() && replies[index + 1].is_text()) take(replies[index].text, replies[index + 1].text);
+  }
+}
+
+sql::Oid parse_oid(std::string_view text) {
+  sql::Oid oid = 0;
+  std::from_chars(text.data(), text.data() + text.size(), oid);
+  return oid;
+}
+
+LoadedCatalog decode_catalog(const Replies& replies) {
+  LoadedCatalog loaded;
+  auto snapshot = std::make_shared<sql::CatalogSnapshot>();
+  snapshot->version = replies.text(0).value_or("");
+  sql::SchemaDef public_schema;
+  public_schema.oid = kPublicOid;
+  public_schema.name = "public";
+  public_schema.comment = "standard public schema";
+  snapshot->schemas.emplace("public", std::move(public_schema));
+  for_each_pair(replies.array(1), [&](std::string_view field, std::string_view value) {
+    if (field == "next_oid") {
+      loaded.next_oid = std::max(parse_oid(value), sql::kFirstUserOid);
+    } else if (field.starts_with("table:")) {
+      auto table = std::make_shared<sql::TableDef>(sql::decode_table(value));
+      snapshot->tables.emplace(table->oid, std::move(table));
+    } else if (field.starts_with("sequence:")) {
+      sql::SequenceDef sequence = sql::decode_sequence(value);
+      snapshot->sequences.emplace(sequence.oid, std::move(sequence));
+    } else if (field.starts_with("schema:") && value == kDropped) {
+      snapshot->schemas.erase(std::string(field.substr(7)));
+    } else if (field.starts_with("schema:")) {
+      sql::SchemaDef schema = sql::decode_schema(value);
+      snapshot->schemas.insert_or_assign(schema.name, schema);
+    }
+  });
+  for (const Reply& prefix : replies.array(2)) {
+    if (prefix.is_text()) loaded.prefixes.emplace(prefix.text);
+  }
+  for_each_pair(replies.array(3), [&](std::string_view id, std::string_view value) {
+    loaded.removals.push_back(decode_removal(id, value));
+  });
+  loaded.snapshot = std::move(snapshot);
+  return loaded;
+}
+
+// Arguments: the expected and the new version, then lists, each with its length in front.
+const Script& commit_script() {
+  static const Script kScript("commit_catalog", R"lua(
+local call = redis.call
+local version, catalog, versions, prefixes, removals = unpack(KEYS)
+local p = 3
+local function list()
+  local n = tonumber(ARGV[p])
+  local from = p + 1
+  p = from + n
+  return from, p - 1
+end
+
+-- VERIFY
+if (call('GET', version) or '') ~= ARGV[1] then return 'stale' end
+for i = 2, 5 do call('HLEN', KEYS[i]) end
+local from, to = list()
+for i = from, to, 2 do
+  if (call('GET', ARGV[i]) or '') ~= ARGV[i + 1] then return 'stale' end
+end
+
+-- APPLY
+local function set(hash)
+  local from, to = list()
+  for i = from, to, 2 do call('HSET', hash, ARGV[i], ARGV[i + 1]) end
+end
+local function remove(hash)
+  local from, to = list()
+  for i = from, to do call('HDEL', hash, ARGV[i]) end
+end
+set(catalog) remove(catalog)
+set(versions) remove(versions)
+set(prefixes) remove(prefixes)
+set(removals) remove(removals)
+from, to = list()
+for i = from, to do call('UNLINK', ARGV[i]) end
+from, to = list()
+for i = from, to, 2 do
+  if call('EXISTS', ARGV[i]) == 1 then call('RENAME', ARGV[i], ARGV[i + 1]) end
+end
+call('SET', version, ARGV[2])
+return 'committed'
+)lua");
+  return kScript;
+}
+
+/// The arguments of the script above.
+class CommitArguments {
+ public:
+  std::vector<std::string> words;
+
+  void begin() {
+    count_at_ = words.size();
+    words.emplace_back();
+  }
+  void add(std::string word) { words.push_back(std::move(word)); }
+  void end() { words[count_at_] = std::to_string(words.size() - count_at_ - 1); }
+  void pairs(const std::vector<std::pair<std::string, std::string>>& list) {
+    begin();
+    for (const auto& [first, second] : list) add(first), add(second);
+    end();
+  }
+  void strings(const std::vector<std::string>& list) {
+    begin();
+    for (const std::string& text : list) add(text);
+    end();
+  }
+
+ private:
+  std::size_t count_at_ = 0;
+};
+
+std::string changes_key(sql::Oid table) { return "redquel:changes:" + std::to_string(table); }
+
+std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, CatalogChange& change,
+                                          const std::string& new_version) {
+  CommitArguments arguments;
+  arguments.add(base.version);
+  arguments.add(new_version);
+  arguments.begin();
+  for (const auto& [table, counter] : change.unchanged_tables) arguments.add(changes_key(table)), arguments.add(counter);
+  arguments.end();
+
+  std::vector<std::pair<std::string, std::string>> definitions, versions, removals;
+  std::vector<std::string> dropped, dropped_versions;
+  for (sql::TableDef& table : change.tables) {
+    table.version = new_version;
+    definitions.emplace_back("table:" + std::to_string(table.oid), sql::encode_table(table));
+    versions.emplace_back(std::to_string(table.oid), new_version);
+  }
+  for (const sql::SequenceDef& sequence : change.sequences) {
+    definitions.emplace_back("sequence:" + std::to_string(sequence.oid), sql::encode_sequence(sequence));
+  }
+  for (const sql::SchemaDef& schema : change.schemas) definitions.emplace_back("schema:" + schema.name, sql::encode_schema(schema));
+  for (const std::string& schema : change.dropped_schemas) {
+    if (schema == "public") {
+      definitions.emplace_back("schema:public", kDropped);
+    } else {
+      dropped.push_back("schema:" + schema);
+    }
+  }
+  if (change.next_oid != 0) definitions.emplace_back("next_oid", std::to_string(change.next_oid));
+  for (sql::Oid oid : change.dropped_tables) {
+    dropped.push_back("table:" + std::to_string(oid));
+    dropped_versions.push_back(std::to_string(oid));
+    change.deleted_keys.push_back(changes_key(oid));
+  }
+  for (sql::Oid oid : change.dropped_sequences) dropped.push_back("sequence:" + std::to_string(oid));
+  for (const Removal& removal : change.removals) removals.emplace_back(removal.id, encode_removal(removal));
+
+  arguments.pairs(definitions);
+  arguments.strings(dropped);
+  arguments.pairs(versions);
+  arguments.strings(dropped_versions);
+  arguments.pairs(change.reserved_prefixes);
+  arguments.strings(change.freed_prefixes);
+  arguments.pairs(removals);
+  arguments.strings(change.finished_removals);
+  arguments.strings(change.deleted_keys);
+  arguments.pairs(change.renamed_keys);
+  return std::move(arguments.words);
+}
+
+}  // namespace
+
+bool CatalogChange::empty() const {
+  return tables.empty() && dropped_tables.empty() && sequences.empty() && dropped_sequences.empty() && schemas.empty() &&
+         dropped_schemas.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty();
+}
+
+asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters) {
+  CommandBatch batch;
+  batch.add("GET", "redquel:version");
+  batch.add("HGETALL", "redquel:catalog");
+  batch.add("HKEYS", "redquel:prefixes");
+  batch.add("HGETALL", "redquel:removals");
+  RepliesPtr replies = co_await client.execute_atomic(std::move(batch), counters);
+  co_return decode_catalog(*replies);
+}
+
+asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
+                                                           CatalogChange change) {
+  const std::string new_version = random_version();
+  const std::vector<std::string> keys{"redquel:version", "redquel:catalog", "redquel:versions", "redquel:prefixes",
+                                      "redquel:removals"};
+  const std::vector<std::string> arguments = commit_arguments(base, change, new_version);
+  RepliesPtr replies = co_await run_script(client, commit_script(), keys, arguments);
+  if (replies->text(0).value_or("") == "committed") co_return new_version;
+  co_return std::nullopt;
+}
+
+asio::awaitable<std::string> change_counter(RedisClient& client, sql::Oid table) {
+  CommandBatch batch;
+  batch.add("GET", changes_key(table));
+  RepliesPtr replies = co_await client.execute(std::move(batch));
+  co_return std::string(replies->text(0).value_or(""));
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/redis/client.h"
+#include "executor/storage/removal.h"
+#include "sql/catalog/catalog.h"
+#include "sql/catalog/prefixes.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+// The catalog of one database in Redis, shared by all redquel processes:
+//   redquel:catalog    HASH    table:<oid>, sequence:<oid>, schema:<name> → JSON; next_oid
+//   redquel:version    STRING  random, another one after every change; read at the end of every turn of a connection
+//   redquel:versions   HASH    table oid → random; what write scripts compare
+//   redquel:prefixes   HASH    key prefix → what has it ("table 16384")
+//   redquel:removals   HASH    keys of dropped tables and indexes that are still to be deleted
+//   redquel:changes:N  STRING  write scripts that changed table N
+
+/// Everything that a change of definitions starts from.
+struct LoadedCatalog {
+  sql::CatalogPtr snapshot;
+  sql::ReservedPrefixes prefixes;
+  std::vector<Removal> removals;
+  sql::Oid next_oid = sql::kFirstUserOid;
+};
+
+/// One atomic read. Throws SqlError XX001 for definitions that cannot be read, and Redis's errors.
+asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters = nullptr);
+
+/// What one statement does to the definitions. `commit` sets the tables' versions.
+struct CatalogChange {
+  std::vector<sql::TableDef> tables;  // made, or as they are from now on
+  std::vector<sql::Oid> dropped_tables;
+  std::vector<sql::SequenceDef> sequences;
+  std::vector<sql::Oid> dropped_sequences;
+  std::vector<sql::SchemaDef> schemas;
+  std::vector<std::string> dropped_schemas;
+  std::vector<std::pair<std::string, std::string>> reserved_prefixes;  // prefix, what has it
+  std::vector<std::string> freed_prefixes;
+  std::vector<Removal> removals;
+  std::vector<std::string> finished_removals;  // ids
+  std::vector<std::string> deleted_keys;       // few: counters
+  std::vector<std::pair<std::string, std::string>> renamed_keys;  // where they exist
+  /// Counters of changes that must be as they were (empty: absent): nothing was written to these tables meanwhile.
+  std::vector<std::pair<sql::Oid, std::string>> unchanged_tables;
+  sql::Oid next_oid = 0;  // 0: as before
+
+  bool empty() const;
+};
+
+/// One script: nothing happens unless the catalog still has the version of `base`. Gives the new version; nullopt: stale (or a table
+/// of `unchanged_tables` was written to).
+asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
+                                                           CatalogChange change);
+
+/// The counter of changes of a table; empty: absent.
+asio::awaitable<std::string> change_counter(RedisClient& client, sql::Oid table);
+
+}  // namespace redquel::executor

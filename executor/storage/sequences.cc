@@ -1,0 +1,161 @@
+#include "executor/storage/sequences.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "executor/redis/redis_error.h"
+#include "executor/redis/script.h"
+#include "sql/catalog/table_keys.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+namespace {
+
+// Numbers of 64 bits do not fit Lua's doubles: they are compared as strings, and only INCRBY adds them.
+const Script& allocate_script() {
+  static const Script kScript("allocate_values", R"lua(
+local key = KEYS[1]
+local start, increment, minimum, maximum, cycle, remaining = unpack(ARGV)
+remaining = tonumber(remaining)
+local descending = string.sub(increment, 1, 1) == '-'
+local function less(a, b)
+  local a_negative, b_negative = string.sub(a, 1, 1) == '-', string.sub(b, 1, 1) == '-'
+  if a_negative ~= b_negative then return a_negative end
+  if a_negative then a, b = string.sub(b, 2), string.sub(a, 2) end
+  if #a ~= #b then return #a < #b end
+  return a < b
+end
+local function beyond(value)
+  if descending then return less(value, minimum) end
+  return less(maximum, value)
+end
+local function negated(number)
+  if string.sub(number, 1, 1) == '-' then return string.sub(number, 2) end
+  return '-' .. number
+end
+-- Moves the counter, unless that leads beyond the end: then it stays, and the answer is false.
+local function advance(delta)
+  local result = redis.pcall('INCRBY', key, delta)
+  if type(result) == 'table' and result.err then
+    if string.find(result.err, 'overflow') then return false end
+    error(result.err)
+  end
+  local value = redis.call('GET', key)
+  if not beyond(value) then return value end
+  redis.call('INCRBY', key, negated(delta))
+  return false
+end
+
+local given = {}
+local function give(last, count) given[#given + 1], given[#given + 2] = last, tostring(count) end
+if not redis.call('GET', key) then
+  redis.call('SET', key, start)
+  give(start, 1)
+  remaining = remaining - 1
+end
+while remaining > 0 do
+  local delta = tonumber(increment) * remaining
+  local last = math.abs(delta) < 2 ^ 53 and advance(string.format('%.0f', delta))
+  if last then
+    give(last, remaining)
+    break
+  end
+  last = advance(increment)
+  if not last then
+    if cycle ~= '1' then return {'end'} end
+    last = descending and maximum or minimum
+    redis.call('SET', key, last)
+  end
+  give(last, 1)
+  remaining = remaining - 1
+end
+return given
+)lua");
+  return kScript;
+}
+
+std::int64_t parse(std::string_view text, const sql::SequenceDef& sequence) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw SqlError("XX001", fmt::format("the counter of sequence \"{}\" holds no number", sequence.name));
+  }
+  return value;
+}
+
+SqlError exhausted(const sql::SequenceDef& sequence) {
+  const bool descending = sequence.increment < 0;
+  return SqlError("2200H", fmt::format("nextval: reached {} value of sequence \"{}\" ({})", descending ? "minimum" : "maximum",
+                                       sequence.name, descending ? sequence.minimum : sequence.maximum));
+}
+
+}  // namespace
+
+asio::awaitable<std::vector<std::int64_t>> allocate(RedisClient& client, const sql::SequenceDef& sequence,
+                                                           std::size_t count, ExecutionCounters* counters) {
+  std::vector<std::int64_t> values;
+  if (count == 0) co_return values;
+  const std::vector<std::string> keys{sequence.key};
+  const std::vector<std::string> arguments{std::to_string(sequence.start),   std::to_string(sequence.increment),
+                                           std::to_string(sequence.minimum), std::to_string(sequence.maximum),
+                                           sequence.cycle ? "1" : "0",       std::to_string(count)};
+  RepliesPtr replies = co_await run_script(client, allocate_script(), keys, arguments, counters);
+  const std::span<const Reply> given = replies->array(0);
+  if (given.size() == 1) throw exhausted(sequence);
+  values.reserve(count);
+  for (std::size_t index = 0; index + 1 < given.size(); index += 2) {
+    const std::int64_t last = parse(given[index].text, sequence);
+    const std::int64_t size = parse(given[index + 1].text, sequence);
+    if (size < 1 || values.size() + static_cast<std::size_t>(size) > count) throw unexpected_reply("EVALSHA", "as many values as asked for");
+    for (std::int64_t back = size - 1; back >= 0; --back) values.push_back(last - back * sequence.increment);
+  }
+  if (values.size() != count) throw unexpected_reply("EVALSHA", "as many values as asked for");
+  co_return values;
+}
+
+asio::awaitable<void> set_sequence(RedisClient& client, const sql::SequenceDef& sequence, std::int64_t value, bool is_called) {
+  if (value < sequence.minimum || value > sequence.maximum) {
+    throw SqlError("22003", fmt::format("setval: value {} is out of bounds for sequence \"{}\" ({}..{})", value, sequence.name,
+                                        sequence.minimum, sequence.maximum));
+  }
+  CommandBatch batch;
+  std::int64_t stored = value;
+  if (is_called) {
+    batch.add("SET", sequence.key, value);
+  } else if (value == sequence.start) {
+    batch.add("DEL", sequence.key);
+  } else if (!__builtin_sub_overflow(value, sequence.increment, &stored)) {
+    batch.add("SET", sequence.key, stored);
+  } else {
+    throw SqlError("22003", fmt::format("setval: value {} leaves no room for the increment of sequence \"{}\"", value, sequence.name));
+  }
+  RepliesPtr replies = co_await client.execute(std::move(batch));
+  replies->or_throw();
+}
+
+asio::awaitable<std::optional<std::int64_t>> last_value(RedisClient& client, const sql::SequenceDef& sequence) {
+  CommandBatch batch;
+  batch.add("GET", sequence.key);
+  RepliesPtr replies = co_await client.execute(std::move(batch));
+  const std::optional<std::string_view> text = replies->text(0);
+  if (!text) co_return std::nullopt;
+  co_return parse(*text, sequence);
+}
+
+asio::awaitable<std::vector<std::int64_t>> allocate_row_keys(RedisClient& client, const sql::TableDef& table, std::size_t count,
+                                                             ExecutionCounters* counters) {
+  std::vector<std::int64_t> keys;
+  if (count == 0) co_return keys;
+  CommandBatch batch;
+  batch.add("INCRBY", sql::TableKeys(table).row_counter(), count);
+  RepliesPtr replies = co_await client.execute(std::move(batch), counters);
+  const std::int64_t last = replies->integer(0);
+  for (std::int64_t key = last - static_cast<std::int64_t>(count) + 1; key <= last; ++key) keys.push_back(key);
+  co_return keys;
+}
+
+}  // namespace redquel::executor

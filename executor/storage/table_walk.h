@@ -1,0 +1,57 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "executor/redis/client.h"
+#include "sql/catalog/catalog.h"
+#include "sql/column.h"
+#include "sql/datum.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// All rows of a table, page by page, for work that must see every row but no snapshot: index builds, checks of constraints. The
+/// cursor is the last (score, member): rows that stay throughout are seen exactly once, whatever else changes.
+class TableWalk {
+ public:
+  using TablePtr = std::shared_ptr<const sql::TableDef>;
+  explicit TableWalk(TablePtr table, std::size_t page_rows = 500);
+
+  const TablePtr& table() const { return table_; }
+  /// Goes on with another definition of the same table.
+  void rebase(TablePtr table) { table_ = std::move(table); }
+
+  /// The next page's rows: every live column in order, and the hidden key where there is one. nullopt: the end. A page may be empty.
+  asio::awaitable<std::optional<sql::Batch>> next(RedisClient& client);
+  /// `next` gives the last page again, as its rows are then.
+  void repeat();
+
+ private:
+  struct Element {
+    std::string score, member;
+  };
+  asio::awaitable<std::vector<Element>> next_elements(RedisClient& client);
+  bool is_scored() const;
+
+  TablePtr table_;
+  std::size_t page_rows_;
+  std::optional<Element> last_, before_;  // before_: where the last page began
+  bool at_end_ = false;
+};
+
+/// The rows of a batch as TableWalk gives it, value by value.
+std::vector<std::vector<sql::Datum>> decode_rows(const sql::Batch& batch);
+
+/// Does the table have no rows, and which value has its counter of changes? One snapshot.
+struct TableState {
+  bool is_empty = false;
+  std::string change_counter;
+};
+asio::awaitable<TableState> table_state(RedisClient& client, const sql::TableDef& table);
+
+}  // namespace redquel::executor

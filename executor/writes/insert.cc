@@ -1,0 +1,94 @@
+#include "executor/storage/sequences.h"
+#include "executor/writes/write_operator.h"
+#include "executor/writes/writes.h"
+#include "sql/expressions/evaluate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+class InsertOperator final : public WriteOperator {
+ public:
+  InsertOperator(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context)
+      : WriteOperator(node, insert.source, context), insert_(insert) {
+    conflict_.skip = insert.on_conflict == planner::LogicalInsert::OnConflict::kNothing;
+    conflict_.columns = insert.conflict_columns;
+  }
+
+ private:
+  asio::awaitable<void> collect(const sql::Batch& source) override {
+    sql::Batch batch;
+    batch.rows = source.rows;
+    for (const planner::InsertColumn& column : insert_.columns) {
+      sql::ColumnPtr values;
+      if (column.value) {
+        values = sql::evaluate(*column.value, source, context_.evaluation());
+      } else {
+        values = co_await next_values(column, source.rows);
+      }
+      batch.columns.push_back(std::move(values));
+    }
+    std::vector<std::size_t> positions(batch.columns.size());
+    for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
+    std::vector<std::vector<sql::Datum>> rows = rows_of(batch, positions);
+    check_rows(*insert_.table, insert_.checks, batch, rows);
+    if (insert_.table->has_hidden_key()) co_await add_hidden_keys(rows);
+    std::size_t first = unit_.size();
+    for (const auto& row : rows) unit_.insert_row(insert_.table, row, conflict_);
+    inserted_ += rows.size();
+    if (insert_.has_returning || conflict_.skip) batches_.push_back({std::move(batch), first});
+  }
+
+  asio::awaitable<sql::ColumnPtr> next_values(const planner::InsertColumn& column, std::size_t count) {
+    sql::Type type = insert_.table->find_column(column.number)->type;
+    auto found = context_.catalog()->sequences.find(column.sequence);
+    if (found == context_.catalog()->sequences.end()) throw StaleCatalog{};
+    std::vector<std::int64_t> numbers = co_await allocate(context_.redis(), found->second, count, counters_);
+    auto values = std::make_shared<sql::Column>(type);
+    values->reserve(count);
+    for (std::int64_t number : numbers) {
+      switch (type.oid) {
+        case sql::oid::kInt2: values->append(static_cast<std::int16_t>(number)); break;
+        case sql::oid::kInt4: values->append(static_cast<std::int32_t>(number)); break;
+        default: values->append(number); break;
+      }
+    }
+    co_return values;
+  }
+
+  asio::awaitable<void> add_hidden_keys(std::vector<std::vector<sql::Datum>>& rows) {
+    std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), *insert_.table, rows.size(), counters_);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
+  }
+
+  void finish() override {
+    context_.affected_rows += inserted_;
+    for (Collected& collected : batches_) {
+      std::vector<std::uint32_t> kept;
+      for (std::size_t i = 0; i < collected.rows.rows; ++i) {
+        if (!conflict_.skip || !unit_.was_skipped(collected.first + i)) kept.push_back(static_cast<std::uint32_t>(i));
+      }
+      context_.affected_rows -= collected.rows.rows - kept.size();
+      if (!insert_.has_returning) continue;
+      returned_.push_back(evaluate_returning(insert_.returning, collected.rows.gather(kept)));
+    }
+  }
+
+  struct Collected {
+    sql::Batch rows;    // the new rows, without hidden keys
+    std::size_t first;  // ordinal of the first one in the unit
+  };
+
+  const planner::PhysicalInsert& insert_;
+  InsertConflict conflict_;
+  std::vector<Collected> batches_;
+  std::uint64_t inserted_ = 0;
+};
+
+}  // namespace
+
+OperatorPtr make_insert(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context) {
+  return std::make_unique<InsertOperator>(node, insert, context);
+}
+
+}  // namespace redquel::executor

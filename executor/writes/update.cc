@@ -1,0 +1,87 @@
+#include "executor/writes/write_operator.h"
+#include "executor/writes/writes.h"
+#include "sql/expressions/evaluate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+class UpdateOperator final : public WriteOperator {
+ public:
+  UpdateOperator(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context)
+      : WriteOperator(node, update.source, context), update_(update) {}
+
+ private:
+  asio::awaitable<void> collect(const sql::Batch& source) override {
+    const sql::TableDef& table = *update_.table;
+    sql::Batch batch;  // the new row, then the source's columns
+    batch.rows = source.rows;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) batch.columns.push_back(source.columns[update_.old_row[i]]);
+    for (const planner::Assignment& assignment : update_.assignments) {
+      batch.columns[table.position(assignment.number)] = sql::evaluate(*assignment.value, source, context_.evaluation());
+    }
+    std::vector<std::size_t> positions(table.columns.size());
+    for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
+    std::vector<std::vector<sql::Datum>> old_rows = rows_of(source, update_.old_row), new_rows = rows_of(batch, positions);
+    batch.columns.insert(batch.columns.end(), source.columns.begin(), source.columns.end());
+    check_rows(table, update_.checks, batch, new_rows);
+
+    std::vector<std::uint32_t> changed;
+    for (std::size_t i = 0; i < source.rows; ++i) {
+      if (table.has_hidden_key()) new_rows[i].push_back(old_rows[i].back());
+      // A row that joins several others is updated once, by the first of them.
+      if (unit_.update_row(update_.table, old_rows[i], new_rows[i])) changed.push_back(static_cast<std::uint32_t>(i));
+    }
+    updated_ += changed.size();
+    if (update_.has_returning) batches_.push_back(batch.gather(changed));
+    co_return;
+  }
+
+  void finish() override {
+    context_.affected_rows += updated_;
+    for (const sql::Batch& batch : batches_) returned_.push_back(evaluate_returning(update_.returning, batch));
+  }
+
+  const planner::PhysicalUpdate& update_;
+  std::vector<sql::Batch> batches_;
+  std::uint64_t updated_ = 0;
+};
+
+class DeleteOperator final : public WriteOperator {
+ public:
+  DeleteOperator(const planner::PhysicalNode& node, const planner::PhysicalDelete& removal, ExecutionContext& context)
+      : WriteOperator(node, removal.source, context), delete_(removal) {}
+
+ private:
+  asio::awaitable<void> collect(const sql::Batch& source) override {
+    std::vector<std::vector<sql::Datum>> rows = rows_of(source, delete_.old_row);
+    std::vector<std::uint32_t> deleted;
+    for (std::size_t i = 0; i < source.rows; ++i) {
+      if (unit_.delete_row(delete_.table, rows[i])) deleted.push_back(static_cast<std::uint32_t>(i));
+    }
+    deleted_ += deleted.size();
+    if (delete_.has_returning) batches_.push_back(source.gather(deleted));
+    co_return;
+  }
+
+  void finish() override {
+    context_.affected_rows += deleted_;
+    for (const sql::Batch& batch : batches_) returned_.push_back(evaluate_returning(delete_.returning, batch));
+  }
+
+  const planner::PhysicalDelete& delete_;
+  std::vector<sql::Batch> batches_;
+  std::uint64_t deleted_ = 0;
+};
+
+}  // namespace
+
+OperatorPtr make_update(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context) {
+  return std::make_unique<UpdateOperator>(node, update, context);
+}
+
+OperatorPtr make_delete(const planner::PhysicalNode& node, const planner::PhysicalDelete& removal, ExecutionContext& context) {
+  return std::make_unique<DeleteOperator>(node, removal, context);
+}
+
+}  // namespace redquel::executor

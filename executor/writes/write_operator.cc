@@ -1,0 +1,81 @@
+#include "executor/writes/write_operator.h"
+
+#include "executor/operators/make_operator.h"
+#include "executor/storage/constraint_errors.h"
+#include "sql/expressions/evaluate.h"
+
+namespace redquel::executor {
+
+WriteOperator::WriteOperator(const planner::PhysicalNode& node, const planner::PhysicalPlan& source, ExecutionContext& context)
+    : node_(node),
+      context_(context),
+      source_(make_operator(*source, context)),
+      unit_(WriteOptions{context.max_written_rows, *context.evaluation().settings}) {
+  if (context.statistics) counters_ = &own_counters_;
+}
+
+WriteOperator::~WriteOperator() {
+  if (!counters_) return;
+  planner::NodeRun& run = (*context_.statistics)[&node_];
+  run.round_trips += own_counters_.round_trips;
+  run.commands += own_counters_.commands;
+  run.bytes_sent += own_counters_.bytes_sent;
+  run.bytes_received += own_counters_.bytes_received;
+}
+
+asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
+  if (!applied_) {
+    applied_ = true;
+    while (auto batch = co_await source_->next()) co_await collect(*batch);
+    if (!unit_.empty()) {
+      WriteStatus status = co_await unit_.execute(context_.redis(), counters_);
+      if (status == WriteStatus::kConflict) throw WriteConflict{};
+      if (status == WriteStatus::kStale) throw StaleCatalog{};
+    }
+    finish();
+  }
+  while (!returned_.empty()) {
+    sql::Batch batch = std::move(returned_.front());
+    returned_.pop_front();
+    if (batch.rows > 0) co_return batch;
+  }
+  co_return std::nullopt;
+}
+
+void WriteOperator::check_rows(const sql::TableDef& table, const std::vector<planner::BoundCheck>& checks, const sql::Batch& batch,
+                               const std::vector<std::vector<sql::Datum>>& rows) {
+  const sql::SessionSettings& settings = *context_.evaluation().settings;
+  for (const auto& row : rows) require_not_null(table, row, settings);
+  for (const planner::BoundCheck& check : checks) {
+    sql::ColumnPtr result = sql::evaluate(*check.condition, batch, context_.evaluation());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!result->is_null(i) && !result->get<bool>(i)) throw check_violation(table, check.name, rows[i], settings);
+    }
+  }
+}
+
+sql::Batch WriteOperator::evaluate_returning(const std::vector<sql::ExpressionPtr>& returning, const sql::Batch& batch) {
+  sql::Batch result;
+  result.rows = batch.rows;
+  for (const sql::ExpressionPtr& expression : returning) {
+    result.columns.push_back(sql::evaluate_for_output(*expression, batch, context_.evaluation()));
+  }
+  return result;
+}
+
+std::vector<std::vector<sql::Datum>> rows_of(const sql::Batch& batch, const std::vector<std::size_t>& positions) {
+  std::vector<std::vector<sql::Datum>> rows(batch.rows);
+  for (auto& row : rows) row.reserve(positions.size());
+  for (std::size_t position : positions) {
+    const sql::Column& column = *batch.columns[position];
+    if (column.is_encoded()) {
+      sql::Column decoded = column.decode();
+      for (std::size_t i = 0; i < batch.rows; ++i) rows[i].push_back(decoded.datum(i));
+    } else {
+      for (std::size_t i = 0; i < batch.rows; ++i) rows[i].push_back(column.datum(i));
+    }
+  }
+  return rows;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,55 @@
+#include "planner/bind/bind.h"
+
+#include "parser/parse.h"
+#include "planner/bind/modification.h"
+#include "planner/bind/query_binder.h"
+#include "sql/error.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::Type;
+
+namespace {
+
+LogicalPtr bind_node(BindState& state, const ast::Statement& statement) {
+  if (const auto* select = std::get_if<ast::Select>(&statement.node)) return bind_query(state, nullptr, nullptr, *select).plan;
+  if (const auto* insert = std::get_if<ast::Insert>(&statement.node)) return bind_insert(state, *insert);
+  if (const auto* update = std::get_if<ast::Update>(&statement.node)) return bind_update(state, *update);
+  if (const auto* removal = std::get_if<ast::Delete>(&statement.node)) return bind_delete(state, *removal);
+  throw sql::not_supported(parser::command_tag(statement), statement.offset);
+}
+
+/// The planner's own slots follow those of $1…, whose number is only known at the end: bound again when the guess was wrong.
+template <class Bind>
+BoundStatement bind_with_slots(const sql::CatalogSnapshot& catalog, const std::vector<Type>& declared,
+                               const BindSettings& settings, const Bind& bind) {
+  auto first_slot = static_cast<std::uint32_t>(declared.size());
+  while (true) {
+    BindState state(catalog, settings, declared, first_slot);
+    LogicalPtr plan = bind(state);
+    std::vector<Type> types = state.parameters.finish();
+    const bool has_own_slots = state.next_slot() != first_slot;
+    const auto count = static_cast<std::uint32_t>(types.size());
+    if (has_own_slots && count > first_slot) {
+      first_slot = count;
+      continue;
+    }
+    return {std::move(plan), std::move(types), has_own_slots ? state.next_slot() : count, state.next_column()};
+  }
+}
+
+}  // namespace
+
+BoundStatement bind(const ast::Statement& statement, const sql::CatalogSnapshot& catalog, std::vector<Type> declared,
+                    const BindSettings& settings) {
+  return bind_with_slots(catalog, declared, settings, [&](BindState& state) { return bind_node(state, statement); });
+}
+
+BoundStatement bind(const ast::Select& query, const sql::CatalogSnapshot& catalog, std::vector<Type> declared,
+                    const BindSettings& settings) {
+  return bind_with_slots(catalog, declared, settings,
+                         [&](BindState& state) { return bind_query(state, nullptr, nullptr, query).plan; });
+}
+
+}  // namespace redquel::planner

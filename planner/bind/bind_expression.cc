@@ -1,0 +1,78 @@
+#include "planner/bind/bind_expression.h"
+
+#include <fmt/format.h>
+
+#include "planner/bind/expression_binder.h"
+#include "sql/error.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+namespace {
+
+BindSettings without_parameters(BindSettings settings) {
+  settings.parameters = false;
+  return settings;
+}
+
+/// A row of the table as the only thing that names can mean.
+RelationPtr row_relation(const sql::TableDef& table, const std::vector<ColumnId>& ids) {
+  auto relation = std::make_shared<Relation>(Relation{.name = table.name});
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const sql::ColumnDef& column = table.columns[i];
+    relation->columns.push_back({column.name, sql::make_column(column.type, ids[i], column.name)});
+  }
+  return relation;
+}
+
+}  // namespace
+
+ExpressionPtr bind_default(const ast::Expression& expression, const sql::TableDef&, const sql::ColumnDef& column,
+                           const sql::CatalogSnapshot& catalog, const BindSettings& settings, bool stored) {
+  const BindSettings own = without_parameters(settings);
+  BindState state(catalog, own, {}, 0);
+  state.keeps_positions = !stored;
+  QueryLevel level{.clause = Clause::kDefault};
+  const ExpressionPtr value = ExpressionBinder(state, level).bind(expression);
+  if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) return converted;
+  throw SqlError("42804", fmt::format("column \"{}\" is of type {} but default expression is of type {}", column.name,
+                                      sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
+      .hint("You will need to rewrite or cast the expression.");
+}
+
+namespace {
+
+template <class Bind>
+ExpressionPtr bind_over_row(const sql::TableDef& table, const std::vector<ColumnId>& ids, const sql::CatalogSnapshot& catalog,
+                            const BindSettings& settings, bool stored, const Bind& bind) {
+  const BindSettings own = without_parameters(settings);
+  BindState state(catalog, own, {}, 0);
+  state.keeps_positions = !stored;
+  QueryLevel level{.clause = Clause::kCheck};
+  const RelationPtr relation = row_relation(table, ids);
+  level.names.push_back({.relation = relation});
+  level.range_table.push_back(relation);
+  return bind(state, ExpressionBinder(state, level));
+}
+
+}  // namespace
+
+ExpressionPtr bind_check(const ast::Expression& expression, const sql::TableDef& table, const std::vector<ColumnId>& ids,
+                         const sql::CatalogSnapshot& catalog, const BindSettings& settings, bool stored) {
+  return bind_over_row(table, ids, catalog, settings, stored, [&](BindState&, ExpressionBinder binder) {
+    return binder.bind_boolean(expression, "CHECK");
+  });
+}
+
+ExpressionPtr bind_column_expression(const ast::Expression& expression, const sql::TableDef& table,
+                                     const std::vector<ColumnId>& ids, const sql::CatalogSnapshot& catalog,
+                                     const BindSettings& settings, bool stored) {
+  return bind_over_row(table, ids, catalog, settings, stored, [&](BindState& state, ExpressionBinder binder) {
+    return resolve_unknown(state, binder.bind(expression));
+  });
+}
+
+}  // namespace redquel::planner

@@ -1,0 +1,194 @@
+#include "planner/bind/from_binder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planner/bind/column_name.h"
+#include "planner/bind/expression_binder.h"
+#include "planner/bind/plan_nodes.h"
+#include "planner/bind/query_binder.h"
+#include "planner/bind/relation_lookup.h"
+#include "planner/bind/subquery_placement.h"
+#include "planner/bind/with.h"
+#include "planner/rules/rule.h"
+#include "sql/error.h"
+#include "sql/functions/resolve.h"
+#include "sql/stack_depth.h"
+#include "sql/system_tables.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+namespace {
+
+void set_lateral(Namespace& names, bool lateral_only, bool lateral_ok) {
+  for (NamespaceItem& item : names) {
+    item.lateral_only = lateral_only;
+    item.lateral_ok = lateral_ok;
+  }
+}
+
+/// 42712: two items of one name, unless both are tables (of different schemas) under their own names.
+void check_conflicts(const Namespace& left, const Namespace& right) {
+  for (const NamespaceItem& a : left) {
+    for (const NamespaceItem& b : right) {
+      if (!a.by_name || !b.by_name || a.relation->name != b.relation->name) continue;
+      const bool different_tables = a.relation->table && b.relation->table && !a.relation->aliased && !b.relation->aliased &&
+                                    a.relation->table->oid != b.relation->table->oid;
+      if (different_tables) continue;
+      throw SqlError("42712", fmt::format("table name \"{}\" specified more than once", a.relation->name));
+    }
+  }
+}
+
+}  // namespace
+
+LogicalPtr FromBinder::bind(const std::vector<ast::FromItem>& items) {
+  return items.empty() ? one_row() : bind_beside(nullptr, items);
+}
+
+LogicalPtr FromBinder::bind_beside(LogicalPtr target, const std::vector<ast::FromItem>& items) {
+  FromPart all{.plan = std::move(target)};
+  for (const ast::FromItem& from_item : items) {
+    FromPart part = bind_item(from_item);
+    check_conflicts(level_.names, part.names);
+    set_lateral(part.names, true, true);
+    level_.names.insert(level_.names.end(), part.names.begin(), part.names.end());
+    all = all.plan ? join(JoinKind::kInner, std::move(all), std::move(part), nullptr) : std::move(part);
+  }
+  set_lateral(level_.names, false, true);
+  return all.plan;
+}
+
+FromPart FromBinder::bind_item(const ast::FromItem& from_item) {
+  sql::check_stack_depth();
+  return std::visit([&](const auto& kind) { return item(kind, from_item.offset); }, from_item.node);
+}
+
+FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
+  FromPart part;
+  const ast::RelationName& name = table.name;
+  WithItem* with = name.schema.empty() && name.catalog.empty() ? find_with(level_.with, name.name) : nullptr;
+  RelationPtr relation;
+  if (with != nullptr) {
+    part.plan = reference_with(state_, *with, state_.position(name.offset)).plan;
+    relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, nullptr, table.alias);
+  } else {
+    const FoundTable found = find_table(state_, name);
+    if (found.table) {
+      part.plan = scan_table(state_, found.table, table.alias ? table.alias->name : name.name);
+      relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, found.table, table.alias);
+    } else {
+      part.plan = scan_system_table(state_, *found.system);
+      auto system = std::make_shared<Relation>(Relation{.name = name.name,
+                                                        .system_schema = std::string(found.system->schema),
+                                                        .system_name = std::string(found.system->name)});
+      for (const LogicalColumn& column : part.plan->columns) system->columns.push_back({column.name, reference(column)});
+      apply_alias(*system, table.alias);
+      level_.range_table.push_back(system);
+      relation = system;
+    }
+  }
+  part.names.push_back({.relation = relation});
+  return part;
+}
+
+FromPart FromBinder::item(const ast::SubqueryRef& subquery, std::uint32_t) {
+  FromPart part;
+  {
+    Scoped clause(level_.clause, Clause::kFromSubquery);
+    Scoped lateral(level_.lateral_active, subquery.lateral);
+    CorrelationScope scope(level_, part.lateral);
+    part.plan = bind_query(state_, &level_, level_.with, *subquery.query).plan;
+  }
+  const RelationPtr relation =
+      make_relation(level_, *part.plan, part.plan->columns.size(), "unnamed_subquery", nullptr, subquery.alias);
+  part.names.push_back({.relation = relation, .by_name = subquery.alias.has_value()});
+  return part;
+}
+
+LogicalPtr FromBinder::scalar_function(const ExpressionPtr& value, const std::string& name, bool with_ordinality) {
+  std::vector<OutputValue> outputs = {{value, name}};
+  if (with_ordinality) outputs.push_back({sql::make_constant(sql::kInt8, std::int64_t{1}), "ordinality"});
+  return make_project(state_, one_row(), outputs);
+}
+
+FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset) {
+  const auto position = state_.position(offset);
+  if (function.functions.size() != 1) throw sql::not_supported("ROWS FROM with several functions", position);
+  if (!function.columns.empty() || !function.functions[0].columns.empty()) {
+    throw SqlError("42601", "a column definition list is only allowed for functions returning \"record\"").at(position);
+  }
+  const ast::Expression& written = *function.functions[0].call;
+  const auto* call = std::get_if<ast::FunctionCall>(&written.node);
+  const std::string name = call ? function_name(state_, call->name, state_.position(written.offset)) : "";
+  const bool set_returning = call && sql::find_functions(name).empty() && !sql::find_table_functions(name).empty();
+
+  std::vector<ExpressionPtr> arguments;
+  sql::ResolvedTableFunction resolved;
+  {
+    Scoped clause(level_.clause, Clause::kFromFunction);
+    Scoped lateral(level_.lateral_active, true);
+    ExpressionBinder binder(state_, level_);
+    if (set_returning) {
+      std::vector<sql::Type> types;
+      for (const ast::Argument& argument : call->arguments) {
+        if (!argument.name.empty()) throw sql::not_supported("named argument", state_.position(argument.offset));
+        arguments.push_back(binder.bind(*argument.value));
+        types.push_back(arguments.back()->type);
+      }
+      resolved = sql::resolve_table_function(name, types, state_.position(written.offset));
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], sql::CastContext::kImplicit);
+      }
+    } else {
+      arguments.push_back(resolve_unknown(state_, binder.bind(written)));
+    }
+  }
+  // Columns in the arguments are those of items to the left, or subqueries; both arrive through slots.
+  FromPart part;
+  CorrelationFrame subqueries;
+  const LogicalPtr input = place_subqueries(state_, level_, one_row(), arguments);
+  for (ExpressionPtr& argument : arguments) {
+    argument = sql::map_columns(argument, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
+      CorrelationFrame& frame = find_column(*input, column.column) ? subqueries : part.lateral;
+      return correlate(state_, frame, sql::make_expression(whole.type, column, whole.offset));
+    });
+  }
+  const std::string column_name = default_column_name(state_, written);
+  const std::string alias = function.alias ? function.alias->name : column_name;
+  part.plan = set_returning ? scan_function(state_, resolved, std::move(arguments), alias, function.with_ordinality)
+                            : scalar_function(arguments[0], column_name, function.with_ordinality);
+  const std::vector<LogicalColumn> columns = part.plan->columns;
+  auto relation = std::make_shared<Relation>(Relation{.name = column_name});
+  for (const LogicalColumn& column : columns) relation->columns.push_back({column.name, reference(column)});
+  // The one column of a function that returns no rows of its own is called like the table.
+  const bool one_value = columns.size() == (function.with_ordinality ? 2 : 1);
+  if (one_value && function.alias && relation->columns[0].name == column_name) relation->columns[0].name = alias;
+  apply_alias(*relation, function.alias);
+  level_.range_table.push_back(relation);
+  part.names.push_back({.relation = relation});
+  if (!subqueries.empty()) {
+    std::ranges::for_each(level_.subqueries, [&](const PendingSubquery& pending) {
+      for (const Correlation& correlation : pending.correlations) {
+        std::vector<ColumnId> used;
+        sql::collect_columns(*correlation.value, used);
+        const bool placed = find_column(*input, pending.column) != nullptr;
+        const bool outside = std::ranges::any_of(used, [&](ColumnId id) { return find_column(*input, id) == nullptr; });
+        if (placed && outside) throw sql::not_supported("correlated subquery in a function in FROM", position);
+      }
+    });
+    part.plan = lateral_join(JoinKind::kInner, input, part.plan, subqueries, nullptr);
+  }
+  return part;
+}
+
+FromPart FromBinder::item(const ast::TableSample&, std::uint32_t offset) {
+  throw sql::not_supported("TABLESAMPLE", state_.position(offset));
+}
+
+}  // namespace redquel::planner

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/bind/query_level.h"
+
+namespace redquel::planner {
+
+/// A FROM item while it is bound: its rows, its names, and the values of items to its left that it needs (LATERAL).
+struct FromPart {
+  LogicalPtr plan;
+  Namespace names;
+  CorrelationFrame lateral;
+};
+
+/// Binds a FROM clause into one plan and leaves its names in the level. Tables, subqueries and functions in from_binder.cc,
+/// joins in join_binder.cc.
+class FromBinder {
+ public:
+  FromBinder(BindState& state, QueryLevel& level) : state_(state), level_(level) {}
+
+  /// No items: one row without columns.
+  LogicalPtr bind(const std::vector<parser::ast::FromItem>& items);
+  /// `target` joined with the items; the level has the target's names already (UPDATE … FROM, DELETE … USING).
+  LogicalPtr bind_beside(LogicalPtr target, const std::vector<parser::ast::FromItem>& items);
+
+ private:
+  FromPart bind_item(const parser::ast::FromItem&);
+  FromPart item(const parser::ast::TableRef&, std::uint32_t offset);
+  FromPart item(const parser::ast::SubqueryRef&, std::uint32_t offset);
+  FromPart item(const parser::ast::FunctionRef&, std::uint32_t offset);
+  FromPart item(const parser::ast::Join&, std::uint32_t offset);
+  FromPart item(const parser::ast::TableSample&, std::uint32_t offset);
+  /// A function of one value per row, or of none, as a table of one row.
+  LogicalPtr scalar_function(const sql::ExpressionPtr& value, const std::string& name, bool with_ordinality);
+
+  /// The names that USING or NATURAL merges, and the join's own relation with them in front.
+  struct Merged {
+    std::shared_ptr<Relation> relation;
+    std::size_t merged = 0;  // so many leading columns are merged ones
+    std::vector<sql::ExpressionPtr> conditions;
+  };
+  Merged merge_columns(const parser::ast::Join&, JoinKind, const FromPart& left, const FromPart& right);
+  FromPart join(JoinKind kind, FromPart left, FromPart right, const sql::ExpressionPtr& condition);
+  LogicalPtr plain_join(JoinKind kind, LogicalPtr left, LogicalPtr right, const sql::ExpressionPtr& condition);
+  LogicalPtr lateral_join(JoinKind kind, LogicalPtr left, LogicalPtr right, const CorrelationFrame& frame,
+                          const sql::ExpressionPtr& condition);
+
+  BindState& state_;
+  QueryLevel& level_;
+};
+
+}  // namespace redquel::planner

@@ -1,0 +1,251 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planner/bind/expression_binder.h"
+#include "planner/bind/modification.h"
+#include "planner/bind/plan_nodes.h"
+#include "planner/bind/query_binder.h"
+#include "planner/bind/relation_lookup.h"
+#include "planner/bind/with.h"
+#include "planner/rules/rule.h"
+#include "sql/error.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ColumnDef;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+namespace {
+
+/// One INSERT while it is bound: which columns are given, and where their values come from.
+class InsertBinder {
+ public:
+  InsertBinder(BindState& state, const ast::Insert& insert) : state_(state), insert_(insert) {}
+
+  LogicalPtr bind() {
+    table_ = find_target_table(state_, insert_.relation);
+    const WithScope with(state_, nullptr, nullptr, insert_.with);
+    level_.with = with.innermost();
+    bind_target_columns();
+    LogicalInsert result{.table = table_};
+    if (insert_.source == nullptr) {
+      result.source = one_row();
+    } else if (is_plain_values(*insert_.source)) {
+      bind_values_source(insert_.source->values);
+    } else {
+      bind_query_source(*insert_.source);
+    }
+    if (source_) result.source = source_;
+    result.columns = columns();
+    result.new_row = make_row_columns(state_, *table_);
+    result.checks = bind_checks(state_, *table_, result.new_row);
+    if (insert_.on_conflict) bind_on_conflict(*insert_.on_conflict, result);
+    Returning returning = bind_insert_returning(result.new_row);
+    result.returning = std::move(returning.values);
+    return make_logical(std::move(result), std::move(returning.columns));
+  }
+
+ private:
+  static bool is_plain_values(const ast::Select& source) {
+    return !source.values.empty() && source.order_by.empty() && !source.limit_count && !source.limit_offset && !source.with &&
+           source.locking.empty();
+  }
+
+  void bind_target_columns() {
+    if (insert_.columns.empty()) {
+      for (const ColumnDef& column : table_->columns) targets_.push_back(&column);
+      return;
+    }
+    for (const ast::AssignmentTarget& target : insert_.columns) {
+      const ColumnDef& column = find_target_column(state_, *table_, target);
+      if (std::ranges::find(targets_, &column) != targets_.end()) {
+        throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name))
+            .at(state_.position(target.offset));
+      }
+      targets_.push_back(&column);
+    }
+  }
+
+  /// `offset_of` gives the place of the i-th expression.
+  template <class OffsetOf>
+  void check_count(std::size_t given, const OffsetOf& offset_of) const {
+    if (given > targets_.size()) {
+      throw SqlError("42601", "INSERT has more expressions than target columns").at(offset_of(targets_.size()));
+    }
+    if (given < targets_.size() && !insert_.columns.empty()) {
+      throw SqlError("42601", "INSERT has more target columns than expressions")
+          .at(state_.position(insert_.columns[given].offset));
+    }
+  }
+
+  void check_may_be_given(const ColumnDef& column) const {
+    if (column.identity != ColumnDef::Identity::kAlways || insert_.overriding != ast::Overriding::kNone) return;
+    throw SqlError("428C9", fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
+        .detail(fmt::format("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name))
+        .hint("Use OVERRIDING SYSTEM VALUE to override.");
+  }
+
+  /// OVERRIDING USER VALUE: what is given for identity columns is thrown away.
+  bool is_overridden(const ColumnDef& column) const {
+    return insert_.overriding == ast::Overriding::kUserValue && column.identity != ColumnDef::Identity::kNone;
+  }
+
+  void bind_values_source(const std::vector<ast::Expressions>& rows) {
+    check_row_lengths(state_, rows);
+    const std::size_t width = rows[0].size();
+    check_count(width, [&](std::size_t i) { return state_.position(rows[0][i]->start); });
+    targets_.resize(width);
+    // A column is left to its sequence when every row says DEFAULT.
+    std::vector<bool> from_sequence(width, false);
+    for (std::size_t i = 0; i < width; ++i) {
+      const auto is_default = [&](const ast::Expressions& row) {
+        return std::holds_alternative<ast::DefaultValue>(row[i]->node);
+      };
+      const bool all = std::ranges::all_of(rows, is_default);
+      from_sequence[i] = is_overridden(*targets_[i]) || (has_sequence_default(*targets_[i]) && all);
+      if (!from_sequence[i] && has_sequence_default(*targets_[i]) && std::ranges::any_of(rows, is_default)) {
+        throw sql::not_supported("DEFAULT of a sequence beside other values in several rows", state_.position(rows[0][i]->start));
+      }
+    }
+    level_.clause = Clause::kValues;
+    std::vector<std::vector<ExpressionPtr>> bound;
+    for (const ast::Expressions& row : rows) {
+      bound.emplace_back();
+      for (std::size_t i = 0; i < width; ++i) {
+        const ColumnDef& column = *targets_[i];
+        ExpressionPtr value;
+        if (std::holds_alternative<ast::DefaultValue>(row[i]->node)) {
+          value = from_sequence[i] ? nullptr : bind_column_default(state_, *table_, column);
+        } else {
+          value = coerce_for_column(state_, ExpressionBinder(state_, level_).bind(*row[i]), column);
+          if (!from_sequence[i]) check_may_be_given(column);
+        }
+        if (!from_sequence[i]) bound.back().push_back(std::move(value));
+      }
+    }
+    std::vector<std::string> names;
+    std::vector<sql::Type> types;
+    std::vector<const ColumnDef*> given;
+    for (std::size_t i = 0; i < width; ++i) {
+      if (from_sequence[i]) continue;
+      names.push_back(targets_[i]->name);
+      types.push_back(targets_[i]->type);
+      given.push_back(targets_[i]);
+    }
+    source_ = place_rows(state_, level_, std::move(bound), names, types);
+    for (std::size_t i = 0; i < given.size(); ++i) values_.push_back({given[i], reference(source_->columns[i])});
+  }
+
+  void bind_query_source(const ast::Select& query) {
+    BoundQuery bound = bind_query(state_, nullptr, level_.with, query, true);
+    const std::vector<LogicalColumn>& columns = bound.plan->columns;
+    check_count(columns.size(), [&](std::size_t i) { return bound.offsets[i]; });
+    targets_.resize(columns.size());
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const ExpressionPtr value = bound.unknowns[i] ? bound.unknowns[i] : reference(columns[i], bound.offsets[i]);
+      const ExpressionPtr converted = coerce_for_column(state_, value, *targets_[i]);
+      if (is_overridden(*targets_[i])) continue;
+      check_may_be_given(*targets_[i]);
+      values_.push_back({targets_[i], converted});
+    }
+    source_ = bound.plan;
+  }
+
+  /// Every live column of the table, in order.
+  std::vector<InsertColumn> columns() {
+    std::vector<InsertColumn> result;
+    for (const ColumnDef& column : table_->columns) {
+      const auto given = std::ranges::find(values_, &column, &Given::column);
+      if (given != values_.end()) {
+        result.push_back({column.number, given->value});
+      } else if (has_sequence_default(column)) {
+        result.push_back({column.number, nullptr, column.sequence});
+      } else {
+        result.push_back({column.number, bind_column_default(state_, *table_, column)});
+      }
+    }
+    return result;
+  }
+
+  std::vector<std::int16_t> conflict_columns(const ast::ConflictTarget& target) const {
+    std::vector<std::int16_t> columns;
+    for (const ast::IndexElement& element : target.elements) {
+      if (element.expression) throw sql::not_supported("ON CONFLICT with an expression", state_.position(target.offset));
+      const ColumnDef* column = table_->find_column(element.column);
+      if (column == nullptr) {
+        throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column)).at(state_.position(target.offset));
+      }
+      columns.push_back(column->number);
+    }
+    return columns;
+  }
+
+  void bind_on_conflict(const ast::OnConflict& conflict, LogicalInsert& result) const {
+    if (conflict.update) throw sql::not_supported("ON CONFLICT DO UPDATE", state_.position(conflict.offset));
+    result.on_conflict = LogicalInsert::OnConflict::kNothing;
+    if (!conflict.target) return;
+    if (conflict.target->where) throw sql::not_supported("ON CONFLICT … WHERE", state_.position(conflict.target->offset));
+    if (!conflict.target->constraint.empty()) {
+      result.conflict_columns = constraint_columns(conflict.target->constraint);
+      return;
+    }
+    const std::vector<std::int16_t> columns = conflict_columns(*conflict.target);
+    const auto same_set = [&](std::vector<std::int16_t> key) { return std::ranges::is_permutation(key, columns); };
+    if (!table_->primary_key.empty() && same_set(table_->primary_key)) {
+      result.conflict_columns = table_->primary_key;
+      return;
+    }
+    for (const sql::IndexDef& index : table_->indexes) {
+      if (index.unique && same_set(columns_of(index))) {
+        result.conflict_columns = columns_of(index);
+        return;
+      }
+    }
+    throw SqlError("42P10", "there is no unique or exclusion constraint matching the ON CONFLICT specification");
+  }
+
+  static std::vector<std::int16_t> columns_of(const sql::IndexDef& index) {
+    std::vector<std::int16_t> columns;
+    for (const sql::IndexDef::Part& part : index.parts) columns.push_back(part.column);
+    return columns;
+  }
+
+  std::vector<std::int16_t> constraint_columns(const std::string& name) const {
+    if (!table_->primary_key.empty() && table_->primary_key_name == name) return table_->primary_key;
+    const sql::IndexDef* index = table_->find_index(name);
+    if (index != nullptr && index->constraint && index->unique) return columns_of(*index);
+    throw SqlError("42704", fmt::format("constraint \"{}\" for table \"{}\" does not exist", name, table_->name));
+  }
+
+  Returning bind_insert_returning(const std::vector<LogicalColumn>& new_row) {
+    QueryLevel level{.with = level_.with};
+    auto relation = std::make_shared<Relation>(
+        Relation{.name = insert_.alias.empty() ? table_->name : insert_.alias, .aliased = !insert_.alias.empty(), .table = table_});
+    for (const LogicalColumn& column : new_row) relation->columns.push_back({column.name, reference(column)});
+    level.names.push_back({.relation = relation});
+    level.range_table.push_back(relation);
+    return bind_returning(state_, level, insert_.returning, new_row);
+  }
+
+  struct Given {
+    const ColumnDef* column;
+    ExpressionPtr value;
+  };
+
+  BindState& state_;
+  const ast::Insert& insert_;
+  QueryLevel level_;
+  std::shared_ptr<const sql::TableDef> table_;
+  std::vector<const ColumnDef*> targets_;
+  LogicalPtr source_;  // null: DEFAULT VALUES
+  std::vector<Given> values_;
+};
+
+}  // namespace
+
+LogicalPtr bind_insert(BindState& state, const ast::Insert& insert) { return InsertBinder(state, insert).bind(); }
+
+}  // namespace redquel::planner

@@ -1,0 +1,90 @@
+#include "planner/bind/modification.h"
+
+#include <fmt/format.h>
+
+#include "parser/parse.h"
+#include "planner/bind/bind_expression.h"
+#include "planner/bind/plan_nodes.h"
+#include "planner/bind/subquery_placement.h"
+#include "planner/bind/target_list.h"
+#include "sql/error.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+std::vector<LogicalColumn> make_row_columns(BindState& state, const sql::TableDef& table) {
+  std::vector<LogicalColumn> columns;
+  for (const sql::ColumnDef& column : table.columns) {
+    columns.push_back({.id = state.new_column(),
+                       .name = column.name,
+                       .type = column.type,
+                       .nullable = !column.not_null,
+                       .table = table.oid,
+                       .attribute = column.number});
+  }
+  return columns;
+}
+
+std::vector<BoundCheck> bind_checks(BindState& state, const sql::TableDef& table, const std::vector<LogicalColumn>& row) {
+  std::vector<ColumnId> ids;
+  for (const LogicalColumn& column : row) ids.push_back(column.id);
+  std::vector<BoundCheck> checks;
+  for (const sql::CheckDef& check : table.checks) {
+    const ast::ExpressionPtr written = parser::parse_expression(check.expression_sql);
+    checks.push_back({check.name, bind_check(*written, table, ids, state.catalog, state.settings, /*stored=*/true)});
+  }
+  return checks;
+}
+
+bool has_sequence_default(const sql::ColumnDef& column) {
+  const bool own_default = !column.default_sql.empty() && !column.default_sql.starts_with("nextval(");
+  return column.sequence != 0 && (column.identity != sql::ColumnDef::Identity::kNone || !own_default);
+}
+
+ExpressionPtr bind_column_default(BindState& state, const sql::TableDef& table, const sql::ColumnDef& column) {
+  if (column.default_sql.empty()) return sql::make_constant(column.type, {});
+  const ast::ExpressionPtr written = parser::parse_expression(column.default_sql);
+  return bind_default(*written, table, column, state.catalog, state.settings, /*stored=*/true);
+}
+
+const sql::ColumnDef& find_target_column(const BindState& state, const sql::TableDef& table, const ast::AssignmentTarget& target) {
+  const auto offset = state.position(target.offset);
+  const sql::ColumnDef* column = table.find_column(target.column);
+  if (column == nullptr) {
+    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", target.column, table.name)).at(offset);
+  }
+  if (!target.steps.empty()) throw sql::not_supported("assignment to a part of a column", offset);
+  return *column;
+}
+
+ExpressionPtr coerce_for_column(BindState& state, const ExpressionPtr& value, const sql::ColumnDef& column) {
+  if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) return converted;
+  throw SqlError("42804", fmt::format("column \"{}\" is of type {} but expression is of type {}", column.name,
+                                      sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
+      .hint("You will need to rewrite or cast the expression.")
+      .at(value->offset);
+}
+
+Returning bind_returning(BindState& state, QueryLevel& level, const std::vector<ast::Target>& list,
+                         const std::vector<LogicalColumn>& input) {
+  Returning returning;
+  Scoped clause(level.clause, Clause::kReturning);
+  for (Target& target : bind_targets(state, level, list)) {
+    const ExpressionPtr value = resolve_unknown(state, target.value);
+    if (needs_subquery(level, *value)) throw sql::not_supported("subquery in RETURNING", value->offset);
+    LogicalColumn column{.id = state.new_column(), .name = target.name, .type = value->type};
+    column.nullable = is_nullable(*value, input);
+    if (const auto* passed = std::get_if<sql::ColumnRef>(&value->node)) {
+      const auto source = std::ranges::find(input, passed->column, &LogicalColumn::id);
+      if (source != input.end()) column.table = source->table, column.attribute = source->attribute;
+    }
+    returning.values.push_back(value);
+    returning.columns.push_back(std::move(column));
+  }
+  return returning;
+}
+
+}  // namespace redquel::planner

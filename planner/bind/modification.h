@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/bind/query_level.h"
+
+namespace redquel::planner {
+
+/// What INSERT, UPDATE and DELETE share.
+
+/// Ids for a row of the table as it will be: parallel to its live columns.
+std::vector<LogicalColumn> make_row_columns(BindState&, const sql::TableDef&);
+/// The table's CHECK constraints over these columns.
+std::vector<BoundCheck> bind_checks(BindState&, const sql::TableDef&, const std::vector<LogicalColumn>& row);
+/// The column's DEFAULT in the column's type; NULL where there is none.
+sql::ExpressionPtr bind_column_default(BindState&, const sql::TableDef&, const sql::ColumnDef&);
+/// Do values of the column come from a sequence when none is given?
+bool has_sequence_default(const sql::ColumnDef&);
+
+/// 42703 "column "x" of relation "t" does not exist"; 0A000 for a part of a column (a[1]).
+const sql::ColumnDef& find_target_column(const BindState&, const sql::TableDef&, const parser::ast::AssignmentTarget&);
+/// 42804 "column "a" is of type integer but expression is of type text".
+sql::ExpressionPtr coerce_for_column(BindState&, const sql::ExpressionPtr&, const sql::ColumnDef&);
+
+/// RETURNING over the names in the level; the node's columns and values.
+struct Returning {
+  std::vector<sql::ExpressionPtr> values;
+  std::vector<LogicalColumn> columns;
+};
+Returning bind_returning(BindState&, QueryLevel&, const std::vector<parser::ast::Target>&, const std::vector<LogicalColumn>& input);
+
+LogicalPtr bind_insert(BindState&, const parser::ast::Insert&);
+LogicalPtr bind_update(BindState&, const parser::ast::Update&);
+LogicalPtr bind_delete(BindState&, const parser::ast::Delete&);
+
+}  // namespace redquel::planner

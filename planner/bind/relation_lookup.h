@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+
+#include "planner/bind/query_level.h"
+
+namespace redquel::sql {
+struct SystemTable;
+}
+
+namespace redquel::planner {
+
+/// What a table's name means: exactly one of the two is set.
+struct FoundTable {
+  std::shared_ptr<const sql::TableDef> table;
+  const sql::SystemTable* system = nullptr;
+};
+/// pg_catalog is looked through first, then the search path. 42P01 "relation "t" does not exist"; 42809 for an index; 0A000 for
+/// another database and for sequences.
+FoundTable find_table(const BindState&, const parser::ast::RelationName&);
+/// The same for a table that a statement changes: 42501 for system tables.
+std::shared_ptr<const sql::TableDef> find_target_table(const BindState&, const parser::ast::RelationName&);
+
+/// The names of a plan's columns as one FROM item offers them; `alias` may rename the relation and its columns.
+/// 42P10 "table "t" has 2 columns available but 3 columns specified".
+RelationPtr make_relation(QueryLevel&, const Logical& plan, std::size_t column_count, std::string name,
+                          std::shared_ptr<const sql::TableDef> table, const std::optional<parser::ast::Alias>& alias);
+/// Gives `relation` the alias's names.
+void apply_alias(Relation& relation, const std::optional<parser::ast::Alias>& alias);
+
+}  // namespace redquel::planner

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include "planner/bind/ordering.h"
+#include "planner/bind/plan_nodes.h"
+#include "planner/bind/query_binder.h"
+#include "planner/rules/rule.h"
+#include "sql/error.h"
+#include "sql/functions/resolve.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+namespace {
+
+std::string_view operator_name(ast::SetOperator kind) {
+  switch (kind) {
+    case ast::SetOperator::kIntersect: return "INTERSECT";
+    case ast::SetOperator::kExcept: return "EXCEPT";
+    default: return "UNION";
+  }
+}
+
+LogicalSetOperation::Kind operation_kind(ast::SetOperator kind) {
+  switch (kind) {
+    case ast::SetOperator::kIntersect: return LogicalSetOperation::Kind::kIntersect;
+    case ast::SetOperator::kExcept: return LogicalSetOperation::Kind::kExcept;
+    default: return LogicalSetOperation::Kind::kUnion;
+  }
+}
+
+/// One side's columns as expressions over its plan, untyped ones as they were written.
+std::vector<ExpressionPtr> side_values(const BoundQuery& side) {
+  std::vector<ExpressionPtr> values;
+  for (std::size_t i = 0; i < side.plan->columns.size(); ++i) {
+    const bool unknown = i < side.unknowns.size() && side.unknowns[i];
+    values.push_back(unknown ? side.unknowns[i] : reference(side.plan->columns[i], side.offsets[i]));
+  }
+  return values;
+}
+
+/// The side's plan, projected where a column must be converted.
+LogicalPtr convert_side(BindState& state, const BoundQuery& side, const std::vector<ExpressionPtr>& values,
+                        const std::vector<sql::Type>& types) {
+  bool changed = false;
+  std::vector<OutputValue> outputs;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const ExpressionPtr value = coerce(state, values[i], types[i], sql::CastContext::kImplicit);
+    changed = changed || value != values[i] || side.unknowns[i];
+    outputs.push_back({value, side.plan->columns[i].name});
+  }
+  return changed ? make_project(state, side.plan, outputs) : side.plan;
+}
+
+std::uint32_t list_offset(const ast::Select& query) {
+  const ast::Select* leaf = &query;
+  while (leaf->left) leaf = leaf->left.get();
+  if (!leaf->targets.empty()) return leaf->targets[0].value->start;
+  if (!leaf->values.empty() && !leaf->values[0].empty()) return leaf->values[0][0]->start;
+  return leaf->offset;
+}
+
+/// ORDER BY and LIMIT of the whole: only the result's own columns are there to be named.
+LogicalPtr place_set_tail(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select, LogicalPtr plan) {
+  QueryLevel level{.outer = outer, .with = with, .clause = Clause::kSelectList};
+  auto relation = std::make_shared<Relation>(Relation{.name = "*SELECT*", .aliased = true, .is_join = true});
+  std::vector<Target> list;
+  for (const LogicalColumn& column : plan->columns) {
+    relation->columns.push_back({column.name, reference(column)});
+    list.push_back({column.name, reference(column)});
+  }
+  level.names.push_back({.relation = relation, .by_name = false});
+  level.range_table.push_back(relation);
+  TargetList targets(state, level, std::move(list));
+  QueryTail tail;
+  bind_order_by(state, targets, tail, select);
+  if (targets.items().size() > plan->columns.size()) {
+    throw SqlError("0A000", "invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
+        .detail("Only result column names can be used, not expressions or functions.")
+        .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
+        .at(targets.items()[plan->columns.size()].value->offset);
+  }
+  bind_limit(state, level, tail, select);
+  if (tail.order_by.empty() && !tail.limit && !tail.offset) return plan;
+  return place_tail(state, level, std::move(plan), targets, tail);
+}
+
+}  // namespace
+
+BoundQuery bind_set_operation(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select) {
+  const std::string_view name = operator_name(select.set_operator);
+  const BoundQuery left = bind_query(state, outer, with, *select.left, true);
+  const BoundQuery right = bind_query(state, outer, with, *select.right, true);
+  if (left.plan->columns.size() != right.plan->columns.size()) {
+    throw SqlError("42601", fmt::format("each {} query must have the same number of columns", name))
+        .at(state.position(list_offset(*select.right)));
+  }
+  const std::vector<ExpressionPtr> left_values = side_values(left), right_values = side_values(right);
+  std::vector<sql::Type> types;
+  BoundQuery query;
+  for (std::size_t i = 0; i < left_values.size(); ++i) {
+    types.push_back(common_type({left_values[i], right_values[i]}, name));
+    const auto offset = left.offsets[i] ? left.offsets[i] : right.offsets[i];
+    if (!select.set_all || select.set_operator != ast::SetOperator::kUnion) sql::equality_operator(types.back(), offset);
+    query.offsets.push_back(offset);
+    query.unknowns.push_back(nullptr);
+  }
+  LogicalSetOperation operation{operation_kind(select.set_operator), select.set_all,
+                                convert_side(state, left, left_values, types), convert_side(state, right, right_values, types)};
+  std::vector<LogicalColumn> columns;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const bool nullable = operation.left->columns[i].nullable || operation.right->columns[i].nullable;
+    columns.push_back({.id = state.new_column(), .name = left.plan->columns[i].name, .type = types[i], .nullable = nullable});
+  }
+  query.plan = place_set_tail(state, outer, with, select, make_logical(std::move(operation), std::move(columns)));
+  return query;
+}
+
+}  // namespace redquel::planner

@@ -1,0 +1,60 @@
+#include "planner/bind/target_list.h"
+
+#include "planner/bind/column_name.h"
+#include "planner/bind/expression_binder.h"
+#include "planner/bind/missing_name.h"
+#include "planner/bind/name_lookup.h"
+#include "planner/bind/plan_nodes.h"
+#include "sql/error.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+void expand_all(QueryLevel& level, std::vector<Target>& targets, std::optional<std::uint32_t> offset) {
+  bool found = false;
+  for (const NamespaceItem& item : level.names) {
+    if (!item.by_column) continue;
+    found = true;
+    for (const RelationColumn& column : item.relation->columns) targets.push_back({column.name, with_offset(column.value, offset)});
+  }
+  if (!found) throw SqlError("42601", "SELECT * with no tables specified is not valid").at(offset);
+}
+
+void expand_relation(BindState& state, QueryLevel& level, const ast::ColumnRef& star, std::vector<Target>& targets,
+                     std::optional<std::uint32_t> offset) {
+  const ColumnName name = split_column_name(state, star.names, true, offset);
+  const auto found = find_relation(state, level, name.schema, name.relation, offset);
+  if (!found) throw_missing_relation(state, level, name.schema, name.relation, offset);
+  for (const RelationColumn& column : found->relation->columns) {
+    sql::ExpressionPtr value = with_offset(column.value, offset);
+    if (found->level != &level) value = correlate(state, *found->level->frames.back(), value);
+    targets.push_back({column.name, std::move(value)});
+  }
+}
+
+}  // namespace
+
+std::vector<Target> bind_targets(BindState& state, QueryLevel& level, const std::vector<ast::Target>& list) {
+  std::vector<Target> targets;
+  for (const ast::Target& item : list) {
+    const auto* column = std::get_if<ast::ColumnRef>(&item.value->node);
+    if (column != nullptr && column->star) {
+      const auto offset = state.position(item.value->start);
+      if (column->names.empty()) {
+        expand_all(level, targets, offset);
+      } else {
+        expand_relation(state, level, *column, targets, offset);
+      }
+      continue;
+    }
+    sql::ExpressionPtr value = ExpressionBinder(state, level).bind(*item.value);
+    targets.push_back({item.name.empty() ? default_column_name(state, *item.value) : item.name, std::move(value)});
+  }
+  return targets;
+}
+
+}  // namespace redquel::planner

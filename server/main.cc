@@ -1,0 +1,91 @@
+// redquel: reads its configuration, starts a Redis if it has none, and serves until it is told to end.
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+
+#include "executor/embedded/embedded_redis.h"
+#include "executor/redis/url.h"
+#include "server/configuration.h"
+#include "server/redis_engines.h"
+#include "server/server.h"
+
+namespace {
+
+using namespace redquel;
+
+/// How the program ends.
+enum ExitCode : int { kGood = 0, kFailed = 1, kBadUsage = 2 };
+
+server::ServerOptions server_options(const server::Configuration& configuration) {
+  server::ServerOptions options;
+  options.host = configuration.listen_host;
+  options.port = configuration.listen_port;
+  options.threads = configuration.threads;
+  options.max_connections = configuration.max_connections;
+  options.drain_time = configuration.shutdown_timeout;
+  options.handle_signals = true;
+  options.limits.statement_bytes = configuration.max_statement_bytes;
+  // A Bind message may carry many values of a statement's size.
+  options.limits.message_bytes = std::max(std::size_t{64} << 20, 4 * configuration.max_statement_bytes);
+  options.limits.server_values = {{"work_mem", std::to_string(configuration.work_mem >> 10)},
+                                  {"server_version", "15.0 (redquel 0.1.0)"}};
+  return options;
+}
+
+/// Everything that needs the configuration. Throws what is fit to be printed.
+int serve(const server::Configuration& configuration) {
+  // First of all: the child must be forked while this is the only thread.
+  std::unique_ptr<executor::EmbeddedRedis> embedded;
+  executor::ConnectionOptions redis;
+  if (configuration.embedded) {
+    executor::EmbeddedRedisOptions options;
+    options.data_directory = configuration.data_directory;
+    options.server_program = configuration.redis_server;
+    embedded = std::make_unique<executor::EmbeddedRedis>(std::move(options));
+    redis.url = embedded->url();
+  } else {
+    redis.url = executor::parse_redis_url(configuration.redis_url);
+  }
+  const executor::EngineLimits limits{.statement_rows = configuration.statement_rows};
+  server::Server server(server_options(configuration), server::redis_engines(redis, limits));
+  if (embedded) embedded->supervise();
+
+  spdlog::info("data in Redis at {}{}", redis.url.address(), embedded ? " (embedded)" : "");
+  const bool clean = server.run([&server] {
+    std::printf("ready %s\n", server.address().c_str());
+    std::fflush(stdout);
+  });
+  if (embedded) embedded->stop();
+  if (!clean) {
+    // Threads are stuck in statements: nothing that they use may be torn down under them.
+    spdlog::shutdown();
+    std::_Exit(kFailed);
+  }
+  spdlog::info("ended");
+  return kGood;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  auto logger = spdlog::stderr_color_mt("redquel");
+  logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
+  spdlog::set_default_logger(std::move(logger));
+  try {
+    const std::optional<server::Configuration> configuration = server::read_configuration(argc, argv);
+    if (!configuration) return kGood;
+    spdlog::set_level(spdlog::level::from_str(configuration->log_level));
+    return serve(*configuration);
+  } catch (const server::ConfigurationError& error) {
+    std::fprintf(stderr, "redquel: %s\n", error.what());
+    return kBadUsage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "redquel: %s\n", error.what());
+    return kFailed;
+  }
+}

@@ -1,0 +1,311 @@
+#include "sql/functions/regular_expression.h"
+
+#include <tcl.h>
+
+#include <algorithm>
+#include <clocale>
+#include <list>
+#include <mutex>
+#include <optional>
+
+#include "sql/error.h"
+#include "sql/functions/characters.h"
+
+namespace redquel::sql {
+namespace {
+
+bool is_ascii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+/// Where private-use characters begin and how many there are; none is a letter, a digit, a blank or has a case.
+constexpr std::uint32_t kFirstCode = 0xE000, kCodes = 0x1900;
+
+/// Gives characters beyond ASCII their codes. The pattern's own characters get fixed ones, evenly spread; a text's other
+/// characters get free ones between their neighbours' (so that a range [à-ü] holds what it should).
+class CharacterCodes {
+ public:
+  CharacterCodes() = default;
+  explicit CharacterCodes(std::vector<std::uint32_t> characters) : characters_(std::move(characters)) {
+    std::ranges::sort(characters_);
+    const auto last = std::unique(characters_.begin(), characters_.end());
+    characters_.erase(last, characters_.end());
+    gap_ = std::max<std::uint32_t>(kCodes / static_cast<std::uint32_t>(characters_.size() + 1), 1);
+  }
+
+  /// `others` are the text's characters that the pattern does not have, in order of appearance.
+  Tcl_UniChar code(std::uint32_t character, std::vector<std::uint32_t>& others) const {
+    const auto found = std::ranges::lower_bound(characters_, character);
+    const auto interval = static_cast<std::uint32_t>(found - characters_.begin());
+    // A pattern character's code begins the interval behind it.
+    if (found != characters_.end() && *found == character) return clamp(kFirstCode + (interval + 1) * gap_);
+    const auto other = std::ranges::find(others, character);
+    const auto number = static_cast<std::uint32_t>(other - others.begin());
+    if (other == others.end()) others.push_back(character);
+    const std::uint32_t room = gap_ > 1 ? gap_ - 1 : 1;
+    return clamp(kFirstCode + interval * gap_ + 1 + number % room);
+  }
+
+ private:
+  static Tcl_UniChar clamp(std::uint32_t code) {
+    return static_cast<Tcl_UniChar>(std::min(code, kFirstCode + kCodes - 1));
+  }
+
+  std::vector<std::uint32_t> characters_;
+  std::uint32_t gap_ = kCodes;
+};
+
+/// Escapes \uXXXX, \UXXXXXXXX and \xHHH… that stand for a character beyond ASCII, written out.
+std::string expand_escapes(std::string_view pattern) {
+  std::string out;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '\\' || i + 1 == pattern.size()) {
+      out += pattern[i];
+      continue;
+    }
+    const char kind = pattern[i + 1];
+    const std::size_t wanted = kind == 'u' ? 4 : kind == 'U' ? 8 : kind == 'x' ? 255 : 0;
+    std::uint32_t code = 0;
+    std::size_t digits = 0;
+    while (digits < wanted && i + 2 + digits < pattern.size()) {
+      const char c = to_lower(pattern[i + 2 + digits]);
+      if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) break;
+      code = code << 4 | static_cast<std::uint32_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+      ++digits;
+    }
+    const bool complete = wanted == 255 ? digits > 0 : digits == wanted && wanted > 0;
+    if (complete && code >= 0x80 && code <= 0x10FFFF && !(code >= 0xD800 && code <= 0xDFFF)) {
+      append_code_point(code, out);
+      i += 1 + digits;
+    } else {
+      out += pattern[i];
+      out += pattern[++i];
+    }
+  }
+  return out;
+}
+
+int engine_flags(const RegexFlags& flags) {
+  int bits = TCL_REG_ADVANCED;
+  switch (flags.syntax) {
+    case RegexFlags::Syntax::kAdvanced: break;
+    case RegexFlags::Syntax::kExtended: bits = TCL_REG_EXTENDED; break;
+    case RegexFlags::Syntax::kBasic: bits = TCL_REG_BASIC; break;
+    case RegexFlags::Syntax::kQuoted: bits = TCL_REG_QUOTE; break;
+  }
+  if (flags.ignore_case) bits |= TCL_REG_NOCASE;
+  if (flags.expanded) bits |= TCL_REG_EXPANDED;
+  if (flags.newline_stops) bits |= TCL_REG_NLSTOP;
+  if (flags.newline_anchors) bits |= TCL_REG_NLANCH;
+  return bits;
+}
+
+/// The pattern behind one character of any kind, if it holds something that looks back.
+std::optional<std::string> behind_character(std::string_view pattern, const RegexFlags& flags) {
+  if (flags.syntax != RegexFlags::Syntax::kAdvanced || pattern.starts_with("***")) return std::nullopt;
+  bool looks_back = flags.newline_anchors && pattern.find('^') != std::string_view::npos;
+  for (std::string_view sign : {"\\m", "\\M", "\\y", "\\Y", "[[:<:]]", "[[:>:]]"}) {
+    looks_back = looks_back || pattern.find(sign) != std::string_view::npos;
+  }
+  if (!looks_back) return std::nullopt;
+  // Embedded options stay in front.
+  std::string_view options;
+  if (pattern.starts_with("(?") && pattern.size() > 2 && to_lower(pattern[2]) >= 'a' && to_lower(pattern[2]) <= 'z') {
+    options = pattern.substr(0, pattern.find(')') + 1);
+  }
+  return std::string(options) + "(?:.|\n)(?:" + std::string(pattern.substr(options.size())) + ")";
+}
+
+/// Tcl sets up its allocator once per process; its change of the locale is undone.
+void start_engine() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const char* current = std::setlocale(LC_CTYPE, nullptr);
+    const std::string locale = current == nullptr ? "C" : current;
+    Tcl_FindExecutable(nullptr);
+    std::setlocale(LC_CTYPE, locale.c_str());
+  });
+}
+
+[[noreturn]] void throw_invalid(Tcl_Obj* pattern, int flags) {
+  Tcl_Interp* interpreter = Tcl_CreateInterp();
+  std::string reason = "invalid regular expression";
+  if (Tcl_GetRegExpFromObj(interpreter, pattern, flags) == nullptr) {
+    reason = Tcl_GetStringResult(interpreter);
+    const std::string_view lead = "couldn't compile regular expression pattern: ";
+    if (reason.starts_with(lead)) reason.erase(0, lead.size());
+    if (reason == "nfa has too many states") reason = "regular expression is too complex";
+  }
+  Tcl_DeleteInterp(interpreter);
+  throw SqlError("2201B", "invalid regular expression: " + reason);
+}
+
+}  // namespace
+
+RegexFlags parse_regex_flags(std::string_view letters) {
+  RegexFlags flags;
+  for (std::size_t i = 0; i < letters.size(); i += character_size(letters[i])) {
+    switch (letters[i]) {
+      case 'g': flags.global = true; break;
+      case 'b': flags.syntax = RegexFlags::Syntax::kBasic; break;
+      case 'e': flags.syntax = RegexFlags::Syntax::kExtended; break;
+      case 'q': flags.syntax = RegexFlags::Syntax::kQuoted; break;
+      case 'c': flags.ignore_case = false; break;
+      case 'i': flags.ignore_case = true; break;
+      case 'm':
+      case 'n': flags.newline_stops = flags.newline_anchors = true; break;
+      case 'p':
+        flags.newline_stops = true;
+        flags.newline_anchors = false;
+        break;
+      case 's': flags.newline_stops = flags.newline_anchors = false; break;
+      case 't': flags.expanded = false; break;
+      case 'w':
+        flags.newline_stops = false;
+        flags.newline_anchors = true;
+        break;
+      case 'x': flags.expanded = true; break;
+      default:
+        throw SqlError("22023", "invalid regular expression option: \"" +
+                                    std::string(first_character(letters.substr(i))) + "\"");
+    }
+  }
+  return flags;
+}
+
+struct RegularExpression::Compiled {
+  Tcl_Obj* pattern = nullptr;
+  Tcl_RegExp expression = nullptr;
+  CharacterCodes codes;
+
+  ~Compiled() {
+    if (pattern != nullptr) Tcl_DecrRefCount(pattern);
+  }
+};
+
+RegularExpression::RegularExpression(std::string_view pattern, RegexFlags flags, bool looks_back)
+    : compiled_(std::make_unique<Compiled>()) {
+  start_engine();
+  const bool literal = flags.syntax == RegexFlags::Syntax::kQuoted;
+  const std::string written = literal ? std::string(pattern) : expand_escapes(pattern);
+  std::string translated;
+  if (is_ascii(written)) {
+    translated = written;
+  } else {
+    std::vector<std::uint32_t> characters;
+    for (std::string_view rest = written; !rest.empty(); rest.remove_prefix(character_size(rest[0]))) {
+      if (character_size(rest[0]) > 1) characters.push_back(code_point(rest));
+    }
+    compiled_->codes = CharacterCodes(std::move(characters));
+    std::vector<std::uint32_t> others;
+    for (std::string_view rest = written; !rest.empty(); rest.remove_prefix(character_size(rest[0]))) {
+      if (character_size(rest[0]) == 1) {
+        translated += rest[0];
+      } else {
+        append_code_point(compiled_->codes.code(code_point(rest), others), translated);
+      }
+    }
+  }
+  compiled_->pattern = Tcl_NewStringObj(translated.data(), static_cast<int>(translated.size()));
+  Tcl_IncrRefCount(compiled_->pattern);
+  const int bits = engine_flags(flags);
+  compiled_->expression = Tcl_GetRegExpFromObj(nullptr, compiled_->pattern, bits);
+  if (compiled_->expression == nullptr) throw_invalid(compiled_->pattern, bits);
+  Tcl_RegExpInfo info;
+  Tcl_RegExpGetInfo(compiled_->expression, &info);
+  group_count_ = static_cast<std::size_t>(info.nsubs);
+  if (!looks_back) return;
+  if (const std::optional<std::string> behind = behind_character(pattern, flags)) {
+    with_character_before_.reset(new RegularExpression(*behind, flags, false));
+  }
+}
+
+RegularExpression::~RegularExpression() = default;
+
+const RegularExpression& RegularExpression::compiled(std::string_view pattern, RegexFlags flags) {
+  struct Entry {
+    std::string pattern;
+    RegexFlags flags;
+    std::unique_ptr<RegularExpression> expression;
+  };
+  constexpr std::size_t kRemembered = 32;
+  // The engine's objects belong to the thread that made them. Most recently used first.
+  thread_local std::list<Entry> cache;
+  flags.global = false;
+  const auto found = std::ranges::find_if(
+      cache, [&](const Entry& entry) { return entry.flags == flags && entry.pattern == pattern; });
+  if (found != cache.end()) {
+    cache.splice(cache.begin(), cache, found);
+    return *cache.front().expression;
+  }
+  std::unique_ptr<RegularExpression> expression(new RegularExpression(pattern, flags, true));
+  cache.push_front({std::string(pattern), flags, std::move(expression)});
+  if (cache.size() > kRemembered) cache.pop_back();
+  return *cache.front().expression;
+}
+
+bool RegularExpression::matches(std::string_view text) const {
+  const Subject subject(*this, text);
+  const int found = Tcl_RegExpExecObj(nullptr, compiled_->expression, static_cast<Tcl_Obj*>(subject.object_), 0, 0, 0);
+  if (found < 0) throw SqlError("2201B", "regular expression failed: regular expression is too complex");
+  return found > 0;
+}
+
+bool RegularExpression::search(const Subject& subject, std::size_t from, std::vector<RegexSpan>& groups) const {
+  const std::size_t first = subject.character_of(from);
+  const bool look_back = first > 0 && with_character_before_ != nullptr;
+  const Compiled& used = look_back ? *with_character_before_->compiled_ : *compiled_;
+  const std::size_t begin = look_back ? first - 1 : first;
+  const int found = Tcl_RegExpExecObj(nullptr, used.expression, static_cast<Tcl_Obj*>(subject.object_),
+                                      static_cast<int>(begin), -1, begin == 0 ? 0 : TCL_REG_NOTBOL);
+  if (found < 0) throw SqlError("2201B", "regular expression failed: regular expression is too complex");
+  if (found == 0) return false;
+  Tcl_RegExpInfo info;
+  Tcl_RegExpGetInfo(used.expression, &info);
+  groups.assign(group_count_ + 1, RegexSpan{});
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (info.matches[i].start < 0) continue;
+    const std::size_t skipped = look_back && i == 0 ? 1 : 0;
+    groups[i] = {subject.byte_of(begin + static_cast<std::size_t>(info.matches[i].start) + skipped),
+                 subject.byte_of(begin + static_cast<std::size_t>(info.matches[i].end))};
+  }
+  return true;
+}
+
+RegularExpression::Subject::Subject(const RegularExpression& expression, std::string_view text) : text_(text) {
+  std::vector<Tcl_UniChar> characters;
+  characters.reserve(text.size());
+  if (is_ascii(text)) {
+    characters.assign(text.begin(), text.end());
+  } else {
+    std::vector<std::uint32_t> others;
+    for (std::size_t at = 0; at < text.size(); at += character_size(text[at])) {
+      offsets_.push_back(at);
+      if (character_size(text[at]) == 1) {
+        characters.push_back(static_cast<Tcl_UniChar>(text[at]));
+      } else {
+        characters.push_back(expression.compiled_->codes.code(code_point(text.substr(at)), others));
+      }
+    }
+    offsets_.push_back(text.size());
+  }
+  Tcl_Obj* object = Tcl_NewUnicodeObj(characters.data(), static_cast<int>(characters.size()));
+  Tcl_IncrRefCount(object);
+  object_ = object;
+}
+
+RegularExpression::Subject::~Subject() {
+  Tcl_Obj* object = static_cast<Tcl_Obj*>(object_);
+  Tcl_DecrRefCount(object);
+}
+
+std::size_t RegularExpression::Subject::character_of(std::size_t byte) const {
+  if (offsets_.empty()) return byte;
+  return static_cast<std::size_t>(std::ranges::lower_bound(offsets_, byte) - offsets_.begin());
+}
+
+std::size_t RegularExpression::Subject::byte_of(std::size_t character) const {
+  return offsets_.empty() ? character : offsets_[character];
+}
+
+}  // namespace redquel::sql

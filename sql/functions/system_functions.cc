@@ -1,0 +1,317 @@
+// System information functions (manual 9.26) that need no more than the session and the catalog, and gen_random_uuid.
+
+#include <algorithm>
+
+#include "sql/catalog/catalog.h"
+#include "sql/error.h"
+#include "sql/functions/characters.h"
+#include "sql/functions/families.h"
+#include "sql/functions/lift.h"
+#include "sql/functions/object_names.h"
+#include "sql/functions/random_generator.h"
+#include "sql/types/datetime.h"
+
+namespace redquel::sql {
+namespace {
+
+using Context = const EvaluationContext&;
+using Text = std::string_view;
+using Int = std::int32_t;
+
+constexpr auto kStable = Volatility::kStable;
+
+// ---- session --------------------------------------------------------------------------------------------------------
+
+const std::string* shown(Context context, std::string_view name) {
+  if (context.show == nullptr) return nullptr;
+  std::string lower;
+  for (char c : name) lower += to_lower(c);
+  return context.show(context.session, lower);
+}
+
+void version(Context context, std::string& out) {
+  const std::string* number = shown(context, "server_version");
+  out = "PostgreSQL " + (number == nullptr ? "15.0" : *number) + " (redquel) on x86_64-pc-linux-gnu, compiled by g++ " +
+        __VERSION__ + ", 64-bit";
+}
+void database(Context context, std::string& out) { out = context.database; }
+void user(Context context, std::string& out) { out = context.user; }
+bool schema(Context context, std::string& out) {
+  for (const std::string& name : context.search_path) {
+    if (context.catalog != nullptr && !context.catalog->schemas.contains(name) && name != "pg_catalog") continue;
+    out = name;
+    return true;
+  }
+  return false;
+}
+Int backend_pid(Context context) { return context.backend_pid; }
+
+bool setting_or_null(Context context, Text name, bool missing_ok, std::string& out) {
+  const std::string* value = shown(context, name);
+  if (value == nullptr && missing_ok) return false;
+  if (value == nullptr) {
+    throw SqlError("42704", "unrecognized configuration parameter \"" + std::string(name) + "\"");
+  }
+  out = *value;
+  return true;
+}
+void setting(Context context, Text name, std::string& out) { setting_or_null(context, name, false, out); }
+
+/// Never decreases and differs between transactions; it counts nothing.
+std::int64_t transaction_id(Context context) { return context.transaction_timestamp; }
+
+std::int64_t start_time() {
+  static const std::int64_t start = current_timestamp();
+  return start;
+}
+
+// ---- types and encodings --------------------------------------------------------------------------------------------
+
+ColumnPtr type_of(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, Context) {
+  const auto oid = static_cast<std::int32_t>(arguments[0]->type().oid);
+  return std::make_shared<const Column>(Column::constant(result, oid, rows));
+}
+
+bool type_text(std::optional<Int> type, std::optional<Int> modifier, std::string& out) {
+  if (!type) return false;
+  const auto oid = static_cast<Oid>(*type);
+  if (oid == 0) {
+    out = "-";
+  } else if (find_type(oid) == nullptr) {
+    out = "???";
+  } else {
+    out = format_type(Type{oid, modifier.value_or(-1)});
+  }
+  return true;
+}
+
+std::optional<Int> type_named(Text name) {
+  const TypeInfo* type = find_type(name);
+  return type == nullptr ? std::nullopt : std::optional(static_cast<Int>(type->oid));
+}
+
+/// PostgreSQL's numbers of encodings (pg_wchar.h).
+constexpr std::string_view kEncodings[] = {
+    "SQL_ASCII", "EUC_JP", "EUC_CN", "EUC_KR", "EUC_TW", "EUC_JIS_2004", "UTF8", "MULE_INTERNAL", "LATIN1", "LATIN2",
+    "LATIN3", "LATIN4", "LATIN5", "LATIN6", "LATIN7", "LATIN8", "LATIN9", "LATIN10", "WIN1256", "WIN1258", "WIN866",
+    "WIN874", "KOI8R", "WIN1251", "WIN1252", "ISO_8859_5", "ISO_8859_6", "ISO_8859_7", "ISO_8859_8", "WIN1250", "WIN1253",
+    "WIN1254", "WIN1255", "WIN1257", "KOI8U", "SJIS", "BIG5", "GBK", "UHC", "GB18030", "JOHAB", "SHIFT_JIS_2004"};
+
+Text encoding_name(Int number) {
+  if (number < 0 || number >= static_cast<Int>(std::size(kEncodings))) return "";
+  return kEncodings[number];
+}
+Int encoding_number(Text name) {
+  const auto clean = [](Text text) {
+    std::string letters;
+    for (char c : text) {
+      if (is_alphanumeric(c)) letters += to_lower(c);
+    }
+    return letters;
+  };
+  for (Int i = 0; i < static_cast<Int>(std::size(kEncodings)); ++i) {
+    if (clean(kEncodings[i]) == clean(name)) return i;
+  }
+  return clean(name) == "unicode" ? 6 : -1;
+}
+void client_encoding(Context context, std::string& out) {
+  const std::string* value = shown(context, "client_encoding");
+  out = value == nullptr ? "UTF8" : *value;
+}
+
+// ---- catalog --------------------------------------------------------------------------------------------------------
+
+Oid as_oid(Int bits) { return static_cast<Oid>(bits); }
+
+std::string owner_name(Context context, Int role) {
+  constexpr Int kBootstrapRole = 10;
+  return role == kBootstrapRole ? context.user : "unknown (OID=" + std::to_string(as_oid(role)) + ")";
+}
+
+std::optional<bool> table_is_visible(Context context, Int relation) {
+  const Oid oid = as_oid(relation);
+  if (oid < kFirstUserOid) return true;
+  const std::string name = relation_name(oid, context);
+  if (name == std::to_string(oid)) return std::nullopt;
+  return find_relation(name, context) == oid && name.find('.') == std::string::npos;
+}
+std::optional<bool> type_is_visible(Int type) {
+  return find_type(as_oid(type)) == nullptr ? std::nullopt : std::optional(true);
+}
+bool is_visible(Int) { return true; }
+
+std::optional<std::string> comment_text(const std::string& comment) {
+  return comment.empty() ? std::nullopt : std::optional(comment);
+}
+std::optional<std::string> relation_comment(Context context, Int relation) {
+  if (context.catalog == nullptr) return std::nullopt;
+  if (const auto table = context.catalog->find_table(as_oid(relation))) return comment_text(table->comment);
+  for (const auto& [oid, table] : context.catalog->tables) {
+    if (table->primary_key_oid == as_oid(relation)) return comment_text(table->primary_key_comment);
+    for (const IndexDef& index : table->indexes) {
+      if (index.oid == as_oid(relation)) return comment_text(index.comment);
+    }
+  }
+  const auto sequence = context.catalog->sequences.find(as_oid(relation));
+  return sequence == context.catalog->sequences.end() ? std::nullopt : comment_text(sequence->second.comment);
+}
+std::optional<std::string> object_comment(Context context, Int object, Text catalog) {
+  if (catalog == "pg_class") return relation_comment(context, object);
+  if (catalog == "pg_namespace" && context.catalog != nullptr) {
+    for (const auto& [name, schema] : context.catalog->schemas) {
+      if (schema.oid == as_oid(object)) return comment_text(schema.comment);
+    }
+  }
+  return std::nullopt;
+}
+std::optional<std::string> column_comment(Context context, Int relation, Int number) {
+  if (context.catalog == nullptr) return std::nullopt;
+  const auto table = context.catalog->find_table(as_oid(relation));
+  if (table == nullptr) return std::nullopt;
+  const ColumnDef* column = table->find_column(static_cast<std::int16_t>(number));
+  return column == nullptr ? std::nullopt : comment_text(column->comment);
+}
+
+std::optional<std::string> serial_sequence(Context context, Text table_name, Text column_name) {
+  const Oid oid = relation_named(table_name, context);
+  const auto table = context.catalog == nullptr ? nullptr : context.catalog->find_table(oid);
+  if (table == nullptr) return std::nullopt;
+  const ColumnDef* column = table->find_column(column_name);
+  if (column == nullptr) {
+    throw SqlError("42703", "column \"" + std::string(column_name) + "\" of relation \"" + table->name +
+                                "\" does not exist");
+  }
+  const auto sequence = context.catalog->sequences.find(column->sequence);
+  if (sequence == context.catalog->sequences.end()) return std::nullopt;
+  return sequence->second.schema + "." + sequence->second.name;
+}
+
+Int regclass_of(Context context, Text name) { return static_cast<Int>(relation_named(name, context)); }
+std::optional<Int> regclass_or_null(Context context, Text name) {
+  const std::optional<Oid> found = find_relation(name, context);
+  return found ? std::optional(static_cast<Int>(*found)) : std::nullopt;
+}
+
+// ---- sizes ----------------------------------------------------------------------------------------------------------
+
+/// A unit serves up to ten thousand of it; the last step rounds half away from zero.
+std::string size_text(std::int64_t size) {
+  constexpr std::string_view kUnits[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+  std::uint64_t magnitude = size < 0 ? 0 - static_cast<std::uint64_t>(size) : static_cast<std::uint64_t>(size);
+  std::size_t unit = 0;
+  if (magnitude >= 10 * 1024) {
+    // From here on in halves of the unit, so that the rounding needs no more.
+    for (magnitude >>= 9, unit = 1; magnitude >= 20 * 1024 - 1 && unit + 1 < std::size(kUnits); ++unit) magnitude >>= 10;
+    magnitude = (magnitude + 1) / 2;
+  }
+  return (size < 0 ? "-" : "") + std::to_string(magnitude) + " " + std::string(kUnits[unit]);
+}
+
+// ---- uuid -----------------------------------------------------------------------------------------------------------
+
+Uuid random_uuid() {
+  Uuid uuid;
+  fill_random(uuid.bytes.data(), uuid.bytes.size());
+  uuid.bytes[6] = static_cast<std::uint8_t>((uuid.bytes[6] & 0x0F) | 0x40);  // version 4
+  uuid.bytes[8] = static_cast<std::uint8_t>((uuid.bytes[8] & 0x3F) | 0x80);
+  return uuid;
+}
+
+std::vector<ScalarFunction> session_functions() {
+  return {
+      scalar<version>("version", {}, kText, kStable),
+      scalar<database>("current_database", {}, kName, kStable),
+      scalar<database>("current_catalog", {}, kName, kStable),
+      scalar<schema>("current_schema", {}, kName, kStable),
+      scalar<user>("current_user", {}, kName, kStable),
+      scalar<user>("session_user", {}, kName, kStable),
+      scalar<user>("current_role", {}, kName, kStable),
+      scalar<user>("user", {}, kName, kStable),
+      scalar<user>("getpgusername", {}, kName, kStable),
+      scalar<backend_pid>("pg_backend_pid", {}, kInt4, kStable),
+      scalar<setting>("current_setting", {kText}, kText, kStable),
+      scalar<setting_or_null>("current_setting", {kText, kBool}, kText, kStable),
+      scalar<transaction_id>("txid_current", {}, kInt8, kStable),
+      scalar<[](Context) { return start_time(); }>("pg_postmaster_start_time", {}, kTimestamptz, kStable),
+      scalar<[](Context) { return start_time(); }>("pg_conf_load_time", {}, kTimestamptz, kStable),
+      scalar<[] { return false; }>("pg_is_in_recovery", {}, kBool, kStable),
+      scalar<[] { return false; }>("pg_jit_available", {}, kBool, kStable),
+      scalar<[] { return std::int32_t{0}; }>("pg_trigger_depth", {}, kInt4, kStable),
+      scalar<[] { return std::int32_t{0}; }>("pg_my_temp_schema", {}, kOidType, kStable),
+      scalar<[](Int) { return false; }>("pg_is_other_temp_schema", {kOidType}, kBool, kStable),
+      scalar<random_uuid>("gen_random_uuid", {}, kUuid, Volatility::kVolatile),
+  };
+}
+
+std::vector<ScalarFunction> catalog_functions() {
+  return {
+      column_function("pg_typeof", {kAny}, kRegtype, type_of, kStable, false),
+      scalar<type_text>("format_type", {kOidType, kInt4}, kText, kStable),
+      scalar<type_named>("to_regtype", {kText}, kRegtype, kStable),
+      scalar<regclass_or_null>("to_regclass", {kText}, kRegclass, kStable),
+      scalar<encoding_name>("pg_encoding_to_char", {kInt4}, kName, kStable),
+      scalar<encoding_number>("pg_char_to_encoding", {kName}, kInt4, kStable),
+      scalar<client_encoding>("pg_client_encoding", {}, kName, kStable),
+      scalar<[] { return Text("UTF8"); }>("getdatabaseencoding", {}, kName, kStable),
+      scalar<owner_name>("pg_get_userbyid", {kOidType}, kName, kStable),
+      scalar<table_is_visible>("pg_table_is_visible", {kOidType}, kBool, kStable),
+      scalar<type_is_visible>("pg_type_is_visible", {kOidType}, kBool, kStable),
+      scalar<is_visible>("pg_function_is_visible", {kOidType}, kBool, kStable),
+      scalar<is_visible>("pg_operator_is_visible", {kOidType}, kBool, kStable),
+      scalar<is_visible>("pg_opclass_is_visible", {kOidType}, kBool, kStable),
+      scalar<is_visible>("pg_opfamily_is_visible", {kOidType}, kBool, kStable),
+      scalar<is_visible>("pg_collation_is_visible", {kOidType}, kBool, kStable),
+      scalar<is_visible>("pg_conversion_is_visible", {kOidType}, kBool, kStable),
+      scalar<relation_comment>("obj_description", {kOidType}, kText, kStable),
+      scalar<object_comment>("obj_description", {kOidType, kName}, kText, kStable),
+      scalar<object_comment>("shobj_description", {kOidType, kName}, kText, kStable),
+      scalar<column_comment>("col_description", {kOidType, kInt4}, kText, kStable),
+      scalar<serial_sequence>("pg_get_serial_sequence", {kText, kText}, kText, kStable),
+      scalar<size_text>("pg_size_pretty", {kInt8}, kText),
+  };
+}
+
+/// Every role may do everything until roles come; what is asked about must exist where it is named.
+void add_privileges(std::vector<ScalarFunction>& table) {
+  for (std::string_view name :
+       {"has_database_privilege", "has_schema_privilege", "has_function_privilege", "has_language_privilege",
+        "has_tablespace_privilege", "has_type_privilege", "has_foreign_data_wrapper_privilege", "has_server_privilege"}) {
+    table.push_back(scalar<[](Text, Text) { return true; }>(name, {kText, kText}, kBool, kStable));
+    table.push_back(scalar<[](Int, Text) { return true; }>(name, {kOidType, kText}, kBool, kStable));
+    table.push_back(scalar<[](Text, Text, Text) { return true; }>(name, {kName, kText, kText}, kBool, kStable));
+    table.push_back(scalar<[](Text, Int, Text) { return true; }>(name, {kName, kOidType, kText}, kBool, kStable));
+    table.push_back(scalar<[](Int, Text, Text) { return true; }>(name, {kOidType, kText, kText}, kBool, kStable));
+    table.push_back(scalar<[](Int, Int, Text) { return true; }>(name, {kOidType, kOidType, kText}, kBool, kStable));
+  }
+  for (std::string_view name : {"has_table_privilege", "has_any_column_privilege", "has_sequence_privilege"}) {
+    constexpr auto named = [](Context c, Text relation, Text) { return relation_named(relation, c), true; };
+    constexpr auto named_for = [](Context c, Text, Text relation, Text) { return relation_named(relation, c), true; };
+    table.push_back(scalar<named>(name, {kText, kText}, kBool, kStable));
+    table.push_back(scalar<named_for>(name, {kName, kText, kText}, kBool, kStable));
+    table.push_back(scalar<[](Int, Text) { return true; }>(name, {kOidType, kText}, kBool, kStable));
+    table.push_back(scalar<[](Text, Int, Text) { return true; }>(name, {kName, kOidType, kText}, kBool, kStable));
+    table.push_back(scalar<[](Int, Int, Text) { return true; }>(name, {kOidType, kOidType, kText}, kBool, kStable));
+  }
+  table.push_back(scalar<[](Text, Text) { return true; }>("pg_has_role", {kName, kText}, kBool, kStable));
+  table.push_back(scalar<[](Int, Text) { return true; }>("pg_has_role", {kOidType, kText}, kBool, kStable));
+  table.push_back(scalar<[](Text, Text, Text) { return true; }>("pg_has_role", {kName, kName, kText}, kBool, kStable));
+}
+
+}  // namespace
+
+std::vector<ScalarFunction> system_functions() {
+  std::vector<ScalarFunction> table = session_functions();
+  const std::vector<ScalarFunction> catalog = catalog_functions();
+  table.insert(table.end(), catalog.begin(), catalog.end());
+  add_privileges(table);
+  return table;
+}
+
+std::vector<CastFunction> name_casts() {
+  return {
+      cast<regclass_of>(kText, kRegclass, CastContext::kImplicit, kStable),
+      cast<regclass_of>(kVarchar, kRegclass, CastContext::kImplicit, kStable),
+  };
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,175 @@
+#include "sql/system_tables/constraints.h"
+
+#include <algorithm>
+
+#include "sql/error.h"
+#include "sql/functions/characters.h"
+#include "sql/functions/quote.h"
+#include "sql/system_tables/relations.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::sql {
+namespace {
+
+/// The table's columns that a deparsed expression names, in the table's order.
+std::vector<std::int16_t> columns_in(std::string_view expression, const TableDef& table) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < expression.size();) {
+    const char c = expression[i];
+    std::string word;
+    if (c == '\'' || c == '"') {
+      for (++i; i < expression.size(); ++i) {
+        if (expression[i] == c) {
+          if (i + 1 >= expression.size() || expression[i + 1] != c) break;
+          ++i;
+        }
+        word += expression[i];
+      }
+      ++i;
+      if (c == '"') words.push_back(word);
+    } else if (is_alphanumeric(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80) {
+      while (i < expression.size() && (is_alphanumeric(expression[i]) || expression[i] == '_' || expression[i] == '$' ||
+                                       static_cast<unsigned char>(expression[i]) >= 0x80)) {
+        word += expression[i++];
+      }
+      words.push_back(word);
+    } else {
+      ++i;
+    }
+  }
+  std::vector<std::int16_t> numbers;
+  for (const ColumnDef& column : table.columns) {
+    if (std::ranges::find(words, column.name) != words.end()) numbers.push_back(column.number);
+  }
+  return numbers;
+}
+
+std::string column_list(const TableDef& table, const std::vector<std::int16_t>& numbers) {
+  std::string text;
+  for (std::int16_t number : numbers) {
+    const ColumnDef* column = table.find_column(number);
+    if (column == nullptr) continue;
+    if (!text.empty()) text += ", ";
+    append_quoted_identifier(column->name, text);
+  }
+  return text;
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// 'it''s' → it's; nullopt where the text is anything else than one string literal.
+std::optional<std::string> string_literal(std::string_view text) {
+  if (text.size() < 2 || text.front() != '\'' || text.back() != '\'') return std::nullopt;
+  std::string value;
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+    if (text[i] == '\'' && (++i + 1 >= text.size() || text[i] != '\'')) return std::nullopt;
+    value += text[i];
+  }
+  return value;
+}
+
+/// A literal as PostgreSQL prints it after analysis: 'x'::text, '2020-01-01'::date, '-1'::integer, but plain 5.
+std::optional<std::string> literal_text(std::string_view text, Type type) {
+  if (text.starts_with('-') && is_digits(text.substr(1)) && text.size() <= 10) {
+    return "'" + std::string(text) + "'::integer";
+  }
+  const std::optional<std::string> literal = string_literal(text);
+  if (!literal) return std::nullopt;
+  const Type plain{type.oid};
+  std::string value;
+  try {
+    value = format_value(plain, parse_value(plain, *literal, {}));
+  } catch (const SqlError&) {
+    value = *literal;
+  }
+  const bool number = type.oid == oid::kInt2 || type.oid == oid::kInt4 || type.oid == oid::kInt8;
+  if (number && type.oid == oid::kInt4 && is_digits(value)) return value;
+  if (type.oid == oid::kBool && value.size() == 1) return std::string(value == "t" ? "true" : "false");
+  std::string quoted;
+  append_quoted_literal(value, quoted);
+  return quoted + "::" + (type.oid == oid::kBpchar ? "bpchar" : format_type(plain));
+}
+
+}  // namespace
+
+std::vector<Constraint> constraints_of(const TableDef& table) {
+  std::vector<Constraint> constraints;
+  for (const IndexDef& index : all_indexes(table)) {
+    if (!index.constraint) continue;
+    Constraint made{.oid = index.oid, .name = index.name, .type = index.primary ? 'p' : 'u', .table = &table, .index = index.oid};
+    for (const IndexDef::Part& part : index.parts) made.columns.push_back(part.column);
+    made.nulls_not_distinct = index.nulls_not_distinct;
+    constraints.push_back(std::move(made));
+  }
+  for (std::size_t i = 0; i < table.checks.size(); ++i) {
+    const CheckDef& check = table.checks[i];
+    constraints.push_back({.oid = check_oid(table, i), .name = check.name, .type = 'c', .table = &table,
+                           .columns = columns_in(check.expression_sql, table), .expression = check.expression_sql,
+                           .comment = check.comment});
+  }
+  return constraints;
+}
+
+std::vector<Constraint> all_constraints(const CatalogSnapshot& catalog) {
+  std::vector<Constraint> constraints;
+  for (const auto& [oid, table] : catalog.tables) {
+    for (Constraint& constraint : constraints_of(*table)) constraints.push_back(std::move(constraint));
+  }
+  return constraints;
+}
+
+std::string constraint_definition(const Constraint& constraint, bool pretty) {
+  if (constraint.type == 'c') {
+    return pretty ? "CHECK (" + constraint.expression + ")" : "CHECK ((" + constraint.expression + "))";
+  }
+  const std::string columns = column_list(*constraint.table, constraint.columns);
+  if (constraint.type == 'p') return "PRIMARY KEY (" + columns + ")";
+  return std::string("UNIQUE ") + (constraint.nulls_not_distinct ? "NULLS NOT DISTINCT " : "") + "(" + columns + ")";
+}
+
+std::string index_definition(const TableDef& table, const IndexDef& index, const std::string& table_name) {
+  std::string text = index.unique ? "CREATE UNIQUE INDEX " : "CREATE INDEX ";
+  append_quoted_identifier(index.name, text);
+  text += " ON " + table_name + " USING ";
+  text += index.method == IndexMethod::kBtree ? "btree" : index.method == IndexMethod::kHash ? "hash" : "zset";
+  text += " (";
+  bool first = true;
+  for (const IndexDef::Part& part : index.parts) {
+    const ColumnDef* column = table.find_column(part.column);
+    if (column == nullptr) continue;
+    if (!first) text += ", ";
+    first = false;
+    append_quoted_identifier(column->name, text);
+    if (part.descending) text += " DESC";
+    if (part.nulls_first != part.descending) text += part.nulls_first ? " NULLS FIRST" : " NULLS LAST";
+  }
+  text += ")";
+  if (index.nulls_not_distinct) text += " NULLS NOT DISTINCT";
+  if (!index.definition_suffix.empty()) text += " " + index.definition_suffix;
+  return text;
+}
+
+bool has_default(const ColumnDef& column) {
+  if (!column.default_sql.empty()) return true;
+  return column.sequence != 0 && column.identity == ColumnDef::Identity::kNone;
+}
+
+std::string default_expression(const CatalogSnapshot& catalog, const ColumnDef& column,
+                               const std::vector<std::string>& search_path) {
+  if (!has_default(column)) return {};
+  const auto sequence = catalog.sequences.find(column.sequence);
+  const bool is_serial = column.identity == ColumnDef::Identity::kNone && sequence != catalog.sequences.end();
+  if (is_serial && (column.default_sql.empty() || column.default_sql.starts_with("nextval("))) {
+    const std::optional<Relation> relation = find_relation(catalog, sequence->first);
+    std::string text = "nextval(";
+    append_quoted_literal(is_visible(catalog, *relation, search_path) ? quote_identifier(relation->name) : qualified_name(*relation),
+                          text);
+    return text + "::regclass)";
+  }
+  if (std::optional<std::string> literal = literal_text(column.default_sql, column.type)) return *std::move(literal);
+  return column.default_sql;
+}
+
+}  // namespace redquel::sql

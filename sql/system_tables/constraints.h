@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sql/catalog/catalog.h"
+
+namespace redquel::sql {
+
+/// A row of pg_constraint.
+struct Constraint {
+  Oid oid = 0;
+  std::string name;
+  char type = 'c';  // p, u, c
+  const TableDef* table = nullptr;
+  Oid index = 0;    // p, u
+  std::vector<std::int16_t> columns;
+  bool nulls_not_distinct = false;
+  std::string expression;  // c
+  std::string comment;
+};
+
+std::vector<Constraint> all_constraints(const CatalogSnapshot& catalog);
+std::vector<Constraint> constraints_of(const TableDef& table);
+
+/// pg_get_constraintdef(): PRIMARY KEY (id), CHECK ((salary > 0)); `pretty` leaves out the outer parentheses.
+std::string constraint_definition(const Constraint& constraint, bool pretty);
+
+/// pg_get_indexdef(): CREATE UNIQUE INDEX emp_pkey ON public.emp USING btree (id). `table_name` as it is to be written.
+std::string index_definition(const TableDef& table, const IndexDef& index, const std::string& table_name);
+
+/// pg_get_expr() of a column's default; empty: it has none. `search_path`: where a sequence needs no schema.
+std::string default_expression(const CatalogSnapshot& catalog, const ColumnDef& column,
+                               const std::vector<std::string>& search_path);
+/// pg_attrdef has a row for it.
+bool has_default(const ColumnDef& column);
+
+// Oids of what the snapshot does not number: made from the table's and a position, above all that are handed out.
+
+inline Oid check_oid(const TableDef& table, std::size_t position) {
+  return 0x80000000U | ((table.oid & 0x7fffffU) << 7) | static_cast<Oid>(position & 0x7fU);
+}
+inline Oid default_oid(const TableDef& table, const ColumnDef& column) {
+  return 0xC0000000U | ((table.oid & 0x7ffffU) << 11) | static_cast<Oid>(column.number & 0x7ff);
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,72 @@
+// pg_depend: what goes when something is dropped. pg_description: comments.
+
+#include "sql/system_tables/constraints.h"
+#include "sql/system_tables/families.h"
+#include "sql/system_tables/relations.h"
+#include "sql/system_tables/row_writer.h"
+
+namespace redquel::sql {
+namespace {
+
+// The catalogs that rows stand in.
+constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615;
+
+void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& table) {
+  out.add(kType, table.row_type, 0, kClass, table.oid, 0, 'i');
+  out.add(kClass, table.oid, 0, kNamespace, schema_oid(catalog, table.schema), 0, 'n');
+  for (const ColumnDef& column : table.columns) {
+    if (!has_default(column)) continue;
+    out.add(kAttrdef, default_oid(table, column), 0, kClass, table.oid, column.number, 'a');
+    if (column.sequence != 0) out.add(kAttrdef, default_oid(table, column), 0, kClass, column.sequence, 0, 'n');
+  }
+  for (const Constraint& constraint : constraints_of(table)) {
+    for (std::int16_t number : constraint.columns) out.add(kConstraint, constraint.oid, 0, kClass, table.oid, number, 'a');
+    if (constraint.index != 0) out.add(kClass, constraint.index, 0, kConstraint, constraint.oid, 0, 'i');
+  }
+  for (const IndexDef& index : table.indexes) {
+    if (index.constraint) continue;
+    for (const IndexDef::Part& part : index.parts) out.add(kClass, index.oid, 0, kClass, table.oid, part.column, 'a');
+  }
+}
+
+void add_sequence(RowWriter& out, const CatalogSnapshot& catalog, const SequenceDef& sequence) {
+  out.add(kClass, sequence.oid, 0, kNamespace, schema_oid(catalog, sequence.schema), 0, 'n');
+  const CatalogSnapshot::TablePtr owner = catalog.find_table(sequence.owner_table);
+  if (owner == nullptr) return;
+  const ColumnDef* column = owner->find_column(sequence.owner_column);
+  const bool identity = column != nullptr && column->identity != ColumnDef::Identity::kNone;
+  out.add(kClass, sequence.oid, 0, kClass, owner->oid, sequence.owner_column, identity ? 'i' : 'a');
+}
+
+void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const auto& [oid, table] : catalog.tables) add_table(out, catalog, *table);
+  for (const auto& [oid, sequence] : catalog.sequences) add_sequence(out, catalog, sequence);
+}
+
+void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  const auto add = [&](Oid object, Oid in, std::int32_t part, const std::string& comment) {
+    if (!comment.empty()) out.add(object, in, part, comment);
+  };
+  for (const auto& [name, schema] : catalog.schemas) add(schema.oid, kNamespace, 0, schema.comment);
+  for (const Relation& relation : all_relations(catalog)) add(relation.oid, kClass, 0, relation.comment);
+  for (const auto& [oid, table] : catalog.tables) {
+    for (const ColumnDef& column : table->columns) add(oid, kClass, column.number, column.comment);
+    for (const Constraint& constraint : constraints_of(*table)) add(constraint.oid, kConstraint, 0, constraint.comment);
+  }
+}
+
+const SystemTableDefinition kTables[] = {
+    {"pg_catalog", "pg_depend", 2608, 'r',
+     "classid oid!, objid oid!, objsubid int4!, refclassid oid!, refobjid oid!, refobjsubid int4!, deptype char!", dependencies},
+    {"pg_catalog", "pg_description", 2609, 'r',
+     "objoid oid!, classoid oid!, objsubid int4!, description text!", descriptions},
+    {"pg_catalog", "pg_shdescription", 2396, 'r', "objoid oid!, classoid oid!, description text!"},
+    {"pg_catalog", "pg_shdepend", 1214, 'r',
+     "dbid oid!, classid oid!, objid oid!, objsubid int4!, refclassid oid!, refobjid oid!, deptype char!"},
+};
+
+}  // namespace
+
+SystemTableFamily dependency_tables() { return kTables; }
+
+}  // namespace redquel::sql

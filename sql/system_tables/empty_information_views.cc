@@ -1,0 +1,161 @@
+// Views of information_schema that have no rows because redquel has none of the objects (yet).
+
+#include "sql/system_tables/families.h"
+
+namespace redquel::sql {
+namespace {
+
+const SystemTableDefinition kViews[] = {
+    {"information_schema", "_pg_foreign_data_wrappers", 13507, 'v',
+     "oid oid, fdwowner oid, fdwoptions _text, foreign_data_wrapper_catalog, foreign_data_wrapper_name, "
+     "authorization_identifier, foreign_data_wrapper_language character_data"},
+    {"information_schema", "_pg_foreign_servers", 13519, 'v',
+     "oid oid, srvoptions _text, foreign_server_catalog, foreign_server_name, foreign_data_wrapper_catalog, "
+     "foreign_data_wrapper_name, foreign_server_type character_data, foreign_server_version character_data, "
+     "authorization_identifier"},
+    {"information_schema", "_pg_foreign_table_columns", 13498, 'v',
+     "nspname name, relname name, attname name, attfdwoptions _text"},
+    {"information_schema", "_pg_foreign_tables", 13532, 'v',
+     "foreign_table_catalog, foreign_table_schema, foreign_table_name, ftoptions _text, foreign_server_catalog, "
+     "foreign_server_name, authorization_identifier"},
+    {"information_schema", "_pg_user_mappings", 13545, 'v',
+     "oid oid, umoptions _text, umuser oid, authorization_identifier, foreign_server_catalog, "
+     "foreign_server_name, srvowner"},
+    {"information_schema", "attributes", 13245, 'v',
+     "udt_catalog, udt_schema, udt_name, attribute_name, ordinal_position cardinal_number, "
+     "attribute_default character_data, is_nullable yes_or_no, data_type character_data, "
+     "character_maximum_length cardinal_number, character_octet_length cardinal_number, character_set_catalog, "
+     "character_set_schema, character_set_name, collation_catalog, collation_schema, collation_name, "
+     "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
+     "numeric_scale cardinal_number, datetime_precision cardinal_number, interval_type character_data, "
+     "interval_precision cardinal_number, attribute_udt_catalog, attribute_udt_schema, attribute_udt_name, "
+     "scope_catalog, scope_schema, scope_name, maximum_cardinality cardinal_number, dtd_identifier, "
+     "is_derived_reference_attribute yes_or_no"},
+    {"information_schema", "check_constraint_routine_usage", 13255, 'v',
+     "constraint_catalog, constraint_schema, constraint_name, specific_catalog, specific_schema, specific_name"},
+    {"information_schema", "column_column_usage", 13275, 'v',
+     "table_catalog, table_schema, table_name, column_name, dependent_column"},
+    {"information_schema", "column_domain_usage", 13280, 'v',
+     "domain_catalog, domain_schema, domain_name, table_catalog, table_schema, table_name, column_name"},
+    {"information_schema", "column_options", 13503, 'v',
+     "table_catalog, table_schema, table_name, column_name, option_name, option_value character_data"},
+    {"information_schema", "domain_constraints", 13310, 'v',
+     "constraint_catalog, constraint_schema, constraint_name, domain_catalog, domain_schema, domain_name, "
+     "is_deferrable yes_or_no, initially_deferred yes_or_no"},
+    {"information_schema", "domain_udt_usage", 13315, 'v',
+     "udt_catalog, udt_schema, udt_name, domain_catalog, domain_schema, domain_name"},
+    {"information_schema", "domains", 13320, 'v',
+     "domain_catalog, domain_schema, domain_name, data_type character_data, "
+     "character_maximum_length cardinal_number, character_octet_length cardinal_number, character_set_catalog, "
+     "character_set_schema, character_set_name, collation_catalog, collation_schema, collation_name, "
+     "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
+     "numeric_scale cardinal_number, datetime_precision cardinal_number, interval_type character_data, "
+     "interval_precision cardinal_number, domain_default character_data, udt_catalog, udt_schema, udt_name, "
+     "scope_catalog, scope_schema, scope_name, maximum_cardinality cardinal_number, dtd_identifier"},
+    {"information_schema", "element_types", 13493, 'v',
+     "object_catalog, object_schema, object_name, object_type character_data, collection_type_identifier, "
+     "data_type character_data, character_maximum_length cardinal_number, "
+     "character_octet_length cardinal_number, character_set_catalog, character_set_schema, character_set_name, "
+     "collation_catalog, collation_schema, collation_name, numeric_precision cardinal_number, "
+     "numeric_precision_radix cardinal_number, numeric_scale cardinal_number, "
+     "datetime_precision cardinal_number, interval_type character_data, interval_precision cardinal_number, "
+     "domain_default character_data, udt_catalog, udt_schema, udt_name, scope_catalog, scope_schema, "
+     "scope_name, maximum_cardinality cardinal_number, dtd_identifier"},
+    {"information_schema", "foreign_data_wrapper_options", 13511, 'v',
+     "foreign_data_wrapper_catalog, foreign_data_wrapper_name, option_name, option_value character_data"},
+    {"information_schema", "foreign_data_wrappers", 13515, 'v',
+     "foreign_data_wrapper_catalog, foreign_data_wrapper_name, authorization_identifier, "
+     "library_name character_data, foreign_data_wrapper_language character_data"},
+    {"information_schema", "foreign_server_options", 13524, 'v',
+     "foreign_server_catalog, foreign_server_name, option_name, option_value character_data"},
+    {"information_schema", "foreign_servers", 13528, 'v',
+     "foreign_server_catalog, foreign_server_name, foreign_data_wrapper_catalog, foreign_data_wrapper_name, "
+     "foreign_server_type character_data, foreign_server_version character_data, authorization_identifier"},
+    {"information_schema", "foreign_table_options", 13537, 'v',
+     "foreign_table_catalog, foreign_table_schema, foreign_table_name, option_name, option_value character_data"},
+    {"information_schema", "foreign_tables", 13541, 'v',
+     "foreign_table_catalog, foreign_table_schema, foreign_table_name, foreign_server_catalog, "
+     "foreign_server_name"},
+    {"information_schema", "role_routine_grants", 13358, 'v',
+     "grantor, grantee, specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, "
+     "routine_name, privilege_type character_data, is_grantable yes_or_no"},
+    {"information_schema", "role_udt_grants", 13450, 'v',
+     "grantor, grantee, udt_catalog, udt_schema, udt_name, privilege_type character_data, is_grantable yes_or_no"},
+    {"information_schema", "routine_column_usage", 13348, 'v',
+     "specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, routine_name, "
+     "table_catalog, table_schema, table_name, column_name"},
+    {"information_schema", "routine_privileges", 13353, 'v',
+     "grantor, grantee, specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, "
+     "routine_name, privilege_type character_data, is_grantable yes_or_no"},
+    {"information_schema", "routine_routine_usage", 13362, 'v',
+     "specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, routine_name"},
+    {"information_schema", "routine_sequence_usage", 13367, 'v',
+     "specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, routine_name, "
+     "sequence_catalog, sequence_schema, sequence_name"},
+    {"information_schema", "routine_table_usage", 13372, 'v',
+     "specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, routine_name, "
+     "table_catalog, table_schema, table_name"},
+    {"information_schema", "transforms", 13430, 'v',
+     "udt_catalog, udt_schema, udt_name, specific_catalog, specific_schema, specific_name, group_name, "
+     "transform_type character_data"},
+    {"information_schema", "triggered_update_columns", 13435, 'v',
+     "trigger_catalog, trigger_schema, trigger_name, event_object_catalog, event_object_schema, "
+     "event_object_table, event_object_column"},
+    {"information_schema", "triggers", 13440, 'v',
+     "trigger_catalog, trigger_schema, trigger_name, event_manipulation character_data, event_object_catalog, "
+     "event_object_schema, event_object_table, action_order cardinal_number, action_condition character_data, "
+     "action_statement character_data, action_orientation character_data, action_timing character_data, "
+     "action_reference_old_table, action_reference_new_table, action_reference_old_row, "
+     "action_reference_new_row, created time_stamp"},
+    {"information_schema", "udt_privileges", 13445, 'v',
+     "grantor, grantee, udt_catalog, udt_schema, udt_name, privilege_type character_data, is_grantable yes_or_no"},
+    {"information_schema", "user_defined_types", 13463, 'v',
+     "user_defined_type_catalog, user_defined_type_schema, user_defined_type_name, "
+     "user_defined_type_category character_data, is_instantiable yes_or_no, is_final yes_or_no, "
+     "ordering_form character_data, ordering_category character_data, ordering_routine_catalog, "
+     "ordering_routine_schema, ordering_routine_name, reference_type character_data, data_type character_data, "
+     "character_maximum_length cardinal_number, character_octet_length cardinal_number, character_set_catalog, "
+     "character_set_schema, character_set_name, collation_catalog, collation_schema, collation_name, "
+     "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
+     "numeric_scale cardinal_number, datetime_precision cardinal_number, interval_type character_data, "
+     "interval_precision cardinal_number, source_dtd_identifier, ref_dtd_identifier"},
+    {"information_schema", "user_mapping_options", 13550, 'v',
+     "authorization_identifier, foreign_server_catalog, foreign_server_name, option_name, "
+     "option_value character_data"},
+    {"information_schema", "user_mappings", 13555, 'v',
+     "authorization_identifier, foreign_server_catalog, foreign_server_name"},
+    {"information_schema", "view_column_usage", 13468, 'v',
+     "view_catalog, view_schema, view_name, table_catalog, table_schema, table_name, column_name"},
+    {"information_schema", "view_routine_usage", 13473, 'v',
+     "table_catalog, table_schema, table_name, specific_catalog, specific_schema, specific_name"},
+    {"information_schema", "view_table_usage", 13478, 'v',
+     "view_catalog, view_schema, view_name, table_catalog, table_schema, table_name"},
+    {"information_schema", "data_type_privileges", 13488, 'v',
+     "object_catalog, object_schema, object_name, object_type character_data, dtd_identifier"},
+    {"information_schema", "parameters", 13334, 'v',
+     "specific_catalog, specific_schema, specific_name, ordinal_position cardinal_number, "
+     "parameter_mode character_data, is_result yes_or_no, as_locator yes_or_no, parameter_name, "
+     "data_type character_data, character_maximum_length cardinal_number, "
+     "character_octet_length cardinal_number, character_set_catalog, character_set_schema, character_set_name, "
+     "collation_catalog, collation_schema, collation_name, numeric_precision cardinal_number, "
+     "numeric_precision_radix cardinal_number, numeric_scale cardinal_number, "
+     "datetime_precision cardinal_number, interval_type character_data, interval_precision cardinal_number, "
+     "udt_catalog, udt_schema, udt_name, scope_catalog, scope_schema, scope_name, "
+     "maximum_cardinality cardinal_number, dtd_identifier, parameter_default character_data"},
+    {"information_schema", "role_usage_grants", 13459, 'v',
+     "grantor, grantee, object_catalog, object_schema, object_name, object_type character_data, "
+     "privilege_type character_data, is_grantable yes_or_no"},
+    {"information_schema", "usage_privileges", 13454, 'v',
+     "grantor, grantee, object_catalog, object_schema, object_name, object_type character_data, "
+     "privilege_type character_data, is_grantable yes_or_no"},
+    {"information_schema", "views", 13483, 'v',
+     "table_catalog, table_schema, table_name, view_definition character_data, check_option character_data, "
+     "is_updatable yes_or_no, is_insertable_into yes_or_no, is_trigger_updatable yes_or_no, "
+     "is_trigger_deletable yes_or_no, is_trigger_insertable_into yes_or_no"},
+};
+
+}  // namespace
+
+SystemTableFamily empty_information_views() { return kViews; }
+
+}  // namespace redquel::sql

@@ -1,0 +1,96 @@
+// Catalogs of PostgreSQL's that have no rows because redquel has none of the objects (yet).
+
+#include "sql/system_tables/families.h"
+
+namespace redquel::sql {
+namespace {
+
+const SystemTableDefinition kTables[] = {
+    {"pg_catalog", "pg_amop", 2602, 'r',
+     "oid oid!, amopfamily oid!, amoplefttype oid!, amoprighttype oid!, amopstrategy int2!, amoppurpose char!, "
+     "amopopr oid!, amopmethod oid!, amopsortfamily oid!"},
+    {"pg_catalog", "pg_amproc", 2603, 'r',
+     "oid oid!, amprocfamily oid!, amproclefttype oid!, amprocrighttype oid!, amprocnum int2!, amproc regproc!"},
+    {"pg_catalog", "pg_db_role_setting", 2964, 'r', "setdatabase oid!, setrole oid!, setconfig _text"},
+    {"pg_catalog", "pg_default_acl", 826, 'r',
+     "oid oid!, defaclrole oid!, defaclnamespace oid!, defaclobjtype char!, defaclacl _aclitem!"},
+    {"pg_catalog", "pg_event_trigger", 3466, 'r',
+     "oid oid!, evtname name!, evtevent name!, evtowner oid!, evtfoid oid!, evtenabled char!, evttags _text"},
+    {"pg_catalog", "pg_extension", 3079, 'r',
+     "oid oid!, extname name!, extowner oid!, extnamespace oid!, extrelocatable bool!, extversion text!, "
+     "extconfig _oid, extcondition _text"},
+    {"pg_catalog", "pg_foreign_data_wrapper", 2328, 'r',
+     "oid oid!, fdwname name!, fdwowner oid!, fdwhandler oid!, fdwvalidator oid!, fdwacl _aclitem, "
+     "fdwoptions _text"},
+    {"pg_catalog", "pg_foreign_server", 1417, 'r',
+     "oid oid!, srvname name!, srvowner oid!, srvfdw oid!, srvtype text, srvversion text, srvacl _aclitem, "
+     "srvoptions _text"},
+    {"pg_catalog", "pg_foreign_table", 3118, 'r', "ftrelid oid!, ftserver oid!, ftoptions _text"},
+    {"pg_catalog", "pg_inherits", 2611, 'r', "inhrelid oid!, inhparent oid!, inhseqno int4!, inhdetachpending bool!"},
+    {"pg_catalog", "pg_init_privs", 3394, 'r',
+     "objoid oid!, classoid oid!, objsubid int4!, privtype char!, initprivs _aclitem!"},
+    {"pg_catalog", "pg_largeobject_metadata", 2995, 'r', "oid oid!, lomowner oid!, lomacl _aclitem"},
+    {"pg_catalog", "pg_parameter_acl", 6243, 'r', "oid oid!, parname text!, paracl _aclitem"},
+    {"pg_catalog", "pg_partitioned_table", 3350, 'r',
+     "partrelid oid!, partstrat char!, partnatts int2!, partdefid oid!, partattrs int2vector!, "
+     "partclass oidvector!, partcollation oidvector!, partexprs pg_node_tree"},
+    {"pg_catalog", "pg_policy", 3256, 'r',
+     "oid oid!, polname name!, polrelid oid!, polcmd char!, polpermissive bool!, polroles _oid!, "
+     "polqual pg_node_tree, polwithcheck pg_node_tree"},
+    {"pg_catalog", "pg_publication", 6104, 'r',
+     "oid oid!, pubname name!, pubowner oid!, puballtables bool!, pubinsert bool!, pubupdate bool!, "
+     "pubdelete bool!, pubtruncate bool!, pubviaroot bool!"},
+    {"pg_catalog", "pg_publication_namespace", 6237, 'r', "oid oid!, pnpubid oid!, pnnspid oid!"},
+    {"pg_catalog", "pg_publication_rel", 6106, 'r',
+     "oid oid!, prpubid oid!, prrelid oid!, prqual pg_node_tree, prattrs int2vector"},
+    {"pg_catalog", "pg_rewrite", 2618, 'r',
+     "oid oid!, rulename name!, ev_class oid!, ev_type char!, ev_enabled char!, is_instead bool!, "
+     "ev_qual pg_node_tree!, ev_action pg_node_tree!"},
+    {"pg_catalog", "pg_seclabel", 3596, 'r', "objoid oid!, classoid oid!, objsubid int4!, provider text!, label text!"},
+    {"pg_catalog", "pg_shseclabel", 3592, 'r', "objoid oid!, classoid oid!, provider text!, label text!"},
+    {"pg_catalog", "pg_statistic", 2619, 'r',
+     "starelid oid!, staattnum int2!, stainherit bool!, stanullfrac float4!, stawidth int4!, "
+     "stadistinct float4!, stakind1 int2!, stakind2 int2!, stakind3 int2!, stakind4 int2!, stakind5 int2!, "
+     "staop1 oid!, staop2 oid!, staop3 oid!, staop4 oid!, staop5 oid!, stacoll1 oid!, stacoll2 oid!, "
+     "stacoll3 oid!, stacoll4 oid!, stacoll5 oid!, stanumbers1 _float4, stanumbers2 _float4, "
+     "stanumbers3 _float4, stanumbers4 _float4, stanumbers5 _float4, stavalues1 anyarray, stavalues2 anyarray, "
+     "stavalues3 anyarray, stavalues4 anyarray, stavalues5 anyarray"},
+    {"pg_catalog", "pg_statistic_ext", 3381, 'r',
+     "oid oid!, stxrelid oid!, stxname name!, stxnamespace oid!, stxowner oid!, stxstattarget int4!, "
+     "stxkeys int2vector!, stxkind _char!, stxexprs pg_node_tree"},
+    {"pg_catalog", "pg_statistic_ext_data", 3429, 'r',
+     "stxoid oid!, stxdinherit bool!, stxdndistinct pg_ndistinct, stxddependencies pg_dependencies, "
+     "stxdmcv pg_mcv_list, stxdexpr _pg_statistic"},
+    {"pg_catalog", "pg_subscription", 6100, 'r',
+     "oid oid!, subdbid oid!, subskiplsn pg_lsn!, subname name!, subowner oid!, subenabled bool!, "
+     "subbinary bool!, substream bool!, subtwophasestate char!, subdisableonerr bool!, subconninfo text!, "
+     "subslotname name, subsynccommit text!, subpublications _text!"},
+    {"pg_catalog", "pg_subscription_rel", 6102, 'r', "srsubid oid!, srrelid oid!, srsubstate char!, srsublsn pg_lsn"},
+    {"pg_catalog", "pg_transform", 3576, 'r',
+     "oid oid!, trftype oid!, trflang oid!, trffromsql regproc!, trftosql regproc!"},
+    {"pg_catalog", "pg_trigger", 2620, 'r',
+     "oid oid!, tgrelid oid!, tgparentid oid!, tgname name!, tgfoid oid!, tgtype int2!, tgenabled char!, "
+     "tgisinternal bool!, tgconstrrelid oid!, tgconstrindid oid!, tgconstraint oid!, tgdeferrable bool!, "
+     "tginitdeferred bool!, tgnargs int2!, tgattr int2vector!, tgargs bytea!, tgqual pg_node_tree, "
+     "tgoldtable name, tgnewtable name"},
+    {"pg_catalog", "pg_ts_config", 3602, 'r',
+     "oid oid!, cfgname name!, cfgnamespace oid!, cfgowner oid!, cfgparser oid!"},
+    {"pg_catalog", "pg_ts_config_map", 3603, 'r', "mapcfg oid!, maptokentype int4!, mapseqno int4!, mapdict oid!"},
+    {"pg_catalog", "pg_ts_dict", 3600, 'r',
+     "oid oid!, dictname name!, dictnamespace oid!, dictowner oid!, dicttemplate oid!, dictinitoption text"},
+    {"pg_catalog", "pg_ts_parser", 3601, 'r',
+     "oid oid!, prsname name!, prsnamespace oid!, prsstart regproc!, prstoken regproc!, prsend regproc!, "
+     "prsheadline regproc!, prslextype regproc!"},
+    {"pg_catalog", "pg_ts_template", 3764, 'r',
+     "oid oid!, tmplname name!, tmplnamespace oid!, tmplinit regproc!, tmpllexize regproc!"},
+    {"pg_catalog", "pg_user_mapping", 1418, 'r', "oid oid!, umuser oid!, umserver oid!, umoptions _text"},
+    {"pg_catalog", "pg_conversion", 2607, 'r',
+     "oid oid!, conname name!, connamespace oid!, conowner oid!, conforencoding int4!, contoencoding int4!, "
+     "conproc regproc!, condefault bool!"},
+};
+
+}  // namespace
+
+SystemTableFamily empty_tables() { return kTables; }
+
+}  // namespace redquel::sql

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "sql/system_tables.h"
+
+namespace redquel::sql {
+
+/// How a system table is written down. `columns`: "oid oid!, nspname name!, nspacl _aclitem": name, pg_type.typname, and ! for NOT
+/// NULL. A column without a type is information_schema's sql_identifier.
+struct SystemTableDefinition {
+  std::string_view schema, name;
+  Oid oid;
+  char kind;
+  std::string_view columns;
+  void (*fill)(RowWriter&, const CatalogSnapshot&, const EvaluationContext&) = nullptr;
+};
+
+/// Types that redquel does not have are replaced by the nearest that prints alike.
+SystemTable make_system_table(const SystemTableDefinition& definition);
+
+using SystemTableFamily = std::span<const SystemTableDefinition>;
+
+// One per file; system_tables.cc puts them together.
+
+SystemTableFamily relation_tables();        // pg_namespace, pg_class, pg_attribute, pg_attrdef, pg_sequence
+SystemTableFamily index_tables();           // pg_index, pg_constraint, pg_am, pg_opclass, pg_opfamily
+SystemTableFamily dependency_tables();      // pg_depend, pg_description, pg_shdescription
+SystemTableFamily type_tables();            // pg_type, pg_cast, pg_collation
+SystemTableFamily function_tables();        // pg_proc, pg_aggregate, pg_operator, pg_language
+SystemTableFamily cluster_tables();         // pg_database, pg_authid, pg_roles, pg_user, pg_tablespace
+SystemTableFamily summary_views();          // pg_tables, pg_indexes, pg_sequences, pg_stat_user_tables
+SystemTableFamily session_views();          // pg_settings, pg_stat_activity
+SystemTableFamily empty_tables();           // of what redquel has none: triggers, policies, publications
+SystemTableFamily empty_views();
+SystemTableFamily information_tables();       // schemata, tables, columns, sequences
+SystemTableFamily information_constraints();  // table_constraints, key_column_usage
+SystemTableFamily information_privileges();   // enabled_roles, table_privileges, sql_implementation_info
+SystemTableFamily empty_information_views();
+
+}  // namespace redquel::sql

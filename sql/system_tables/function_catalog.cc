@@ -1,0 +1,195 @@
+#include "sql/system_tables/function_catalog.h"
+
+#include <unordered_map>
+
+#include "sql/system_tables/type_layout.h"
+
+namespace redquel::sql {
+namespace {
+
+struct TypeFunctionRow {
+  Oid type;
+  std::string_view prefix;  // int4 of int4in, numeric_ of numeric_in
+  TypeFunctions functions;
+};
+
+constexpr TypeFunctionRow kTypeFunctions[] = {
+    {oid::kBool, "bool", {1242, 1243, 2436, 2437}},
+    {oid::kBytea, "bytea", {1244, 31, 2412, 2413}},
+    {oid::kChar, "char", {1245, 33, 2434, 2435}},
+    {oid::kName, "name", {34, 35, 2422, 2423}},
+    {oid::kInt8, "int8", {460, 461, 2408, 2409}},
+    {oid::kInt2, "int2", {38, 39, 2404, 2405}},
+    {oid::kInt2Vector, "int2vector", {40, 41, 2410, 2411}},
+    {oid::kInt4, "int4", {42, 43, 2406, 2407}},
+    {oid::kRegproc, "regproc", {44, 45, 2444, 2445}},
+    {oid::kText, "text", {46, 47, 2414, 2415}},
+    {oid::kOid, "oid", {1798, 1799, 2418, 2419}},
+    {oid::kOidVector, "oidvector", {54, 55, 2420, 2421}},
+    {oid::kJson, "json_", {321, 322, 323, 324}},
+    {oid::kFloat4, "float4", {200, 201, 2424, 2425}},
+    {oid::kFloat8, "float8", {214, 215, 2426, 2427}},
+    {oid::kUnknown, "unknown", {109, 110, 2416, 2417}},
+    {oid::kBpchar, "bpchar", {1044, 1045, 2430, 2431, 2913, 2914}},
+    {oid::kVarchar, "varchar", {1046, 1047, 2432, 2433, 2915, 2916}},
+    {oid::kDate, "date_", {1084, 1085, 2468, 2469}},
+    {oid::kTime, "time_", {1143, 1144, 2470, 2471, 2909, 2910}},
+    {oid::kTimestamp, "timestamp_", {1312, 1313, 2474, 2475, 2905, 2906}},
+    {oid::kTimestamptz, "timestamptz_", {1150, 1151, 2476, 2477, 2907, 2908}},
+    {oid::kInterval, "interval_", {1160, 1161, 2478, 2479, 2903, 2904}},
+    {oid::kNumeric, "numeric_", {1701, 1702, 2460, 2461, 2917, 2918}},
+    {oid::kRegprocedure, "regprocedure", {2212, 2213, 2446, 2447}},
+    {oid::kRegclass, "regclass", {2218, 2219, 2452, 2453}},
+    {oid::kRegtype, "regtype", {2220, 2221, 2454, 2455}},
+    {oid::kRecord, "record_", {2290, 2291, 2402, 2403}},
+    {oid::kAny, "any_", {2294, 2295}},
+    {oid::kAnyArray, "anyarray_", {2296, 2297, 2502, 2503}},
+    {oid::kVoid, "void_", {2298, 2299, 3120, 3121}},
+    {oid::kAnyElement, "anyelement_", {2312, 2313}},
+    {oid::kUuid, "uuid_", {2952, 2953, 2961, 2962}},
+    {oid::kRegnamespace, "regnamespace", {4084, 4085, 4087, 4088}},
+    {oid::kRegrole, "regrole", {4098, 4092, 4094, 4095}},
+};
+constexpr TypeFunctions kArrayFunctions{750, 751, 2400, 2401};
+
+constexpr Oid kFirstOwnFunction = 14000;
+
+class Collector {
+ public:
+  std::vector<CatalogFunction> collect() {
+    for (const TypeFunctionRow& row : kTypeFunctions) add_type(row);
+    const std::vector<Oid> input_with_modifier = {oid::kCstring, oid::kOid, oid::kInt4};
+    add({.oid = 750, .name = "array_in", .arguments = input_with_modifier, .result = oid::kAnyArray, .volatility = Volatility::kStable});
+    add({.oid = 751, .name = "array_out", .arguments = {oid::kAnyArray}, .result = oid::kCstring, .volatility = Volatility::kStable});
+    add({.oid = 2400, .name = "array_recv", .arguments = {oid::kInternal, oid::kOid, oid::kInt4}, .result = oid::kAnyArray,
+         .volatility = Volatility::kStable});
+    add({.oid = 2401, .name = "array_send", .arguments = {oid::kAnyArray}, .result = oid::kBytea, .volatility = Volatility::kStable});
+    add({.oid = oid::kArrayAnalyze, .name = "array_typanalyze", .arguments = {oid::kInternal}, .result = oid::kBool});
+    add({.oid = oid::kArraySubscript, .name = "array_subscript_handler", .arguments = {oid::kInternal}, .result = oid::kInternal});
+    add({.oid = oid::kRawArraySubscript, .name = "raw_array_subscript_handler", .arguments = {oid::kInternal},
+         .result = oid::kInternal});
+    for (const ScalarFunction& function : all_functions()) add_scalar(function);
+    for (const AggregateFunction& aggregate : all_aggregates()) {
+      add({.name = std::string(aggregate.name), .arguments = aggregate.arguments, .result = aggregate.result, .kind = 'a',
+           .strict = false});
+    }
+    for (const TableFunction& function : all_table_functions()) add_table_function(function);
+    return std::move(functions_);
+  }
+
+ private:
+  void add(CatalogFunction function) {
+    if (function.oid == 0) function.oid = next_++;
+    functions_.push_back(std::move(function));
+  }
+
+  void add_type(const TypeFunctionRow& row) {
+    const std::string prefix(row.prefix);
+    const TypeFunctions& f = row.functions;
+    // Types with a modifier are told it, and what array element they are.
+    std::vector<Oid> input = {oid::kCstring}, receive = {oid::kInternal};
+    if (f.modifier_input != 0) {
+      input.insert(input.end(), {oid::kOid, oid::kInt4});
+      receive.insert(receive.end(), {oid::kOid, oid::kInt4});
+    }
+    add({.oid = f.input, .name = prefix + "in", .arguments = input, .result = row.type});
+    add({.oid = f.output, .name = prefix + "out", .arguments = {row.type}, .result = oid::kCstring});
+    if (f.receive != 0) add({.oid = f.receive, .name = prefix + "recv", .arguments = receive, .result = row.type});
+    if (f.send != 0) add({.oid = f.send, .name = prefix + "send", .arguments = {row.type}, .result = oid::kBytea});
+    const std::string bare = prefix.ends_with('_') ? prefix.substr(0, prefix.size() - 1) : prefix;
+    if (f.modifier_input == 0) return;
+    add({.oid = f.modifier_input, .name = bare + "typmodin", .arguments = {1263}, .result = oid::kInt4});
+    add({.oid = f.modifier_output, .name = bare + "typmodout", .arguments = {oid::kInt4}, .result = oid::kCstring});
+  }
+
+  void add_scalar(const ScalarFunction& function) {
+    const char first = function.name.empty() ? ' ' : function.name.front();
+    if (!(first >= 'a' && first <= 'z') && first != '_') return;  // an operator: pg_operator has it
+    add({.name = std::string(function.name), .arguments = function.arguments, .result = function.result,
+         .volatility = function.volatility, .strict = function.strict,
+         .variadic = function.variadic ? function.arguments.back() : 0});
+  }
+
+  void add_table_function(const TableFunction& function) {
+    CatalogFunction made{.name = std::string(function.name), .arguments = function.arguments, .returns_set = true};
+    made.result = function.columns.size() == 1 ? function.columns.front().second : oid::kRecord;
+    if (function.columns.size() > 1) {
+      for (const auto& [name, type] : function.columns) made.output_columns.emplace_back(name, type);
+    }
+    add(std::move(made));
+  }
+
+  std::vector<CatalogFunction> functions_;
+  Oid next_ = kFirstOwnFunction;
+};
+
+struct Functions {
+  std::vector<CatalogFunction> rows;
+  std::unordered_map<Oid, const CatalogFunction*> by_oid;
+  std::unordered_multimap<std::string_view, const CatalogFunction*> by_name;
+};
+
+const Functions& functions() {
+  static const Functions instance = [] {
+    Functions built{.rows = Collector().collect(), .by_oid = {}, .by_name = {}};
+    for (const CatalogFunction& function : built.rows) {
+      built.by_oid[function.oid] = &function;
+      built.by_name.emplace(function.name, &function);
+    }
+    return built;
+  }();
+  return instance;
+}
+
+std::string type_text(Oid type) {
+  switch (type) {
+    case oid::kCstring: return "cstring";
+    case oid::kInternal: return "internal";
+    case 1263: return "cstring[]";
+    default: return format_type(Type{type});
+  }
+}
+
+}  // namespace
+
+std::span<const CatalogFunction> all_catalog_functions() { return functions().rows; }
+
+const CatalogFunction* find_catalog_function(Oid function) {
+  const auto found = functions().by_oid.find(function);
+  return found == functions().by_oid.end() ? nullptr : found->second;
+}
+
+std::vector<const CatalogFunction*> find_catalog_functions(std::string_view name) {
+  std::vector<const CatalogFunction*> found;
+  const auto [begin, end] = functions().by_name.equal_range(name);
+  for (auto at = begin; at != end; ++at) found.push_back(at->second);
+  return found;
+}
+
+std::string function_arguments(const CatalogFunction& function) {
+  std::string text;
+  for (std::size_t i = 0; i < function.arguments.size(); ++i) {
+    if (i > 0) text += ", ";
+    const bool variadic = function.variadic != 0 && i + 1 == function.arguments.size();
+    if (variadic) text += "VARIADIC ";
+    text += type_text(function.arguments[i]);
+    if (variadic && function.arguments[i] != oid::kAny) text += "[]";
+  }
+  for (const auto& [name, type] : function.output_columns) {
+    text += (text.empty() ? "OUT " : ", OUT ") + name + " " + type_text(type);
+  }
+  return text;
+}
+
+std::string function_result(const CatalogFunction& function) {
+  return (function.returns_set ? "SETOF " : "") + type_text(function.result);
+}
+
+TypeFunctions functions_of_type(const TypeInfo& type) {
+  for (const TypeFunctionRow& row : kTypeFunctions) {
+    if (row.type == type.oid) return row.functions;
+  }
+  return is_true_array(type) ? kArrayFunctions : TypeFunctions{};
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sql/functions/function.h"
+
+namespace redquel::sql {
+
+/// A row of pg_proc. The input, output, receive and send functions of types have PostgreSQL's oids; the others, which no client asks
+/// for by number, are numbered in the order of redquel's own tables.
+struct CatalogFunction {
+  Oid oid = 0;
+  std::string name;
+  std::vector<Oid> arguments;
+  Oid result = 0;
+  char kind = 'f';  // f, a
+  Volatility volatility = Volatility::kImmutable;
+  bool strict = true;
+  Oid variadic = 0;  // type of the elements
+  bool returns_set = false;
+  std::vector<std::pair<std::string, Oid>> output_columns;  // of a function that returns several
+};
+
+std::span<const CatalogFunction> all_catalog_functions();
+const CatalogFunction* find_catalog_function(Oid function);
+/// All overloads.
+std::vector<const CatalogFunction*> find_catalog_functions(std::string_view name);
+
+/// pg_get_function_arguments(): "text, integer", "VARIADIC "any"".
+std::string function_arguments(const CatalogFunction& function);
+/// pg_get_function_result(): "SETOF integer", "TABLE(…)" as "record".
+std::string function_result(const CatalogFunction& function);
+
+/// pg_type.typinput, typoutput, typreceive, typsend, typmodin, typmodout: 0 where there is none.
+struct TypeFunctions {
+  Oid input = 0, output = 0, receive = 0, send = 0, modifier_input = 0, modifier_output = 0;
+};
+TypeFunctions functions_of_type(const TypeInfo& type);
+
+namespace oid {
+inline constexpr Oid kCstring = 2275, kInternal = 2281, kTriggerFunction = 2279, kArrayAnalyze = 3816,
+                     kArraySubscript = 6179, kRawArraySubscript = 6180;
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,95 @@
+// pg_proc, pg_aggregate, pg_operator, pg_language.
+
+#include "sql/system_tables/families.h"
+#include "sql/system_tables/function_catalog.h"
+#include "sql/system_tables/relations.h"
+#include "sql/system_tables/roles.h"
+#include "sql/system_tables/row_writer.h"
+
+namespace redquel::sql {
+namespace {
+
+constexpr Oid kInternalLanguage = 12, kCLanguage = 13, kSqlLanguage = 14;
+
+void add_function(RowWriter& out, const CatalogFunction& function) {
+  std::optional<std::string> all_types, modes, names;
+  if (!function.output_columns.empty()) {
+    std::vector<Oid> types = function.arguments;
+    std::string letters, words;
+    for (std::size_t i = 0; i < function.arguments.size(); ++i) letters += "i,", words += "\"\",";
+    for (const auto& [name, type] : function.output_columns) {
+      types.push_back(type);
+      letters += "o,";
+      words += name + ",";
+    }
+    letters.pop_back();
+    words.pop_back();
+    all_types = array_text(types);
+    modes = "{" + letters + "}";
+    names = "{" + words + "}";
+  }
+  out.add(function.oid, function.name, oid::kPgCatalogSchema, kPostgresRole, kInternalLanguage, 1.0,
+          function.returns_set ? 1000.0 : 0.0, function.variadic, 0, function.kind, false, false, function.strict,
+          function.returns_set, static_cast<char>(function.volatility), 's', function.arguments.size(), 0, function.result,
+          vector_text(function.arguments), all_types, modes, names, kNull, kNull,
+          function.kind == 'a' ? "aggregate_dummy" : function.name, kNull, kNull, kNull, kNull);
+}
+
+void functions(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+  for (const CatalogFunction& function : all_catalog_functions()) add_function(out, function);
+}
+
+void aggregates(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+  for (const CatalogFunction& function : all_catalog_functions()) {
+    if (function.kind != 'a') continue;
+    out.add(function.oid, 'n', 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, 'r', 'r', 0, function.result, 0, 0, 0, kNull, kNull);
+  }
+}
+
+void operators(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+  constexpr Oid kFirstOperator = 14000;
+  constexpr std::string_view kOperatorLetters = "+-*/<>=~!@#%^&|`?";
+  Oid next = kFirstOperator;
+  for (const ScalarFunction& function : all_functions()) {
+    if (function.name.empty() || kOperatorLetters.find(function.name.front()) == std::string_view::npos) continue;
+    const bool prefix = function.arguments.size() == 1;
+    const bool equality = function.name == "=";
+    out.add(next++, function.name, oid::kPgCatalogSchema, kPostgresRole, prefix ? 'l' : 'b', equality, equality,
+            prefix ? 0 : function.arguments.front(), function.arguments.back(), function.result, 0, 0, 0, 0, 0);
+  }
+}
+
+void languages(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+  out.add(kInternalLanguage, "internal", kPostgresRole, false, false, 0, 0, 2246, kNull);
+  out.add(kCLanguage, "c", kPostgresRole, false, false, 0, 0, 2247, kNull);
+  out.add(kSqlLanguage, "sql", kPostgresRole, false, true, 0, 0, 2248, kNull);
+}
+
+const SystemTableDefinition kTables[] = {
+    {"pg_catalog", "pg_proc", 1255, 'r',
+     "oid oid!, proname name!, pronamespace oid!, proowner oid!, prolang oid!, procost float4!, "
+     "prorows float4!, provariadic oid!, prosupport regproc!, prokind char!, prosecdef bool!, "
+     "proleakproof bool!, proisstrict bool!, proretset bool!, provolatile char!, proparallel char!, "
+     "pronargs int2!, pronargdefaults int2!, prorettype oid!, proargtypes oidvector!, proallargtypes _oid, "
+     "proargmodes _char, proargnames _text, proargdefaults pg_node_tree, protrftypes _oid, prosrc text!, "
+     "probin text, prosqlbody pg_node_tree, proconfig _text, proacl _aclitem", functions},
+    {"pg_catalog", "pg_aggregate", 2600, 'r',
+     "aggfnoid regproc!, aggkind char!, aggnumdirectargs int2!, aggtransfn regproc!, aggfinalfn regproc!, "
+     "aggcombinefn regproc!, aggserialfn regproc!, aggdeserialfn regproc!, aggmtransfn regproc!, "
+     "aggminvtransfn regproc!, aggmfinalfn regproc!, aggfinalextra bool!, aggmfinalextra bool!, "
+     "aggfinalmodify char!, aggmfinalmodify char!, aggsortop oid!, aggtranstype oid!, aggtransspace int4!, "
+     "aggmtranstype oid!, aggmtransspace int4!, agginitval text, aggminitval text", aggregates},
+    {"pg_catalog", "pg_operator", 2617, 'r',
+     "oid oid!, oprname name!, oprnamespace oid!, oprowner oid!, oprkind char!, oprcanmerge bool!, "
+     "oprcanhash bool!, oprleft oid!, oprright oid!, oprresult oid!, oprcom oid!, oprnegate oid!, "
+     "oprcode regproc!, oprrest regproc!, oprjoin regproc!", operators},
+    {"pg_catalog", "pg_language", 2612, 'r',
+     "oid oid!, lanname name!, lanowner oid!, lanispl bool!, lanpltrusted bool!, lanplcallfoid oid!, "
+     "laninline oid!, lanvalidator oid!, lanacl _aclitem", languages},
+};
+
+}  // namespace
+
+SystemTableFamily function_tables() { return kTables; }
+
+}  // namespace redquel::sql

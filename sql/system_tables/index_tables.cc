@@ -1,0 +1,96 @@
+// pg_index, pg_constraint and the methods and operator classes of indexes.
+
+#include <set>
+
+#include "sql/system_tables/constraints.h"
+#include "sql/system_tables/families.h"
+#include "sql/system_tables/relations.h"
+#include "sql/system_tables/roles.h"
+#include "sql/system_tables/row_writer.h"
+#include "sql/system_tables/type_layout.h"
+
+namespace redquel::sql {
+namespace {
+
+Oid method_oid(IndexMethod method) {
+  return method == IndexMethod::kBtree ? oid::kBtreeMethod : method == IndexMethod::kHash ? oid::kHashMethod : oid::kZsetMethod;
+}
+
+void add_index(RowWriter& out, const TableDef& table, const IndexDef& index) {
+  std::vector<Oid> collations, classes;
+  std::vector<std::int16_t> keys, options;
+  for (const IndexDef::Part& part : index.parts) {
+    const ColumnDef* column = table.find_column(part.column);
+    if (column == nullptr) continue;
+    keys.push_back(part.column);
+    collations.push_back(collation_of(column->type.oid));
+    classes.push_back(operator_class_of(method_oid(index.method), column->type.oid));
+    options.push_back(static_cast<std::int16_t>((part.descending ? 1 : 0) | (part.nulls_first ? 2 : 0)));
+  }
+  const bool ready = index.state == IndexState::kReady, live = index.state != IndexState::kDropping;
+  out.add(index.oid, table.oid, keys.size(), keys.size(), index.unique, index.nulls_not_distinct, index.primary, false, true, false,
+          ready, false, live, live, false, vector_text(keys), vector_text(collations), vector_text(classes), vector_text(options),
+          kNull, kNull);
+}
+
+void indexes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const auto& [oid, table] : catalog.tables) {
+    for (const IndexDef& index : all_indexes(*table)) add_index(out, *table, index);
+  }
+}
+
+void constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const Constraint& constraint : all_constraints(catalog)) {
+    out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.table->schema), constraint.type, false, false, true,
+            constraint.table->oid, 0, constraint.index, 0, 0, ' ', ' ', ' ', true, 0, constraint.type != 'c',
+            array_text(constraint.columns), kNull, kNull, kNull, kNull, kNull, kNull, null_if_empty(constraint.expression));
+  }
+}
+
+void methods(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+  out.add(oid::kHeapMethod, "heap", 3, 't');
+  out.add(oid::kBtreeMethod, "btree", 330, 'i');
+  out.add(oid::kHashMethod, "hash", 331, 'i');
+  out.add(oid::kZsetMethod, "zset", 0, 'i');
+}
+
+void operator_classes(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+  for (const OperatorClass& entry : all_operator_classes()) {
+    out.add(entry.oid, entry.method, entry.name, oid::kPgCatalogSchema, kPostgresRole, entry.family, entry.input, true, 0);
+  }
+}
+
+void operator_families(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+  std::set<Oid> seen;
+  for (const OperatorClass& entry : all_operator_classes()) {
+    if (!seen.insert(entry.family).second) continue;
+    out.add(entry.family, entry.method, entry.family_name, oid::kPgCatalogSchema, kPostgresRole);
+  }
+}
+
+const SystemTableDefinition kTables[] = {
+    {"pg_catalog", "pg_index", 2610, 'r',
+     "indexrelid oid!, indrelid oid!, indnatts int2!, indnkeyatts int2!, indisunique bool!, "
+     "indnullsnotdistinct bool!, indisprimary bool!, indisexclusion bool!, indimmediate bool!, "
+     "indisclustered bool!, indisvalid bool!, indcheckxmin bool!, indisready bool!, indislive bool!, "
+     "indisreplident bool!, indkey int2vector!, indcollation oidvector!, indclass oidvector!, "
+     "indoption int2vector!, indexprs pg_node_tree, indpred pg_node_tree", indexes},
+    {"pg_catalog", "pg_constraint", 2606, 'r',
+     "oid oid!, conname name!, connamespace oid!, contype char!, condeferrable bool!, condeferred bool!, "
+     "convalidated bool!, conrelid oid!, contypid oid!, conindid oid!, conparentid oid!, confrelid oid!, "
+     "confupdtype char!, confdeltype char!, confmatchtype char!, conislocal bool!, coninhcount int4!, "
+     "connoinherit bool!, conkey _int2, confkey _int2, conpfeqop _oid, conppeqop _oid, conffeqop _oid, "
+     "confdelsetcols _int2, conexclop _oid, conbin pg_node_tree", constraints},
+    {"pg_catalog", "pg_am", 2601, 'r', "oid oid!, amname name!, amhandler regproc!, amtype char!", methods},
+    {"pg_catalog", "pg_opclass", 2616, 'r',
+     "oid oid!, opcmethod oid!, opcname name!, opcnamespace oid!, opcowner oid!, opcfamily oid!, "
+     "opcintype oid!, opcdefault bool!, opckeytype oid!", operator_classes},
+    {"pg_catalog", "pg_opfamily", 2753, 'r',
+     "oid oid!, opfmethod oid!, opfname name!, opfnamespace oid!, opfowner oid!", operator_families},
+};
+
+}  // namespace
+
+SystemTableFamily index_tables() { return kTables; }
+
+}  // namespace redquel::sql

@@ -1,0 +1,244 @@
+// information_schema: schemata, tables, columns, sequences, routines.
+
+#include "sql/system_tables/constraints.h"
+#include "sql/system_tables/families.h"
+#include "sql/system_tables/function_catalog.h"
+#include "sql/system_tables/relations.h"
+#include "sql/system_tables/row_writer.h"
+#include "sql/system_tables/type_layout.h"
+#include "sql/types/interval.h"
+
+namespace redquel::sql {
+namespace {
+
+using Number = std::optional<std::int32_t>;
+
+/// The names by which SQL speaks of the properties of a type.
+struct TypeProperties {
+  Number maximum_length, octet_length, precision, radix, scale, datetime_precision;
+  std::optional<std::string> interval_type;
+  std::optional<std::string_view> collation;
+};
+
+bool is_integer(Oid type) { return type == oid::kInt2 || type == oid::kInt4 || type == oid::kInt8; }
+
+void describe_number(Type type, TypeProperties& properties) {
+  switch (type.oid) {
+    case oid::kInt2: properties.precision = 16; break;
+    case oid::kInt4: properties.precision = 32; break;
+    case oid::kInt8: properties.precision = 64; break;
+    case oid::kFloat4: properties.precision = 24; break;
+    case oid::kFloat8: properties.precision = 53; break;
+    case oid::kNumeric:
+      properties.radix = 10;
+      if (type.modifier < 0) return;
+      properties.precision = ((type.modifier - 4) >> 16) & 0xFFFF;
+      properties.scale = (type.modifier - 4) & 0xFFFF;
+      return;
+    default: return;
+  }
+  properties.radix = 2;
+  if (is_integer(type.oid)) properties.scale = 0;
+}
+
+TypeProperties describe(Type type) {
+  constexpr std::int32_t kHeader = 4, kBytesOfCharacter = 4, kUnlimited = 1 << 30, kPrecision = 6, kAnyPrecision = 0xFFFF;
+  TypeProperties properties;
+  describe_number(type, properties);
+  const std::int32_t modifier = type.modifier;
+  switch (type.oid) {
+    case oid::kText: properties.octet_length = kUnlimited; break;
+    case oid::kVarchar:
+    case oid::kBpchar:
+      properties.octet_length = kUnlimited;
+      if (modifier >= 0) {
+        properties.maximum_length = modifier - kHeader;
+        properties.octet_length = (modifier - kHeader) * kBytesOfCharacter;
+      }
+      break;
+    case oid::kDate: properties.datetime_precision = 0; break;
+    case oid::kTime:
+    case oid::kTimestamp:
+    case oid::kTimestamptz: properties.datetime_precision = modifier < 0 ? kPrecision : modifier; break;
+    case oid::kInterval: {
+      const bool any = modifier < 0 || (modifier & kAnyPrecision) == kAnyPrecision;
+      properties.datetime_precision = any ? kPrecision : modifier & kAnyPrecision;
+      std::string fields = format_type(type).substr(std::string_view("interval").size());
+      std::erase_if(fields, [](char c) { return c == '(' || c == ')' || (c >= '0' && c <= '9'); });
+      if (!fields.empty()) {
+        for (char& c : fields) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+        properties.interval_type = fields.substr(1);
+      }
+      break;
+    }
+    default: break;
+  }
+  if (collation_of(type.oid) == oid::kCCollation) properties.collation = "C";
+  return properties;
+}
+
+std::string data_type(Oid type) {
+  const TypeInfo* info = find_type(type);
+  return info != nullptr && is_true_array(*info) ? "ARRAY" : format_type(Type{type});
+}
+
+bool has_columns(const Relation& relation) { return relation.kind == 'r' || relation.kind == 'v'; }
+
+void schemata(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const auto add = [&](std::string_view name, std::string_view owner) {
+    out.add(context.database, name, owner, kNull, kNull, kNull, kNull);
+  };
+  for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema"}) add(name, "postgres");
+  for (const auto& [name, schema] : catalog.schemas) add(name, schema.owner);
+}
+
+void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const Relation& relation : all_relations(catalog)) {
+    if (!has_columns(relation)) continue;
+    const bool table = relation.kind == 'r';
+    out.add(context.database, relation.schema, relation.name, table ? "BASE TABLE" : "VIEW", kNull, kNull, kNull, kNull, kNull,
+            table, false, kNull);
+  }
+}
+
+void add_column(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context, const Relation& relation,
+                const Attribute& attribute) {
+  const TypeProperties type = describe(attribute.type);
+  const std::string& database = context.database;
+  const bool collated = type.collation.has_value();
+  std::optional<std::string> value;
+  std::optional<std::string_view> generation;
+  const SequenceDef* identity = nullptr;
+  if (const ColumnDef* column = attribute.column) {
+    if (has_default(*column)) value = default_expression(catalog, *column, context.search_path);
+    const auto sequence = catalog.sequences.find(column->sequence);
+    if (column->identity != ColumnDef::Identity::kNone) {
+      generation = column->identity == ColumnDef::Identity::kAlways ? "ALWAYS" : "BY DEFAULT";
+      if (sequence != catalog.sequences.end()) identity = &sequence->second;
+    }
+  }
+  const auto of_identity = [&](std::int64_t SequenceDef::*member) {
+    return identity == nullptr ? std::nullopt : std::optional(std::to_string(identity->*member));
+  };
+  out.add(database, relation.schema, relation.name, attribute.name, attribute.number, value, !attribute.not_null,
+          data_type(attribute.type.oid), type.maximum_length, type.octet_length, type.precision, type.radix, type.scale,
+          type.datetime_precision, type.interval_type, kNull, kNull, kNull, kNull,
+          collated ? std::optional(database) : std::nullopt, collated ? std::optional("pg_catalog") : std::nullopt, type.collation,
+          kNull, kNull, kNull, database, "pg_catalog", type_info(attribute.type.oid).name, kNull, kNull, kNull, kNull,
+          std::to_string(attribute.number), false, generation.has_value(), generation, of_identity(&SequenceDef::start),
+          of_identity(&SequenceDef::increment), of_identity(&SequenceDef::maximum), of_identity(&SequenceDef::minimum),
+          identity != nullptr && identity->cycle, "NEVER", kNull, relation.kind == 'r');
+}
+
+void columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const Relation& relation : all_relations(catalog)) {
+    if (!has_columns(relation)) continue;
+    for (const Attribute& attribute : attributes_of(relation)) add_column(out, catalog, context, relation, attribute);
+  }
+}
+
+void column_types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const Relation& relation : all_relations(catalog)) {
+    if (!has_columns(relation)) continue;
+    for (const Attribute& attribute : attributes_of(relation)) {
+      out.add(context.database, "pg_catalog", type_info(attribute.type.oid).name, context.database, relation.schema, relation.name,
+              attribute.name);
+    }
+  }
+}
+
+/// Those of identity columns are not shown.
+void sequences(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const auto& [oid, sequence] : catalog.sequences) {
+    const CatalogSnapshot::TablePtr owner = catalog.find_table(sequence.owner_table);
+    const ColumnDef* column = owner == nullptr ? nullptr : owner->find_column(sequence.owner_column);
+    if (column != nullptr && column->identity != ColumnDef::Identity::kNone) continue;
+    const TypeProperties type = describe(sequence.type);
+    out.add(context.database, sequence.schema, sequence.name, format_type(sequence.type), type.precision, type.radix, type.scale,
+            sequence.start, sequence.minimum, sequence.maximum, sequence.increment, sequence.cycle);
+  }
+}
+
+void routines(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
+  const std::string& database = context.database;
+  constexpr std::string_view kCatalog = "pg_catalog";
+  for (const CatalogFunction& function : all_catalog_functions()) {
+    if (function.kind != 'f') continue;
+    const TypeInfo* result = find_type(function.result);
+    const std::string_view udt = result == nullptr ? "cstring" : result->name;
+    out.add(database, kCatalog, function.name + "_" + std::to_string(function.oid), database, kCatalog, function.name, "FUNCTION",
+            kNull, kNull, kNull, kNull, kNull, kNull, result == nullptr ? "cstring" : data_type(function.result),
+            // the result's length, character set, collation, precision and interval are never told
+            kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
+            database, kCatalog, udt, kNull, kNull, kNull, kNull, "0", "EXTERNAL", function.name, kNull, "INTERNAL", "GENERAL",
+            function.volatility == Volatility::kImmutable, "MODIFIES", function.strict, kNull, true, 0, kNull, kNull, "INVOKER",
+            kNull, kNull, kNull, false, kNull, kNull, kNull, false,
+            // the cast of the result
+            kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
+            kNull, kNull, kNull, kNull, kNull, kNull, kNull);
+  }
+}
+
+const SystemTableDefinition kTables[] = {
+    {"information_schema", "schemata", 13382, 'v',
+     "catalog_name, schema_name, schema_owner, default_character_set_catalog, default_character_set_schema, "
+     "default_character_set_name, sql_path character_data", schemata},
+    {"information_schema", "tables", 13425, 'v',
+     "table_catalog, table_schema, table_name, table_type character_data, self_referencing_column_name, "
+     "reference_generation character_data, user_defined_type_catalog, user_defined_type_schema, "
+     "user_defined_type_name, is_insertable_into yes_or_no, is_typed yes_or_no, commit_action character_data", tables},
+    {"information_schema", "columns", 13295, 'v',
+     "table_catalog, table_schema, table_name, column_name, ordinal_position cardinal_number, "
+     "column_default character_data, is_nullable yes_or_no, data_type character_data, "
+     "character_maximum_length cardinal_number, character_octet_length cardinal_number, "
+     "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
+     "numeric_scale cardinal_number, datetime_precision cardinal_number, interval_type character_data, "
+     "interval_precision cardinal_number, character_set_catalog, character_set_schema, character_set_name, "
+     "collation_catalog, collation_schema, collation_name, domain_catalog, domain_schema, domain_name, "
+     "udt_catalog, udt_schema, udt_name, scope_catalog, scope_schema, scope_name, "
+     "maximum_cardinality cardinal_number, dtd_identifier, is_self_referencing yes_or_no, "
+     "is_identity yes_or_no, identity_generation character_data, identity_start character_data, "
+     "identity_increment character_data, identity_maximum character_data, identity_minimum character_data, "
+     "identity_cycle yes_or_no, is_generated character_data, generation_expression character_data, "
+     "is_updatable yes_or_no", columns},
+    {"information_schema", "column_udt_usage", 13290, 'v',
+     "udt_catalog, udt_schema, udt_name, table_catalog, table_schema, table_name, column_name", column_types},
+    {"information_schema", "sequences", 13386, 'v',
+     "sequence_catalog, sequence_schema, sequence_name, data_type character_data, "
+     "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
+     "numeric_scale cardinal_number, start_value character_data, minimum_value character_data, "
+     "maximum_value character_data, increment character_data, cycle_option yes_or_no", sequences},
+    {"information_schema", "routines", 13377, 'v',
+     "specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, routine_name, "
+     "routine_type character_data, module_catalog, module_schema, module_name, udt_catalog, udt_schema, "
+     "udt_name, data_type character_data, character_maximum_length cardinal_number, "
+     "character_octet_length cardinal_number, character_set_catalog, character_set_schema, character_set_name, "
+     "collation_catalog, collation_schema, collation_name, numeric_precision cardinal_number, "
+     "numeric_precision_radix cardinal_number, numeric_scale cardinal_number, "
+     "datetime_precision cardinal_number, interval_type character_data, interval_precision cardinal_number, "
+     "type_udt_catalog, type_udt_schema, type_udt_name, scope_catalog, scope_schema, scope_name, "
+     "maximum_cardinality cardinal_number, dtd_identifier, routine_body character_data, "
+     "routine_definition character_data, external_name character_data, external_language character_data, "
+     "parameter_style character_data, is_deterministic yes_or_no, sql_data_access character_data, "
+     "is_null_call yes_or_no, sql_path character_data, schema_level_routine yes_or_no, "
+     "max_dynamic_result_sets cardinal_number, is_user_defined_cast yes_or_no, "
+     "is_implicitly_invocable yes_or_no, security_type character_data, to_sql_specific_catalog, "
+     "to_sql_specific_schema, to_sql_specific_name, as_locator yes_or_no, created time_stamp, "
+     "last_altered time_stamp, new_savepoint_level yes_or_no, is_udt_dependent yes_or_no, "
+     "result_cast_from_data_type character_data, result_cast_as_locator yes_or_no, "
+     "result_cast_char_max_length cardinal_number, result_cast_char_octet_length cardinal_number, "
+     "result_cast_char_set_catalog, result_cast_char_set_schema, result_cast_char_set_name, "
+     "result_cast_collation_catalog, result_cast_collation_schema, result_cast_collation_name, "
+     "result_cast_numeric_precision cardinal_number, result_cast_numeric_precision_radix cardinal_number, "
+     "result_cast_numeric_scale cardinal_number, result_cast_datetime_precision cardinal_number, "
+     "result_cast_interval_type character_data, result_cast_interval_precision cardinal_number, "
+     "result_cast_type_udt_catalog, result_cast_type_udt_schema, result_cast_type_udt_name, "
+     "result_cast_scope_catalog, result_cast_scope_schema, result_cast_scope_name, "
+     "result_cast_maximum_cardinality cardinal_number, result_cast_dtd_identifier", routines},
+};
+
+}  // namespace
+
+SystemTableFamily information_tables() { return kTables; }
+
+}  // namespace redquel::sql

@@ -1,0 +1,122 @@
+// pg_namespace, pg_class and what hangs on a relation: attributes, defaults, sequences.
+
+#include "sql/system_tables/constraints.h"
+#include "sql/system_tables/families.h"
+#include "sql/system_tables/relations.h"
+#include "sql/system_tables/roles.h"
+#include "sql/system_tables/row_writer.h"
+#include "sql/system_tables/type_layout.h"
+
+namespace redquel::sql {
+namespace {
+
+void namespaces(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema"}) {
+    out.add(schema_oid(catalog, name), name, kPostgresRole, kNull);
+  }
+  for (const auto& [name, schema] : catalog.schemas) out.add(schema.oid, name, role_oid(schema.owner), kNull);
+}
+
+Oid access_method(const Relation& relation) {
+  if (relation.index) {
+    switch (relation.index->method) {
+      case IndexMethod::kBtree: return oid::kBtreeMethod;
+      case IndexMethod::kHash: return oid::kHashMethod;
+      case IndexMethod::kZset: return oid::kZsetMethod;
+    }
+  }
+  return relation.kind == 'r' ? oid::kHeapMethod : 0;
+}
+
+/// Catalogs that all databases of a cluster share.
+bool is_shared(const Relation& relation) {
+  switch (relation.oid) {
+    case 1213: case 1214: case 1260: case 1261: case 1262: case 2396: case 2964: case 3592: case 6100: case 6243: return true;
+    default: return false;
+  }
+}
+
+void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const Relation& relation : all_relations(catalog)) {
+    const bool is_table = relation.kind == 'r' && relation.table != nullptr;
+    const std::size_t indexes = is_table ? all_indexes(*relation.table).size() : 0;
+    const std::size_t checks = is_table ? relation.table->checks.size() : 0;
+    const bool shared = is_shared(relation);
+    // relpages, reltuples: -1 says that nobody has counted the rows.
+    out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), is_table ? relation.table->row_type : 0, 0,
+            role_oid(relation.owner), access_method(relation), relation.kind == 'v' ? 0 : relation.oid,
+            shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' ? -1.0 : 0.0, 0, 0, indexes > 0, shared, 'p', relation.kind,
+            attributes_of(relation).size(), checks, relation.kind == 'v', false, false, false, false, true,
+            is_table ? 'd' : 'n', false, 0, 0, 0, kNull, kNull, kNull);
+  }
+}
+
+char identity_letter(const ColumnDef* column) {
+  if (column == nullptr) return '\0';
+  switch (column->identity) {
+    case ColumnDef::Identity::kNone: return '\0';
+    case ColumnDef::Identity::kAlways: return 'a';
+    case ColumnDef::Identity::kByDefault: return 'd';
+  }
+  return '\0';
+}
+
+void attributes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const Relation& relation : all_relations(catalog)) {
+    for (const Attribute& attribute : attributes_of(relation)) {
+      const TypeInfo& type = type_info(attribute.type.oid);
+      const ColumnDef* column = attribute.column;
+      const std::string missing =
+          column == nullptr || !column->missing ? std::string() : "{\"" + *column->missing + "\"}";
+      out.add(relation.oid, attribute.name, attribute.type.oid, -1, type.length, attribute.number,
+              is_true_array(type) ? 1 : 0, -1, attribute.type.modifier, passed_by_value(type), type.alignment,
+              storage_letter(type), '\0', attribute.not_null, column != nullptr && has_default(*column), !missing.empty(),
+              identity_letter(column), '\0', false, true, 0, collation_of(type.oid), kNull, kNull, kNull,
+              null_if_empty(missing));
+    }
+  }
+}
+
+void defaults(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const auto& [oid, table] : catalog.tables) {
+    for (const ColumnDef& column : table->columns) {
+      if (!has_default(column)) continue;
+      out.add(default_oid(*table, column), oid, column.number, default_expression(catalog, column, context.search_path));
+    }
+  }
+}
+
+void sequences(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const auto& [oid, sequence] : catalog.sequences) {
+    out.add(oid, sequence.type.oid, sequence.start, sequence.increment, sequence.maximum, sequence.minimum, sequence.cache,
+            sequence.cycle);
+  }
+}
+
+const SystemTableDefinition kTables[] = {
+    {"pg_catalog", "pg_namespace", 2615, 'r', "oid oid!, nspname name!, nspowner oid!, nspacl _aclitem", namespaces},
+    {"pg_catalog", "pg_class", 1259, 'r',
+     "oid oid!, relname name!, relnamespace oid!, reltype oid!, reloftype oid!, relowner oid!, relam oid!, "
+     "relfilenode oid!, reltablespace oid!, relpages int4!, reltuples float4!, relallvisible int4!, "
+     "reltoastrelid oid!, relhasindex bool!, relisshared bool!, relpersistence char!, relkind char!, "
+     "relnatts int2!, relchecks int2!, relhasrules bool!, relhastriggers bool!, relhassubclass bool!, "
+     "relrowsecurity bool!, relforcerowsecurity bool!, relispopulated bool!, relreplident char!, "
+     "relispartition bool!, relrewrite oid!, relfrozenxid xid!, relminmxid xid!, relacl _aclitem, "
+     "reloptions _text, relpartbound pg_node_tree", classes},
+    {"pg_catalog", "pg_attribute", 1249, 'r',
+     "attrelid oid!, attname name!, atttypid oid!, attstattarget int4!, attlen int2!, attnum int2!, "
+     "attndims int4!, attcacheoff int4!, atttypmod int4!, attbyval bool!, attalign char!, attstorage char!, "
+     "attcompression char!, attnotnull bool!, atthasdef bool!, atthasmissing bool!, attidentity char!, "
+     "attgenerated char!, attisdropped bool!, attislocal bool!, attinhcount int4!, attcollation oid!, "
+     "attacl _aclitem, attoptions _text, attfdwoptions _text, attmissingval anyarray", attributes},
+    {"pg_catalog", "pg_attrdef", 2604, 'r', "oid oid!, adrelid oid!, adnum int2!, adbin pg_node_tree!", defaults},
+    {"pg_catalog", "pg_sequence", 2224, 'r',
+     "seqrelid oid!, seqtypid oid!, seqstart int8!, seqincrement int8!, seqmax int8!, seqmin int8!, "
+     "seqcache int8!, seqcycle bool!", sequences},
+};
+
+}  // namespace
+
+SystemTableFamily relation_tables() { return kTables; }
+
+}  // namespace redquel::sql

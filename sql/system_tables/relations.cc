@@ -1,0 +1,164 @@
+#include "sql/system_tables/relations.h"
+
+#include <algorithm>
+
+#include "sql/functions/quote.h"
+
+namespace redquel::sql {
+namespace {
+
+Relation table_relation(const TableDef& table) {
+  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = 'r', .owner = table.owner,
+          .comment = table.comment, .table = &table};
+}
+
+Relation index_relation(const TableDef& table, IndexDef index) {
+  return {.oid = index.oid, .schema = table.schema, .name = index.name, .kind = 'i', .owner = table.owner,
+          .comment = index.comment, .table = &table, .index = std::move(index)};
+}
+
+Relation sequence_relation(const SequenceDef& sequence) {
+  return {.oid = sequence.oid, .schema = sequence.schema, .name = sequence.name, .kind = 'S', .comment = sequence.comment,
+          .sequence = &sequence};
+}
+
+Relation system_relation(const SystemTable& table) {
+  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.kind, .system = &table};
+}
+
+struct FixedSchema {
+  std::string_view name;
+  Oid oid;
+};
+constexpr FixedSchema kFixedSchemas[] = {{"pg_catalog", oid::kPgCatalogSchema},
+                                         {"pg_toast", oid::kToastSchema},
+                                         {"information_schema", oid::kInformationSchema}};
+
+/// Relations of the snapshot by their exact schema and name.
+std::optional<Relation> find_in_schema(const CatalogSnapshot& catalog, std::string_view schema, std::string_view name) {
+  if (const SystemTable* system = find_system_table(schema, name)) return system_relation(*system);
+  for (const auto& [oid, table] : catalog.tables) {
+    if (table->schema != schema) continue;
+    if (table->name == name) return table_relation(*table);
+    if (const IndexDef* index = table->find_index(name)) return index_relation(*table, *index);
+    if (!table->primary_key.empty() && table->primary_key_name == name) {
+      return index_relation(*table, primary_key_index(*table));
+    }
+  }
+  for (const auto& [oid, sequence] : catalog.sequences) {
+    if (sequence.schema == schema && sequence.name == name) return sequence_relation(sequence);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Oid schema_oid(const CatalogSnapshot& catalog, std::string_view name) {
+  for (const FixedSchema& schema : kFixedSchemas) {
+    if (schema.name == name) return schema.oid;
+  }
+  const auto found = catalog.schemas.find(name);
+  return found == catalog.schemas.end() ? 0 : found->second.oid;
+}
+
+std::string schema_name(const CatalogSnapshot& catalog, Oid schema) {
+  for (const FixedSchema& fixed : kFixedSchemas) {
+    if (fixed.oid == schema) return std::string(fixed.name);
+  }
+  for (const auto& [name, definition] : catalog.schemas) {
+    if (definition.oid == schema) return name;
+  }
+  return {};
+}
+
+IndexDef primary_key_index(const TableDef& table) {
+  IndexDef index;
+  index.oid = table.primary_key_oid;
+  index.name = table.primary_key_name;
+  index.unique = index.primary = index.constraint = true;
+  index.comment = table.primary_key_comment;
+  for (std::int16_t number : table.primary_key) index.parts.push_back({number, false, false});
+  return index;
+}
+
+std::vector<IndexDef> all_indexes(const TableDef& table) {
+  std::vector<IndexDef> indexes;
+  if (!table.primary_key.empty()) indexes.push_back(primary_key_index(table));
+  indexes.insert(indexes.end(), table.indexes.begin(), table.indexes.end());
+  return indexes;
+}
+
+std::vector<Relation> all_relations(const CatalogSnapshot& catalog) {
+  std::vector<Relation> relations;
+  for (const auto& [oid, table] : catalog.tables) {
+    relations.push_back(table_relation(*table));
+    for (IndexDef& index : all_indexes(*table)) relations.push_back(index_relation(*table, std::move(index)));
+  }
+  for (const auto& [oid, sequence] : catalog.sequences) relations.push_back(sequence_relation(sequence));
+  for (const SystemTable& table : all_system_tables()) relations.push_back(system_relation(table));
+  return relations;
+}
+
+std::optional<Relation> find_relation(const CatalogSnapshot& catalog, Oid relation) {
+  if (const SystemTable* system = find_system_table(relation)) return system_relation(*system);
+  if (const CatalogSnapshot::TablePtr table = catalog.find_table(relation)) return table_relation(*table);
+  if (const auto found = catalog.sequences.find(relation); found != catalog.sequences.end()) {
+    return sequence_relation(found->second);
+  }
+  for (const auto& [oid, table] : catalog.tables) {
+    if (table->primary_key_oid == relation && !table->primary_key.empty()) {
+      return index_relation(*table, primary_key_index(*table));
+    }
+    const auto index = std::ranges::find(table->indexes, relation, &IndexDef::oid);
+    if (index != table->indexes.end()) return index_relation(*table, *index);
+  }
+  return std::nullopt;
+}
+
+std::optional<Relation> find_relation(const CatalogSnapshot& catalog, std::string_view schema, std::string_view name,
+                                      const std::vector<std::string>& search_path) {
+  if (!schema.empty()) return find_in_schema(catalog, schema, name);
+  // pg_catalog is looked through first unless the path says where.
+  if (std::ranges::find(search_path, "pg_catalog") == search_path.end()) {
+    if (auto found = find_in_schema(catalog, "pg_catalog", name)) return found;
+  }
+  for (const std::string& candidate : search_path) {
+    if (auto found = find_in_schema(catalog, candidate, name)) return found;
+  }
+  return std::nullopt;
+}
+
+bool is_visible(const CatalogSnapshot& catalog, const Relation& relation, const std::vector<std::string>& search_path) {
+  const bool in_path = relation.schema == "pg_catalog" || std::ranges::find(search_path, relation.schema) != search_path.end();
+  if (!in_path) return false;
+  const std::optional<Relation> found = find_relation(catalog, "", relation.name, search_path);
+  return found && found->oid == relation.oid;
+}
+
+std::vector<Attribute> attributes_of(const Relation& relation) {
+  std::vector<Attribute> attributes;
+  if (relation.system != nullptr) {
+    for (const SystemTable::SystemColumn& column : relation.system->columns) {
+      attributes.push_back({column.name, static_cast<std::int16_t>(attributes.size() + 1), column.type, column.not_null});
+    }
+  } else if (relation.index) {
+    for (const IndexDef::Part& part : relation.index->parts) {
+      const ColumnDef* column = relation.table->find_column(part.column);
+      if (column == nullptr) continue;
+      attributes.push_back({column->name, static_cast<std::int16_t>(attributes.size() + 1), column->type});
+    }
+  } else if (relation.sequence != nullptr) {
+    attributes = {{"last_value", 1, kInt8, true}, {"log_cnt", 2, kInt8, true}, {"is_called", 3, kBool, true}};
+  } else if (relation.table != nullptr) {
+    for (const ColumnDef& column : relation.table->columns) {
+      attributes.push_back({column.name, column.number, column.type, !relation.table->is_nullable(column), &column});
+    }
+  }
+  return attributes;
+}
+
+std::string qualified_name(const Relation& relation) {
+  return quote_identifier(relation.schema) + "." + quote_identifier(relation.name);
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sql/catalog/catalog.h"
+#include "sql/system_tables.h"
+
+namespace redquel::sql {
+
+// The catalog snapshot as PostgreSQL's catalogs look at it: relations of all kinds in one list, each with its attributes.
+
+namespace oid {
+inline constexpr Oid kPgCatalogSchema = 11, kToastSchema = 99, kInformationSchema = 13207, kDefaultTablespace = 1663,
+                     kGlobalTablespace = 1664, kHeapMethod = 2, kBtreeMethod = 403, kHashMethod = 405,
+                     kZsetMethod = 8100;  // redquel's own
+}  // namespace oid
+
+/// 0: there is no such schema.
+Oid schema_oid(const CatalogSnapshot& catalog, std::string_view name);
+/// Empty: no schema has that oid.
+std::string schema_name(const CatalogSnapshot& catalog, Oid schema);
+
+/// A row of pg_class.
+struct Relation {
+  Oid oid = 0;
+  std::string schema, name;
+  char kind = 'r';
+  std::string owner = "postgres";
+  std::string comment;
+  const TableDef* table = nullptr;  // of a table or of an index
+  std::optional<IndexDef> index;
+  const SequenceDef* sequence = nullptr;
+  const SystemTable* system = nullptr;
+};
+
+/// A row of pg_attribute (of the columns that a user sees).
+struct Attribute {
+  std::string name;
+  std::int16_t number = 0;
+  Type type;
+  bool not_null = false;
+  const ColumnDef* column = nullptr;  // of a table's column
+};
+
+/// The primary key as an index.
+IndexDef primary_key_index(const TableDef& table);
+/// The primary key first, then the others.
+std::vector<IndexDef> all_indexes(const TableDef& table);
+
+/// Tables, indexes and sequences of the snapshot, then the system tables.
+std::vector<Relation> all_relations(const CatalogSnapshot& catalog);
+std::optional<Relation> find_relation(const CatalogSnapshot& catalog, Oid relation);
+/// By its exact name; an empty schema stands for pg_catalog, then the path.
+std::optional<Relation> find_relation(const CatalogSnapshot& catalog, std::string_view schema, std::string_view name,
+                                      const std::vector<std::string>& search_path);
+/// The path finds this relation under its bare name.
+bool is_visible(const CatalogSnapshot& catalog, const Relation& relation, const std::vector<std::string>& search_path);
+
+std::vector<Attribute> attributes_of(const Relation& relation);
+/// Both quoted where needed: app."Mixed Case".
+std::string qualified_name(const Relation& relation);
+
+}  // namespace redquel::sql

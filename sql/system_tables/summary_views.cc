@@ -1,0 +1,104 @@
+// Views that put the catalogs into words: pg_tables, pg_indexes, pg_sequences; and the statistics views, which have a row for every
+// table but count nothing.
+
+#include "sql/system_tables/constraints.h"
+#include "sql/system_tables/families.h"
+#include "sql/system_tables/relations.h"
+#include "sql/system_tables/row_writer.h"
+
+namespace redquel::sql {
+namespace {
+
+void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const Relation& relation : all_relations(catalog)) {
+    if (relation.kind != 'r') continue;
+    const bool indexed = relation.table != nullptr && !all_indexes(*relation.table).empty();
+    out.add(relation.schema, relation.name, relation.owner, kNull, indexed, false, false, false);
+  }
+}
+
+/// PostgreSQL's system views, without their definitions: here they are computed.
+void views(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const Relation& relation : all_relations(catalog)) {
+    if (relation.kind == 'v') out.add(relation.schema, relation.name, relation.owner, kNull);
+  }
+}
+
+void indexes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const Relation& relation : all_relations(catalog)) {
+    if (!relation.index) continue;
+    const std::optional<Relation> table = find_relation(catalog, relation.table->oid);
+    out.add(relation.schema, table->name, relation.name, kNull,
+            index_definition(*relation.table, *relation.index, qualified_name(*table)));
+  }
+}
+
+/// The last value is in Redis, not in the catalog: NULL, as before the first nextval().
+void sequences(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const auto& [oid, sequence] : catalog.sequences) {
+    out.add(sequence.schema, sequence.name, "postgres", sequence.type.oid, sequence.start, sequence.minimum, sequence.maximum,
+            sequence.increment, sequence.cycle, sequence.cache, kNull);
+  }
+}
+
+void add_table_statistics(RowWriter& out, const Relation& relation) {
+  out.add(relation.oid, relation.schema, relation.name, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, kNull, kNull, kNull, kNull, 0, 0, 0, 0);
+}
+
+void all_table_statistics(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const Relation& relation : all_relations(catalog)) {
+    if (relation.kind == 'r') add_table_statistics(out, relation);
+  }
+}
+
+void user_table_statistics(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const Relation& relation : all_relations(catalog)) {
+    if (relation.kind == 'r' && relation.system == nullptr) add_table_statistics(out, relation);
+  }
+}
+
+void user_table_blocks(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const auto& [oid, table] : catalog.tables) out.add(oid, table->schema, table->name, 0, 0, 0, 0, kNull, kNull, kNull, kNull);
+}
+
+void user_index_statistics(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const Relation& relation : all_relations(catalog)) {
+    if (relation.index) out.add(relation.table->oid, relation.oid, relation.schema, relation.table->name, relation.name, 0, 0, 0);
+  }
+}
+
+const SystemTableDefinition kViews[] = {
+    {"pg_catalog", "pg_tables", 12033, 'v',
+     "schemaname name, tablename name, tableowner name, tablespace name, hasindexes bool, hasrules bool, "
+     "hastriggers bool, rowsecurity bool", tables},
+    {"pg_catalog", "pg_views", 12028, 'v', "schemaname name, viewname name, viewowner name, definition text", views},
+    {"pg_catalog", "pg_indexes", 12043, 'v',
+     "schemaname name, tablename name, indexname name, tablespace name, indexdef text", indexes},
+    {"pg_catalog", "pg_sequences", 12048, 'v',
+     "schemaname name, sequencename name, sequenceowner name, data_type regtype, start_value int8, "
+     "min_value int8, max_value int8, increment_by int8, cycle bool, cache_size int8, last_value int8", sequences},
+    {"pg_catalog", "pg_stat_all_tables", 12142, 'v',
+     "relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8, "
+     "idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8, n_live_tup int8, "
+     "n_dead_tup int8, n_mod_since_analyze int8, n_ins_since_vacuum int8, last_vacuum timestamptz, "
+     "last_autovacuum timestamptz, last_analyze timestamptz, last_autoanalyze timestamptz, vacuum_count int8, "
+     "autovacuum_count int8, analyze_count int8, autoanalyze_count int8", all_table_statistics},
+    {"pg_catalog", "pg_stat_user_tables", 12161, 'v',
+     "relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8, "
+     "idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8, n_live_tup int8, "
+     "n_dead_tup int8, n_mod_since_analyze int8, n_ins_since_vacuum int8, last_vacuum timestamptz, "
+     "last_autovacuum timestamptz, last_analyze timestamptz, last_autoanalyze timestamptz, vacuum_count int8, "
+     "autovacuum_count int8, analyze_count int8, autoanalyze_count int8", user_table_statistics},
+    {"pg_catalog", "pg_statio_user_tables", 12179, 'v',
+     "relid oid, schemaname name, relname name, heap_blks_read int8, heap_blks_hit int8, idx_blks_read int8, "
+     "idx_blks_hit int8, toast_blks_read int8, toast_blks_hit int8, tidx_blks_read int8, tidx_blks_hit int8", user_table_blocks},
+    {"pg_catalog", "pg_stat_user_indexes", 12192, 'v',
+     "relid oid, indexrelid oid, schemaname name, relname name, indexrelname name, idx_scan int8, "
+     "idx_tup_read int8, idx_tup_fetch int8", user_index_statistics},
+};
+
+}  // namespace
+
+SystemTableFamily summary_views() { return kViews; }
+
+}  // namespace redquel::sql

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "sql/types/type.h"
+
+namespace redquel::sql {
+
+// What PostgreSQL's catalogs say about how a type lies in a row, and its default collation and operator classes.
+
+/// pg_type.typbyval.
+bool passed_by_value(const TypeInfo& type);
+/// pg_type.typstorage: p, x or m.
+char storage_letter(const TypeInfo& type);
+/// pg_type.typcollation: 0 for types without.
+Oid collation_of(Oid type);
+/// An array type made by another type (not int2vector and the like).
+bool is_true_array(const TypeInfo& type);
+
+/// pg_opclass: the default class of an index method for a type.
+struct OperatorClass {
+  Oid oid, method;
+  std::string_view name;
+  Oid family;
+  std::string_view family_name;
+  Oid input;
+};
+std::span<const OperatorClass> all_operator_classes();
+/// 0: none (zset, and types without order).
+Oid operator_class_of(Oid method, Oid type);
+
+namespace oid {
+inline constexpr Oid kDefaultCollation = 100, kCCollation = 950, kPosixCollation = 951;
+}
+
+}  // namespace redquel::sql

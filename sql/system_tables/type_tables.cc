@@ -1,0 +1,86 @@
+// pg_type, pg_cast, pg_collation.
+
+#include "sql/functions/function.h"
+#include "sql/system_tables/families.h"
+#include "sql/system_tables/function_catalog.h"
+#include "sql/system_tables/relations.h"
+#include "sql/system_tables/roles.h"
+#include "sql/system_tables/row_writer.h"
+#include "sql/system_tables/type_layout.h"
+
+namespace redquel::sql {
+namespace {
+
+void add_built_in(RowWriter& out, const TypeInfo& type) {
+  const bool pseudo = type.category == TypeCategory::kPseudo || type.category == TypeCategory::kUnknown;
+  const bool array = type.category == TypeCategory::kArray;
+  const Oid subscript = array ? oid::kArraySubscript : type.oid == oid::kName ? oid::kRawArraySubscript : 0;
+  const TypeFunctions f = functions_of_type(type);
+  out.add(type.oid, type.name, oid::kPgCatalogSchema, kPostgresRole, type.length, passed_by_value(type), pseudo ? 'p' : 'b',
+          static_cast<char>(type.category), type.preferred, true, ',', 0, subscript, type.element, type.array, f.input, f.output,
+          f.receive, f.send, f.modifier_input, f.modifier_output, is_true_array(type) ? oid::kArrayAnalyze : 0, type.alignment,
+          storage_letter(type), false, 0, -1, 0, collation_of(type.oid), kNull, kNull, kNull);
+}
+
+/// The type of a table's rows.
+void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& table) {
+  const TypeFunctions f = functions_of_type(type_info(oid::kRecord));
+  out.add(table.row_type, table.name, schema_oid(catalog, table.schema), role_oid(table.owner), -1, false, 'c', 'C', false, true,
+          ',', table.oid, 0, 0, 0, f.input, f.output, f.receive, f.send, 0, 0, 0, 'd', 'x', false, 0, -1, 0, 0, kNull, kNull,
+          kNull);
+}
+
+void types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const TypeInfo& type : all_types()) add_built_in(out, type);
+  for (const auto& [oid, table] : catalog.tables) add_row_type(out, catalog, *table);
+}
+
+void casts(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+  constexpr Oid kFirstCast = 10035;  // as initdb numbers them
+  Oid next = kFirstCast;
+  for (const CastFunction& cast : all_casts()) {
+    Oid function = 0;
+    if (cast.kernel != nullptr) {
+      // PostgreSQL names these functions after the target.
+      for (const CatalogFunction* candidate : find_catalog_functions(type_info(cast.target).name)) {
+        if (candidate->arguments == std::vector<Oid>{cast.source}) function = candidate->oid;
+      }
+    }
+    out.add(next++, cast.source, cast.target, function, static_cast<char>(cast.context), cast.kernel == nullptr ? 'b' : 'f');
+  }
+}
+
+void collations(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+  const auto add = [&](Oid collation, std::string_view name, char provider, std::optional<std::string_view> locale) {
+    out.add(collation, name, oid::kPgCatalogSchema, kPostgresRole, provider, true, -1, locale, locale, kNull, kNull);
+  };
+  add(oid::kDefaultCollation, "default", 'd', std::nullopt);
+  add(oid::kCCollation, "C", 'c', "C");
+  add(oid::kPosixCollation, "POSIX", 'c', "POSIX");
+}
+
+const SystemTableDefinition kTables[] = {
+    {"pg_catalog", "pg_type", 1247, 'r',
+     "oid oid!, typname name!, typnamespace oid!, typowner oid!, typlen int2!, typbyval bool!, typtype char!, "
+     "typcategory char!, typispreferred bool!, typisdefined bool!, typdelim char!, typrelid oid!, "
+     "typsubscript regproc!, typelem oid!, typarray oid!, typinput regproc!, typoutput regproc!, "
+     "typreceive regproc!, typsend regproc!, typmodin regproc!, typmodout regproc!, typanalyze regproc!, "
+     "typalign char!, typstorage char!, typnotnull bool!, typbasetype oid!, typtypmod int4!, typndims int4!, "
+     "typcollation oid!, typdefaultbin pg_node_tree, typdefault text, typacl _aclitem", types},
+    {"pg_catalog", "pg_cast", 2605, 'r',
+     "oid oid!, castsource oid!, casttarget oid!, castfunc oid!, castcontext char!, castmethod char!", casts},
+    {"pg_catalog", "pg_collation", 3456, 'r',
+     "oid oid!, collname name!, collnamespace oid!, collowner oid!, collprovider char!, "
+     "collisdeterministic bool!, collencoding int4!, collcollate text, collctype text, colliculocale text, "
+     "collversion text", collations},
+    {"pg_catalog", "pg_enum", 3501, 'r', "oid oid!, enumtypid oid!, enumsortorder float4!, enumlabel name!"},
+    {"pg_catalog", "pg_range", 3541, 'r',
+     "rngtypid oid!, rngsubtype oid!, rngmultitypid oid!, rngcollation oid!, rngsubopc oid!, "
+     "rngcanonical regproc!, rngsubdiff regproc!"},
+};
+
+}  // namespace
+
+SystemTableFamily type_tables() { return kTables; }
+
+}  // namespace redquel::sql

@@ -1,0 +1,227 @@
+#include <fmt/format.h>
+
+#include <limits>
+#include <string>
+
+#include "sql/error.h"
+#include "sql/types/datetime.h"
+
+// Dates, times and timestamps with intervals, and each other.
+namespace redquel::sql {
+namespace {
+
+[[noreturn]] void throw_timestamp_range() { throw SqlError("22008", "timestamp out of range"); }
+
+std::int64_t checked(Int128 timestamp) {
+  if (timestamp < kMinTimestamp || timestamp >= kEndTimestamp) throw_timestamp_range();
+  return static_cast<std::int64_t>(timestamp);
+}
+
+std::int64_t time_of(const CivilTime& civil) {
+  return (civil.hour * 3600L + civil.minute * 60L + civil.second) * kMicrosecondsPerSecond + civil.microsecond;
+}
+
+/// A wall clock moved by months (to the last day of a shorter month), then by days. The result may be out of range.
+Int128 add_months(Int128 local, std::int32_t months) {
+  CivilTime civil = civil_from_timestamp(static_cast<std::int64_t>(local));
+  const std::int64_t total = civil.year * std::int64_t{12} + (civil.month - 1) + months;
+  const std::int64_t year = (total >= 0 ? total : total - 11) / 12;
+  if (year < -4714 || year > 294'277) throw_timestamp_range();
+  civil.year = static_cast<int>(year);
+  civil.month = static_cast<int>(total - year * 12) + 1;
+  civil.day = std::min(civil.day, days_in_month(civil.year, civil.month));
+  return Int128{days_from_civil(civil.year, civil.month, civil.day)} * kMicrosecondsPerDay + time_of(civil);
+}
+
+Int128 local_to_utc(Int128 local, const TimeZone& zone) {
+  return local - zone.offset_of_local(static_cast<std::int64_t>(local)) * kMicrosecondsPerSecond;
+}
+
+Int128 utc_to_local(std::int64_t timestamp, const TimeZone& zone) {
+  return Int128{timestamp} + zone.at(timestamp).offset * kMicrosecondsPerSecond;
+}
+
+/// Each step of a zoned addition must give a valid timestamp, as each is one in PostgreSQL.
+std::int64_t from_local_step(Int128 local, const TimeZone& zone) {
+  checked(local);
+  return checked(local_to_utc(local, zone));
+}
+
+}  // namespace
+
+std::int32_t add_days(std::int32_t date, std::int32_t days) {
+  if (!is_finite_date(date)) return date;
+  const std::int64_t result = std::int64_t{date} + days;
+  if (result < kMinDate || result >= kEndDate) throw SqlError("22008", "date out of range");
+  return static_cast<std::int32_t>(result);
+}
+
+std::int32_t subtract_dates(std::int32_t a, std::int32_t b) {
+  if (!is_finite_date(a) || !is_finite_date(b)) throw SqlError("22008", "cannot subtract infinite dates");
+  return a - b;
+}
+
+std::int64_t timestamp_from_date(std::int32_t date) {
+  if (date == kDateInfinity) return kTimestampInfinity;
+  if (date == kDateNegativeInfinity) return kTimestampNegativeInfinity;
+  if (date >= kEndTimestamp / kMicrosecondsPerDay) throw SqlError("22008", "date out of range for timestamp");
+  return date * kMicrosecondsPerDay;
+}
+
+std::int64_t timestamp_from_date_and_time(std::int32_t date, std::int64_t time) {
+  const std::int64_t midnight = timestamp_from_date(date);
+  return is_finite_timestamp(midnight) ? checked(Int128{midnight} + time) : midnight;
+}
+
+std::int64_t add_interval(std::int64_t timestamp, const Interval& interval) {
+  if (!is_finite_timestamp(timestamp)) return timestamp;
+  Int128 result = timestamp;
+  if (interval.months != 0) result = checked(add_months(result, interval.months));
+  if (interval.days != 0) result = checked(result + Int128{interval.days} * kMicrosecondsPerDay);
+  return checked(result + interval.microseconds);
+}
+
+std::int64_t add_interval(std::int64_t timestamp, const Interval& interval, const TimeZone& zone) {
+  if (!is_finite_timestamp(timestamp)) return timestamp;
+  if (interval.months != 0) timestamp = from_local_step(add_months(utc_to_local(timestamp, zone), interval.months), zone);
+  if (interval.days != 0)
+    timestamp = from_local_step(utc_to_local(timestamp, zone) + Int128{interval.days} * kMicrosecondsPerDay, zone);
+  return checked(Int128{timestamp} + interval.microseconds);
+}
+
+std::int64_t subtract_interval(std::int64_t timestamp, const Interval& interval) {
+  return add_interval(timestamp, negate_interval(interval));
+}
+
+std::int64_t subtract_interval(std::int64_t timestamp, const Interval& interval, const TimeZone& zone) {
+  return add_interval(timestamp, negate_interval(interval), zone);
+}
+
+Interval subtract_timestamps(std::int64_t a, std::int64_t b) {
+  if (!is_finite_timestamp(a) || !is_finite_timestamp(b)) throw SqlError("22008", "cannot subtract infinite timestamps");
+  std::int64_t difference = 0;
+  if (__builtin_sub_overflow(a, b, &difference)) throw SqlError("22008", "interval out of range");
+  return justify_hours({difference, 0, 0});
+}
+
+std::int64_t time_add_interval(std::int64_t time, const Interval& interval) {
+  const std::int64_t result = (time + interval.microseconds % kMicrosecondsPerDay) % kMicrosecondsPerDay;
+  return result < 0 ? result + kMicrosecondsPerDay : result;
+}
+
+std::int64_t time_subtract_interval(std::int64_t time, const Interval& interval) {
+  const std::int64_t result = (time - interval.microseconds % kMicrosecondsPerDay) % kMicrosecondsPerDay;
+  return result < 0 ? result + kMicrosecondsPerDay : result;
+}
+
+Interval subtract_times(std::int64_t a, std::int64_t b) { return {a - b, 0, 0}; }
+
+Interval age(std::int64_t a, std::int64_t b) {
+  const bool negative = a < b;
+  const CivilTime later = civil_from_timestamp(negative ? b : a), earlier = civil_from_timestamp(negative ? a : b);
+  std::int64_t time = time_of(later) - time_of(earlier);
+  int days = later.day - earlier.day;
+  int months = (later.year - earlier.year) * 12 + later.month - earlier.month;
+  if (time < 0) time += kMicrosecondsPerDay, --days;
+  // A borrowed month has the days of the month that the earlier point lies in.
+  while (days < 0) days += days_in_month(earlier.year, earlier.month), --months;
+  if (negative) time = -time, days = -days, months = -months;
+  return {time, days, months};
+}
+
+Interval age(std::int64_t a, std::int64_t b, const TimeZone& zone) {
+  const auto local = [&](std::int64_t timestamp) {
+    return is_finite_timestamp(timestamp) ? static_cast<std::int64_t>(utc_to_local(timestamp, zone)) : timestamp;
+  };
+  return age(local(a), local(b));
+}
+
+std::int64_t apply_timestamp_modifier(std::int64_t timestamp, std::int32_t modifier) {
+  constexpr std::int64_t kUnits[] = {1'000'000, 100'000, 10'000, 1'000, 100, 10};
+  if (modifier < 0 || modifier >= 6 || !is_finite_timestamp(timestamp)) return timestamp;
+  const std::int64_t unit = kUnits[modifier];
+  if (timestamp >= 0) return (timestamp + unit / 2) / unit * unit;
+  return -((-timestamp + unit / 2) / unit * unit);
+}
+
+std::int64_t apply_time_modifier(std::int64_t time, std::int32_t modifier) { return apply_timestamp_modifier(time, modifier); }
+
+// ---- time zones -----------------------------------------------------------------------------------------------------
+
+std::int64_t timestamptz_from_local(std::int64_t timestamp, const TimeZone& zone) {
+  return is_finite_timestamp(timestamp) ? checked(local_to_utc(timestamp, zone)) : timestamp;
+}
+
+std::int64_t local_from_timestamptz(std::int64_t timestamptz, const TimeZone& zone) {
+  return is_finite_timestamp(timestamptz) ? checked(utc_to_local(timestamptz, zone)) : timestamptz;
+}
+
+namespace {
+
+/// A zone, or an abbreviation with a fixed offset or a zone of its own; the search order of timezone().
+struct NamedZone {
+  const ZoneAbbreviation* abbreviation = nullptr;
+  const TimeZone* zone = nullptr;
+  std::string upper;
+
+  explicit NamedZone(std::string_view name) {
+    std::string lower(name);
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    abbreviation = find_zone_abbreviation(lower);
+    if (abbreviation == nullptr) {
+      zone = &time_zone_named(name);
+    } else if (!abbreviation->zone.empty()) {
+      zone = find_time_zone(abbreviation->zone);
+      upper = lower;
+      for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+    }
+  }
+
+  std::int32_t offset_at(std::int64_t timestamptz) const {
+    if (zone == nullptr) return abbreviation->offset;
+    if (abbreviation != nullptr)
+      if (const auto meaning = zone->of_abbreviation(upper, timestamptz)) return meaning->offset;
+    return zone->at(timestamptz).offset;
+  }
+  std::int32_t offset_of_local(std::int64_t local) const {
+    if (zone == nullptr) return abbreviation->offset;
+    const std::int32_t offset = zone->offset_of_local(local);
+    return abbreviation != nullptr ? offset_at(local - offset * kMicrosecondsPerSecond) : offset;
+  }
+};
+
+/// Seconds east of an interval zone.
+std::int64_t interval_offset(const Interval& zone) {
+  if (zone.months != 0 || zone.days != 0) {
+    std::string text;
+    append_interval(zone, {}, text);
+    throw SqlError("22023", fmt::format("interval time zone \"{}\" must not include months or days", text));
+  }
+  return zone.microseconds / kMicrosecondsPerSecond;
+}
+
+}  // namespace
+
+std::int64_t timestamptz_from_local(std::int64_t timestamp, std::string_view zone) {
+  const NamedZone named(zone);
+  if (!is_finite_timestamp(timestamp)) return timestamp;
+  return checked(Int128{timestamp} - named.offset_of_local(timestamp) * kMicrosecondsPerSecond);
+}
+
+std::int64_t local_from_timestamptz(std::int64_t timestamptz, std::string_view zone) {
+  const NamedZone named(zone);
+  if (!is_finite_timestamp(timestamptz)) return timestamptz;
+  return checked(Int128{timestamptz} + named.offset_at(timestamptz) * kMicrosecondsPerSecond);
+}
+
+std::int64_t timestamptz_from_local(std::int64_t timestamp, const Interval& zone) {
+  if (!is_finite_timestamp(timestamp)) return timestamp;
+  return checked(Int128{timestamp} - Int128{interval_offset(zone)} * kMicrosecondsPerSecond);
+}
+
+std::int64_t local_from_timestamptz(std::int64_t timestamptz, const Interval& zone) {
+  if (!is_finite_timestamp(timestamptz)) return timestamptz;
+  return checked(Int128{timestamptz} + Int128{interval_offset(zone)} * kMicrosecondsPerSecond);
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,71 @@
+#include "sql/types/numeric_binary.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "sql/types/big_integer.h"
+
+namespace redquel::sql {
+
+NumericGroups to_groups(const Numeric& value) {
+  NumericGroups groups;
+  if (value.is_nan()) groups.sign = NumericGroups::kNan;
+  if (value.is_infinite()) groups.sign = value.sign() > 0 ? NumericGroups::kInfinity : NumericGroups::kNegativeInfinity;
+  if (!value.is_finite()) return groups;
+  groups.scale = static_cast<std::uint16_t>(value.scale());
+  std::string digits = value.unscaled().value.str();
+  if (digits.front() == '-') {
+    groups.sign = NumericGroups::kNegative;
+    digits.erase(0, 1);
+  }
+  // Zeros on both sides until the point lies between two groups.
+  const auto scale = static_cast<std::size_t>(value.scale());
+  const std::size_t integer_digits = digits.size() > scale ? digits.size() - scale : 0;
+  if (digits.size() < scale) digits.insert(0, scale - digits.size(), '0');
+  digits.append((4 - scale % 4) % 4, '0');
+  digits.insert(0, (4 - integer_digits % 4) % 4, '0');
+  int weight = static_cast<int>((integer_digits + 3) / 4) - 1;
+  for (std::size_t i = 0; i < digits.size(); i += 4) {
+    const auto group = static_cast<std::uint16_t>((digits[i] - '0') * 1000 + (digits[i + 1] - '0') * 100 +
+                                                  (digits[i + 2] - '0') * 10 + (digits[i + 3] - '0'));
+    if (group == 0 && groups.digits.empty()) {
+      --weight;
+    } else {
+      groups.digits.push_back(group);
+    }
+  }
+  while (!groups.digits.empty() && groups.digits.back() == 0) groups.digits.pop_back();
+  groups.weight = groups.digits.empty() ? std::int16_t{0} : static_cast<std::int16_t>(weight);
+  return groups;
+}
+
+Numeric from_groups(const NumericGroups& groups) {
+  switch (groups.sign) {
+    case NumericGroups::kNan: return Numeric::nan();
+    case NumericGroups::kInfinity: return Numeric::infinity();
+    case NumericGroups::kNegativeInfinity: return Numeric::negative_infinity();
+    default: break;
+  }
+  const int scale = groups.scale;
+  std::string digits;
+  digits.reserve(groups.digits.size() * 4 + 1);
+  for (const std::uint16_t group : groups.digits) {
+    digits.push_back(static_cast<char>('0' + group / 1000));
+    digits.push_back(static_cast<char>('0' + group / 100 % 10));
+    digits.push_back(static_cast<char>('0' + group / 10 % 10));
+    digits.push_back(static_cast<char>('0' + group % 10));
+  }
+  // The digits stand for an integer times 10^exponent; what lies behind the scale goes.
+  const std::int64_t exponent = 4 * (std::int64_t{groups.weight} + 1 - static_cast<std::int64_t>(groups.digits.size()));
+  const std::int64_t shift = exponent + scale;
+  if (shift < 0) digits.resize(-shift < static_cast<std::int64_t>(digits.size()) ? digits.size() - static_cast<std::size_t>(-shift) : 0);
+  const std::size_t first = std::min(digits.find_first_not_of('0'), digits.size());
+  digits.erase(0, first);
+  if (digits.empty()) return Numeric(0, scale);
+  cpp_int unscaled(digits);
+  if (shift > 0) unscaled *= power_of_ten(static_cast<std::size_t>(shift));
+  if (groups.sign == NumericGroups::kNegative) unscaled = -unscaled;
+  return Numeric::from_big(BigInteger{std::move(unscaled)}, scale);
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,259 @@
+#include "sql/types/text_io.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <type_traits>
+#include <utility>
+
+#include "sql/error.h"
+#include "sql/types/byte_text.h"
+#include "sql/types/conversions.h"
+#include "sql/types/number_text.h"
+
+namespace redquel::sql {
+namespace {
+
+constexpr std::int32_t kHeaderSize = 4;  // counted into the modifiers of char(n) and varchar(n)
+
+/// regtype: a number, "-" or the name of a built-in type.
+std::int32_t parse_regtype(std::string_view text) {
+  if (text == "-") return 0;
+  if (!text.empty() && text.front() >= '0' && text.front() <= '9') return parse_oid(text);
+  if (const TypeInfo* info = find_type(text)) return static_cast<std::int32_t>(info->oid);
+  for (const TypeInfo& info : all_types())
+    if (info.display_name == text) return static_cast<std::int32_t>(info.oid);
+  throw SqlError("42704", fmt::format("type \"{}\" does not exist", text));
+}
+
+/// regclass, regproc: names need the catalog, which is above this room's values.
+std::int32_t parse_registered_object(std::string_view text, std::string_view type) {
+  if (text == "-") return 0;
+  if (!text.empty() && text.front() >= '0' && text.front() <= '9') return parse_oid(text);
+  throw not_supported(fmt::format("input of type {} by name", type));
+}
+
+/// Hands the parsed value to `take`, which a Datum and a column do in their own way.
+template <class Take>
+auto parse_with(Type type, std::string_view text, const SessionSettings& settings, Now now, Take take) {
+  switch (type.oid) {
+    case oid::kBool: return take(parse_bool(text));
+    case oid::kInt2: return take(parse_int2(text));
+    case oid::kInt4: return take(parse_int4(text));
+    case oid::kInt8: return take(parse_int8(text));
+    case oid::kFloat4: return take(parse_float4(text));
+    case oid::kFloat8: return take(parse_float8(text));
+    case oid::kNumeric: return take(Numeric::parse(text));
+    case oid::kText:
+    case oid::kVarchar:
+    case oid::kBpchar:
+    case oid::kUnknown: return take(text);
+    case oid::kName: return take(name_from_text(text));
+    case oid::kChar: return take(char_from_text(text));
+    case oid::kBytea: return take(parse_bytea(text));
+    case oid::kUuid: return take(parse_uuid(text));
+    case oid::kJson: check_json(text); return take(text);
+    case oid::kDate: return take(parse_date(text, settings, now));
+    case oid::kTime: return take(parse_time(text, settings, now));
+    case oid::kTimestamp: return take(parse_timestamp(text, settings, now));
+    case oid::kTimestamptz: return take(parse_timestamptz(text, settings, now));
+    case oid::kInterval: return take(parse_interval(text, settings, type.modifier));
+    case oid::kOid: return take(parse_oid(text));
+    case oid::kRegtype: return take(parse_regtype(text));
+    case oid::kRegclass:
+    case oid::kRegproc: return take(parse_registered_object(text, type_info(type.oid).name));
+    case oid::kVoid: return take(std::string_view());
+    default: break;
+  }
+  if (type_info(type.oid).category == TypeCategory::kPseudo)
+    throw SqlError("0A000", fmt::format("cannot accept a value of type {}", type_info(type.oid).name));
+  throw not_supported(fmt::format("input of type {}", format_type(type)));
+}
+
+void append_registered_type(std::int32_t value, std::string& out) {
+  const TypeInfo* info = find_type(static_cast<Oid>(value));
+  if (value == 0) {
+    out.push_back('-');
+  } else if (info != nullptr) {
+    out += info->display_name;
+  } else {
+    append_integer(static_cast<std::uint32_t>(value), out);
+  }
+}
+
+/// Prints one value; `Text` alternatives are std::string of a Datum or std::string_view of a column.
+template <class Value>
+void format(Type type, const Value& value, const SessionSettings& settings, std::string& out) {
+  if constexpr (std::is_same_v<Value, bool>) {
+    out.push_back(value ? 't' : 'f');
+  } else if constexpr (std::is_same_v<Value, std::int16_t>) {
+    append_integer(value, out);
+  } else if constexpr (std::is_same_v<Value, std::int32_t>) {
+    switch (type.oid) {
+      case oid::kDate: append_date(value, settings, out); break;
+      case oid::kRegtype: append_registered_type(value, out); break;
+      case oid::kRegclass:
+      case oid::kRegproc:
+      case oid::kOid: append_integer(static_cast<std::uint32_t>(value), out); break;
+      default: append_integer(value, out);
+    }
+  } else if constexpr (std::is_same_v<Value, std::int64_t>) {
+    switch (type.oid) {
+      case oid::kTime: append_time(value, out); break;
+      case oid::kTimestamp: append_timestamp(value, settings, out); break;
+      case oid::kTimestamptz: append_timestamptz(value, settings, out); break;
+      default: append_integer(value, out);
+    }
+  } else if constexpr (std::is_same_v<Value, float>) {
+    append_float4(value, settings.extra_float_digits, out);
+  } else if constexpr (std::is_same_v<Value, double>) {
+    append_float8(value, settings.extra_float_digits, out);
+  } else if constexpr (std::is_same_v<Value, Numeric>) {
+    value.append_to(out);
+  } else if constexpr (std::is_same_v<Value, Interval>) {
+    append_interval(value, settings, out);
+  } else if constexpr (std::is_same_v<Value, Uuid>) {
+    append_uuid(value, out);
+  } else if constexpr (!std::is_same_v<Value, std::monostate>) {
+    if (type.oid == oid::kBytea) {
+      append_bytea(value, settings.bytea_output, out);
+    } else {
+      out += value;
+      if (type.oid == oid::kBpchar) append_padding(type, value, out);
+    }
+  }
+}
+
+/// varchar(n), char(n): n characters at most.
+std::string cut_to_length(Type type, std::string text, bool explicit_cast) {
+  const auto limit = static_cast<std::size_t>(type.modifier - kHeaderSize);
+  const std::size_t kept = utf8_prefix(text, limit);
+  if (kept < text.size()) {
+    // Blanks may go without a word.
+    if (!explicit_cast && text.find_first_not_of(' ', kept) != std::string::npos)
+      throw SqlError("22001", fmt::format("value too long for type {}", format_type(type)));
+    text.resize(kept);
+  }
+  if (type.oid == oid::kBpchar) append_padding(type, text, text);
+  return text;
+}
+
+}  // namespace
+
+Datum parse_value(Type type, std::string_view text, const SessionSettings& settings, Now now) {
+  return parse_with(type, text, settings, now, [](auto&& value) -> Datum {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string_view>) {
+      return std::string(value);
+    } else {
+      return std::forward<decltype(value)>(value);
+    }
+  });
+}
+
+void append_parsed(Column& column, std::string_view text, const SessionSettings& settings, Now now) {
+  parse_with(column.type(), text, settings, now, [&](const auto& value) { column.append(value); });
+}
+
+bool has_modifier_effect(Type type) {
+  if (type.modifier < 0) return false;
+  switch (type.oid) {
+    case oid::kVarchar:
+    case oid::kBpchar:
+    case oid::kNumeric: return type.modifier >= kHeaderSize;
+    case oid::kTime:
+    case oid::kTimestamp:
+    case oid::kTimestamptz: return type.modifier < 6;
+    case oid::kInterval: return true;
+    default: return false;
+  }
+}
+
+Datum apply_modifier(Type type, Datum value, bool explicit_cast) {
+  if (is_null(value) || !has_modifier_effect(type)) return value;
+  switch (type.oid) {
+    case oid::kVarchar:
+    case oid::kBpchar: return cut_to_length(type, std::get<std::string>(std::move(value)), explicit_cast);
+    case oid::kNumeric: return std::get<Numeric>(value).with_modifier(type.modifier);
+    case oid::kTime: return apply_time_modifier(std::get<std::int64_t>(value), type.modifier);
+    case oid::kTimestamp:
+    case oid::kTimestamptz: return apply_timestamp_modifier(std::get<std::int64_t>(value), type.modifier);
+    case oid::kInterval: return apply_interval_modifier(std::get<Interval>(value), type.modifier);
+    default: return value;
+  }
+}
+
+void append_padding(Type type, std::string_view value, std::string& out) {
+  if (type.modifier < kHeaderSize) return;
+  const auto wanted = static_cast<std::size_t>(type.modifier - kHeaderSize);
+  const std::size_t length = utf8_length(value);
+  if (length < wanted) out.append(wanted - length, ' ');
+}
+
+void format_value(Type type, const Datum& value, const SessionSettings& settings, std::string& out) {
+  std::visit([&](const auto& alternative) { format(type, alternative, settings, out); }, value);
+}
+
+std::string format_value(Type type, const Datum& value, const SessionSettings& settings) {
+  std::string out;
+  format_value(type, value, settings, out);
+  return out;
+}
+
+void format_value(const Column& column, std::size_t row, const SessionSettings& settings, std::string& out) {
+  const Type type = column.type();
+  if (column.is_encoded()) {
+    const std::string_view text = column.get<std::string_view>(row);
+    if (output_is_storage_form(type, settings)) {
+      out += text;
+      if (type.oid == oid::kBpchar) append_padding(type, text, out);
+    } else {
+      format_value(type, parse_value(type, text, {}), settings, out);
+    }
+    return;
+  }
+  switch (storage_of(type)) {
+    case Storage::kBool: format(type, column.get<bool>(row), settings, out); break;
+    case Storage::kInt2: format(type, column.get<std::int16_t>(row), settings, out); break;
+    case Storage::kInt4: format(type, column.get<std::int32_t>(row), settings, out); break;
+    case Storage::kInt8: format(type, column.get<std::int64_t>(row), settings, out); break;
+    case Storage::kFloat4: format(type, column.get<float>(row), settings, out); break;
+    case Storage::kFloat8: format(type, column.get<double>(row), settings, out); break;
+    case Storage::kNumeric: format(type, column.ref<Numeric>(row), settings, out); break;
+    case Storage::kText: format(type, column.get<std::string_view>(row), settings, out); break;
+    case Storage::kInterval: format(type, column.get<Interval>(row), settings, out); break;
+    case Storage::kUuid: format(type, column.get<Uuid>(row), settings, out); break;
+  }
+}
+
+bool output_depends_on_settings(Type type) {
+  switch (type.oid) {
+    case oid::kDate:
+    case oid::kTimestamp:
+    case oid::kTimestamptz:
+    case oid::kInterval:
+    case oid::kBytea:
+    case oid::kFloat4:
+    case oid::kFloat8: return true;
+    default: return false;
+  }
+}
+
+bool output_is_storage_form(Type type, const SessionSettings& settings) {
+  switch (type.oid) {
+    case oid::kDate:
+    case oid::kTimestamp: return settings.date_style == DateStyle::kIso;
+    case oid::kTimestamptz: {
+      if (settings.date_style != DateStyle::kIso) return false;
+      if (settings.time_zone == "UTC") return true;
+      const TimeZone& zone = session_zone(settings);
+      return zone.at(0).offset == 0 && zone.is_fixed();
+    }
+    case oid::kInterval: return settings.interval_style == IntervalStyle::kPostgres;
+    case oid::kBytea: return settings.bytea_output == ByteaOutput::kHex;
+    case oid::kFloat4:
+    case oid::kFloat8: return settings.extra_float_digits > 0;
+    default: return true;
+  }
+}
+
+}  // namespace redquel::sql

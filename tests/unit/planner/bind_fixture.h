@@ -1,0 +1,26 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "planner/bind/bind.h"
+#include "sql/catalog/catalog.h"
+#include "sql/error.h"
+
+namespace redquel::planner {
+
+/// The catalog of the binder's tests, as these statements would make it:
+///   CREATE TABLE t(a int PRIMARY KEY, b text NOT NULL, c numeric(10,2), d date);
+///   CREATE TABLE u(id bigint, a int, name varchar(20), flag boolean);                   -- hidden key
+///   CREATE TABLE k(x int, y int, z int, PRIMARY KEY (x, y));
+///   CREATE TABLE s(id serial PRIMARY KEY, v text DEFAULT 'dflt', n int CHECK (n > 0));
+///   CREATE TABLE ida(id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, v int, e varchar(10) UNIQUE);
+sql::CatalogSnapshot test_catalog();
+
+/// The plan of a statement as text; a SqlError as "SQLSTATE@position message", with detail and hint behind " | ".
+std::string bound(const std::string& statement, std::vector<sql::Type> parameter_types = {});
+/// The inferred types: "integer, text".
+std::string parameters_of(const std::string& statement, std::vector<sql::Type> declared = {});
+
+}  // namespace redquel::planner

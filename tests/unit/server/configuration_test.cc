@@ -1,0 +1,71 @@
+#include "server/configuration.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace redquel::server {
+namespace {
+
+std::optional<Configuration> read(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "redquel");
+  return read_configuration(static_cast<int>(arguments.size()), arguments.data());
+}
+
+class ConfigurationFile : public testing::Test {
+ protected:
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("redquel_configuration_" + std::to_string(::getpid()) + ".toml");
+  ~ConfigurationFile() override { std::filesystem::remove(path); }
+  const char* write(std::string_view text) {
+    std::ofstream(path) << text;
+    name_ = path.string();
+    return name_.c_str();
+  }
+
+ private:
+  std::string name_;
+};
+
+TEST(Configuration, WithoutAnythingAnEmbeddedRedis) {
+  const Configuration configuration = *read({});
+  EXPECT_TRUE(configuration.embedded);
+  EXPECT_EQ(configuration.listen_host, "127.0.0.1");
+  EXPECT_EQ(configuration.listen_port, 5433);
+}
+
+TEST(Configuration, CommandLine) {
+  const Configuration configuration = *read({"--listen", "[::1]:0", "--redis", "unix:///tmp/r.sock"});
+  EXPECT_EQ(configuration.listen_host, "::1");
+  EXPECT_EQ(configuration.listen_port, 0);
+  EXPECT_EQ(configuration.redis_url, "unix:///tmp/r.sock");
+  EXPECT_FALSE(configuration.embedded);
+  EXPECT_THROW(read({"--listen", "127.0.0.1"}), ConfigurationError);
+  EXPECT_THROW(read({"--listen", "127.0.0.1:99999"}), ConfigurationError);
+  EXPECT_THROW(read({"--embedded", "--redis", "redis://h"}), ConfigurationError);
+  EXPECT_THROW(read({"--nix"}), ConfigurationError);
+}
+
+TEST_F(ConfigurationFile, CommandLineWinsOverFile) {
+  const char* file = write(
+      "[server]\nlisten = '127.0.0.1:1'\nthreads = 3\n[redis]\nurl = 'redis://h:1/2'\n[limits]\nwork_mem = 1048576\n");
+  const Configuration configuration = *read({"--config", file, "--listen", "127.0.0.1:2"});
+  EXPECT_EQ(configuration.listen_port, 2);
+  EXPECT_EQ(configuration.threads, 3u);
+  EXPECT_EQ(configuration.redis_url, "redis://h:1/2");
+  EXPECT_EQ(configuration.work_mem, 1048576u);
+  EXPECT_FALSE(configuration.embedded);
+}
+
+TEST_F(ConfigurationFile, MistakesAreNamed) {
+  for (const char* text : {"nix = 1", "[server]\nthreads = 'a'", "[server]\nthreads = -1", "[server",
+                           "[log]\nlevel = 'loud'", "[embedded]\nenabled = true\n[redis]\nurl = 'redis://h'"}) {
+    const char* file = write(text);
+    EXPECT_THROW(read({"--config", file}), ConfigurationError) << text;
+  }
+  EXPECT_THROW(read({"--config", "/nonexistent.toml"}), ConfigurationError);
+}
+
+}  // namespace
+}  // namespace redquel::server
