@@ -12,9 +12,10 @@ namespace {
 /// Columns carry their ids: `(a#0 = $1)`.
 std::string text(const ExpressionPtr& expression) {
   if (!expression) return "-";
-  const ExpressionPtr named = sql::map_columns(expression, [](const sql::Expression& whole, const sql::ColumnRef& column) {
-    return sql::make_column(whole.type, column.column, fmt::format("{}#{}", column.name, column.column));
-  });
+  const ExpressionPtr named =
+      sql::map_columns(expression, [](const sql::Expression& whole, const sql::ColumnRef& column) {
+        return sql::make_column(whole.type, column.column, fmt::format("{}#{}", column.name, column.column));
+      });
   return sql::to_string(*named);
 }
 
@@ -47,21 +48,30 @@ std::string list(const Items& items) {
 
 std::string_view name_of(JoinKind kind) {
   switch (kind) {
-    case JoinKind::kInner: return "Inner";
-    case JoinKind::kLeft: return "Left";
-    case JoinKind::kRight: return "Right";
-    case JoinKind::kFull: return "Full";
-    case JoinKind::kSemi: return "Semi";
-    case JoinKind::kAnti: return "Anti";
+    case JoinKind::kInner:
+      return "Inner";
+    case JoinKind::kLeft:
+      return "Left";
+    case JoinKind::kRight:
+      return "Right";
+    case JoinKind::kFull:
+      return "Full";
+    case JoinKind::kSemi:
+      return "Semi";
+    case JoinKind::kAnti:
+      return "Anti";
   }
   return "";
 }
 
 std::string_view name_of(LogicalSetOperation::Kind kind) {
   switch (kind) {
-    case LogicalSetOperation::Kind::kUnion: return "Union";
-    case LogicalSetOperation::Kind::kIntersect: return "Intersect";
-    case LogicalSetOperation::Kind::kExcept: return "Except";
+    case LogicalSetOperation::Kind::kUnion:
+      return "Union";
+    case LogicalSetOperation::Kind::kIntersect:
+      return "Intersect";
+    case LogicalSetOperation::Kind::kExcept:
+      return "Except";
   }
   return "";
 }
@@ -102,27 +112,40 @@ std::string label(const Logical&, const LogicalJoin& join) {
 std::string label(const Logical& node, const LogicalApply& apply) {
   std::string kind;
   switch (apply.kind) {
-    case LogicalApply::Kind::kScalar: kind = "scalar"; break;
-    case LogicalApply::Kind::kExists: kind = "exists"; break;
-    case LogicalApply::Kind::kIn: kind = fmt::format("{} {}", apply.all ? "all" : "any", text(apply.comparison)); break;
-    case LogicalApply::Kind::kLateral: kind = apply.join == JoinKind::kLeft ? "left lateral" : "lateral"; break;
+    case LogicalApply::Kind::kScalar:
+      kind = "scalar";
+      break;
+    case LogicalApply::Kind::kExists:
+      kind = "exists";
+      break;
+    case LogicalApply::Kind::kIn:
+      kind = fmt::format("{} {}", apply.all ? "all" : "any", text(apply.comparison));
+      break;
+    case LogicalApply::Kind::kLateral:
+      kind = apply.join == JoinKind::kLeft ? "left lateral" : "lateral";
+      break;
   }
   std::string slots;
   for (const auto& correlation : apply.correlations) {
     slots += fmt::format("{}${} = #{}", slots.empty() ? "" : ", ", correlation.slot + 1, correlation.column);
   }
   const bool value = apply.kind != LogicalApply::Kind::kLateral;
-  return fmt::format("Apply {}{}{}", kind, value ? " AS " + text(node.columns.back()) : "", slots.empty() ? "" : " (" + slots + ")");
+  return fmt::format("Apply {}{}{}", kind, value ? " AS " + text(node.columns.back()) : "",
+                     slots.empty() ? "" : " (" + slots + ")");
 }
 std::string label(const Logical& node, const LogicalAggregate& aggregate) {
-  std::vector<LogicalColumn> calls(node.columns.begin() + static_cast<std::ptrdiff_t>(aggregate.group_by.size()), node.columns.end());
+  std::vector<LogicalColumn> calls(node.columns.begin() + static_cast<std::ptrdiff_t>(aggregate.group_by.size()),
+                                   node.columns.end());
   std::string call_text;
-  for (std::size_t i = 0; i < calls.size(); ++i) call_text += fmt::format("{}{} AS {}", i > 0 ? ", " : "", text(aggregate.calls[i]), text(calls[i]));
-  return fmt::format("Aggregate{} by [{}] [{}]", aggregate.scalar ? " all" : "", outputs(aggregate.group_by, node.columns), call_text);
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    call_text += fmt::format("{}{} AS {}", i > 0 ? ", " : "", text(aggregate.calls[i]), text(calls[i]));
+  return fmt::format("Aggregate{} by [{}] [{}]", aggregate.scalar ? " all" : "",
+                     outputs(aggregate.group_by, node.columns), call_text);
 }
 std::string label(const Logical&, const LogicalSort& sort) { return "Sort " + list(sort.keys); }
 std::string label(const Logical&, const LogicalLimit& limit) {
-  return fmt::format("Limit {} offset {}{}", text(limit.limit), text(limit.offset), limit.with_ties ? " with ties" : "");
+  return fmt::format("Limit {} offset {}{}", text(limit.limit), text(limit.offset),
+                     limit.with_ties ? " with ties" : "");
 }
 std::string label(const Logical&, const LogicalDistinct& distinct) {
   return distinct.on.empty() ? "Distinct" : "Distinct on " + list(distinct.on);
@@ -152,9 +175,11 @@ std::string label(const Logical& node, const LogicalInsert& insert) {
 std::string label(const Logical& node, const LogicalUpdate& update) {
   std::string values;
   for (const Assignment& assignment : update.assignments) {
-    values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", update.table->find_column(assignment.number)->name, text(assignment.value));
+    values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", update.table->find_column(assignment.number)->name,
+                          text(assignment.value));
   }
-  return fmt::format("Update {} [{}]{}", update.table->name, values, checks_and_returning(update.checks, update.returning, node.columns));
+  return fmt::format("Update {} [{}]{}", update.table->name, values,
+                     checks_and_returning(update.checks, update.returning, node.columns));
 }
 std::string label(const Logical& node, const LogicalDelete& removal) {
   return fmt::format("Delete {}{}", removal.table->name, checks_and_returning({}, removal.returning, node.columns));

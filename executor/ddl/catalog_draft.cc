@@ -35,6 +35,14 @@ std::string CatalogDraft::reserve_prefix(std::string_view schema, std::string_vi
   return prefix;
 }
 
+bool CatalogDraft::reserve_exactly(const std::string& prefix, const std::string& owner) {
+  const auto collides = [&](const std::string& taken) { return sql::prefixes_collide(prefix, taken); };
+  if (std::any_of(prefixes_.begin(), prefixes_.end(), collides)) return false;
+  prefixes_.insert(prefix);
+  change_.reserved_prefixes.emplace_back(prefix, owner);
+  return true;
+}
+
 void CatalogDraft::put(sql::TableDef table) {
   tables_.insert(table.oid);
   const sql::Oid oid = table.oid;

@@ -27,6 +27,9 @@ class CatalogDraft {
   /// A free prefix for a new table or sequence, reserved for `owner`.
   std::string reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner);
 
+  /// That very prefix; false if it is taken.
+  bool reserve_exactly(const std::string& prefix, const std::string& owner);
+
   void put(sql::TableDef table);
   void put(sql::SequenceDef sequence);
   void put(sql::SchemaDef schema);
@@ -44,6 +47,9 @@ class CatalogDraft {
   void require_unchanged(sql::Oid table, std::string counter) {
     change_.unchanged_tables.emplace_back(table, std::move(counter));
   }
+
+  /// Rows of the table change with this: its counter goes up.
+  void count_change(sql::Oid table) { change_.counted_changes.push_back(table); }
 
   /// Sent to the client once the change is committed.
   void notice(std::string_view sqlstate, std::string message, std::string detail = {});

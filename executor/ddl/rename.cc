@@ -98,7 +98,7 @@ void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
   sql::TableDef changed = *table;  // the hash field keeps its name
   changed.columns[changed.position(column->number)].name = statement.new_name;
   for (sql::CheckDef& check : changed.checks) {
-    check.expression_sql = rename_column(check.expression_sql, statement.old_name, statement.new_name);
+    check.expression_sql = with_renamed_column(check.expression_sql, statement.old_name, statement.new_name);
   }
   draft.put(std::move(changed));
 }

@@ -43,7 +43,7 @@ std::string stored_check(const ast::Expression& condition) {
   return rewrite(parser::to_sql(condition), [](const std::string& name) { return name; });
 }
 
-std::string rename_column(const std::string& expression_sql, std::string_view from, std::string_view to) {
+std::string with_renamed_column(const std::string& expression_sql, std::string_view from, std::string_view to) {
   return rewrite(expression_sql, [&](const std::string& name) { return name == from ? std::string(to) : name; });
 }
 

@@ -12,6 +12,6 @@ namespace redquel::executor {
 
 std::string stored_check(const parser::ast::Expression& condition);
 /// The text with another name for one column.
-std::string rename_column(const std::string& expression_sql, std::string_view from, std::string_view to);
+std::string with_renamed_column(const std::string& expression_sql, std::string_view from, std::string_view to);
 
 }  // namespace redquel::executor

@@ -100,11 +100,13 @@ set(versions) remove(versions)
 set(prefixes) remove(prefixes)
 set(removals) remove(removals)
 from, to = list()
-for i = from, to do call('UNLINK', ARGV[i]) end
+for i = from, to, 4000 do call('UNLINK', unpack(ARGV, i, math.min(i + 3999, to))) end
 from, to = list()
 for i = from, to, 2 do
   if call('EXISTS', ARGV[i]) == 1 then call('RENAME', ARGV[i], ARGV[i + 1]) end
 end
+from, to = list()
+for i = from, to do call('INCR', ARGV[i]) end
 call('SET', version, ARGV[2])
 return 'committed'
 )lua");
@@ -185,6 +187,9 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   arguments.strings(change.finished_removals);
   arguments.strings(change.deleted_keys);
   arguments.pairs(change.renamed_keys);
+  arguments.begin();
+  for (sql::Oid table : change.counted_changes) arguments.add(changes_key(table));
+  arguments.end();
   return std::move(arguments.words);
 }
 

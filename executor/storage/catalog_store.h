@@ -46,11 +46,12 @@ struct CatalogChange {
   std::vector<std::string> freed_prefixes;
   std::vector<Removal> removals;
   std::vector<std::string> finished_removals;  // ids
-  std::vector<std::string> deleted_keys;       // few: counters
+  std::vector<std::string> deleted_keys;       // counters, the keys of a small table
   std::vector<std::pair<std::string, std::string>> renamed_keys;  // where they exist
   /// Counters of changes that must be as they were (empty: absent): nothing was written to these tables meanwhile.
   std::vector<std::pair<sql::Oid, std::string>> unchanged_tables;
-  sql::Oid next_oid = 0;  // 0: as before
+  std::vector<sql::Oid> counted_changes;  // tables whose counter of changes goes up
+  sql::Oid next_oid = 0;                  // 0: as before
 
   bool empty() const;
 };

@@ -27,16 +27,28 @@ void check_aggregate_allowed(const QueryLevel& level, std::optional<std::uint32_
     case Clause::kSelectList:
     case Clause::kHaving:
     case Clause::kOrderBy:
-    case Clause::kDistinctOn: break;
-    case Clause::kJoinOn: place = "JOIN conditions"; break;
+    case Clause::kDistinctOn:
+      break;
+    case Clause::kJoinOn:
+      place = "JOIN conditions";
+      break;
     case Clause::kFromSubquery:
       throw SqlError("42803", "aggregate functions are not allowed in FROM clause of their own query level").at(offset);
-    case Clause::kFromFunction: place = "functions in FROM"; break;
-    case Clause::kCheck: place = "check constraints"; break;
-    case Clause::kDefault: place = "DEFAULT expressions"; break;
-    default: place = clause_name(level.clause); break;
+    case Clause::kFromFunction:
+      place = "functions in FROM";
+      break;
+    case Clause::kCheck:
+      place = "check constraints";
+      break;
+    case Clause::kDefault:
+      place = "DEFAULT expressions";
+      break;
+    default:
+      place = clause_name(level.clause);
+      break;
   }
-  if (!place.empty()) throw SqlError("42803", fmt::format("aggregate functions are not allowed in {}", place)).at(offset);
+  if (!place.empty())
+    throw SqlError("42803", fmt::format("aggregate functions are not allowed in {}", place)).at(offset);
   if (level.inside_aggregate) throw SqlError("42803", "aggregate function calls cannot be nested").at(offset);
 }
 
@@ -81,7 +93,9 @@ class ColumnLevels {
 };
 
 bool same_call(const AggregateCall& a, const AggregateCall& b) {
-  const auto same = [](const ExpressionPtr& x, const ExpressionPtr& y) { return (!x && !y) || (x && y && sql::equal(*x, *y)); };
+  const auto same = [](const ExpressionPtr& x, const ExpressionPtr& y) {
+    return (!x && !y) || (x && y && sql::equal(*x, *y));
+  };
   return a.function == b.function && a.distinct == b.distinct && same(a.filter, b.filter) &&
          std::ranges::equal(a.arguments, b.arguments, same) &&
          std::ranges::equal(a.order_by, b.order_by, [&](const auto& x, const auto& y) {
@@ -98,7 +112,8 @@ QueryLevel& ExpressionBinder::aggregate_level(const ast::FunctionCall& function)
   return levels.innermost();
 }
 
-ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function, const std::string& name, const Whole& whole) {
+ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function, const std::string& name,
+                                               const Whole& whole) {
   const auto offset = token(whole);
   if (function.within_group) throw sql::not_supported("ordered-set aggregate", offset);
   if (!function.star && function.arguments.empty() && name == "count") {
@@ -132,23 +147,23 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
   }
   for (const auto& order : call.order_by) {
     sql::ordering_operator(order.expression->type, order.descending, order.expression->offset);
-    const bool listed = std::ranges::any_of(call.arguments, [&](const ExpressionPtr& argument) {
-      return sql::equal(*argument, *order.expression);
-    });
+    const bool listed = std::ranges::any_of(
+        call.arguments, [&](const ExpressionPtr& argument) { return sql::equal(*argument, *order.expression); });
     if (call.distinct && !listed) {
       throw SqlError("42P10", "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
           .at(order.expression->offset);
     }
   }
   auto known = std::ranges::find_if(owner.aggregates, [&](const PendingAggregate& a) {
-    return same_call(a.call, call) && !std::ranges::any_of(call.arguments, [](const auto& e) { return sql::is_volatile(*e); });
+    return same_call(a.call, call) &&
+           !std::ranges::any_of(call.arguments, [](const auto& e) { return sql::is_volatile(*e); });
   });
   if (known == owner.aggregates.end()) {
     owner.aggregates.push_back({state_.new_column(), resolved.result, std::move(call)});
     known = std::prev(owner.aggregates.end());
   }
-  const ExpressionPtr value =
-      sql::make_expression(known->type, sql::ColumnRef{known->column, std::string(known->call.function->name)}, start(whole));
+  const ExpressionPtr value = sql::make_expression(
+      known->type, sql::ColumnRef{known->column, std::string(known->call.function->name)}, start(whole));
   return use(value, owner, start(whole));
 }
 

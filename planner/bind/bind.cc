@@ -3,24 +3,42 @@
 #include "parser/parse.h"
 #include "planner/bind/modification.h"
 #include "planner/bind/query_binder.h"
+#include "planner/rules/rule.h"
 #include "sql/error.h"
 
 namespace redquel::planner {
 
 namespace ast = parser::ast;
+using sql::SqlError;
 using sql::Type;
 
 namespace {
 
 LogicalPtr bind_node(BindState& state, const ast::Statement& statement) {
-  if (const auto* select = std::get_if<ast::Select>(&statement.node)) return bind_query(state, nullptr, nullptr, *select).plan;
+  if (const auto* select = std::get_if<ast::Select>(&statement.node))
+    return bind_query(state, nullptr, nullptr, *select).plan;
   if (const auto* insert = std::get_if<ast::Insert>(&statement.node)) return bind_insert(state, *insert);
   if (const auto* update = std::get_if<ast::Update>(&statement.node)) return bind_update(state, *update);
   if (const auto* removal = std::get_if<ast::Delete>(&statement.node)) return bind_delete(state, *removal);
   throw sql::not_supported(parser::command_tag(statement), statement.offset);
 }
 
-/// The planner's own slots follow those of $1…, whose number is only known at the end: bound again when the guess was wrong.
+/// Deeper plans could overflow the stack of a later stage (thousands of subqueries in one select list).
+constexpr std::size_t kPlanDepth = 2'000;
+
+void check_depth(const LogicalPtr& plan) {
+  std::vector<std::pair<LogicalPtr, std::size_t>> open = {{plan, 1}};
+  while (!open.empty()) {
+    const auto [node, depth] = std::move(open.back());
+    open.pop_back();
+    if (depth > kPlanDepth)
+      throw SqlError("54001", "stack depth limit exceeded").detail("The statement's plan is too deep.");
+    for (LogicalPtr& input : inputs_of(*node)) open.emplace_back(std::move(input), depth + 1);
+  }
+}
+
+/// The planner's own slots follow those of $1…, whose number is only known at the end: bound again when the guess was
+/// wrong.
 template <class Bind>
 BoundStatement bind_with_slots(const sql::CatalogSnapshot& catalog, const std::vector<Type>& declared,
                                const BindSettings& settings, const Bind& bind) {
@@ -28,6 +46,7 @@ BoundStatement bind_with_slots(const sql::CatalogSnapshot& catalog, const std::v
   while (true) {
     BindState state(catalog, settings, declared, first_slot);
     LogicalPtr plan = bind(state);
+    check_depth(plan);
     std::vector<Type> types = state.parameters.finish();
     const bool has_own_slots = state.next_slot() != first_slot;
     const auto count = static_cast<std::uint32_t>(types.size());

@@ -23,8 +23,8 @@ struct BindSettings {
   bool parameters = true;
 };
 
-/// What a statement means: SELECT, VALUES, INSERT, UPDATE, DELETE (others: 0A000). `declared_parameter_types` are those that
-/// Parse gave; unknown or missing ones are inferred from their context as PostgreSQL does.
+/// What a statement means: SELECT, VALUES, INSERT, UPDATE, DELETE (others: 0A000). `declared_parameter_types` are those
+/// that Parse gave; unknown or missing ones are inferred from their context as PostgreSQL does.
 ///
 /// Throws SqlError with PostgreSQL's SQLSTATE, words and position: 42P01, 42703, 42702, 42803, 42804, 42883, 42P18, …;
 /// 0A000 for what is not built; 54001 when the statement nests too deeply.

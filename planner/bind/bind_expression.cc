@@ -38,16 +38,18 @@ ExpressionPtr bind_default(const ast::Expression& expression, const sql::TableDe
   QueryLevel level{.clause = Clause::kDefault};
   const ExpressionPtr value = ExpressionBinder(state, level).bind(expression);
   if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) return converted;
-  throw SqlError("42804", fmt::format("column \"{}\" is of type {} but default expression is of type {}", column.name,
-                                      sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
+  throw SqlError(
+      "42804", fmt::format("column \"{}\" is of type {} but default expression is of type {}", column.name,
+                           sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
       .hint("You will need to rewrite or cast the expression.");
 }
 
 namespace {
 
 template <class Bind>
-ExpressionPtr bind_over_row(const sql::TableDef& table, const std::vector<ColumnId>& ids, const sql::CatalogSnapshot& catalog,
-                            const BindSettings& settings, bool stored, const Bind& bind) {
+ExpressionPtr bind_over_row(const sql::TableDef& table, const std::vector<ColumnId>& ids,
+                            const sql::CatalogSnapshot& catalog, const BindSettings& settings, bool stored,
+                            const Bind& bind) {
   const BindSettings own = without_parameters(settings);
   BindState state(catalog, own, {}, 0);
   state.keeps_positions = !stored;
@@ -60,11 +62,11 @@ ExpressionPtr bind_over_row(const sql::TableDef& table, const std::vector<Column
 
 }  // namespace
 
-ExpressionPtr bind_check(const ast::Expression& expression, const sql::TableDef& table, const std::vector<ColumnId>& ids,
-                         const sql::CatalogSnapshot& catalog, const BindSettings& settings, bool stored) {
-  return bind_over_row(table, ids, catalog, settings, stored, [&](BindState&, ExpressionBinder binder) {
-    return binder.bind_boolean(expression, "CHECK");
-  });
+ExpressionPtr bind_check(const ast::Expression& expression, const sql::TableDef& table,
+                         const std::vector<ColumnId>& ids, const sql::CatalogSnapshot& catalog,
+                         const BindSettings& settings, bool stored) {
+  return bind_over_row(table, ids, catalog, settings, stored,
+                       [&](BindState&, ExpressionBinder binder) { return binder.bind_boolean(expression, "CHECK"); });
 }
 
 ExpressionPtr bind_column_expression(const ast::Expression& expression, const sql::TableDef& table,

@@ -6,21 +6,23 @@
 
 namespace redquel::planner {
 
-/// Expressions of table definitions. `stored`: the text is the catalog's, not the client's, so errors carry no position.
+/// Expressions of table definitions. `stored`: the text is the catalog's, not the client's, so errors carry no
+/// position.
 
-/// A DEFAULT in the column's type. 0A000 "cannot use column reference in DEFAULT expression" (and subqueries), 42804 "column "a"
-/// is of type integer but default expression is of type text", 42803 for aggregates.
+/// A DEFAULT in the column's type. 0A000 "cannot use column reference in DEFAULT expression" (and subqueries), 42804
+/// "column "a" is of type integer but default expression is of type text", 42803 for aggregates.
 sql::ExpressionPtr bind_default(const parser::ast::Expression&, const sql::TableDef&, const sql::ColumnDef&,
                                 const sql::CatalogSnapshot&, const BindSettings&, bool stored = false);
 
-/// A CHECK over one row of the table; `ids` are the row's columns, parallel to `table.columns`. 0A000 "cannot use subquery in
-/// check constraint", 42804 "argument of CHECK must be type boolean, not type integer", 42703, 42803.
-sql::ExpressionPtr bind_check(const parser::ast::Expression&, const sql::TableDef& table, const std::vector<ColumnId>& ids,
-                              const sql::CatalogSnapshot&, const BindSettings&, bool stored = false);
+/// A CHECK over one row of the table; `ids` are the row's columns, parallel to `table.columns`. 0A000 "cannot use
+/// subquery in check constraint", 42804 "argument of CHECK must be type boolean, not type integer", 42703, 42803.
+sql::ExpressionPtr bind_check(const parser::ast::Expression&, const sql::TableDef& table,
+                              const std::vector<ColumnId>& ids, const sql::CatalogSnapshot&, const BindSettings&,
+                              bool stored = false);
 
 /// The same for any expression over a row of the table, of any type: ALTER TABLE … TYPE … USING, index expressions.
 sql::ExpressionPtr bind_column_expression(const parser::ast::Expression&, const sql::TableDef& table,
-                                          const std::vector<ColumnId>& ids, const sql::CatalogSnapshot&, const BindSettings&,
-                                          bool stored = false);
+                                          const std::vector<ColumnId>& ids, const sql::CatalogSnapshot&,
+                                          const BindSettings&, bool stored = false);
 
 }  // namespace redquel::planner

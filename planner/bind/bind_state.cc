@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "sql/error.h"
+#include "sql/functions/object_names.h"
 #include "sql/functions/resolve.h"
+#include "sql/stack_depth.h"
 
 namespace redquel::planner {
 
@@ -18,6 +20,7 @@ constexpr std::size_t kQueries = 10'000;
 constexpr std::size_t kRepeatableNodes = 5'000;
 
 void count_nodes(const sql::Expression& expression, std::size_t& left) {
+  sql::check_stack_depth();
   if (left == 0) throw SqlError("54001", "expression is too complex");
   --left;
   sql::for_each_child(expression, [&](const ExpressionPtr& child) { count_nodes(*child, left); });
@@ -37,17 +40,48 @@ void BindState::count_query() {
   if (++queries_ > kQueries) throw SqlError("54000", fmt::format("statement has more than {} queries", kQueries));
 }
 
+namespace {
+
+/// An untyped literal that names an object of the catalog, as its oid: 'emp'::regclass. nullptr: it is something else.
+ExpressionPtr read_object_name(const BindState& state, const ExpressionPtr& expression, Type target) {
+  const auto* constant = std::get_if<sql::Constant>(&expression->node);
+  if (!is_unknown(*expression) || constant == nullptr || sql::is_null(constant->value)) return nullptr;
+  sql::EvaluationContext context;
+  context.settings = &state.settings.session;
+  context.user = state.settings.user;
+  context.database = state.settings.database;
+  context.search_path = state.settings.search_path;
+  context.catalog = &state.catalog;
+  try {
+    const sql::Oid oid = sql::parse_object_name(target, std::get<std::string>(constant->value), context);
+    return sql::make_expression(target, sql::Constant{static_cast<std::int32_t>(oid)}, expression->offset);
+  } catch (SqlError& error) {
+    error.set_position(expression->offset);
+    throw;
+  }
+}
+
+}  // namespace
+
 ExpressionPtr coerce(BindState& state, const ExpressionPtr& expression, Type target, CastContext context,
                      std::optional<std::uint32_t> offset) {
+  if (sql::is_object_name_type(target.oid)) {
+    if (ExpressionPtr named = read_object_name(state, expression, target)) return named;
+  }
   if (ParameterTypes::is_undecided(*expression) && target.oid != sql::oid::kUnknown) {
-    return sql::coerce(state.parameters.decide(expression, target), target, context, state.settings.session, offset, state.settings.now);
+    return sql::coerce(state.parameters.decide(expression, target), target, context, state.settings.session, offset,
+                       state.settings.now);
   }
   return sql::coerce(expression, target, context, state.settings.session, offset, state.settings.now);
 }
 
 ExpressionPtr try_coerce(BindState& state, const ExpressionPtr& expression, Type target, CastContext context) {
+  if (sql::is_object_name_type(target.oid)) {
+    if (ExpressionPtr named = read_object_name(state, expression, target)) return named;
+  }
   if (ParameterTypes::is_undecided(*expression) && target.oid != sql::oid::kUnknown) {
-    return sql::try_coerce(state.parameters.decide(expression, target), target, context, state.settings.session, state.settings.now);
+    return sql::try_coerce(state.parameters.decide(expression, target), target, context, state.settings.session,
+                           state.settings.now);
   }
   return sql::try_coerce(expression, target, context, state.settings.session, state.settings.now);
 }
@@ -74,8 +108,8 @@ Type common_type(const std::vector<ExpressionPtr>& expressions, std::string_view
   return sql::resolve_common_type(types, construct, offsets);
 }
 
-ExpressionPtr make_operator(BindState& state, std::string_view name, const ExpressionPtr& left, const ExpressionPtr& right,
-                            std::optional<std::uint32_t> offset) {
+ExpressionPtr make_operator(BindState& state, std::string_view name, const ExpressionPtr& left,
+                            const ExpressionPtr& right, std::optional<std::uint32_t> offset) {
   const std::optional<Type> left_type = left ? std::optional<Type>(left->type) : std::nullopt;
   const sql::ResolvedFunction resolved = sql::resolve_operator(name, left_type, right->type, offset);
   std::vector<ExpressionPtr> arguments;

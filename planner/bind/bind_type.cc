@@ -15,7 +15,8 @@ namespace {
 
 std::int32_t modifier_constant(const ast::Expression& expression, std::uint32_t offset) {
   if (const auto* integer = std::get_if<ast::IntegerLiteral>(&expression.node)) return integer->value;
-  if (const auto* call = std::get_if<ast::OperatorCall>(&expression.node); call && !call->left && call->name.back() == "-") {
+  if (const auto* call = std::get_if<ast::OperatorCall>(&expression.node);
+      call && !call->left && call->name.back() == "-") {
     return -modifier_constant(*call->right, offset);
   }
   throw SqlError("42601", "type modifiers must be simple constants or identifiers").at(offset);
@@ -35,7 +36,8 @@ sql::Type bind_type(const ast::TypeName& name) {
   sql::Type type{info->oid};
   if (!name.modifiers.empty()) {
     std::vector<std::int32_t> written;
-    for (const ast::ExpressionPtr& modifier : name.modifiers) written.push_back(modifier_constant(*modifier, name.offset));
+    for (const ast::ExpressionPtr& modifier : name.modifiers)
+      written.push_back(modifier_constant(*modifier, name.offset));
     try {
       type.modifier = sql::encode_modifier(info->oid, written);
     } catch (SqlError& error) {

@@ -18,17 +18,28 @@ Name strong(std::string_view text) { return {Strength::kStrong, std::string(text
 
 std::string_view value_function_name(ast::ValueFunction function) {
   switch (function) {
-    case ast::ValueFunction::kCurrentDate: return "current_date";
-    case ast::ValueFunction::kCurrentTime: return "current_time";
-    case ast::ValueFunction::kCurrentTimestamp: return "current_timestamp";
-    case ast::ValueFunction::kLocalTime: return "localtime";
-    case ast::ValueFunction::kLocalTimestamp: return "localtimestamp";
-    case ast::ValueFunction::kCurrentRole: return "current_role";
-    case ast::ValueFunction::kCurrentUser: return "current_user";
-    case ast::ValueFunction::kUser: return "user";
-    case ast::ValueFunction::kSessionUser: return "session_user";
-    case ast::ValueFunction::kCurrentCatalog: return "current_catalog";
-    case ast::ValueFunction::kCurrentSchema: return "current_schema";
+    case ast::ValueFunction::kCurrentDate:
+      return "current_date";
+    case ast::ValueFunction::kCurrentTime:
+      return "current_time";
+    case ast::ValueFunction::kCurrentTimestamp:
+      return "current_timestamp";
+    case ast::ValueFunction::kLocalTime:
+      return "localtime";
+    case ast::ValueFunction::kLocalTimestamp:
+      return "localtimestamp";
+    case ast::ValueFunction::kCurrentRole:
+      return "current_role";
+    case ast::ValueFunction::kCurrentUser:
+      return "current_user";
+    case ast::ValueFunction::kUser:
+      return "user";
+    case ast::ValueFunction::kSessionUser:
+      return "session_user";
+    case ast::ValueFunction::kCurrentCatalog:
+      return "current_catalog";
+    case ast::ValueFunction::kCurrentSchema:
+      return "current_schema";
   }
   return "";
 }
@@ -46,7 +57,9 @@ class Namer {
   Name of(const Node&) const {
     return {};
   }
-  Name of(const ast::ColumnRef& node) const { return node.star || node.names.empty() ? Name{} : strong(node.names.back()); }
+  Name of(const ast::ColumnRef& node) const {
+    return node.star || node.names.empty() ? Name{} : strong(node.names.back());
+  }
   Name of(const ast::FunctionCall& node) const { return strong(node.name.back()); }
   Name of(const ast::NullIf&) const { return strong("nullif"); }
   Name of(const ast::Coalesce&) const { return strong("coalesce"); }
@@ -68,13 +81,16 @@ class Namer {
   }
   Name of(const ast::SubLink& node) const {
     switch (node.kind) {
-      case ast::SubLinkKind::kExists: return strong("exists");
-      case ast::SubLinkKind::kArray: return strong("array");
+      case ast::SubLinkKind::kExists:
+        return strong("exists");
+      case ast::SubLinkKind::kArray:
+        return strong("array");
       case ast::SubLinkKind::kScalar: {
         const auto found = state_.subquery_names.find(&node);
         return found == state_.subquery_names.end() ? Name{} : strong(found->second);
       }
-      default: return {};
+      default:
+        return {};
     }
   }
   Name of(const ast::Indirection& node) const {

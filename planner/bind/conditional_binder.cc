@@ -15,7 +15,8 @@ ExpressionBinder::Operands ExpressionBinder::coerce_to_common(const Operands& op
                                                               sql::Type& type) {
   type = common_type(operands, construct);
   Operands converted;
-  for (const ExpressionPtr& operand : operands) converted.push_back(coerce(state_, operand, type, CastContext::kImplicit));
+  for (const ExpressionPtr& operand : operands)
+    converted.push_back(coerce(state_, operand, type, CastContext::kImplicit));
   return converted;
 }
 
@@ -31,15 +32,15 @@ ExpressionPtr ExpressionBinder::node(const ast::Case& node, const Whole& whole) 
   for (const ast::CaseWhen& when : node.whens) {
     ExpressionPtr condition = bind(*when.condition);
     if (argument) {
-      condition = make_operator(state_, "=", argument, condition, state_.position(when.condition->start));
+      condition = make_operator(state_, "=", argument, condition, state_.position(when.offset));
     }
     result.branches.push_back({coerce_to_boolean(state_, condition, "CASE/WHEN"), nullptr});
     results.push_back(bind(*when.result));
   }
   // ELSE is looked at first, as PostgreSQL does: messages name its type first.
-  results.insert(results.begin(), node.otherwise
-                                      ? bind(*node.otherwise)
-                                      : sql::make_expression(sql::kUnknown, sql::Constant{}, std::optional<std::uint32_t>()));
+  results.insert(results.begin(),
+                 node.otherwise ? bind(*node.otherwise)
+                                : sql::make_expression(sql::kUnknown, sql::Constant{}, std::optional<std::uint32_t>()));
   sql::Type type;
   results = coerce_to_common(results, "CASE", type);
   result.otherwise = results[0];

@@ -59,7 +59,8 @@ ExpressionBinder::Operands ExpressionBinder::bind_all(const ast::Expressions& ex
   return bound;
 }
 
-// ---- literals ---------------------------------------------------------------------------------------------------------------
+// ---- literals
+// ---------------------------------------------------------------------------------------------------------------
 
 ExpressionPtr ExpressionBinder::node(const ast::NullLiteral&, const Whole& whole) {
   return sql::make_expression(sql::kUnknown, sql::Constant{}, start(whole));
@@ -89,9 +90,11 @@ ExpressionPtr ExpressionBinder::node(const ast::ParameterRef& parameter, const W
   return state_.parameters.reference(parameter.number, start(whole));
 }
 
-// ---- names ------------------------------------------------------------------------------------------------------------------
+// ---- names
+// ------------------------------------------------------------------------------------------------------------------
 
-ExpressionPtr ExpressionBinder::use(const ExpressionPtr& value, QueryLevel& level, std::optional<std::uint32_t> offset) {
+ExpressionPtr ExpressionBinder::use(const ExpressionPtr& value, QueryLevel& level,
+                                    std::optional<std::uint32_t> offset) {
   ExpressionPtr located = with_offset(value, offset);
   if (&level == &level_) return located;
   return correlate(state_, *level.frames.back(), located);
@@ -120,7 +123,8 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
   throw_missing_column(level_, name.relation, name.column, offset);
 }
 
-// ---- casts and collations ---------------------------------------------------------------------------------------------------
+// ---- casts and collations
+// ---------------------------------------------------------------------------------------------------
 
 ExpressionPtr ExpressionBinder::node(const ast::TypeCast& cast, const Whole& whole) {
   const sql::Type type = bind_type(cast.type);
@@ -132,30 +136,25 @@ ExpressionPtr ExpressionBinder::node(const ast::Collate& collate, const Whole& w
   ExpressionPtr operand = bind(*collate.argument);
   const auto offset = token(whole);
   if (!is_collatable(operand->type)) {
-    throw SqlError("42804", fmt::format("collations are not supported by type {}", sql::format_type(operand->type))).at(offset);
+    throw SqlError("42804", fmt::format("collations are not supported by type {}", sql::format_type(operand->type)))
+        .at(offset);
   }
   // Text is compared byte by byte everywhere: these are other words for that.
   constexpr std::array<std::string_view, 4> kByteWise = {"C", "POSIX", "default", "ucs_basic"};
   const bool plain = collate.collation.size() == 1 || collate.collation[0] == "pg_catalog";
   if (!plain || std::ranges::find(kByteWise, collate.collation.back()) == kByteWise.end()) {
-    throw SqlError("42704", fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist", fmt::join(collate.collation, ".")))
+    throw SqlError("42704", fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist",
+                                        fmt::join(collate.collation, ".")))
         .at(offset);
   }
   return resolve_unknown(state_, operand);
 }
 
-// ---- what has no place in a scalar expression, or is not built --------------------------------------------------------------
+// ---- what has no place in a scalar expression, or is not built
+// --------------------------------------------------------------
 
 ExpressionPtr ExpressionBinder::node(const ast::Row&, const Whole& whole) {
   throw sql::not_supported("row constructor", start(whole));
-}
-
-ExpressionPtr ExpressionBinder::node(const ast::ArrayLiteral&, const Whole& whole) {
-  throw sql::not_supported("ARRAY", start(whole));
-}
-
-ExpressionPtr ExpressionBinder::node(const ast::Indirection&, const Whole& whole) {
-  throw sql::not_supported("subscript or field selection", start(whole));
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::GroupingCall&, const Whole& whole) {

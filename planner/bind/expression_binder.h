@@ -8,9 +8,9 @@
 
 namespace redquel::planner {
 
-/// Binds expressions of one query level: names become columns, calls get their overload, types meet. Subqueries and aggregates
-/// stay in the level as pending ones. Spread over expression_binder.cc (names, literals, casts), operator_binder.cc,
-/// conditional_binder.cc, function_binder.cc and sublink_binder.cc.
+/// Binds expressions of one query level: names become columns, calls get their overload, types meet. Subqueries and
+/// aggregates stay in the level as pending ones. Spread over expression_binder.cc (names, literals, casts),
+/// operator_binder.cc, conditional_binder.cc, function_binder.cc and sublink_binder.cc.
 class ExpressionBinder {
  public:
   ExpressionBinder(BindState& state, QueryLevel& level) : state_(state), level_(level) {}
@@ -19,10 +19,11 @@ class ExpressionBinder {
   sql::ExpressionPtr bind(const parser::ast::Expression&);
   /// A condition: 42804 "argument of WHERE must be type boolean, not type …".
   sql::ExpressionPtr bind_boolean(const parser::ast::Expression&, std::string_view construct);
-  /// `SELECT a, b …` where a row of `count` values is wanted: one value per column. `too_many` and `too_few` are the messages
-  /// of 42601 at `offset`.
-  std::vector<sql::ExpressionPtr> bind_row_subquery(const parser::ast::SubLink&, std::size_t count, const std::string& too_many,
-                                                    const std::string& too_few, std::optional<std::uint32_t> offset);
+  /// `SELECT a, b …` where a row of `count` values is wanted: one value per column. `too_many` and `too_few` are the
+  /// messages of 42601 at `offset`.
+  std::vector<sql::ExpressionPtr> bind_row_subquery(const parser::ast::SubLink&, std::size_t count,
+                                                    const std::string& too_many, const std::string& too_few,
+                                                    std::optional<std::uint32_t> offset);
   /// `function(arguments)` with arguments that are bound already.
   sql::ExpressionPtr call(std::string_view function, std::vector<sql::ExpressionPtr> arguments,
                           std::optional<std::uint32_t> offset);
@@ -87,6 +88,11 @@ class ExpressionBinder {
   sql::ExpressionPtr in_list(const sql::ExpressionPtr& operand, const Operands& list, bool negated, const Whole&);
   Operands coerce_to_common(const Operands&, std::string_view construct, sql::Type& type);
 
+  /// The right side of ANY and ALL: an untyped literal is an array over the left side's type. 42809.
+  sql::ExpressionPtr bind_array(const parser::ast::Expression&, sql::Type operand, std::optional<std::uint32_t> offset);
+  sql::ExpressionPtr array_test(const std::string& name, sql::ExpressionPtr operand, sql::ExpressionPtr array, bool all, const Whole&);
+  sql::ExpressionPtr array_subquery(PendingSubquery pending, const Whole&);
+
   sql::ExpressionPtr bind_aggregate(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
   sql::ExpressionPtr bind_set_returning(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
   /// The level whose rows the aggregate runs over: that of the innermost column in it.
@@ -98,8 +104,8 @@ class ExpressionBinder {
   QueryLevel& level_;
 };
 
-/// As the function table names it: pg_catalog is left out, another schema stays in front ("redquel.check_indexes"). 3F000 where
-/// there is no such schema.
+/// As the function table names it: pg_catalog is left out, another schema stays in front ("redquel.check_indexes").
+/// 3F000 where there is no such schema.
 std::string function_name(const BindState&, const parser::ast::QualifiedName&, std::optional<std::uint32_t> offset);
 
 }  // namespace redquel::planner

@@ -25,6 +25,9 @@ using sql::SqlError;
 
 namespace {
 
+/// Every item is a level of the plan, which is walked recursively from here on.
+constexpr std::size_t kRelations = 1'000;
+
 void set_lateral(Namespace& names, bool lateral_only, bool lateral_ok) {
   for (NamespaceItem& item : names) {
     item.lateral_only = lateral_only;
@@ -37,8 +40,8 @@ void check_conflicts(const Namespace& left, const Namespace& right) {
   for (const NamespaceItem& a : left) {
     for (const NamespaceItem& b : right) {
       if (!a.by_name || !b.by_name || a.relation->name != b.relation->name) continue;
-      const bool different_tables = a.relation->table && b.relation->table && !a.relation->aliased && !b.relation->aliased &&
-                                    a.relation->table->oid != b.relation->table->oid;
+      const bool different_tables = a.relation->table && b.relation->table && !a.relation->aliased &&
+                                    !b.relation->aliased && a.relation->table->oid != b.relation->table->oid;
       if (different_tables) continue;
       throw SqlError("42712", fmt::format("table name \"{}\" specified more than once", a.relation->name));
     }
@@ -52,6 +55,7 @@ LogicalPtr FromBinder::bind(const std::vector<ast::FromItem>& items) {
 }
 
 LogicalPtr FromBinder::bind_beside(LogicalPtr target, const std::vector<ast::FromItem>& items) {
+  if (items.size() > kRelations) throw SqlError("54000", "too many range table entries");
   FromPart all{.plan = std::move(target)};
   for (const ast::FromItem& from_item : items) {
     FromPart part = bind_item(from_item);
@@ -69,16 +73,30 @@ FromPart FromBinder::bind_item(const ast::FromItem& from_item) {
   return std::visit([&](const auto& kind) { return item(kind, from_item.offset); }, from_item.node);
 }
 
+FoundTable FromBinder::find_from_table(const ast::RelationName& name) {
+  try {
+    return find_table(state_, name);
+  } catch (const SqlError& error) {
+    if (error.sqlstate() != "42P01" || !name.schema.empty() || !is_future_with(level_.with, name.name)) throw;
+    throw SqlError("42P01", error.message())
+        .detail(fmt::format(
+            "There is a WITH item named \"{}\", but it cannot be referenced from this part of the query.", name.name))
+        .hint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.")
+        .at(error.position());
+  }
+}
+
 FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
   FromPart part;
   const ast::RelationName& name = table.name;
-  WithItem* with = name.schema.empty() && name.catalog.empty() ? find_with(level_.with, name.name) : nullptr;
+  const bool bare = name.schema.empty() && name.catalog.empty();
+  WithItem* with = bare ? find_with(level_.with, name.name, state_.position(name.offset)) : nullptr;
   RelationPtr relation;
   if (with != nullptr) {
     part.plan = reference_with(state_, *with, state_.position(name.offset)).plan;
     relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, nullptr, table.alias);
   } else {
-    const FoundTable found = find_table(state_, name);
+    const FoundTable found = find_from_table(name);
     if (found.table) {
       part.plan = scan_table(state_, found.table, table.alias ? table.alias->name : name.name);
       relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, found.table, table.alias);
@@ -87,7 +105,8 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
       auto system = std::make_shared<Relation>(Relation{.name = name.name,
                                                         .system_schema = std::string(found.system->schema),
                                                         .system_name = std::string(found.system->name)});
-      for (const LogicalColumn& column : part.plan->columns) system->columns.push_back({column.name, reference(column)});
+      for (const LogicalColumn& column : part.plan->columns)
+        system->columns.push_back({column.name, reference(column)});
       apply_alias(*system, table.alias);
       level_.range_table.push_back(system);
       relation = system;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "planner/bind/query_level.h"
+#include "planner/bind/relation_lookup.h"
 
 namespace redquel::planner {
 
@@ -14,8 +15,8 @@ struct FromPart {
   CorrelationFrame lateral;
 };
 
-/// Binds a FROM clause into one plan and leaves its names in the level. Tables, subqueries and functions in from_binder.cc,
-/// joins in join_binder.cc.
+/// Binds a FROM clause into one plan and leaves its names in the level. Tables, subqueries and functions in
+/// from_binder.cc, joins in join_binder.cc.
 class FromBinder {
  public:
   FromBinder(BindState& state, QueryLevel& level) : state_(state), level_(level) {}
@@ -32,6 +33,7 @@ class FromBinder {
   FromPart item(const parser::ast::FunctionRef&, std::uint32_t offset);
   FromPart item(const parser::ast::Join&, std::uint32_t offset);
   FromPart item(const parser::ast::TableSample&, std::uint32_t offset);
+  FoundTable find_from_table(const parser::ast::RelationName&);
   /// A function of one value per row, or of none, as a table of one row.
   LogicalPtr scalar_function(const sql::ExpressionPtr& value, const std::string& name, bool with_ordinality);
 

@@ -35,10 +35,14 @@ void check_plain_call(const ast::FunctionCall& call, std::string_view name, std:
 
 std::string_view set_returning_place(Clause clause) {
   switch (clause) {
-    case Clause::kJoinOn: return "JOIN conditions";
-    case Clause::kCheck: return "check constraints";
-    case Clause::kDefault: return "DEFAULT expressions";
-    default: return clause_name(clause);
+    case Clause::kJoinOn:
+      return "JOIN conditions";
+    case Clause::kCheck:
+      return "check constraints";
+    case Clause::kDefault:
+      return "DEFAULT expressions";
+    default:
+      return clause_name(clause);
   }
 }
 
@@ -55,9 +59,11 @@ std::string function_name(const BindState& state, const ast::QualifiedName& name
   return joined;
 }
 
-ExpressionPtr ExpressionBinder::call(std::string_view function, Operands arguments, std::optional<std::uint32_t> offset) {
+ExpressionPtr ExpressionBinder::call(std::string_view function, Operands arguments,
+                                     std::optional<std::uint32_t> offset) {
   const sql::ResolvedFunction resolved = sql::resolve_function(function, types_of(arguments), offset);
-  if (resolved.function == nullptr) return coerce(state_, arguments[0], resolved.result, CastContext::kExplicit, offset);
+  if (resolved.function == nullptr)
+    return coerce(state_, arguments[0], resolved.result, CastContext::kExplicit, offset);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);
   }
@@ -77,12 +83,18 @@ ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Wh
     return bind_set_returning(function, name, whole);
   }
   Operands arguments;
-  {
-    // COALESCE-like laziness ends at a call: its arguments are always evaluated.
-    for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
-  }
+  for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
   if (!sql::find_functions(name).empty() && !function.star) check_plain_call(function, name, offset);
-  return with_offset(call(name, std::move(arguments), offset), start(whole));
+  try {
+    return with_offset(call(name, std::move(arguments), offset), start(whole));
+  } catch (const SqlError& error) {
+    // SUBSTRING(x FROM 1) and the like: messages say the schema where the statement (or the grammar) does.
+    const std::string text = "function " + name + "(";
+    if (function.name[0] != "pg_catalog" || error.sqlstate() != "42883" || !error.message().starts_with(text)) throw;
+    throw SqlError("42883", "function pg_catalog." + error.message().substr(sizeof("function ") - 1))
+        .hint(error.hint())
+        .at(error.position());
+  }
 }
 
 ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& function, const std::string& name,
@@ -94,13 +106,16 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
         .at(offset);
   }
   switch (level_.clause) {
-    case Clause::kSelectList: break;
+    case Clause::kSelectList:
+      break;
     case Clause::kGroupBy:
     case Clause::kOrderBy:
     case Clause::kDistinctOn:
+    case Clause::kValues:
       throw sql::not_supported(fmt::format("set-returning function in {}", clause_name(level_.clause)), offset);
     default:
-      throw SqlError("0A000", fmt::format("set-returning functions are not allowed in {}", set_returning_place(level_.clause)))
+      throw SqlError("0A000",
+                     fmt::format("set-returning functions are not allowed in {}", set_returning_place(level_.clause)))
           .at(offset);
   }
   if (level_.conditional != nullptr) {
@@ -137,17 +152,26 @@ ExpressionPtr ExpressionBinder::node(const ast::SqlValueFunction& value, const W
     return with_offset(coerce(state_, call("now", {}, offset), type, CastContext::kExplicit), offset);
   };
   switch (value.function) {
-    case ast::ValueFunction::kCurrentDate: return now_as(sql::kDate);
-    case ast::ValueFunction::kCurrentTime: throw sql::not_supported("CURRENT_TIME", offset);
-    case ast::ValueFunction::kCurrentTimestamp: return now_as(sql::kTimestamptz);
-    case ast::ValueFunction::kLocalTime: return now_as(sql::kTime);
-    case ast::ValueFunction::kLocalTimestamp: return now_as(sql::kTimestamp);
+    case ast::ValueFunction::kCurrentDate:
+      return now_as(sql::kDate);
+    case ast::ValueFunction::kCurrentTime:
+      throw sql::not_supported("CURRENT_TIME", offset);
+    case ast::ValueFunction::kCurrentTimestamp:
+      return now_as(sql::kTimestamptz);
+    case ast::ValueFunction::kLocalTime:
+      return now_as(sql::kTime);
+    case ast::ValueFunction::kLocalTimestamp:
+      return now_as(sql::kTimestamp);
     case ast::ValueFunction::kCurrentRole:
     case ast::ValueFunction::kCurrentUser:
-    case ast::ValueFunction::kUser: return call("current_user", {}, offset);
-    case ast::ValueFunction::kSessionUser: return call("session_user", {}, offset);
-    case ast::ValueFunction::kCurrentCatalog: return call("current_database", {}, offset);
-    case ast::ValueFunction::kCurrentSchema: return call("current_schema", {}, offset);
+    case ast::ValueFunction::kUser:
+      return call("current_user", {}, offset);
+    case ast::ValueFunction::kSessionUser:
+      return call("session_user", {}, offset);
+    case ast::ValueFunction::kCurrentCatalog:
+      return call("current_database", {}, offset);
+    case ast::ValueFunction::kCurrentSchema:
+      return call("current_schema", {}, offset);
   }
   throw sql::not_supported("SQL value function", offset);
 }

@@ -9,6 +9,7 @@
 #include "planner/rules/rule.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/stack_depth.h"
 
 namespace redquel::planner {
 
@@ -20,9 +21,12 @@ namespace {
 
 std::string_view grouping_name(ast::GroupingSetKind kind) {
   switch (kind) {
-    case ast::GroupingSetKind::kRollup: return "ROLLUP";
-    case ast::GroupingSetKind::kCube: return "CUBE";
-    default: return "GROUPING SETS";
+    case ast::GroupingSetKind::kRollup:
+      return "ROLLUP";
+    case ast::GroupingSetKind::kCube:
+      return "CUBE";
+    default:
+      return "GROUPING SETS";
   }
 }
 
@@ -34,7 +38,8 @@ std::vector<ExpressionPtr> bind_group_by(BindState& state, TargetList& targets, 
     const std::size_t target = targets.find_or_add(item, Clause::kGroupBy);
     const ExpressionPtr& key = targets.items()[target].value;
     sql::equality_operator(key->type, key->offset);
-    if (std::ranges::none_of(keys, [&](const ExpressionPtr& known) { return sql::equal(*known, *key); })) keys.push_back(key);
+    if (std::ranges::none_of(keys, [&](const ExpressionPtr& known) { return sql::equal(*known, *key); }))
+      keys.push_back(key);
   };
   for (const ast::GroupElement& element : select.group_by) {
     if (const auto* set = std::get_if<std::unique_ptr<const ast::GroupingSet>>(&element)) {
@@ -78,12 +83,14 @@ ColumnId GroupedInput::add_key(const ExpressionPtr& key) {
 }
 
 ExpressionPtr GroupedInput::rewrite(const ExpressionPtr& expression) {
+  sql::check_stack_depth();
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     // Inside a subquery only plain columns are recognised, as in PostgreSQL.
     if (inside_subquery_ && !std::holds_alternative<sql::ColumnRef>(keys_[i]->node)) continue;
     if (sql::equal(*keys_[i], *expression)) return reference(key_columns_[i], expression->offset);
   }
-  if (const auto* column = std::get_if<sql::ColumnRef>(&expression->node)) return rewrite_column(expression, column->column);
+  if (const auto* column = std::get_if<sql::ColumnRef>(&expression->node))
+    return rewrite_column(expression, column->column);
   return sql::map_children(expression, [this](const ExpressionPtr& child) { return rewrite(child); });
 }
 
@@ -137,9 +144,11 @@ void GroupedInput::throw_ungrouped(const sql::Expression& expression, ColumnId i
       if (own != nullptr && own->column == id) name = relation->name + "." + column.name;
     }
   }
-  throw SqlError("42803", inside_subquery_
-                              ? fmt::format("subquery uses ungrouped column \"{}\" from outer query", name)
-                              : fmt::format("column \"{}\" must appear in the GROUP BY clause or be used in an aggregate function", name))
+  throw SqlError(
+      "42803",
+      inside_subquery_
+          ? fmt::format("subquery uses ungrouped column \"{}\" from outer query", name)
+          : fmt::format("column \"{}\" must appear in the GROUP BY clause or be used in an aggregate function", name))
       .at(expression.offset);
 }
 
@@ -149,7 +158,10 @@ LogicalPtr GroupedInput::place() {
   for (const PendingAggregate& pending : level_.aggregates) {
     aggregate.calls.push_back(pending.call);
     const bool counts = pending.call.function->name == "count";
-    columns.push_back({.id = pending.column, .name = std::string(pending.call.function->name), .type = pending.type, .nullable = !counts});
+    columns.push_back({.id = pending.column,
+                       .name = std::string(pending.call.function->name),
+                       .type = pending.type,
+                       .nullable = !counts});
   }
   return make_logical(std::move(aggregate), std::move(columns));
 }

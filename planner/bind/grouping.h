@@ -10,14 +10,14 @@ namespace redquel::planner {
 /// The keys of GROUP BY. 0A000 for grouping sets.
 std::vector<sql::ExpressionPtr> bind_group_by(BindState&, TargetList&, const parser::ast::Select&);
 
-/// The rows of a query after grouping: expressions that were bound over the ungrouped rows are rewritten to the group keys and
-/// aggregates, or refused.
+/// The rows of a query after grouping: expressions that were bound over the ungrouped rows are rewritten to the group
+/// keys and aggregates, or refused.
 class GroupedInput {
  public:
   GroupedInput(BindState& state, QueryLevel& level, LogicalPtr input, std::vector<sql::ExpressionPtr> keys);
 
-  /// 42803 "column "t.a" must appear in the GROUP BY clause or be used in an aggregate function". A column of a table whose
-  /// whole primary key is grouped by becomes a further key.
+  /// 42803 "column "t.a" must appear in the GROUP BY clause or be used in an aggregate function". A column of a table
+  /// whose whole primary key is grouped by becomes a further key.
   sql::ExpressionPtr rewrite(const sql::ExpressionPtr&);
   /// The LogicalAggregate, after everything above it was rewritten.
   LogicalPtr place();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/modification.h"
@@ -29,6 +30,12 @@ class InsertBinder {
     table_ = find_target_table(state_, insert_.relation);
     const WithScope with(state_, nullptr, nullptr, insert_.with);
     level_.with = with.innermost();
+    // The target's columns cannot be used in the source; messages know of them.
+    auto target = std::make_shared<Relation>(Relation{.name = table_->name, .table = table_});
+    for (const ColumnDef& column : table_->columns) {
+      target->columns.push_back({column.name, sql::make_column(column.type, 0, column.name)});
+    }
+    level_.range_table.push_back(target);
     bind_target_columns();
     LogicalInsert result{.table = table_};
     if (insert_.source == nullptr) {
@@ -50,8 +57,8 @@ class InsertBinder {
 
  private:
   static bool is_plain_values(const ast::Select& source) {
-    return !source.values.empty() && source.order_by.empty() && !source.limit_count && !source.limit_offset && !source.with &&
-           source.locking.empty();
+    return !source.values.empty() && source.order_by.empty() && !source.limit_count && !source.limit_offset &&
+           !source.with && source.locking.empty();
   }
 
   void bind_target_columns() {
@@ -107,7 +114,8 @@ class InsertBinder {
       const bool all = std::ranges::all_of(rows, is_default);
       from_sequence[i] = is_overridden(*targets_[i]) || (has_sequence_default(*targets_[i]) && all);
       if (!from_sequence[i] && has_sequence_default(*targets_[i]) && std::ranges::any_of(rows, is_default)) {
-        throw sql::not_supported("DEFAULT of a sequence beside other values in several rows", state_.position(rows[0][i]->start));
+        throw sql::not_supported("DEFAULT of a sequence beside other values in several rows",
+                                 state_.position(rows[0][i]->start));
       }
     }
     level_.clause = Clause::kValues;
@@ -118,7 +126,7 @@ class InsertBinder {
         const ColumnDef& column = *targets_[i];
         ExpressionPtr value;
         if (std::holds_alternative<ast::DefaultValue>(row[i]->node)) {
-          value = from_sequence[i] ? nullptr : bind_column_default(state_, *table_, column);
+          value = from_sequence[i] ? nullptr : default_of(column);
         } else {
           value = coerce_for_column(state_, ExpressionBinder(state_, level_).bind(*row[i]), column);
           if (!from_sequence[i]) check_may_be_given(column);
@@ -140,7 +148,7 @@ class InsertBinder {
   }
 
   void bind_query_source(const ast::Select& query) {
-    BoundQuery bound = bind_query(state_, nullptr, level_.with, query, true);
+    BoundQuery bound = bind_query(state_, &level_, level_.with, query, true);
     const std::vector<LogicalColumn>& columns = bound.plan->columns;
     check_count(columns.size(), [&](std::size_t i) { return bound.offsets[i]; });
     targets_.resize(columns.size());
@@ -154,6 +162,13 @@ class InsertBinder {
     source_ = bound.plan;
   }
 
+  /// Bound once, though a thousand rows may say DEFAULT.
+  ExpressionPtr default_of(const ColumnDef& column) {
+    ExpressionPtr& known = defaults_[column.number];
+    if (!known) known = bind_column_default(state_, *table_, column);
+    return known;
+  }
+
   /// Every live column of the table, in order.
   std::vector<InsertColumn> columns() {
     std::vector<InsertColumn> result;
@@ -164,7 +179,7 @@ class InsertBinder {
       } else if (has_sequence_default(column)) {
         result.push_back({column.number, nullptr, column.sequence});
       } else {
-        result.push_back({column.number, bind_column_default(state_, *table_, column)});
+        result.push_back({column.number, default_of(column)});
       }
     }
     return result;
@@ -173,10 +188,12 @@ class InsertBinder {
   std::vector<std::int16_t> conflict_columns(const ast::ConflictTarget& target) const {
     std::vector<std::int16_t> columns;
     for (const ast::IndexElement& element : target.elements) {
-      if (element.expression) throw sql::not_supported("ON CONFLICT with an expression", state_.position(target.offset));
+      if (element.expression)
+        throw sql::not_supported("ON CONFLICT with an expression", state_.position(target.offset));
       const ColumnDef* column = table_->find_column(element.column);
       if (column == nullptr) {
-        throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column)).at(state_.position(target.offset));
+        throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column))
+            .at(state_.position(target.offset));
       }
       columns.push_back(column->number);
     }
@@ -187,7 +204,8 @@ class InsertBinder {
     if (conflict.update) throw sql::not_supported("ON CONFLICT DO UPDATE", state_.position(conflict.offset));
     result.on_conflict = LogicalInsert::OnConflict::kNothing;
     if (!conflict.target) return;
-    if (conflict.target->where) throw sql::not_supported("ON CONFLICT … WHERE", state_.position(conflict.target->offset));
+    if (conflict.target->where)
+      throw sql::not_supported("ON CONFLICT … WHERE", state_.position(conflict.target->offset));
     if (!conflict.target->constraint.empty()) {
       result.conflict_columns = constraint_columns(conflict.target->constraint);
       return;
@@ -222,8 +240,9 @@ class InsertBinder {
 
   Returning bind_insert_returning(const std::vector<LogicalColumn>& new_row) {
     QueryLevel level{.with = level_.with};
-    auto relation = std::make_shared<Relation>(
-        Relation{.name = insert_.alias.empty() ? table_->name : insert_.alias, .aliased = !insert_.alias.empty(), .table = table_});
+    auto relation = std::make_shared<Relation>(Relation{.name = insert_.alias.empty() ? table_->name : insert_.alias,
+                                                        .aliased = !insert_.alias.empty(),
+                                                        .table = table_});
     for (const LogicalColumn& column : new_row) relation->columns.push_back({column.name, reference(column)});
     level.names.push_back({.relation = relation});
     level.range_table.push_back(relation);
@@ -242,6 +261,7 @@ class InsertBinder {
   std::vector<const ColumnDef*> targets_;
   LogicalPtr source_;  // null: DEFAULT VALUES
   std::vector<Given> values_;
+  std::map<std::int16_t, ExpressionPtr> defaults_;
 };
 
 }  // namespace

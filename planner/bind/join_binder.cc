@@ -21,11 +21,15 @@ namespace {
 
 JoinKind join_kind(ast::JoinKind kind) {
   switch (kind) {
-    case ast::JoinKind::kLeft: return JoinKind::kLeft;
-    case ast::JoinKind::kRight: return JoinKind::kRight;
-    case ast::JoinKind::kFull: return JoinKind::kFull;
+    case ast::JoinKind::kLeft:
+      return JoinKind::kLeft;
+    case ast::JoinKind::kRight:
+      return JoinKind::kRight;
+    case ast::JoinKind::kFull:
+      return JoinKind::kFull;
     case ast::JoinKind::kInner:
-    case ast::JoinKind::kCross: return JoinKind::kInner;
+    case ast::JoinKind::kCross:
+      return JoinKind::kInner;
   }
   return JoinKind::kInner;
 }
@@ -39,7 +43,8 @@ std::vector<RelationColumn> visible_columns(const Namespace& names) {
   return columns;
 }
 
-std::size_t find_using_column(const std::vector<RelationColumn>& columns, const std::string& name, std::string_view side) {
+std::size_t find_using_column(const std::vector<RelationColumn>& columns, const std::string& name,
+                              std::string_view side) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].name != name) continue;
@@ -49,10 +54,12 @@ std::size_t find_using_column(const std::vector<RelationColumn>& columns, const 
     found = i;
   }
   if (found) return *found;
-  throw SqlError("42703", fmt::format("column \"{}\" specified in USING clause does not exist in {} table", name, side));
+  throw SqlError("42703",
+                 fmt::format("column \"{}\" specified in USING clause does not exist in {} table", name, side));
 }
 
-std::vector<std::string> natural_columns(const std::vector<RelationColumn>& left, const std::vector<RelationColumn>& right) {
+std::vector<std::string> natural_columns(const std::vector<RelationColumn>& left,
+                                         const std::vector<RelationColumn>& right) {
   std::vector<std::string> names;
   for (const RelationColumn& column : left) {
     if (std::ranges::find(right, column.name, &RelationColumn::name) != right.end()) names.push_back(column.name);
@@ -64,16 +71,20 @@ bool is_column(const ExpressionPtr& value) { return std::holds_alternative<sql::
 
 }  // namespace
 
-FromBinder::Merged FromBinder::merge_columns(const ast::Join& node, JoinKind kind, const FromPart& left, const FromPart& right) {
+FromBinder::Merged FromBinder::merge_columns(const ast::Join& node, JoinKind kind, const FromPart& left,
+                                             const FromPart& right) {
   std::vector<RelationColumn> left_columns = visible_columns(left.names), right_columns = visible_columns(right.names);
-  const std::vector<std::string> names = node.natural ? natural_columns(left_columns, right_columns) : node.using_columns;
+  const std::vector<std::string> names =
+      node.natural ? natural_columns(left_columns, right_columns) : node.using_columns;
   Merged result{std::make_shared<Relation>(Relation{.name = "unnamed_join", .is_join = true}), names.size(), {}};
   std::vector<bool> left_merged(left_columns.size(), false), right_merged(right_columns.size(), false);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) != names.begin() + static_cast<std::ptrdiff_t>(i)) {
+    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
+        names.begin() + static_cast<std::ptrdiff_t>(i)) {
       throw SqlError("42701", fmt::format("column name \"{}\" appears more than once in USING clause", names[i]));
     }
-    const std::size_t l = find_using_column(left_columns, names[i], "left"), r = find_using_column(right_columns, names[i], "right");
+    const std::size_t l = find_using_column(left_columns, names[i], "left"),
+                      r = find_using_column(right_columns, names[i], "right");
     left_merged[l] = right_merged[r] = true;
     const ExpressionPtr& left_value = left_columns[l].value;
     const ExpressionPtr& right_value = right_columns[r].value;
@@ -165,7 +176,8 @@ FromPart FromBinder::join(JoinKind kind, FromPart left, FromPart right, const Ex
 }
 
 LogicalPtr FromBinder::plain_join(JoinKind kind, LogicalPtr left, LogicalPtr right, const ExpressionPtr& condition) {
-  if (!condition || !needs_subquery(level_, *condition)) return make_join(kind, std::move(left), std::move(right), condition);
+  if (!condition || !needs_subquery(level_, *condition))
+    return make_join(kind, std::move(left), std::move(right), condition);
   if (kind == JoinKind::kInner) {
     std::vector<ExpressionPtr> plain, others;
     for (const ExpressionPtr& conjunct : sql::split_conjunction(condition)) {
@@ -204,10 +216,11 @@ LogicalPtr FromBinder::lateral_join(JoinKind kind, LogicalPtr left, LogicalPtr r
       throw sql::not_supported("subquery in the condition of LEFT JOIN LATERAL", condition->offset);
     }
     const std::set<ColumnId> left_ids = ids_of(*left);
-    const ExpressionPtr inner = sql::map_columns(condition, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
-      const ExpressionPtr value = sql::make_expression(whole.type, column, whole.offset);
-      return left_ids.contains(column.column) ? correlate(state_, slots, value) : value;
-    });
+    const ExpressionPtr inner =
+        sql::map_columns(condition, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
+          const ExpressionPtr value = sql::make_expression(whole.type, column, whole.offset);
+          return left_ids.contains(column.column) ? correlate(state_, slots, value) : value;
+        });
     right = filtered(std::move(right), sql::split_conjunction(inner));
   }
   std::vector<ExpressionPtr> values;

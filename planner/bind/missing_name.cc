@@ -39,8 +39,8 @@ struct Guess {
   std::string_view column;  // empty: the very name exists, out of sight
 };
 
-/// PostgreSQL's search for the column that was meant: the closest name of any relation of any level; two equally close ones
-/// are both given, three are none.
+/// PostgreSQL's search for the column that was meant: the closest name of any relation of any level; two equally close
+/// ones are both given, three are none.
 class ColumnGuess {
  public:
   ColumnGuess(const QueryLevel& innermost, std::string_view relation_name, std::string_view column_name) {
@@ -89,7 +89,8 @@ class ColumnGuess {
 };
 
 /// A relation of any level that could be the one that was named: by table, or by alias.
-const Relation* search_relation(BindState& state, const QueryLevel& innermost, std::string_view schema, std::string_view name) {
+const Relation* search_relation(BindState& state, const QueryLevel& innermost, std::string_view schema,
+                                std::string_view name) {
   const auto table = state.catalog.find_table(schema, name, state.settings.search_path);
   for (const QueryLevel* level = &innermost; level != nullptr; level = level->outer) {
     for (const RelationPtr& relation : level->range_table) {
@@ -116,8 +117,8 @@ void throw_missing_column(const QueryLevel& level, std::string_view relation, st
   }
   if (guess.first.column.empty()) {
     throw std::move(error).hint(fmt::format(
-        "There is a column named \"{}\" in table \"{}\", but it cannot be referenced from this part of the query.", column,
-        guess.first.relation->name));
+        "There is a column named \"{}\" in table \"{}\", but it cannot be referenced from this part of the query.",
+        column, guess.first.relation->name));
   }
   throw std::move(error).hint(fmt::format("Perhaps you meant to reference {}.", quoted(guess.first)));
 }
@@ -133,7 +134,8 @@ void throw_missing_relation(BindState& state, QueryLevel& level, std::string_vie
   if (relation->aliased && relation->name != name) {
     const auto visible = find_relation(state, level, {}, relation->name, offset);
     if (visible && visible->relation.get() == relation) {
-      throw std::move(error).hint(fmt::format("Perhaps you meant to reference the table alias \"{}\".", relation->name));
+      throw std::move(error).hint(
+          fmt::format("Perhaps you meant to reference the table alias \"{}\".", relation->name));
     }
   }
   throw std::move(error).hint(fmt::format(

@@ -28,7 +28,8 @@ std::vector<LogicalColumn> make_row_columns(BindState& state, const sql::TableDe
   return columns;
 }
 
-std::vector<BoundCheck> bind_checks(BindState& state, const sql::TableDef& table, const std::vector<LogicalColumn>& row) {
+std::vector<BoundCheck> bind_checks(BindState& state, const sql::TableDef& table,
+                                    const std::vector<LogicalColumn>& row) {
   std::vector<ColumnId> ids;
   for (const LogicalColumn& column : row) ids.push_back(column.id);
   std::vector<BoundCheck> checks;
@@ -50,11 +51,13 @@ ExpressionPtr bind_column_default(BindState& state, const sql::TableDef& table, 
   return bind_default(*written, table, column, state.catalog, state.settings, /*stored=*/true);
 }
 
-const sql::ColumnDef& find_target_column(const BindState& state, const sql::TableDef& table, const ast::AssignmentTarget& target) {
+const sql::ColumnDef& find_target_column(const BindState& state, const sql::TableDef& table,
+                                         const ast::AssignmentTarget& target) {
   const auto offset = state.position(target.offset);
   const sql::ColumnDef* column = table.find_column(target.column);
   if (column == nullptr) {
-    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", target.column, table.name)).at(offset);
+    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", target.column, table.name))
+        .at(offset);
   }
   if (!target.steps.empty()) throw sql::not_supported("assignment to a part of a column", offset);
   return *column;
@@ -62,8 +65,9 @@ const sql::ColumnDef& find_target_column(const BindState& state, const sql::Tabl
 
 ExpressionPtr coerce_for_column(BindState& state, const ExpressionPtr& value, const sql::ColumnDef& column) {
   if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) return converted;
-  throw SqlError("42804", fmt::format("column \"{}\" is of type {} but expression is of type {}", column.name,
-                                      sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
+  throw SqlError(
+      "42804", fmt::format("column \"{}\" is of type {} but expression is of type {}", column.name,
+                           sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
       .hint("You will need to rewrite or cast the expression.")
       .at(value->offset);
 }

@@ -28,7 +28,8 @@ struct Returning {
   std::vector<sql::ExpressionPtr> values;
   std::vector<LogicalColumn> columns;
 };
-Returning bind_returning(BindState&, QueryLevel&, const std::vector<parser::ast::Target>&, const std::vector<LogicalColumn>& input);
+Returning bind_returning(BindState&, QueryLevel&, const std::vector<parser::ast::Target>&,
+                         const std::vector<LogicalColumn>& input);
 
 LogicalPtr bind_insert(BindState&, const parser::ast::Insert&);
 LogicalPtr bind_update(BindState&, const parser::ast::Update&);

@@ -22,7 +22,9 @@ void check_lateral(const NamespaceItem& item, std::optional<std::uint32_t> offse
       .at(offset);
 }
 
-bool is_visible(const QueryLevel& level, const NamespaceItem& item) { return !item.lateral_only || level.lateral_active; }
+bool is_visible(const QueryLevel& level, const NamespaceItem& item) {
+  return !item.lateral_only || level.lateral_active;
+}
 
 std::string dotted(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ".")); }
 
@@ -38,7 +40,8 @@ ExpressionPtr find_in_relation(const Relation& relation, std::string_view name, 
   return found;
 }
 
-std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view name, std::optional<std::uint32_t> offset) {
+std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view name,
+                                             std::optional<std::uint32_t> offset) {
   ExpressionPtr found;
   for (const NamespaceItem& item : level.names) {
     if (!item.by_column || !is_visible(level, item)) continue;
@@ -52,7 +55,8 @@ std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view
   return FoundColumn{found, &level};
 }
 
-std::optional<FoundColumn> find_column(QueryLevel& innermost, std::string_view name, std::optional<std::uint32_t> offset) {
+std::optional<FoundColumn> find_column(QueryLevel& innermost, std::string_view name,
+                                       std::optional<std::uint32_t> offset) {
   for (QueryLevel* level = &innermost; level != nullptr; level = level->outer) {
     if (auto found = find_local_column(*level, name, offset)) return found;
   }
@@ -90,17 +94,22 @@ ColumnName split_column_name(const BindState& state, const std::vector<std::stri
   if (star) parts.push_back("*");
   if (parts.size() == 4) {
     if (parts[0] != state.settings.database) {
-      throw SqlError("0A000", fmt::format("cross-database references are not implemented: {}{}", dotted(names), star ? ".*" : ""))
+      throw SqlError(
+          "0A000", fmt::format("cross-database references are not implemented: {}{}", dotted(names), star ? ".*" : ""))
           .at(offset);
     }
     parts.erase(parts.begin());
   }
   switch (parts.size()) {
-    case 1: return {{}, {}, parts[0]};
-    case 2: return {{}, parts[0], parts[1]};
-    case 3: return {parts[0], parts[1], parts[2]};
+    case 1:
+      return {{}, {}, parts[0]};
+    case 2:
+      return {{}, parts[0], parts[1]};
+    case 3:
+      return {parts[0], parts[1], parts[2]};
     default:
-      throw SqlError("42601", fmt::format("improper qualified name (too many dotted names): {}{}", dotted(names), star ? ".*" : ""))
+      throw SqlError("42601", fmt::format("improper qualified name (too many dotted names): {}{}", dotted(names),
+                                          star ? ".*" : ""))
           .at(offset);
   }
 }

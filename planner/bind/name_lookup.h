@@ -14,19 +14,21 @@ struct FoundColumn {
 /// The column of that name in the innermost level that has one. 42702 where a level has two.
 std::optional<FoundColumn> find_column(QueryLevel& level, std::string_view name, std::optional<std::uint32_t> offset);
 /// The same in this level alone.
-std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view name, std::optional<std::uint32_t> offset);
+std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view name,
+                                             std::optional<std::uint32_t> offset);
 
 struct FoundRelation {
   RelationPtr relation;
   QueryLevel* level;
 };
 /// The relation that `schema.name` (schema may be empty) means in front of a column. 42P09 where a level has two.
-std::optional<FoundRelation> find_relation(BindState&, QueryLevel& level, std::string_view schema, std::string_view name,
-                                           std::optional<std::uint32_t> offset);
+std::optional<FoundRelation> find_relation(BindState&, QueryLevel& level, std::string_view schema,
+                                           std::string_view name, std::optional<std::uint32_t> offset);
 /// 42702 where the relation has two columns of that name; null: none.
 sql::ExpressionPtr find_in_relation(const Relation&, std::string_view name, std::optional<std::uint32_t> offset);
 
-/// The names of a column reference taken apart: [[schema.]relation.]column. 42601 with too many parts, 0A000 for another database.
+/// The names of a column reference taken apart: [[schema.]relation.]column. 42601 with too many parts, 0A000 for
+/// another database.
 struct ColumnName {
   std::string_view schema, relation, column;
 };

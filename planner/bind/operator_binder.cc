@@ -6,6 +6,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/types/array_text.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::planner {
@@ -36,7 +37,8 @@ const std::string* negated_number(const ast::OperatorCall& call, std::string& te
   if (call.left || call.name.back() != "-" || call.name.size() != 1) return nullptr;
   if (const auto* integer = std::get_if<ast::IntegerLiteral>(&call.right->node); integer && integer->value >= 0) {
     text = fmt::format("-{}", integer->value);
-  } else if (const auto* number = std::get_if<ast::NumericLiteral>(&call.right->node); number && number->text[0] != '-') {
+  } else if (const auto* number = std::get_if<ast::NumericLiteral>(&call.right->node);
+             number && number->text[0] != '-') {
     text = "-" + number->text;
   } else {
     return nullptr;
@@ -61,10 +63,10 @@ ExpressionPtr ExpressionBinder::node(const ast::OperatorCall& call, const Whole&
   }
   if (const ast::SubLink* query = as_scalar_subquery(call.right); left_row && query) {
     const Operands left = row_items(*left_row);
-    return compare_rows(name, left,
-                        bind_row_subquery(*query, left.size(), "subquery has too many columns", "subquery has too few columns",
-                                          offset),
-                        offset);
+    return compare_rows(
+        name, left,
+        bind_row_subquery(*query, left.size(), "subquery has too many columns", "subquery has too few columns", offset),
+        offset);
   }
   const ExpressionPtr left = call.left ? bind(*call.left) : nullptr;
   const ExpressionPtr right = bind(*call.right);
@@ -110,16 +112,58 @@ ExpressionPtr ExpressionBinder::compare_rows(std::string_view name, const Operan
   return result;
 }
 
+ExpressionPtr ExpressionBinder::bind_array(const ast::Expression& written, sql::Type operand, std::optional<std::uint32_t> offset) {
+  ExpressionPtr array = bind(written);
+  if (is_unknown(*array)) {
+    const sql::Type element = operand.oid == sql::oid::kUnknown ? sql::kText : operand;
+    const sql::Oid type = sql::type_info(element.oid).array;
+    if (type == 0) {
+      throw SqlError("42704", fmt::format("could not find array type for data type {}", sql::format_type(sql::Type{element.oid}))).at(offset);
+    }
+    array = coerce(state_, array, sql::Type{type}, sql::CastContext::kImplicit);
+  }
+  if (sql::is_array_type(array->type.oid)) return array;
+  throw SqlError("42809", "op ANY/ALL (array) requires array on right side").at(offset);
+}
+
+ExpressionPtr ExpressionBinder::array_test(const std::string& name, ExpressionPtr operand, ExpressionPtr array, bool all,
+                                           const Whole& whole) {
+  const sql::Type element{sql::type_info(array->type.oid).element};
+  const sql::ResolvedFunction resolved = sql::resolve_operator(name, operand->type, element, token(whole));
+  if (resolved.result != sql::kBool) {
+    throw SqlError("42809", "op ANY/ALL (array) requires operator to yield boolean").at(token(whole));
+  }
+  operand = coerce(state_, operand, resolved.arguments[0], sql::CastContext::kImplicit);
+  if (resolved.arguments[1].oid != element.oid) {
+    const sql::Oid wanted = sql::type_info(resolved.arguments[1].oid).array;
+    if (wanted == 0) throw sql::not_supported("ANY or ALL over such an array", token(whole));
+    array = coerce(state_, array, sql::Type{wanted}, sql::CastContext::kImplicit);
+  }
+  return sql::make_expression(
+      sql::kBool, sql::ArrayTest{resolved.function, resolved.arguments[1], std::move(operand), std::move(array), all}, start(whole));
+}
+
 ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, const Whole& whole) {
   const auto offset = token(whole);
   const std::string name = operator_name(state_, comparison.name, offset);
-  const auto* array = std::get_if<ast::ArrayLiteral>(&comparison.array->node);
-  if (array == nullptr) throw sql::not_supported("ANY or ALL over an array", offset);
   const ExpressionPtr operand = bind(*comparison.left);
-  Operands items = bind_all(array->items);
-  if (items.empty()) throw SqlError("42P18", "cannot determine type of empty array").at(start(*comparison.array));
-  sql::Type element;
-  items = coerce_to_common(items, "ARRAY", element);
+  Operands items;
+  if (const auto* literal = std::get_if<ast::ArrayLiteral>(&comparison.array->node)) {
+    items = bind_all(literal->items);
+    if (items.empty()) throw SqlError("42P18", "cannot determine type of empty array").at(start(*comparison.array));
+    sql::Type element;
+    items = coerce_to_common(items, "ARRAY", element);
+  } else {
+    const ExpressionPtr array = bind_array(*comparison.array, operand->type, offset);
+    const auto* constant = std::get_if<sql::Constant>(&array->node);
+    if (constant == nullptr || sql::is_null(constant->value)) return array_test(name, operand, array, comparison.all, whole);
+    // Known elements are a list, for which there are index lookups.
+    const sql::Type element{sql::type_info(array->type.oid).element};
+    for (const auto& text : sql::array_elements(array->type.oid, std::get<std::string>(constant->value))) {
+      items.push_back(sql::make_constant(element, text ? sql::parse_value(element, *text, {}) : sql::Datum{}));
+    }
+    if (items.empty()) return sql::make_constant(sql::kBool, comparison.all);
+  }
   if (name == "=" && !comparison.all) return in_list(operand, items, false, whole);
   if (name == "<>" && comparison.all) return in_list(operand, items, true, whole);
   if (items.size() > 1) check_repeatable(*operand);
@@ -131,11 +175,11 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, con
 ExpressionPtr ExpressionBinder::distinct_test(const ExpressionPtr& left, const ExpressionPtr& right, bool negated,
                                               const Whole& whole) {
   const sql::ResolvedFunction equal = sql::resolve_operator("=", left->type, right->type, token(whole));
-  return sql::make_expression(sql::kBool,
-                              sql::DistinctTest{equal.function,
-                                                coerce(state_, left, equal.arguments[0], sql::CastContext::kImplicit),
-                                                coerce(state_, right, equal.arguments[1], sql::CastContext::kImplicit), negated},
-                              start(whole));
+  return sql::make_expression(
+      sql::kBool,
+      sql::DistinctTest{equal.function, coerce(state_, left, equal.arguments[0], sql::CastContext::kImplicit),
+                        coerce(state_, right, equal.arguments[1], sql::CastContext::kImplicit), negated},
+      start(whole));
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::DistinctFrom& test, const Whole& whole) {
@@ -143,9 +187,11 @@ ExpressionPtr ExpressionBinder::node(const ast::DistinctFrom& test, const Whole&
   const ast::Row* right_row = as_row(test.right);
   if (left_row && right_row) {
     const Operands left = row_items(*left_row), right = row_items(*right_row);
-    if (left.size() != right.size()) throw SqlError("42601", "unequal number of entries in row expressions").at(token(whole));
+    if (left.size() != right.size())
+      throw SqlError("42601", "unequal number of entries in row expressions").at(token(whole));
     Operands terms;
-    for (std::size_t i = 0; i < left.size(); ++i) terms.push_back(distinct_test(left[i], right[i], test.negated, whole));
+    for (std::size_t i = 0; i < left.size(); ++i)
+      terms.push_back(distinct_test(left[i], right[i], test.negated, whole));
     if (terms.size() == 1) return terms[0];
     return make_boolean(test.negated ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), start(whole));
   }
@@ -160,7 +206,8 @@ ExpressionPtr ExpressionBinder::node(const ast::DistinctFrom& test, const Whole&
   return distinct_test(left, bind(*test.right), test.negated, whole);
 }
 
-ExpressionPtr ExpressionBinder::in_list(const ExpressionPtr& operand, const Operands& list, bool negated, const Whole& whole) {
+ExpressionPtr ExpressionBinder::in_list(const ExpressionPtr& operand, const Operands& list, bool negated,
+                                        const Whole& whole) {
   const std::string_view name = negated ? "<>" : "=";
   if (list.size() == 1) return with_offset(compare(name, operand, list[0], token(whole)), start(whole));
   Operands all = {operand};
@@ -211,9 +258,15 @@ ExpressionPtr ExpressionBinder::node(const ast::Like& like, const Whole& whole) 
   ExpressionPtr pattern = bind(*like.pattern);
   std::string_view name;
   switch (like.kind) {
-    case ast::LikeKind::kLike: name = like.negated ? "!~~" : "~~"; break;
-    case ast::LikeKind::kILike: name = like.negated ? "!~~*" : "~~*"; break;
-    case ast::LikeKind::kSimilarTo: name = like.negated ? "!~" : "~"; break;
+    case ast::LikeKind::kLike:
+      name = like.negated ? "!~~" : "~~";
+      break;
+    case ast::LikeKind::kILike:
+      name = like.negated ? "!~~*" : "~~*";
+      break;
+    case ast::LikeKind::kSimilarTo:
+      name = like.negated ? "!~" : "~";
+      break;
   }
   if (like.kind == ast::LikeKind::kSimilarTo) {
     Operands arguments = {pattern};
@@ -227,18 +280,29 @@ ExpressionPtr ExpressionBinder::node(const ast::Like& like, const Whole& whole) 
 
 ExpressionPtr ExpressionBinder::node(const ast::Between& between, const Whole& whole) {
   const auto offset = token(whole);
-  const ExpressionPtr value = bind(*between.argument), low = bind(*between.low), high = bind(*between.high);
-  check_repeatable(*value);
-  const auto range = [&](const ExpressionPtr& from, const ExpressionPtr& to) {
-    ExpressionPtr first = make_operator(state_, between.negated ? "<" : ">=", value, from, offset);
-    ExpressionPtr second = make_operator(state_, between.negated ? ">" : "<=", value, to, offset);
-    return make_boolean(between.negated ? BooleanKind::kOr : BooleanKind::kAnd,
-                        {coerce_to_boolean(state_, first, "AND"), coerce_to_boolean(state_, second, "AND")}, start(whole));
+  const bool rows = as_row(between.argument) && as_row(between.low) && as_row(between.high);
+  const auto operands = [&](const ast::ExpressionPtr& side) {
+    return rows ? row_items(*as_row(side)) : Operands{bind(*side)};
+  };
+  const auto repeat = [](const Operands& side) {
+    for (const ExpressionPtr& operand : side) check_repeatable(*operand);
+  };
+  const Operands value = operands(between.argument), low = operands(between.low), high = operands(between.high);
+  repeat(value);
+  const auto compared = [&](std::string_view name, const Operands& bound) {
+    return rows ? compare_rows(name, value, bound, offset)
+                : coerce_to_boolean(state_, make_operator(state_, name, value[0], bound[0], offset), "AND");
+  };
+  const auto range = [&](const Operands& from, const Operands& to) {
+    ExpressionPtr first = compared(between.negated ? "<" : ">=", from);
+    ExpressionPtr second = compared(between.negated ? ">" : "<=", to);
+    return make_boolean(between.negated ? BooleanKind::kOr : BooleanKind::kAnd, {std::move(first), std::move(second)},
+                        start(whole));
   };
   ExpressionPtr plain = range(low, high);
   if (!between.symmetric) return plain;
-  check_repeatable(*low);
-  check_repeatable(*high);
+  repeat(low);
+  repeat(high);
   return make_boolean(between.negated ? BooleanKind::kAnd : BooleanKind::kOr, {plain, range(high, low)}, start(whole));
 }
 

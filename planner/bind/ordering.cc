@@ -18,7 +18,8 @@ using sql::SqlError;
 namespace {
 
 bool is_other_constant(const ast::Expression& expression) {
-  return std::holds_alternative<ast::StringLiteral>(expression.node) || std::holds_alternative<ast::NullLiteral>(expression.node) ||
+  return std::holds_alternative<ast::StringLiteral>(expression.node) ||
+         std::holds_alternative<ast::NullLiteral>(expression.node) ||
          std::holds_alternative<ast::NumericLiteral>(expression.node) ||
          std::holds_alternative<ast::BooleanLiteral>(expression.node) ||
          std::holds_alternative<ast::BitStringLiteral>(expression.node);
@@ -53,7 +54,8 @@ std::size_t TargetList::settle(std::size_t index) {
 
 std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) {
   const auto offset = state_.position(item.start);
-  if (const auto* column = std::get_if<ast::ColumnRef>(&item.node); column && column->names.size() == 1 && !column->star) {
+  if (const auto* column = std::get_if<ast::ColumnRef>(&item.node);
+      column && column->names.size() == 1 && !column->star) {
     const std::string& name = column->names[0];
     // SQL99's input columns win in GROUP BY, SQL92's output columns in ORDER BY and DISTINCT ON.
     if (clause != Clause::kGroupBy || !find_local_column(level_, name, offset)) {
@@ -72,7 +74,8 @@ std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) 
     if (ordinal->value >= 1 && static_cast<std::size_t>(ordinal->value) <= visible()) {
       return settle(static_cast<std::size_t>(ordinal->value) - 1);
     }
-    throw SqlError("42P10", fmt::format("{} position {} is not in select list", clause_name(clause), ordinal->value)).at(offset);
+    throw SqlError("42P10", fmt::format("{} position {} is not in select list", clause_name(clause), ordinal->value))
+        .at(offset);
   }
   if (is_other_constant(item)) {
     throw SqlError("42601", fmt::format("non-integer constant in {}", clause_name(clause))).at(offset);
@@ -150,7 +153,8 @@ ExpressionPtr bind_count(BindState& state, QueryLevel& level, const ast::Express
   for (ColumnId id : columns) {
     const PendingSubquery* subquery = level.find_subquery(id);
     if (subquery == nullptr || !subquery->correlations.empty()) {
-      throw SqlError("42P10", fmt::format("argument of {} must not contain variables", clause_name(clause))).at(bound->offset);
+      throw SqlError("42P10", fmt::format("argument of {} must not contain variables", clause_name(clause)))
+          .at(bound->offset);
     }
   }
   return count;
@@ -170,7 +174,8 @@ void bind_distinct(BindState& state, TargetList& targets, QueryTail& tail, const
   for (const QueryTail::Key& key : tail.order_by) {
     const Target& target = targets.items()[key.target];
     if (!target.junk) continue;
-    throw SqlError("42P10", "for SELECT DISTINCT, ORDER BY expressions must appear in select list").at(target.value->offset);
+    throw SqlError("42P10", "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
+        .at(target.value->offset);
   }
 }
 

@@ -20,14 +20,15 @@ struct Target {
   bool junk = false;
 };
 
-/// The select list, and what ORDER BY, GROUP BY and DISTINCT ON mean in it: an ordinal, an output name, or an expression.
+/// The select list, and what ORDER BY, GROUP BY and DISTINCT ON mean in it: an ordinal, an output name, or an
+/// expression.
 class TargetList {
  public:
   TargetList(BindState& state, QueryLevel& level, std::vector<Target> targets)
       : state_(state), level_(level), targets_(std::move(targets)) {}
 
-  /// Position of the target that the item means; an expression that is not in the list is added as junk. Untyped literals
-  /// become text. 42P10 "ORDER BY position 3 is not in select list", 42702, 42601.
+  /// Position of the target that the item means; an expression that is not in the list is added as junk. Untyped
+  /// literals become text. 42P10 "ORDER BY position 3 is not in select list", 42702, 42601.
   std::size_t find_or_add(const parser::ast::Expression& item, Clause clause);
   std::vector<Target>& items() { return targets_; }
   const std::vector<Target>& items() const { return targets_; }

@@ -50,7 +50,8 @@ std::vector<Type> ParameterTypes::finish() const {
   for (const ExpressionPtr& reference : undecided_) {
     const std::uint32_t slot = std::get<sql::ParameterRef>(reference->node).slot;
     if (types_[slot] != sql::kUnknown) {
-      throw SqlError("42P08", fmt::format("could not determine data type of parameter ${}", slot + 1)).at(reference->offset);
+      throw SqlError("42P08", fmt::format("could not determine data type of parameter ${}", slot + 1))
+          .at(reference->offset);
     }
   }
   for (std::size_t slot = 0; slot < types_.size(); ++slot) {

@@ -9,8 +9,8 @@
 
 namespace redquel::planner {
 
-/// The types of $1… while a statement is bound: a parameter without a declared type takes that of the first context that asks
-/// for one (PostgreSQL's parse_param.c).
+/// The types of $1… while a statement is bound: a parameter without a declared type takes that of the first context
+/// that asks for one (PostgreSQL's parse_param.c).
 class ParameterTypes {
  public:
   /// `allowed` false: any $n is 42P02.
@@ -22,8 +22,8 @@ class ParameterTypes {
   /// The undecided `parameter` in its context's type. 42P08 when another context chose another type before.
   sql::ExpressionPtr decide(const sql::ExpressionPtr& parameter, sql::Type target);
   std::size_t count() const { return types_.size(); }
-  /// All types, when the statement is bound. 42P08 for a place that saw no type although another did, 42P18 for a parameter
-  /// without any.
+  /// All types, when the statement is bound. 42P08 for a place that saw no type although another did, 42P18 for a
+  /// parameter without any.
   std::vector<sql::Type> finish() const;
 
  private:

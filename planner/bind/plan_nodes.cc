@@ -4,6 +4,7 @@
 #include <set>
 
 #include "planner/rules/rule.h"
+#include "sql/stack_depth.h"
 #include "sql/system_tables.h"
 
 namespace redquel::planner {
@@ -13,7 +14,8 @@ using sql::Type;
 
 LogicalPtr one_row() { return make_logical(LogicalValues{{{}}}, {}); }
 
-LogicalPtr scan_table(BindState& state, std::shared_ptr<const sql::TableDef> table, const std::string& alias, bool hidden_key) {
+LogicalPtr scan_table(BindState& state, std::shared_ptr<const sql::TableDef> table, const std::string& alias,
+                      bool hidden_key) {
   LogicalScan scan{table, alias, {}};
   std::vector<LogicalColumn> columns;
   for (const sql::ColumnDef& column : table->columns) {
@@ -21,7 +23,8 @@ LogicalPtr scan_table(BindState& state, std::shared_ptr<const sql::TableDef> tab
     columns.push_back({.id = state.new_column(),
                        .name = column.name,
                        .type = column.type,
-                       .nullable = !column.not_null && std::ranges::find(table->primary_key, column.number) == table->primary_key.end(),
+                       .nullable = !column.not_null &&
+                                   std::ranges::find(table->primary_key, column.number) == table->primary_key.end(),
                        .table = table->oid,
                        .attribute = column.number});
   }
@@ -47,8 +50,8 @@ LogicalPtr scan_system_table(BindState& state, const sql::SystemTable& table) {
   return make_logical(std::move(scan), std::move(columns));
 }
 
-LogicalPtr scan_function(BindState& state, const sql::ResolvedTableFunction& resolved, std::vector<ExpressionPtr> arguments,
-                         const std::string& alias, bool with_ordinality) {
+LogicalPtr scan_function(BindState& state, const sql::ResolvedTableFunction& resolved,
+                         std::vector<ExpressionPtr> arguments, const std::string& alias, bool with_ordinality) {
   std::vector<LogicalColumn> columns;
   for (const auto& [name, oid] : resolved.function->columns) {
     Type type{oid};
@@ -61,11 +64,12 @@ LogicalPtr scan_function(BindState& state, const sql::ResolvedTableFunction& res
   if (with_ordinality) {
     columns.push_back({.id = state.new_column(), .name = "ordinality", .type = sql::kInt8, .nullable = false});
   }
-  return make_logical(LogicalFunctionScan{resolved.function, std::move(arguments), alias, with_ordinality}, std::move(columns));
+  return make_logical(LogicalFunctionScan{resolved.function, std::move(arguments), alias, with_ordinality},
+                      std::move(columns));
 }
 
-LogicalPtr make_values(BindState& state, std::vector<std::vector<ExpressionPtr>> rows, const std::vector<std::string>& names,
-                       const std::vector<Type>& types) {
+LogicalPtr make_values(BindState& state, std::vector<std::vector<ExpressionPtr>> rows,
+                       const std::vector<std::string>& names, const std::vector<Type>& types) {
   std::vector<LogicalColumn> columns;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const bool nullable = std::ranges::any_of(rows, [&](const auto& row) { return is_nullable(*row[i], {}); });
@@ -160,7 +164,9 @@ ExpressionPtr with_offset(const ExpressionPtr& expression, std::optional<std::ui
 
 ExpressionPtr map_parameters(const ExpressionPtr& expression,
                              const std::function<ExpressionPtr(const ExpressionPtr&, std::uint32_t)>& change) {
-  if (const auto* parameter = std::get_if<sql::ParameterRef>(&expression->node)) return change(expression, parameter->slot);
+  sql::check_stack_depth();
+  if (const auto* parameter = std::get_if<sql::ParameterRef>(&expression->node))
+    return change(expression, parameter->slot);
   return sql::map_children(expression, [&](const ExpressionPtr& child) { return map_parameters(child, change); });
 }
 
@@ -171,6 +177,7 @@ ExpressionPtr columns_to_slots(BindState& state, CorrelationFrame& frame, const 
 }
 
 bool reads_slots(const sql::Expression& expression, const CorrelationFrame& frame) {
+  sql::check_stack_depth();
   if (const auto* parameter = std::get_if<sql::ParameterRef>(&expression.node)) {
     return std::ranges::find(frame, parameter->slot, &Correlation::slot) != frame.end();
   }
@@ -212,6 +219,7 @@ void for_each_expression(const Logical& node, const std::function<void(const sql
 }
 
 bool any_expression(const Logical& node, const std::function<bool(const sql::Expression&)>& test) {
+  sql::check_stack_depth();
   bool found = false;
   for_each_expression(node, [&](const sql::Expression& expression) { found = found || test(expression); });
   if (found) return true;

@@ -18,14 +18,15 @@ namespace redquel::planner {
 /// One row without columns: SELECT without FROM.
 LogicalPtr one_row();
 /// All live columns of the table, and the hidden row key (number 0) last when it is asked for.
-LogicalPtr scan_table(BindState&, std::shared_ptr<const sql::TableDef>, const std::string& alias, bool hidden_key = false);
+LogicalPtr scan_table(BindState&, std::shared_ptr<const sql::TableDef>, const std::string& alias,
+                      bool hidden_key = false);
 LogicalPtr scan_system_table(BindState&, const sql::SystemTable&);
 /// The arguments are converted already and have no columns.
 LogicalPtr scan_function(BindState&, const sql::ResolvedTableFunction&, std::vector<sql::ExpressionPtr> arguments,
                          const std::string& alias, bool with_ordinality);
 /// Rows of equal length and types; columns get new ids.
-LogicalPtr make_values(BindState&, std::vector<std::vector<sql::ExpressionPtr>> rows, const std::vector<std::string>& names,
-                       const std::vector<sql::Type>& types);
+LogicalPtr make_values(BindState&, std::vector<std::vector<sql::ExpressionPtr>> rows,
+                       const std::vector<std::string>& names, const std::vector<sql::Type>& types);
 
 struct OutputValue {
   sql::ExpressionPtr value;
@@ -33,8 +34,8 @@ struct OutputValue {
 };
 /// A column that is passed through keeps its id (the first time), everything else gets a new one.
 LogicalPtr make_project(BindState&, LogicalPtr input, const std::vector<OutputValue>& outputs);
-/// `input` with values of the expressions as further columns; returns the columns that hold them (existing ones where an
-/// expression is just that column).
+/// `input` with values of the expressions as further columns; returns the columns that hold them (existing ones where
+/// an expression is just that column).
 std::vector<ColumnId> add_columns(BindState&, LogicalPtr& input, const std::vector<sql::ExpressionPtr>& expressions);
 LogicalPtr make_join(JoinKind kind, LogicalPtr left, LogicalPtr right, sql::ExpressionPtr condition);
 
@@ -45,8 +46,9 @@ bool is_nullable(const sql::Expression&, const std::vector<LogicalColumn>& colum
 sql::ExpressionPtr with_offset(const sql::ExpressionPtr&, std::optional<std::uint32_t> offset);
 
 /// A copy with every parameter slot replaced by what `change` makes of it.
-sql::ExpressionPtr map_parameters(const sql::ExpressionPtr&,
-                                  const std::function<sql::ExpressionPtr(const sql::ExpressionPtr&, std::uint32_t slot)>& change);
+sql::ExpressionPtr map_parameters(
+    const sql::ExpressionPtr&,
+    const std::function<sql::ExpressionPtr(const sql::ExpressionPtr&, std::uint32_t slot)>& change);
 /// Columns of the expression become parameter slots of the frame.
 sql::ExpressionPtr columns_to_slots(BindState&, CorrelationFrame&, const sql::ExpressionPtr&);
 /// Does any expression in the tree read one of these slots?

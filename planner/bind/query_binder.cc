@@ -8,13 +8,15 @@ namespace redquel::planner {
 
 namespace ast = parser::ast;
 
-BoundQuery bind_query(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select, bool keep_unknowns) {
+BoundQuery bind_query(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select,
+                      bool keep_unknowns) {
   sql::check_stack_depth();
   state.count_query();
   if (select.into) throw sql::not_supported("SELECT INTO", state.position(select.into->relation.offset));
   if (!select.locking.empty()) throw sql::not_supported("FOR UPDATE", state.position(select.offset));
   const WithScope scope(state, outer, with, select.with);
-  if (select.set_operator != ast::SetOperator::kNone) return bind_set_operation(state, outer, scope.innermost(), select);
+  if (select.set_operator != ast::SetOperator::kNone)
+    return bind_set_operation(state, outer, scope.innermost(), select);
   if (!select.values.empty()) return bind_values(state, outer, scope.innermost(), select);
   return bind_select(state, outer, scope.innermost(), select, keep_unknowns);
 }

@@ -9,16 +9,17 @@ namespace redquel::planner {
 
 struct BoundQuery {
   LogicalPtr plan;  // its columns are the query's
-  /// Parallel to the columns: an untyped literal or parameter that the surroundings may still give a type (UNION, INSERT …
-  /// SELECT), else null. Only filled when asked for; the plan's own column is then of no use.
+  /// Parallel to the columns: an untyped literal or parameter that the surroundings may still give a type (UNION,
+  /// INSERT … SELECT), else null. Only filled when asked for; the plan's own column is then of no use.
   std::vector<sql::ExpressionPtr> unknowns;
   /// Where each column was written, for messages of the surroundings.
   std::vector<std::optional<std::uint32_t>> offsets;
 };
 
-/// Any query: SELECT, VALUES, UNION … with its WITH, ORDER BY and LIMIT. `outer` is the level around it (null: none), whose
-/// innermost correlation frame takes the outer columns that are used. `keep_unknowns`: see BoundQuery.
-BoundQuery bind_query(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&, bool keep_unknowns = false);
+/// Any query: SELECT, VALUES, UNION … with its WITH, ORDER BY and LIMIT. `outer` is the level around it (null: none),
+/// whose innermost correlation frame takes the outer columns that are used. `keep_unknowns`: see BoundQuery.
+BoundQuery bind_query(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&,
+                      bool keep_unknowns = false);
 
 BoundQuery bind_select(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&, bool keep_unknowns);
 BoundQuery bind_set_operation(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&);

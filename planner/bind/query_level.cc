@@ -6,30 +6,49 @@ namespace redquel::planner {
 
 std::string_view clause_name(Clause clause) {
   switch (clause) {
-    case Clause::kNone: return "";
-    case Clause::kSelectList: return "SELECT";
-    case Clause::kWhere: return "WHERE";
-    case Clause::kHaving: return "HAVING";
-    case Clause::kGroupBy: return "GROUP BY";
-    case Clause::kOrderBy: return "ORDER BY";
-    case Clause::kDistinctOn: return "DISTINCT ON";
-    case Clause::kLimit: return "LIMIT";
-    case Clause::kOffset: return "OFFSET";
-    case Clause::kJoinOn: return "JOIN/ON";
-    case Clause::kFromSubquery: return "sub-SELECT in FROM";
-    case Clause::kFromFunction: return "function in FROM";
-    case Clause::kFilter: return "FILTER";
-    case Clause::kValues: return "VALUES";
-    case Clause::kUpdateSource: return "UPDATE";
-    case Clause::kReturning: return "RETURNING";
-    case Clause::kCheck: return "CHECK";
-    case Clause::kDefault: return "DEFAULT";
+    case Clause::kNone:
+      return "";
+    case Clause::kSelectList:
+      return "SELECT";
+    case Clause::kWhere:
+      return "WHERE";
+    case Clause::kHaving:
+      return "HAVING";
+    case Clause::kGroupBy:
+      return "GROUP BY";
+    case Clause::kOrderBy:
+      return "ORDER BY";
+    case Clause::kDistinctOn:
+      return "DISTINCT ON";
+    case Clause::kLimit:
+      return "LIMIT";
+    case Clause::kOffset:
+      return "OFFSET";
+    case Clause::kJoinOn:
+      return "JOIN/ON";
+    case Clause::kFromSubquery:
+      return "sub-SELECT in FROM";
+    case Clause::kFromFunction:
+      return "function in FROM";
+    case Clause::kFilter:
+      return "FILTER";
+    case Clause::kValues:
+      return "VALUES";
+    case Clause::kUpdateSource:
+      return "UPDATE";
+    case Clause::kReturning:
+      return "RETURNING";
+    case Clause::kCheck:
+      return "CHECK";
+    case Clause::kDefault:
+      return "DEFAULT";
   }
   return "";
 }
 
 sql::ExpressionPtr correlate(BindState& state, CorrelationFrame& frame, const sql::ExpressionPtr& value) {
-  const auto known = std::ranges::find_if(frame, [&](const Correlation& entry) { return sql::equal(*entry.value, *value); });
+  const auto known =
+      std::ranges::find_if(frame, [&](const Correlation& entry) { return sql::equal(*entry.value, *value); });
   const std::uint32_t slot = known != frame.end() ? known->slot : state.new_slot();
   if (known == frame.end()) frame.push_back({slot, value});
   return sql::make_expression(value->type, sql::ParameterRef{slot}, value->offset);

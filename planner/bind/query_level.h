@@ -16,8 +16,24 @@ struct WithItem;
 
 /// Where an expression stands: decides whether aggregates, subqueries, columns … may be in it.
 enum class Clause : std::uint8_t {
-  kNone, kSelectList, kWhere, kHaving, kGroupBy, kOrderBy, kDistinctOn, kLimit, kOffset, kJoinOn, kFromSubquery,
-  kFromFunction, kFilter, kValues, kUpdateSource, kReturning, kCheck, kDefault,
+  kNone,
+  kSelectList,
+  kWhere,
+  kHaving,
+  kGroupBy,
+  kOrderBy,
+  kDistinctOn,
+  kLimit,
+  kOffset,
+  kJoinOn,
+  kFromSubquery,
+  kFromFunction,
+  kFilter,
+  kValues,
+  kUpdateSource,
+  kReturning,
+  kCheck,
+  kDefault,
 };
 /// As messages call it: "ORDER BY", "JOIN/ON".
 std::string_view clause_name(Clause);
@@ -42,8 +58,8 @@ using RelationPtr = std::shared_ptr<const Relation>;
 /// A relation as far as names see it at this moment.
 struct NamespaceItem {
   RelationPtr relation;
-  bool by_name = true;     // t.a finds it
-  bool by_column = true;   // a finds it, * expands it
+  bool by_name = true;        // t.a finds it
+  bool by_column = true;      // a finds it, * expands it
   bool lateral_only = false;  // an item to the left: seen by LATERAL only,
   bool lateral_ok = true;     // and that only if the join between is INNER or LEFT
 };
@@ -58,8 +74,8 @@ using CorrelationFrame = std::vector<Correlation>;
 /// The slot's reference that stands for `value` inside the subquery; equal values share a slot.
 sql::ExpressionPtr correlate(BindState&, CorrelationFrame&, const sql::ExpressionPtr& value);
 
-/// A subquery inside an expression whose LogicalApply has no place in the plan yet. The expression refers to its value as the
-/// column `column`; whoever puts the expression into a node calls `place_subqueries` first.
+/// A subquery inside an expression whose LogicalApply has no place in the plan yet. The expression refers to its value
+/// as the column `column`; whoever puts the expression into a node calls `place_subqueries` first.
 struct PendingSubquery {
   ColumnId column = 0;
   std::string name;

@@ -15,10 +15,13 @@ FoundTable find_table(const BindState& state, const ast::RelationName& name) {
   const auto offset = state.position(name.offset);
   const std::string qualified = name.schema.empty() ? name.name : name.schema + "." + name.name;
   if (!name.catalog.empty() && name.catalog != state.settings.database) {
-    throw SqlError("0A000", fmt::format("cross-database references are not implemented: \"{}.{}\"", name.catalog, qualified)).at(offset);
+    throw SqlError("0A000",
+                   fmt::format("cross-database references are not implemented: \"{}.{}\"", name.catalog, qualified))
+        .at(offset);
   }
   const std::vector<std::string>& path = state.settings.search_path;
-  if (const auto* system = sql::find_system_table(name.schema.empty() ? "pg_catalog" : name.schema, name.name)) return {nullptr, system};
+  if (const auto* system = sql::find_system_table(name.schema.empty() ? "pg_catalog" : name.schema, name.name))
+    return {nullptr, system};
   if (auto table = state.catalog.find_table(name.schema, name.name, path)) return {table};
   if (name.schema.empty()) {
     for (const std::string& schema : path) {
@@ -51,8 +54,8 @@ void apply_alias(Relation& relation, const std::optional<ast::Alias>& alias) {
   relation.aliased = true;
   if (alias->columns.size() > relation.columns.size()) {
     throw SqlError("42P10", fmt::format("{} \"{}\" has {} columns available but {} columns specified",
-                                        relation.is_join ? "join expression" : "table", relation.name, relation.columns.size(),
-                                        alias->columns.size()));
+                                        relation.is_join ? "join expression" : "table", relation.name,
+                                        relation.columns.size(), alias->columns.size()));
   }
   for (std::size_t i = 0; i < alias->columns.size(); ++i) relation.columns[i].name = alias->columns[i];
 }

@@ -15,8 +15,8 @@ struct FoundTable {
   std::shared_ptr<const sql::TableDef> table;
   const sql::SystemTable* system = nullptr;
 };
-/// pg_catalog is looked through first, then the search path. 42P01 "relation "t" does not exist"; 42809 for an index; 0A000 for
-/// another database and for sequences.
+/// pg_catalog is looked through first, then the search path. 42P01 "relation "t" does not exist"; 42809 for an index;
+/// 0A000 for another database and for sequences.
 FoundTable find_table(const BindState&, const parser::ast::RelationName&);
 /// The same for a table that a statement changes: 42501 for system tables.
 std::shared_ptr<const sql::TableDef> find_target_table(const BindState&, const parser::ast::RelationName&);

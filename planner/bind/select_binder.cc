@@ -14,8 +14,8 @@ using sql::ExpressionPtr;
 
 namespace {
 
-/// Untyped outputs become text, unless the surroundings want to type them: then `unknowns` keeps them, and the plan has a
-/// text column in their place that nobody reads.
+/// Untyped outputs become text, unless the surroundings want to type them: then `unknowns` keeps them, and the plan has
+/// a text column in their place that nobody reads.
 void settle_unknowns(BindState& state, TargetList& targets, bool keep_unknowns, BoundQuery& query) {
   for (Target& target : targets.items()) {
     if (target.junk) continue;
@@ -33,7 +33,8 @@ void settle_unknowns(BindState& state, TargetList& targets, bool keep_unknowns, 
 
 }  // namespace
 
-BoundQuery bind_select(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select, bool keep_unknowns) {
+BoundQuery bind_select(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select,
+                       bool keep_unknowns) {
   // The order of the steps decides which error is reported and which context types a parameter: it is PostgreSQL's.
   QueryLevel level{.outer = outer, .with = with};
   LogicalPtr plan = FromBinder(state, level).bind(select.from);

@@ -17,17 +17,23 @@ namespace {
 
 std::string_view operator_name(ast::SetOperator kind) {
   switch (kind) {
-    case ast::SetOperator::kIntersect: return "INTERSECT";
-    case ast::SetOperator::kExcept: return "EXCEPT";
-    default: return "UNION";
+    case ast::SetOperator::kIntersect:
+      return "INTERSECT";
+    case ast::SetOperator::kExcept:
+      return "EXCEPT";
+    default:
+      return "UNION";
   }
 }
 
 LogicalSetOperation::Kind operation_kind(ast::SetOperator kind) {
   switch (kind) {
-    case ast::SetOperator::kIntersect: return LogicalSetOperation::Kind::kIntersect;
-    case ast::SetOperator::kExcept: return LogicalSetOperation::Kind::kExcept;
-    default: return LogicalSetOperation::Kind::kUnion;
+    case ast::SetOperator::kIntersect:
+      return LogicalSetOperation::Kind::kIntersect;
+    case ast::SetOperator::kExcept:
+      return LogicalSetOperation::Kind::kExcept;
+    default:
+      return LogicalSetOperation::Kind::kUnion;
   }
 }
 
@@ -63,7 +69,8 @@ std::uint32_t list_offset(const ast::Select& query) {
 }
 
 /// ORDER BY and LIMIT of the whole: only the result's own columns are there to be named.
-LogicalPtr place_set_tail(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select, LogicalPtr plan) {
+LogicalPtr place_set_tail(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select,
+                          LogicalPtr plan) {
   QueryLevel level{.outer = outer, .with = with, .clause = Clause::kSelectList};
   auto relation = std::make_shared<Relation>(Relation{.name = "*SELECT*", .aliased = true, .is_join = true});
   std::vector<Target> list;
@@ -103,16 +110,19 @@ BoundQuery bind_set_operation(BindState& state, QueryLevel* outer, WithItem* wit
   for (std::size_t i = 0; i < left_values.size(); ++i) {
     types.push_back(common_type({left_values[i], right_values[i]}, name));
     const auto offset = left.offsets[i] ? left.offsets[i] : right.offsets[i];
-    if (!select.set_all || select.set_operator != ast::SetOperator::kUnion) sql::equality_operator(types.back(), offset);
+    if (!select.set_all || select.set_operator != ast::SetOperator::kUnion)
+      sql::equality_operator(types.back(), offset);
     query.offsets.push_back(offset);
     query.unknowns.push_back(nullptr);
   }
   LogicalSetOperation operation{operation_kind(select.set_operator), select.set_all,
-                                convert_side(state, left, left_values, types), convert_side(state, right, right_values, types)};
+                                convert_side(state, left, left_values, types),
+                                convert_side(state, right, right_values, types)};
   std::vector<LogicalColumn> columns;
   for (std::size_t i = 0; i < types.size(); ++i) {
     const bool nullable = operation.left->columns[i].nullable || operation.right->columns[i].nullable;
-    columns.push_back({.id = state.new_column(), .name = left.plan->columns[i].name, .type = types[i], .nullable = nullable});
+    columns.push_back(
+        {.id = state.new_column(), .name = left.plan->columns[i].name, .type = types[i], .nullable = nullable});
   }
   query.plan = place_set_tail(state, outer, with, select, make_logical(std::move(operation), std::move(columns)));
   return query;

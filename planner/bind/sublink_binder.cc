@@ -11,12 +11,22 @@ namespace ast = parser::ast;
 using sql::ExpressionPtr;
 using sql::SqlError;
 
+namespace {
+
+/// Of one query: each becomes a level of its plan.
+constexpr std::size_t kSubqueries = 1'000;
+
+}  // namespace
+
 void ExpressionBinder::check_subquery_allowed(const Whole& whole) const {
-  if (level_.clause == Clause::kCheck) throw SqlError("0A000", "cannot use subquery in check constraint").at(token(whole));
-  if (level_.clause == Clause::kDefault) throw SqlError("0A000", "cannot use subquery in DEFAULT expression").at(token(whole));
+  if (level_.clause == Clause::kCheck)
+    throw SqlError("0A000", "cannot use subquery in check constraint").at(token(whole));
+  if (level_.clause == Clause::kDefault)
+    throw SqlError("0A000", "cannot use subquery in DEFAULT expression").at(token(whole));
 }
 
 ExpressionPtr ExpressionBinder::add_subquery(PendingSubquery pending, std::optional<std::uint32_t> offset) {
+  if (level_.subqueries.size() >= kSubqueries) throw SqlError("54000", "too many subqueries").at(offset);
   pending.column = state_.new_column();
   const ExpressionPtr value = sql::make_expression(pending.type, sql::ColumnRef{pending.column, pending.name}, offset);
   level_.subqueries.push_back(std::move(pending));
@@ -33,6 +43,8 @@ ExpressionPtr ExpressionBinder::node(const ast::SubLink& link, const Whole& whol
   }
   const std::vector<LogicalColumn>& columns = pending.plan->columns;
   switch (link.kind) {
+    case ast::SubLinkKind::kArray:
+      return array_subquery(std::move(pending), whole);
     case ast::SubLinkKind::kExists:
       pending.kind = LogicalApply::Kind::kExists;
       pending.name = "exists";
@@ -45,7 +57,8 @@ ExpressionPtr ExpressionBinder::node(const ast::SubLink& link, const Whole& whol
       pending.name = columns[0].name;
       pending.type = columns[0].type;
       return add_subquery(std::move(pending), start(whole));
-    default: break;
+    default:
+      break;
   }
   Operands test;
   if (const auto* row = std::get_if<ast::Row>(&link.test->node)) {
@@ -57,8 +70,7 @@ ExpressionPtr ExpressionBinder::node(const ast::SubLink& link, const Whole& whol
   if (columns.size() > test.size()) throw SqlError("42601", "subquery has too many columns").at(token(whole));
   Operands values;
   for (const LogicalColumn& column : columns) values.push_back(reference(column));
-  const std::string name =
-      link.operator_name.empty() ? "=" : function_name(state_, link.operator_name, token(whole));
+  const std::string name = link.operator_name.empty() ? "=" : function_name(state_, link.operator_name, token(whole));
   pending.kind = LogicalApply::Kind::kIn;
   pending.name = "any";
   pending.type = sql::kBool;

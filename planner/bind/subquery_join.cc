@@ -13,7 +13,7 @@ using sql::ExpressionPtr;
 
 namespace {
 
-/// A subquery taken apart: what is left of it, and the conditions of its topmost filter that need outer columns.
+/// A subquery taken apart: what is left of it, and its conditions that need outer columns.
 struct Decorrelated {
   LogicalPtr plan;
   std::vector<ExpressionPtr> conditions;      // over plan's and the outer level's columns
@@ -34,7 +34,51 @@ ExpressionPtr replace_outputs(const ExpressionPtr& expression, const std::map<Co
   });
 }
 
-/// nullopt where outer columns are read anywhere but in the topmost filter (or, for IN, in the select list).
+/// Moves the conditions that need outer columns out of the plan, where nothing between them and its top minds: filters,
+/// inner joins, the left side of other joins.
+LogicalPtr pull_up_conditions(const LogicalPtr& plan, const CorrelationFrame& frame,
+                              std::vector<ExpressionPtr>& pulled) {
+  const auto keep_own = [&](const ExpressionPtr& condition) {
+    std::vector<ExpressionPtr> own;
+    for (const ExpressionPtr& conjunct : sql::split_conjunction(condition)) {
+      const bool outer = reads_slots(*conjunct, frame) && !sql::is_volatile(*conjunct);
+      (outer ? pulled : own).push_back(conjunct);
+    }
+    return own;
+  };
+  if (const auto* filter = std::get_if<LogicalFilter>(&plan->node)) {
+    std::vector<ExpressionPtr> own = keep_own(filter->condition);
+    return filtered(pull_up_conditions(filter->input, frame, pulled), std::move(own));
+  }
+  if (const auto* join = std::get_if<LogicalJoin>(&plan->node)) {
+    LogicalJoin copy = *join;
+    if (join->kind == JoinKind::kRight || join->kind == JoinKind::kFull) return plan;
+    copy.left = pull_up_conditions(join->left, frame, pulled);
+    if (join->kind == JoinKind::kInner) {
+      copy.right = pull_up_conditions(join->right, frame, pulled);
+      copy.condition = sql::conjunction(keep_own(join->condition));
+    }
+    return make_logical(std::move(copy), plan->columns);
+  }
+  if (const auto* apply = std::get_if<LogicalApply>(&plan->node)) {
+    return with_inputs(*plan, {pull_up_conditions(apply->input, frame, pulled), apply->subquery});
+  }
+  return plan;
+}
+
+/// `LIMIT 5` and the like let at least one row through.
+bool is_positive_limit(const LogicalLimit& limit) {
+  if (limit.offset || !limit.limit) return false;
+  const sql::Expression* count = limit.limit.get();
+  if (const auto* cast = std::get_if<sql::CastCall>(&count->node)) count = cast->operand.get();
+  const auto* constant = std::get_if<sql::Constant>(&count->node);
+  if (constant == nullptr) return false;
+  if (const auto* four = std::get_if<std::int32_t>(&constant->value)) return *four > 0;
+  const auto* eight = std::get_if<std::int64_t>(&constant->value);
+  return eight != nullptr && *eight > 0;
+}
+
+/// nullopt where outer columns are read anywhere but in conditions that can be pulled up.
 std::optional<Decorrelated> decorrelate(const PendingSubquery& pending) {
   Decorrelated result;
   LogicalPtr plan = pending.plan;
@@ -57,27 +101,19 @@ std::optional<Decorrelated> decorrelate(const PendingSubquery& pending) {
     }
     plan = project->input;
   }
-  if (const auto* filter = std::get_if<LogicalFilter>(&plan->node)) {
-    std::vector<ExpressionPtr> own;
-    for (const ExpressionPtr& condition : sql::split_conjunction(filter->condition)) {
-      const bool outer = reads_slots(*condition, pending.correlations);
-      if (outer && sql::is_volatile(*condition)) return std::nullopt;
-      if (outer) {
-        result.conditions.push_back(slots_to_columns(condition, pending.correlations));
-      } else {
-        own.push_back(condition);
-      }
-    }
-    plan = filtered(filter->input, std::move(own));
-  }
-  if (reads_slots(*plan, pending.correlations)) return std::nullopt;
-  result.plan = plan;
+  if (const auto* limit = std::get_if<LogicalLimit>(&plan->node); limit && exists && is_positive_limit(*limit))
+    plan = limit->input;
+  if (const auto* sort = std::get_if<LogicalSort>(&plan->node)) plan = sort->input;
+  result.plan = pull_up_conditions(plan, pending.correlations, result.conditions);
+  if (reads_slots(*result.plan, pending.correlations)) return std::nullopt;
+  for (ExpressionPtr& condition : result.conditions) condition = slots_to_columns(condition, pending.correlations);
   return result;
 }
 
 /// The conjunct as a subquery, perhaps below NOT.
 const PendingSubquery* subquery_of(const QueryLevel& level, const sql::Expression& conjunct, bool& negated) {
-  if (const auto* logical = std::get_if<sql::Logical>(&conjunct.node); logical && logical->kind == sql::Logical::Kind::kNot) {
+  if (const auto* logical = std::get_if<sql::Logical>(&conjunct.node);
+      logical && logical->kind == sql::Logical::Kind::kNot) {
     negated = !negated;
     return subquery_of(level, *logical->operands[0], negated);
   }
@@ -97,7 +133,8 @@ bool comparison_may_be_null(const sql::Expression& comparison, const std::vector
 
 }  // namespace
 
-LogicalPtr join_subquery(BindState& state, const QueryLevel& level, const LogicalPtr& input, const ExpressionPtr& conjunct) {
+LogicalPtr join_subquery(BindState& state, const QueryLevel& level, const LogicalPtr& input,
+                         const ExpressionPtr& conjunct) {
   bool negated = false;
   const PendingSubquery* pending = subquery_of(level, *conjunct, negated);
   if (pending == nullptr || find_column(*input, pending->column) != nullptr) return nullptr;
@@ -119,7 +156,8 @@ LogicalPtr join_subquery(BindState& state, const QueryLevel& level, const Logica
   }
   // Subqueries inside the test belong below the join.
   const LogicalPtr left = place_subqueries(state, level, input, conditions);
-  return make_join(negated ? JoinKind::kAnti : JoinKind::kSemi, left, inner->plan, sql::conjunction(std::move(conditions)));
+  return make_join(negated ? JoinKind::kAnti : JoinKind::kSemi, left, inner->plan,
+                   sql::conjunction(std::move(conditions)));
 }
 
 }  // namespace redquel::planner

@@ -56,13 +56,15 @@ LogicalPtr place_subqueries(BindState& state, const QueryLevel& level, LogicalPt
     sql::collect_columns(*expression, columns);
     for (ColumnId id : columns) {
       const PendingSubquery* pending = level.find_subquery(id);
-      if (pending != nullptr && find_column(*input, id) == nullptr) input = place(state, level, std::move(input), *pending);
+      if (pending != nullptr && find_column(*input, id) == nullptr)
+        input = place(state, level, std::move(input), *pending);
     }
   }
   return input;
 }
 
-LogicalPtr place_condition(BindState& state, const QueryLevel& level, LogicalPtr input, const ExpressionPtr& condition) {
+LogicalPtr place_condition(BindState& state, const QueryLevel& level, LogicalPtr input,
+                           const ExpressionPtr& condition) {
   if (!condition) return input;
   std::vector<ExpressionPtr> plain, subqueries;
   for (const ExpressionPtr& conjunct : sql::split_conjunction(condition)) {

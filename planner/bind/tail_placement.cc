@@ -107,11 +107,11 @@ LogicalPtr project_first(BindState& state, const QueryLevel& level, LogicalPtr i
 
 LogicalPtr place_tail(BindState& state, const QueryLevel& level, LogicalPtr input, const TargetList& targets,
                       const QueryTail& tail) {
-  const bool volatile_key = std::ranges::any_of(tail.order_by, [&](const QueryTail::Key& key) {
-    return sql::is_volatile(*targets.items()[key.target].value);
-  });
+  const bool volatile_key = std::ranges::any_of(
+      tail.order_by, [&](const QueryTail::Key& key) { return sql::is_volatile(*targets.items()[key.target].value); });
   const bool whole_rows = tail.distinct || !tail.distinct_on.empty();
-  if (whole_rows || volatile_key || level.set_returning_calls > 0) return project_first(state, level, std::move(input), targets, tail);
+  if (whole_rows || volatile_key || level.set_returning_calls > 0)
+    return project_first(state, level, std::move(input), targets, tail);
   return project_last(state, level, std::move(input), targets, tail);
 }
 

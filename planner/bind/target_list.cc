@@ -19,7 +19,8 @@ void expand_all(QueryLevel& level, std::vector<Target>& targets, std::optional<s
   for (const NamespaceItem& item : level.names) {
     if (!item.by_column) continue;
     found = true;
-    for (const RelationColumn& column : item.relation->columns) targets.push_back({column.name, with_offset(column.value, offset)});
+    for (const RelationColumn& column : item.relation->columns)
+      targets.push_back({column.name, with_offset(column.value, offset)});
   }
   if (!found) throw SqlError("42601", "SELECT * with no tables specified is not valid").at(offset);
 }

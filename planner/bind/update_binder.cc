@@ -30,7 +30,8 @@ struct TargetScan {
 
 TargetScan scan_target(BindState& state, QueryLevel& level, const ast::TableRef& target) {
   TargetScan result{find_target_table(state, target.name), nullptr, nullptr};
-  result.plan = scan_table(state, result.table, target.alias ? target.alias->name : result.table->name, /*hidden_key=*/true);
+  result.plan =
+      scan_table(state, result.table, target.alias ? target.alias->name : result.table->name, /*hidden_key=*/true);
   result.relation = std::make_shared<Relation>(Relation{.name = result.table->name, .table = result.table});
   for (std::size_t i = 0; i < result.table->columns.size(); ++i) {
     const LogicalColumn& column = result.plan->columns[i];
@@ -52,7 +53,8 @@ ExpressionPtr bind_where(BindState& state, QueryLevel& level, const ast::Express
 /// Binds SET: every assignment's value in its column's type.
 class SetBinder {
  public:
-  SetBinder(BindState& state, QueryLevel& level, const sql::TableDef& table) : state_(state), level_(level), table_(table) {}
+  SetBinder(BindState& state, QueryLevel& level, const sql::TableDef& table)
+      : state_(state), level_(level), table_(table) {}
 
   std::vector<Assignment> bind(const std::vector<ast::Assignment>& assignments) {
     Scoped clause(level_.clause, Clause::kUpdateSource);
@@ -91,11 +93,13 @@ class SetBinder {
     }
     const auto* link = std::get_if<ast::SubLink>(&assignment.value->node);
     if (link == nullptr || link->kind != ast::SubLinkKind::kScalar) {
-      throw SqlError("0A000", "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression").at(offset);
+      throw SqlError("0A000", "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
+          .at(offset);
     }
     const std::vector<ExpressionPtr> values =
         ExpressionBinder(state_, level_).bind_row_subquery(*link, count, mismatch, mismatch, offset);
-    for (std::size_t i = 0; i < count; ++i) add(find_target_column(state_, table_, assignment.targets[i]), values[i], false);
+    for (std::size_t i = 0; i < count; ++i)
+      add(find_target_column(state_, table_, assignment.targets[i]), values[i], false);
   }
 
   void add(const ColumnDef& column, const ExpressionPtr& value, bool is_default) {
@@ -154,7 +158,8 @@ LogicalPtr bind_delete(BindState& state, const ast::Delete& removal) {
   const WithScope with(state, nullptr, nullptr, removal.with);
   QueryLevel level{.with = with.innermost()};
   const TargetScan target = scan_target(state, level, removal.relation);
-  LogicalDelete result{.table = target.table, .source = FromBinder(state, level).bind_beside(target.plan, removal.using_items)};
+  LogicalDelete result{.table = target.table,
+                       .source = FromBinder(state, level).bind_beside(target.plan, removal.using_items)};
   const ExpressionPtr where = bind_where(state, level, removal.where);
   result.source = place_condition(state, level, result.source, where);
   result.old_row = target.plan->columns;

@@ -20,14 +20,16 @@ namespace {
 
 using Row = std::vector<ExpressionPtr>;
 
-LogicalPtr project_row(BindState& state, const QueryLevel& level, const Row& row, const std::vector<std::string>& names) {
+LogicalPtr project_row(BindState& state, const QueryLevel& level, const Row& row,
+                       const std::vector<std::string>& names) {
   std::vector<OutputValue> outputs;
   for (std::size_t i = 0; i < row.size(); ++i) outputs.push_back({row[i], names[i]});
   return make_project(state, place_subqueries(state, level, one_row(), row), outputs);
 }
 
 /// UNION ALL of the rows' projections, as a balanced tree.
-LogicalPtr union_rows(BindState& state, const QueryLevel& level, std::span<const Row> rows, const std::vector<std::string>& names) {
+LogicalPtr union_rows(BindState& state, const QueryLevel& level, std::span<const Row> rows,
+                      const std::vector<std::string>& names) {
   if (rows.size() == 1) return project_row(state, level, rows[0], names);
   const std::size_t half = rows.size() / 2;
   LogicalSetOperation both{LogicalSetOperation::Kind::kUnion, true, union_rows(state, level, rows.first(half), names),
@@ -42,8 +44,8 @@ LogicalPtr union_rows(BindState& state, const QueryLevel& level, std::span<const
 
 }  // namespace
 
-LogicalPtr place_rows(BindState& state, const QueryLevel& level, std::vector<Row> rows, const std::vector<std::string>& names,
-                      const std::vector<sql::Type>& types) {
+LogicalPtr place_rows(BindState& state, const QueryLevel& level, std::vector<Row> rows,
+                      const std::vector<std::string>& names, const std::vector<sql::Type>& types) {
   const bool simple = std::ranges::none_of(rows, [&](const Row& row) {
     return std::ranges::any_of(row, [&](const ExpressionPtr& value) { return needs_subquery(level, *value); });
   });

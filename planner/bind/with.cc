@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "planner/bind/plan_nodes.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
@@ -20,8 +22,8 @@ BoundQuery bind_definition(BindState& state, const WithItem& item) {
   BoundQuery query = bind_query(state, item.outer_level, item.outer, *select);
   std::vector<LogicalColumn> columns = query.plan->columns;
   if (definition.columns.size() > columns.size()) {
-    throw SqlError("42P10", fmt::format("WITH query \"{}\" has {} columns available but {} columns specified", item.name,
-                                        columns.size(), definition.columns.size()))
+    throw SqlError("42P10", fmt::format("WITH query \"{}\" has {} columns available but {} columns specified",
+                                        item.name, columns.size(), definition.columns.size()))
         .at(state.position(definition.offset));
   }
   for (std::size_t i = 0; i < definition.columns.size(); ++i) columns[i].name = definition.columns[i];
@@ -31,7 +33,8 @@ BoundQuery bind_definition(BindState& state, const WithItem& item) {
 
 }  // namespace
 
-WithScope::WithScope(BindState& state, QueryLevel* outer_level, WithItem* with, const std::optional<ast::WithClause>& clause)
+WithScope::WithScope(BindState& state, QueryLevel* outer_level, WithItem* with,
+                     const std::optional<ast::WithClause>& clause)
     : innermost_(with) {
   if (!clause) return;
   for (std::size_t i = 0; i < clause->expressions.size(); ++i) {
@@ -47,44 +50,55 @@ WithScope::WithScope(BindState& state, QueryLevel* outer_level, WithItem* with, 
     const ast::CommonTableExpression& definition = clause->expressions[i];
     if (definition.search) throw sql::not_supported("SEARCH", state.position(definition.search->offset));
     if (definition.cycle) throw sql::not_supported("CYCLE", state.position(definition.cycle->offset));
-    WithItem* visible = innermost_;
-    if (clause->recursive) {
-      // The query itself and later ones could be meant: found, they are refused.
-      for (std::size_t j = i; j < clause->expressions.size(); ++j) {
-        items_.push_back({.outer = visible, .name = clause->expressions[j].name, .recursive = true});
-        visible = &items_.back();
-      }
-    }
-    items_.push_back({.outer = visible, .name = definition.name, .definition = &definition, .outer_level = outer_level});
+    items_.push_back({.outer = innermost_, .later = &*clause, .later_from = i});
+    items_.push_back(
+        {.outer = &items_.back(), .name = definition.name, .definition = &definition, .outer_level = outer_level});
     WithItem& item = items_.back();
     item.bound = bind_definition(state, item);
-    item.is_volatile = has_volatile(*item.bound->plan);
-    if (clause->recursive) {  // the stand-ins are for its definition alone
-      items_.push_back(item);
-      items_.back().outer = innermost_;
-    }
-    innermost_ = &items_.back();
+    item.outer = innermost_;  // what comes after it does not see the stand-in
+    innermost_ = &item;
   }
 }
 
-WithItem* find_with(WithItem* innermost, std::string_view name) {
+namespace {
+
+bool defines_later(const WithItem& item, std::string_view name) {
+  if (item.later == nullptr) return false;
+  const auto& expressions = item.later->expressions;
+  return std::any_of(expressions.begin() + static_cast<std::ptrdiff_t>(item.later_from), expressions.end(),
+                     [&](const ast::CommonTableExpression& later) { return later.name == name; });
+}
+
+}  // namespace
+
+WithItem* find_with(WithItem* innermost, std::string_view name, std::optional<std::uint32_t> offset) {
   for (WithItem* item = innermost; item != nullptr; item = item->outer) {
-    if (item->name == name) return item;
+    if (item->definition != nullptr && item->name == name) return item;
+    if (item->later != nullptr && item->later->recursive && defines_later(*item, name)) {
+      throw sql::not_supported("WITH RECURSIVE", offset);
+    }
   }
   return nullptr;
 }
 
-BoundQuery reference_with(BindState& state, WithItem& item, std::optional<std::uint32_t> offset) {
-  if (item.recursive) throw sql::not_supported("WITH RECURSIVE", offset);
-  if (++item.references > 1 && item.is_volatile) {
-    throw sql::not_supported("WITH query with volatile functions that is used more than once", offset);
+bool is_future_with(const WithItem* innermost, std::string_view name) {
+  for (const WithItem* item = innermost; item != nullptr; item = item->outer) {
+    if (defines_later(*item, name)) return true;
   }
-  if (item.bound) {
+  return false;
+}
+
+BoundQuery reference_with(BindState& state, WithItem& item, std::optional<std::uint32_t> offset) {
+  if (++item.references == 1) {
     BoundQuery query = *std::move(item.bound);
     item.bound.reset();
     return query;
   }
-  return bind_definition(state, item);
+  BoundQuery query = bind_definition(state, item);
+  if (has_volatile(*query.plan)) {
+    throw sql::not_supported("WITH query with volatile functions that is used more than once", offset);
+  }
+  return query;
 }
 
 }  // namespace redquel::planner

@@ -27,7 +27,8 @@ ExpressionPtr convert(const ExpressionPtr& expression, Type target, const CastPa
   const Type plain{target.oid};
   CastCall call{CastCall::Method::kRelabel, nullptr, is_explicit, expression};
   switch (path.method) {
-    case CastPath::Method::kNone: return expression;
+    case CastPath::Method::kNone:
+      return expression;
     case CastPath::Method::kRelabel:
       if (const auto* constant = std::get_if<Constant>(&expression->node)) {
         return make_expression(plain, *constant, expression->offset);
@@ -37,7 +38,9 @@ ExpressionPtr convert(const ExpressionPtr& expression, Type target, const CastPa
       call.method = CastCall::Method::kFunction;
       call.function = path.function;
       break;
-    case CastPath::Method::kInputOutput: call.method = CastCall::Method::kInputOutput; break;
+    case CastPath::Method::kInputOutput:
+      call.method = CastCall::Method::kInputOutput;
+      break;
   }
   return make_expression(plain, std::move(call), expression->offset);
 }
@@ -47,7 +50,8 @@ ExpressionPtr with_modifier(const ExpressionPtr& expression, Type target, bool i
   if (target.modifier < 0 || expression->type.modifier == target.modifier) return expression;
   if (const auto* constant = std::get_if<Constant>(&expression->node)) {
     try {
-      return make_expression(target, Constant{apply_modifier(target, constant->value, is_explicit)}, expression->offset);
+      return make_expression(target, Constant{apply_modifier(target, constant->value, is_explicit)},
+                             expression->offset);
     } catch (const SqlError&) {
     }
   }
@@ -78,8 +82,8 @@ ExpressionPtr try_coerce(const ExpressionPtr& expression, Type target, CastConte
 ExpressionPtr coerce(const ExpressionPtr& expression, Type target, CastContext context, const SessionSettings& settings,
                      std::optional<std::uint32_t> offset, Now now) {
   if (ExpressionPtr coerced = try_coerce(expression, target, context, settings, now)) return coerced;
-  throw SqlError("42846", "cannot cast type " + format_type(Type{expression->type.oid}) + " to " +
-                              format_type(Type{target.oid}))
+  throw SqlError("42846",
+                 "cannot cast type " + format_type(Type{expression->type.oid}) + " to " + format_type(Type{target.oid}))
       .at(offset ? offset : expression->offset);
 }
 

@@ -7,9 +7,9 @@
 
 namespace redquel::sql {
 
-/// `expression` converted to `target`, modifier included; the same object where nothing is to do. Constants of type unknown are read
-/// at once by the target's input function (22P02 … at the expression's offset; `now` is what 'now' and 'today' mean). nullptr: no
-/// such cast in this context.
+/// `expression` converted to `target`, modifier included; the same object where nothing is to do. Constants of type
+/// unknown are read at once by the target's input function (22P02 … at the expression's offset; `now` is what 'now' and
+/// 'today' mean). nullptr: no such cast in this context.
 ExpressionPtr try_coerce(const ExpressionPtr& expression, Type target, CastContext context,
                          const SessionSettings& settings, Now now = {});
 /// The same, but 42846 "cannot cast type boolean to date" at `offset` (the cast's own position) or the expression's.

@@ -20,6 +20,7 @@ ColumnPtr convert_rows(const Column& column, Type target, std::size_t rows, cons
   Column result(target);
   result.reserve(rows);
   std::string text;
+  const bool names = is_object_name_type(column.type().oid);
   for (std::size_t row = 0; row < rows; ++row) {
     if (column.is_null(row)) {
       result.append_null();
@@ -28,8 +29,8 @@ ColumnPtr convert_rows(const Column& column, Type target, std::size_t rows, cons
     std::string_view form;
     if (reads_as_text(column.type())) {
       form = column.get<std::string_view>(row);
-    } else if (column.type().oid == oid::kRegclass) {
-      form = text = relation_name(static_cast<Oid>(column.get<std::int32_t>(row)), context);
+    } else if (names) {
+      form = text = object_name(column.type(), static_cast<Oid>(column.get<std::int32_t>(row)), context);
     } else {
       text.clear();
       format_value(column, row, *context.settings, text);
@@ -37,6 +38,8 @@ ColumnPtr convert_rows(const Column& column, Type target, std::size_t rows, cons
     }
     if (is_plain_text(target)) {
       result.append(form);
+    } else if (is_object_name_type(target.oid)) {
+      result.append(static_cast<std::int32_t>(parse_object_name(target, form, context)));
     } else {
       append_parsed(result, form, *context.settings, context.transaction_timestamp);
     }

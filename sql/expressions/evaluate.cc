@@ -7,7 +7,9 @@
 #include "sql/expressions/constant_set.h"
 #include "sql/expressions/convert_column.h"
 #include "sql/expressions/row_selection.h"
+#include "sql/types/array_text.h"
 #include "sql/types/compare.h"
+#include "sql/types/text_io.h"
 
 namespace redquel::sql {
 namespace {
@@ -22,7 +24,8 @@ Rows all_rows(std::size_t size) {
   return rows;
 }
 
-/// Computes one expression tree over one selection of rows; branches that only some rows reach get a selection of their own.
+/// Computes one expression tree over one selection of rows; branches that only some rows reach get a selection of their
+/// own.
 class Evaluator {
  public:
   Evaluator(RowSelection& rows, const EvaluationContext& context) : rows_(rows), context_(context) {}
@@ -40,7 +43,9 @@ class Evaluator {
     return Evaluator(selection, context_).evaluate(expression);
   }
 
-  ColumnPtr compute(const Constant& constant, Type type) { return share(Column::constant(type, constant.value, size())); }
+  ColumnPtr compute(const Constant& constant, Type type) {
+    return share(Column::constant(type, constant.value, size()));
+  }
   ColumnPtr compute(const ColumnRef& column, Type) { return rows_.column(column.column); }
   ColumnPtr compute(const ParameterRef& parameter, Type type) {
     assert(parameter.slot < context_.parameters.size());
@@ -57,10 +62,14 @@ class Evaluator {
   ColumnPtr compute(const CastCall& cast, Type type) {
     const ColumnPtr operand = evaluate(*cast.operand);
     switch (cast.method) {
-      case CastCall::Method::kFunction: return cast.function->kernel({&operand, 1}, size(), type, context_);
-      case CastCall::Method::kRelabel: return share(operand->retyped(type));
-      case CastCall::Method::kInputOutput: return convert_through_text(operand, type, context_);
-      case CastCall::Method::kModifier: return apply_modifier(operand, type, cast.is_explicit);
+      case CastCall::Method::kFunction:
+        return cast.function->kernel({&operand, 1}, size(), type, context_);
+      case CastCall::Method::kRelabel:
+        return share(operand->retyped(type));
+      case CastCall::Method::kInputOutput:
+        return convert_through_text(operand, type, context_);
+      case CastCall::Method::kModifier:
+        return apply_modifier(operand, type, cast.is_explicit);
     }
     return nullptr;
   }
@@ -253,6 +262,59 @@ class Evaluator {
       undecided[left++] = row;
     }
     undecided.resize(left);
+  }
+
+  ColumnPtr compute(const ArrayTest& test, Type type) {
+    const ColumnPtr operand = evaluate(*test.operand), array = evaluate(*test.array);
+    const std::uint8_t undecided = test.all ? 1 : 0;
+    std::vector<std::uint8_t> values(size(), undecided), nulls(size());
+    // One comparison of all rows per element where all rows have the same array, else one of all elements per row.
+    const bool constant = array->is_constant() && size() > 0;
+    if (constant && !array->is_null(0)) {
+      const Column elements = read_elements(test, *array, 0);
+      for (std::size_t i = 0; i < elements.size(); ++i) {
+        const std::array<ColumnPtr, 2> operands = {operand, share(Column::constant(test.element, elements.datum(i), size()))};
+        const ColumnPtr result = test.comparison->kernel(operands, size(), kBool, context_);
+        for (std::size_t row = 0; row < size(); ++row) combine(test, *result, row, values[row], nulls[row]);
+      }
+    } else {
+      for (std::size_t row = 0; row < size(); ++row) {
+        if (array->is_null(row)) {
+          nulls[row] = 1;
+          continue;
+        }
+        const ColumnPtr elements = share(read_elements(test, *array, row));
+        const std::size_t count = elements->size();
+        const std::array<ColumnPtr, 2> operands = {share(Column::constant(operand->type(), operand->datum(row), count)), elements};
+        const ColumnPtr result = test.comparison->kernel(operands, count, kBool, context_);
+        for (std::size_t i = 0; i < count; ++i) combine(test, *result, i, values[row], nulls[row]);
+      }
+    }
+    for (std::size_t row = 0; row < size(); ++row) {
+      if (values[row] != undecided) nulls[row] = 0;
+    }
+    return share(Column::from_values(type, std::move(values), std::move(nulls)));
+  }
+
+  static Column read_elements(const ArrayTest& test, const Column& array, std::size_t row) {
+    Column elements(test.element);
+    for (const auto& element : array_elements(array.type().oid, array.get<std::string_view>(row))) {
+      if (element) {
+        append_parsed(elements, *element, {});
+      } else {
+        elements.append_null();
+      }
+    }
+    return elements;
+  }
+
+  /// ANY becomes true at the first true element, ALL false at the first false one; NULLs leave the rest open.
+  static void combine(const ArrayTest& test, const Column& result, std::size_t at, std::uint8_t& value, std::uint8_t& null) {
+    if (result.is_null(at)) {
+      null = 1;
+    } else if (result.get<bool>(at) != test.all) {
+      value = test.all ? 0 : 1;
+    }
   }
 
   RowSelection& rows_;

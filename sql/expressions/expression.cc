@@ -4,6 +4,7 @@
 #include <bit>
 #include <type_traits>
 
+#include "sql/functions/object_names.h"
 #include "sql/types/compare.h"
 #include "sql/types/text_io.h"
 
@@ -39,6 +40,9 @@ void visit_children(Node& variant, Visit&& visit) {
             visit(branch.result);
           }
           visit(node.otherwise);
+        } else if constexpr (kIsAnyOf<T, ArrayTest>) {
+          visit(node.operand);
+          visit(node.array);
         } else if constexpr (kIsAnyOf<T, InListTest>) {
           visit(node.operand);
           for (auto& element : node.list) visit(element);
@@ -52,20 +56,21 @@ void visit_children(Node& variant, Visit&& visit) {
 /// Not SQL's equality: 1.0 and 1.00 print differently, so they are different constants; NaN is itself.
 bool same_constant(const Datum& a, const Datum& b) {
   if (a.index() != b.index()) return false;
-  return std::visit(Overloaded{
-                        [&](const float& value) {
-                          return std::bit_cast<std::uint32_t>(value) == std::bit_cast<std::uint32_t>(std::get<float>(b));
-                        },
-                        [&](const double& value) {
-                          return std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(std::get<double>(b));
-                        },
-                        [&](const Numeric& value) {
-                          const Numeric& other = std::get<Numeric>(b);
-                          return value.scale() == other.scale() && value == other;
-                        },
-                        [&](const auto& value) { return value == std::get<std::remove_cvref_t<decltype(value)>>(b); },
-                    },
-                    a);
+  return std::visit(
+      Overloaded{
+          [&](const float& value) {
+            return std::bit_cast<std::uint32_t>(value) == std::bit_cast<std::uint32_t>(std::get<float>(b));
+          },
+          [&](const double& value) {
+            return std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(std::get<double>(b));
+          },
+          [&](const Numeric& value) {
+            const Numeric& other = std::get<Numeric>(b);
+            return value.scale() == other.scale() && value == other;
+          },
+          [&](const auto& value) { return value == std::get<std::remove_cvref_t<decltype(value)>>(b); },
+      },
+      a);
 }
 
 /// The fields of a node that are not children.
@@ -80,17 +85,22 @@ bool same_node(const Expression::Node& a, const Expression::Node& b) {
         if constexpr (std::is_same_v<Node, ParameterRef>) return node.slot == other.slot;
         if constexpr (std::is_same_v<Node, FunctionCall>) return node.function == other.function;
         if constexpr (std::is_same_v<Node, CastCall>) {
-          return node.method == other.method && node.function == other.function && node.is_explicit == other.is_explicit;
+          return node.method == other.method && node.function == other.function &&
+                 node.is_explicit == other.is_explicit;
         }
         if constexpr (std::is_same_v<Node, Logical>) return node.kind == other.kind;
         if constexpr (std::is_same_v<Node, NullTest>) return node.negated == other.negated;
-        if constexpr (std::is_same_v<Node, BooleanTest>) return node.kind == other.kind && node.negated == other.negated;
+        if constexpr (std::is_same_v<Node, BooleanTest>)
+          return node.kind == other.kind && node.negated == other.negated;
         if constexpr (std::is_same_v<Node, CaseCall>) return node.branches.size() == other.branches.size();
         if constexpr (std::is_same_v<Node, GreatestLeast>) return node.greatest == other.greatest;
         if constexpr (std::is_same_v<Node, DistinctTest> || std::is_same_v<Node, InListTest>) {
           return node.equal == other.equal && node.negated == other.negated;
         }
         if constexpr (std::is_same_v<Node, NullIfCall>) return node.equal == other.equal;
+        if constexpr (std::is_same_v<Node, ArrayTest>) {
+          return node.comparison == other.comparison && node.element == other.element && node.all == other.all;
+        }
         return true;
       },
       a);
@@ -119,7 +129,8 @@ Volatility volatility_of(const Expression& expression) {
   if (const auto* cast = std::get_if<CastCall>(&expression.node)) {
     if (cast->function != nullptr) return cast->function->volatility;
     if (cast->method == CastCall::Method::kInputOutput &&
-        (output_depends_on_settings(expression.type) || output_depends_on_settings(cast->operand->type))) {
+        (output_depends_on_settings(expression.type) || output_depends_on_settings(cast->operand->type) ||
+         is_object_name_type(expression.type.oid) || is_object_name_type(cast->operand->type.oid))) {
       return Volatility::kStable;
     }
   }
@@ -173,7 +184,8 @@ ExpressionPtr map_children(const ExpressionPtr& expression,
 ExpressionPtr map_columns(const ExpressionPtr& expression,
                           const std::function<ExpressionPtr(const Expression&, const ColumnRef&)>& change) {
   if (const auto* column = std::get_if<ColumnRef>(&expression->node)) return change(*expression, *column);
-  ExpressionPtr mapped = map_children(expression, [&](const ExpressionPtr& child) { return map_columns(child, change); });
+  ExpressionPtr mapped =
+      map_children(expression, [&](const ExpressionPtr& child) { return map_columns(child, change); });
   if (mapped == expression) return expression;
   // A list of constants has not changed when only its operand has.
   const auto* before = std::get_if<InListTest>(&expression->node);

@@ -23,8 +23,8 @@ struct Constant {
   Datum value;
 };
 
-/// A column of the input. While planning, `column` is the query-wide id of the column; in a physical plan it is the position
-/// in the input batch (`map_columns` turns one into the other).
+/// A column of the input. While planning, `column` is the query-wide id of the column; in a physical plan it is the
+/// position in the input batch (`map_columns` turns one into the other).
 struct ColumnRef {
   std::uint32_t column;
   std::string name;  // for EXPLAIN and messages
@@ -68,7 +68,8 @@ struct BooleanTest {
   ExpressionPtr operand;
 };
 
-/// Both forms of CASE; the simple form is bound as `operand = when`. Branches are evaluated only for the rows that reach them.
+/// Both forms of CASE; the simple form is bound as `operand = when`. Branches are evaluated only for the rows that
+/// reach them.
 struct CaseCall {
   struct Branch {
     ExpressionPtr condition, result;
@@ -108,9 +109,18 @@ struct InListTest {
   std::shared_ptr<const ConstantSet> constants = nullptr;
 };
 
+/// operand op ANY (array) or op ALL (array): over the elements of an array that is only known when rows are there.
+/// `element` is the type of its elements, op's right operand.
+struct ArrayTest {
+  const ScalarFunction* comparison;
+  Type element;
+  ExpressionPtr operand, array;
+  bool all;
+};
+
 struct Expression {
-  using Node = std::variant<Constant, ColumnRef, ParameterRef, FunctionCall, CastCall, Logical, NullTest, BooleanTest, CaseCall,
-                            CoalesceCall, GreatestLeast, DistinctTest, NullIfCall, InListTest>;
+  using Node = std::variant<Constant, ColumnRef, ParameterRef, FunctionCall, CastCall, Logical, NullTest, BooleanTest,
+                            CaseCall, CoalesceCall, GreatestLeast, DistinctTest, NullIfCall, InListTest, ArrayTest>;
   Type type;
   Node node;
   std::optional<std::uint32_t> offset;  // byte offset in the statement, for errors found at run time by the planner
@@ -132,7 +142,8 @@ void for_each_child(const Expression&, const std::function<void(const Expression
 /// A copy whose direct children are what `change` makes of them (the same object where nothing changes).
 ExpressionPtr map_children(const ExpressionPtr&, const std::function<ExpressionPtr(const ExpressionPtr&)>& change);
 /// A copy with every ColumnRef replaced.
-ExpressionPtr map_columns(const ExpressionPtr&, const std::function<ExpressionPtr(const Expression&, const ColumnRef&)>& change);
+ExpressionPtr map_columns(const ExpressionPtr&,
+                          const std::function<ExpressionPtr(const Expression&, const ColumnRef&)>& change);
 void collect_columns(const Expression&, std::vector<std::uint32_t>& columns);
 /// Neither columns nor parameters nor stable/volatile functions.
 bool is_foldable(const Expression&);

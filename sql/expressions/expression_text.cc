@@ -116,9 +116,15 @@ struct Printer {
     append(*test.operand, out);
     out += test.negated ? " IS NOT " : " IS ";
     switch (test.kind) {
-      case BooleanTest::Kind::kTrue: out += "TRUE)"; break;
-      case BooleanTest::Kind::kFalse: out += "FALSE)"; break;
-      case BooleanTest::Kind::kUnknown: out += "UNKNOWN)"; break;
+      case BooleanTest::Kind::kTrue:
+        out += "TRUE)";
+        break;
+      case BooleanTest::Kind::kFalse:
+        out += "FALSE)";
+        break;
+      case BooleanTest::Kind::kUnknown:
+        out += "UNKNOWN)";
+        break;
     }
   }
 
@@ -168,6 +174,16 @@ struct Printer {
     append(*test.operand, out);
     out += test.negated ? " NOT IN (" : " IN (";
     append_list(test.list, out);
+    out += "))";
+  }
+
+  void operator()(const ArrayTest& test) const {
+    out += '(';
+    append(*test.operand, out);
+    out += ' ';
+    out += test.comparison->name;
+    out += test.all ? " ALL (" : " ANY (";
+    append(*test.array, out);
     out += "))";
   }
 };

@@ -92,8 +92,8 @@ ExpressionPtr simplify(const ExpressionPtr& expression) {
 
 /// Whether the node computes a value and all that it computes with is constant.
 bool has_constant_children(const ExpressionPtr& expression) {
-  bool all = !std::holds_alternative<ColumnRef>(expression->node) &&
-             !std::holds_alternative<ParameterRef>(expression->node);
+  bool all =
+      !std::holds_alternative<ColumnRef>(expression->node) && !std::holds_alternative<ParameterRef>(expression->node);
   for_each_child(*expression, [&](const ExpressionPtr& child) { all = all && constant_of(child) != nullptr; });
   return all;
 }
@@ -102,8 +102,8 @@ bool has_constant_children(const ExpressionPtr& expression) {
 
 ExpressionPtr fold_constants(const ExpressionPtr& expression, const EvaluationContext& context) {
   if (constant_of(expression) != nullptr) return expression;
-  const ExpressionPtr folded = simplify(
-      map_children(expression, [&](const ExpressionPtr& child) { return fold_constants(child, context); }));
+  const ExpressionPtr folded =
+      simplify(map_children(expression, [&](const ExpressionPtr& child) { return fold_constants(child, context); }));
   if (constant_of(folded) != nullptr || !has_constant_children(folded) || !is_foldable(*folded)) return folded;
   try {
     return make_expression(folded->type, Constant{evaluate_scalar(*folded, context)}, folded->offset);

@@ -31,8 +31,7 @@ ColumnPtr assemble_as(Type type, std::size_t size, std::span<const Piece> pieces
 
 }  // namespace
 
-RowSelection::RowSelection(const Batch& batch)
-    : batch_(batch), size_(batch.rows), decoded_(batch.columns.size()) {}
+RowSelection::RowSelection(const Batch& batch) : batch_(batch), size_(batch.rows), decoded_(batch.columns.size()) {}
 
 RowSelection::RowSelection(RowSelection& parent, std::span<const std::uint32_t> rows)
     : batch_(parent.batch_), parent_(&parent), rows_(rows), size_(rows.size()), decoded_(parent.decoded_.size()) {}
@@ -58,16 +57,26 @@ ColumnPtr assemble(Type type, std::size_t size, std::span<const Piece> pieces) {
     return pieces[0].values;
   }
   switch (storage_of(type)) {
-    case Storage::kBool: return assemble_as<std::uint8_t>(type, size, pieces);
-    case Storage::kInt2: return assemble_as<std::int16_t>(type, size, pieces);
-    case Storage::kInt4: return assemble_as<std::int32_t>(type, size, pieces);
-    case Storage::kInt8: return assemble_as<std::int64_t>(type, size, pieces);
-    case Storage::kFloat4: return assemble_as<float>(type, size, pieces);
-    case Storage::kFloat8: return assemble_as<double>(type, size, pieces);
-    case Storage::kNumeric: return assemble_as<Numeric>(type, size, pieces);
-    case Storage::kText: return assemble_as<std::string_view>(type, size, pieces);
-    case Storage::kInterval: return assemble_as<Interval>(type, size, pieces);
-    case Storage::kUuid: return assemble_as<Uuid>(type, size, pieces);
+    case Storage::kBool:
+      return assemble_as<std::uint8_t>(type, size, pieces);
+    case Storage::kInt2:
+      return assemble_as<std::int16_t>(type, size, pieces);
+    case Storage::kInt4:
+      return assemble_as<std::int32_t>(type, size, pieces);
+    case Storage::kInt8:
+      return assemble_as<std::int64_t>(type, size, pieces);
+    case Storage::kFloat4:
+      return assemble_as<float>(type, size, pieces);
+    case Storage::kFloat8:
+      return assemble_as<double>(type, size, pieces);
+    case Storage::kNumeric:
+      return assemble_as<Numeric>(type, size, pieces);
+    case Storage::kText:
+      return assemble_as<std::string_view>(type, size, pieces);
+    case Storage::kInterval:
+      return assemble_as<Interval>(type, size, pieces);
+    case Storage::kUuid:
+      return assemble_as<Uuid>(type, size, pieces);
   }
   return nullptr;
 }

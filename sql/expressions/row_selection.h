@@ -8,8 +8,8 @@
 
 namespace redquel::sql {
 
-/// The rows that an expression is evaluated for: a batch, or some rows of another selection. Columns are gathered and decoded
-/// when an expression asks for them, once.
+/// The rows that an expression is evaluated for: a batch, or some rows of another selection. Columns are gathered and
+/// decoded when an expression asks for them, once.
 class RowSelection {
  public:
   explicit RowSelection(const Batch& batch);

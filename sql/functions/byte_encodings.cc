@@ -149,10 +149,11 @@ TextEncoding text_encoding(std::string_view name, std::string_view role) {
   if (clean == "latin1" || clean == "iso88591") return TextEncoding::kLatin1;
   if (clean == "sqlascii") return TextEncoding::kSqlAscii;
   constexpr std::string_view kOthers[] = {
-      "abc", "alt", "big5", "eucjis2004", "eucjp", "euckr", "euccn", "euctw", "gb18030", "gbk", "iso88595", "iso88596",
-      "iso88597", "iso88598", "johab", "koi8", "koi8r", "koi8u", "latin10", "latin2", "latin3", "latin4", "latin5", "latin6",
-      "latin7", "latin8", "latin9", "muleinternal", "shiftjis2004", "sjis", "tcvn", "uhc", "vscii", "win1250", "win1251",
-      "win1252", "win1253", "win1254", "win1255", "win1256", "win1257", "win1258", "win866", "win874"};
+      "abc",          "alt",          "big5",     "eucjis2004", "eucjp",    "euckr",   "euccn",   "euctw",   "gb18030",
+      "gbk",          "iso88595",     "iso88596", "iso88597",   "iso88598", "johab",   "koi8",    "koi8r",   "koi8u",
+      "latin10",      "latin2",       "latin3",   "latin4",     "latin5",   "latin6",  "latin7",  "latin8",  "latin9",
+      "muleinternal", "shiftjis2004", "sjis",     "tcvn",       "uhc",      "vscii",   "win1250", "win1251", "win1252",
+      "win1253",      "win1254",      "win1255",  "win1256",    "win1257",  "win1258", "win866",  "win874"};
   if (std::ranges::find(kOthers, clean) != std::end(kOthers)) {
     throw not_supported("conversion with encoding " + std::string(name));
   }
@@ -222,8 +223,10 @@ void text_from_encoding(std::string_view bytes, std::string_view encoding, std::
       out += bytes;
       break;
     case TextEncoding::kLatin1:
+      if (bytes.find('\0') != std::string_view::npos) {
+        throw SqlError("22021", "invalid byte sequence for encoding \"LATIN1\": 0x00");
+      }
       for (char c : bytes) append_code_point(static_cast<unsigned char>(c), out);
-      check_utf8(out);
       break;
   }
 }

@@ -26,9 +26,7 @@ Bytes bytes_from(Bytes bytes, std::int64_t start, std::int64_t length) {
   if (end <= start) return {};
   return bytes.substr(static_cast<std::size_t>(start - 1), static_cast<std::size_t>(end - start));
 }
-Bytes substring_to_end(Bytes bytes, std::int32_t start) {
-  return bytes_from(bytes, start, std::int64_t{1} << 32);
-}
+Bytes substring_to_end(Bytes bytes, std::int32_t start) { return bytes_from(bytes, start, std::int64_t{1} << 32); }
 Bytes substring(Bytes bytes, std::int32_t start, std::int32_t length) {
   if (length < 0) throw SqlError("22011", "negative substring length not allowed");
   return bytes_from(bytes, start, length);
@@ -86,7 +84,8 @@ void set_bit(Bytes bytes, std::int64_t index, std::int32_t value, std::string& o
   out += bytes;
   const auto mask = static_cast<unsigned char>(1U << (index % 8));
   char& byte = out[static_cast<std::size_t>(index / 8)];
-  byte = static_cast<char>(value == 1 ? static_cast<unsigned char>(byte) | mask : static_cast<unsigned char>(byte) & ~mask);
+  byte = static_cast<char>(value == 1 ? static_cast<unsigned char>(byte) | mask
+                                      : static_cast<unsigned char>(byte) & ~mask);
 }
 std::int64_t bit_count(Bytes bytes) {
   std::int64_t count = 0;

@@ -47,15 +47,16 @@ void keep_best(std::vector<std::size_t>& candidates, const Score& score) {
   candidates = std::move(best);
 }
 
-/// What the unknown argument `slot` is taken for: a category, and whether some candidate takes the category's preferred type.
+/// What the unknown argument `slot` is taken for: a category, and whether some candidate takes the category's preferred
+/// type.
 struct SlotGuess {
   TypeCategory category;
   bool preferred;
 };
 
 /// nullopt: the candidates' categories contradict each other (and none is a string).
-std::optional<SlotGuess> guess_slot(std::span<const std::vector<Oid>> signatures, const std::vector<std::size_t>& candidates,
-                                    std::size_t slot) {
+std::optional<SlotGuess> guess_slot(std::span<const std::vector<Oid>> signatures,
+                                    const std::vector<std::size_t>& candidates, std::size_t slot) {
   std::optional<SlotGuess> guess;
   bool conflict = false;
   for (std::size_t candidate : candidates) {

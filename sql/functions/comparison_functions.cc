@@ -1,4 +1,5 @@
-// The operators = <> < <= > >= of every type, across types where PostgreSQL has them (pg_operator), and text_pattern_ops'.
+// The operators = <> < <= > >= of every type, across types where PostgreSQL has them (pg_operator), and
+// text_pattern_ops'.
 
 #include <cmath>
 #include <functional>
@@ -65,11 +66,12 @@ struct IntervalOrder {
   }
 };
 
-/// A date as the timestamp of its midnight; dates that no timestamp reaches are beyond all of them.
+/// A date as the timestamp of its midnight; finite dates that no timestamp reaches are beyond all but infinity.
 std::int64_t midnight(std::int32_t date) {
   constexpr std::int64_t kEndDateOfTimestamps = kEndTimestamp / kMicrosecondsPerDay;
   if (date == kDateNegativeInfinity) return kTimestampNegativeInfinity;
-  if (date >= kEndDateOfTimestamps) return kTimestampInfinity;
+  if (date == kDateInfinity) return kTimestampInfinity;
+  if (date >= kEndDateOfTimestamps) return kTimestampInfinity - 1;
   return date * kMicrosecondsPerDay;
 }
 
@@ -93,7 +95,7 @@ struct TimestampDateOrder {
 
 /// A local time as an instant of the session's zone.
 std::int64_t instant(const EvaluationContext& context, std::int64_t local) {
-  if (!is_finite_timestamp(local)) return local;
+  if (!is_finite_timestamp(local) || local >= kEndTimestamp) return local;
   return local - session_zone(*context.settings).offset_of_local(local) * kMicrosecondsPerSecond;
 }
 

@@ -22,7 +22,7 @@ std::vector<CastFunction> datetime_casts() {
   return {
       cast<[](std::int32_t date) { return timestamp_from_date(date); }>(kDate, kTimestamp, implicit),
       cast<[](Context c, std::int32_t date) { return timestamptz_from_date(date, zone_of(c)); }>(kDate, kTimestamptz,
-                                                                                                implicit, stable),
+                                                                                                 implicit, stable),
       cast<interval_from_time>(kTime, kInterval, implicit),
       cast<time_from_interval>(kInterval, kTime, assignment),
       cast<date_from_timestamp>(kTimestamp, kDate, assignment),
@@ -30,9 +30,9 @@ std::vector<CastFunction> datetime_casts() {
       cast<[](Context c, std::int64_t t) { return timestamptz_from_timestamp(t, zone_of(c)); }>(
           kTimestamp, kTimestamptz, implicit, stable),
       cast<[](Context c, std::int64_t t) { return date_from_timestamptz(t, zone_of(c)); }>(kTimestamptz, kDate,
-                                                                                          assignment, stable),
+                                                                                           assignment, stable),
       cast<[](Context c, std::int64_t t) { return time_from_timestamptz(t, zone_of(c)); }>(kTimestamptz, kTime,
-                                                                                          assignment, stable),
+                                                                                           assignment, stable),
       cast<[](Context c, std::int64_t t) { return timestamp_from_timestamptz(t, zone_of(c)); }>(
           kTimestamptz, kTimestamp, assignment, stable),
   };

@@ -25,7 +25,9 @@ Instant transaction_time(Context context) { return context.transaction_timestamp
 Instant statement_time(Context context) { return context.statement_timestamp; }
 Instant clock_time(Context) { return current_timestamp(); }
 std::int32_t today(Context context) { return date_from_timestamptz(context.transaction_timestamp, zone_of(context)); }
-Instant local_now(Context context) { return timestamp_from_timestamptz(context.transaction_timestamp, zone_of(context)); }
+Instant local_now(Context context) {
+  return timestamp_from_timestamptz(context.transaction_timestamp, zone_of(context));
+}
 std::optional<Instant> local_time_of_day(Context context) {
   return time_from_timestamptz(context.transaction_timestamp, zone_of(context));
 }
@@ -91,17 +93,24 @@ std::vector<ScalarFunction> interval_constructors() {
   return {
       scalar<[] { return interval_of(Fields{}, 0); }>("make_interval", {}, kInterval),
       scalar<[](I a) { return interval_of(Fields{a}, 0); }>("make_interval", {kInt4}, kInterval),
-      scalar<[](I a, I b) { return interval_of(Fields{a, b}, 0); }>("make_interval", {kInt4, kInt4}, kInterval),
-      scalar<[](I a, I b, I c) { return interval_of(Fields{a, b, c}, 0); }>("make_interval", {kInt4, kInt4, kInt4},
-                                                                            kInterval),
-      scalar<[](I a, I b, I c, I d) { return interval_of(Fields{a, b, c, d}, 0); }>(
-          "make_interval", {kInt4, kInt4, kInt4, kInt4}, kInterval),
-      scalar<[](I a, I b, I c, I d, I e) { return interval_of(Fields{a, b, c, d, e}, 0); }>(
-          "make_interval", {kInt4, kInt4, kInt4, kInt4, kInt4}, kInterval),
-      scalar<[](I a, I b, I c, I d, I e, I f) { return interval_of(Fields{a, b, c, d, e, f}, 0); }>(
-          "make_interval", {kInt4, kInt4, kInt4, kInt4, kInt4, kInt4}, kInterval),
-      scalar<[](I a, I b, I c, I d, I e, I f, double s) { return interval_of(Fields{a, b, c, d, e, f}, s); }>(
-          "make_interval", {kInt4, kInt4, kInt4, kInt4, kInt4, kInt4, kFloat8}, kInterval),
+      scalar<[](I a, I b) {
+        return interval_of(Fields{a, b}, 0);
+      }>("make_interval", {kInt4, kInt4}, kInterval),
+      scalar<[](I a, I b, I c) {
+        return interval_of(Fields{a, b, c}, 0);
+      }>("make_interval", {kInt4, kInt4, kInt4}, kInterval),
+      scalar<[](I a, I b, I c, I d) {
+        return interval_of(Fields{a, b, c, d}, 0);
+      }>("make_interval", {kInt4, kInt4, kInt4, kInt4}, kInterval),
+      scalar<[](I a, I b, I c, I d, I e) {
+        return interval_of(Fields{a, b, c, d, e}, 0);
+      }>("make_interval", {kInt4, kInt4, kInt4, kInt4, kInt4}, kInterval),
+      scalar<[](I a, I b, I c, I d, I e, I f) {
+        return interval_of(Fields{a, b, c, d, e, f}, 0);
+      }>("make_interval", {kInt4, kInt4, kInt4, kInt4, kInt4, kInt4}, kInterval),
+      scalar<[](I a, I b, I c, I d, I e, I f, double s) {
+        return interval_of(Fields{a, b, c, d, e, f}, s);
+      }>("make_interval", {kInt4, kInt4, kInt4, kInt4, kInt4, kInt4, kFloat8}, kInterval),
   };
 }
 

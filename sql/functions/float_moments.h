@@ -4,8 +4,8 @@
 
 namespace redquel::sql {
 
-/// Number, sum and sum of squared differences of float8 values, by the method of Youngs and Cramer as PostgreSQL has it, so that
-/// results agree in the last bit. 22003 where finite inputs overflow.
+/// Number, sum and sum of squared differences of float8 values, by the method of Youngs and Cramer as PostgreSQL has
+/// it, so that results agree in the last bit. 22003 where finite inputs overflow.
 struct FloatMoments {
   double count = 0, sum = 0, squares = 0;
 

@@ -1,4 +1,5 @@
-// Functions over values of any type that make text of them: concat, concat_ws, format, quote_*, and || with a non-text operand.
+// Functions over values of any type that make text of them: concat, concat_ws, format, quote_*, and || with a non-text
+// operand.
 
 #include <charconv>
 #include <limits>
@@ -28,9 +29,14 @@ void append_output(const Column& column, std::size_t row, const EvaluationContex
 /// What a cast to text gives: boolean in full, char(n) without its padding.
 void append_as_text(const Column& column, std::size_t row, const EvaluationContext& context, std::string& out) {
   switch (column.type().oid) {
-    case oid::kBool: out += column.get<bool>(row) ? "true" : "false"; break;
-    case oid::kBpchar: out += without_trailing_blanks(column.get<Text>(row)); break;
-    default: append_output(column, row, context, out);
+    case oid::kBool:
+      out += column.get<bool>(row) ? "true" : "false";
+      break;
+    case oid::kBpchar:
+      out += without_trailing_blanks(column.get<Text>(row));
+      break;
+    default:
+      append_output(column, row, context, out);
   }
 }
 
@@ -251,7 +257,8 @@ class Formatter {
       specifier.width = parse_int4(text);
     }
     if (specifier.width < 0) {
-      if (specifier.width == std::numeric_limits<std::int32_t>::min()) throw SqlError("22003", "number is out of range");
+      if (specifier.width == std::numeric_limits<std::int32_t>::min())
+        throw SqlError("22003", "number is out of range");
       specifier.left_justified = true;
       specifier.width = -specifier.width;
     }

@@ -11,9 +11,9 @@
 
 namespace redquel::sql {
 
-/// An aggregate over one argument, made from the state of one group: NULLs are skipped, one loop per batch and no call through a
-/// pointer per row. State has `void add(const T&)`, `std::optional<Result> result() const` (nullopt is NULL) and, where it owns
-/// memory, `std::size_t heap() const`.
+/// An aggregate over one argument, made from the state of one group: NULLs are skipped, one loop per batch and no call
+/// through a pointer per row. State has `void add(const T&)`, `std::optional<Result> result() const` (nullopt is NULL)
+/// and, where it owns memory, `std::size_t heap() const`.
 template <class T, class State>
 class GroupStates final : public Aggregator {
  public:
@@ -109,10 +109,10 @@ AggregateFunction aggregate(std::string_view name, Type argument, Type result) {
 }
 template <class A, class B, class State>
 AggregateFunction pair_aggregate(std::string_view name, Type first, Type second, Type result) {
-  return {name, {first.oid, second.oid}, result.oid,
-          [](std::span<const Type>, Type type) -> std::unique_ptr<Aggregator> {
-            return std::make_unique<PairGroupStates<A, B, State>>(type);
-          }};
+  return {
+      name, {first.oid, second.oid}, result.oid, [](std::span<const Type>, Type type) -> std::unique_ptr<Aggregator> {
+        return std::make_unique<PairGroupStates<A, B, State>>(type);
+      }};
 }
 
 }  // namespace redquel::sql

@@ -41,7 +41,7 @@ T integer_lcm(T a, T b) {
   return result;
 }
 
-double float_sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : std::isnan(a) ? a : 0; }
+double float_sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : 0; }
 double round_even(double a) { return std::rint(a); }
 
 RandomGenerator& generator(const EvaluationContext& context) {

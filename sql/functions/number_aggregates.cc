@@ -1,4 +1,5 @@
-// count, sum, avg and the bitwise aggregates. Result types and digits are PostgreSQL's: sum(int4) is bigint, avg(int4) numeric.
+// count, sum, avg and the bitwise aggregates. Result types and digits are PostgreSQL's: sum(int4) is bigint, avg(int4)
+// numeric.
 
 #include "sql/error.h"
 #include "sql/functions/families.h"
@@ -57,9 +58,7 @@ struct BigIntegerSum : Seen<Int128> {
     value += addend;
     seen = true;
   }
-  std::optional<Numeric> result() const {
-    return seen ? std::optional(Numeric::from_int128(value)) : std::nullopt;
-  }
+  std::optional<Numeric> result() const { return seen ? std::optional(Numeric::from_int128(value)) : std::nullopt; }
 };
 
 template <class T>

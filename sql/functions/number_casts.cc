@@ -15,7 +15,8 @@ CastFunction relabel(Type source, Type target, CastContext context) {
   return {source.oid, target.oid, context, nullptr, Volatility::kImmutable};
 }
 
-/// The casts of one source type to all other number types; integers widen implicitly, everything else narrows by assignment.
+/// The casts of one source type to all other number types; integers widen implicitly, everything else narrows by
+/// assignment.
 template <class T>
 void add_number(std::vector<CastFunction>& table, Type source) {
   const auto is = [&](Type type) { return source == type; };
@@ -46,7 +47,8 @@ void add_number(std::vector<CastFunction>& table, Type source) {
 
 /// oid and the types that are oids with a name; int4's bits are theirs.
 void add_oids(std::vector<CastFunction>& table) {
-  for (Type type : {kOidType, kRegproc, kRegclass, kRegtype}) {
+  for (Type type : {kOidType, kRegproc, kRegclass, kRegtype, Type{oid::kRegprocedure}, Type{oid::kRegnamespace},
+                    Type{oid::kRegrole}}) {
     table.push_back(cast<[](std::int64_t value) { return oid_from(value); }>(kInt8, type, kImplicit));
     table.push_back(cast<[](std::int16_t value) { return std::int32_t{value}; }>(kInt2, type, kImplicit));
     table.push_back(relabel(kInt4, type, kImplicit));

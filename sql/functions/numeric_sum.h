@@ -4,8 +4,8 @@
 
 namespace redquel::sql {
 
-/// Adds numerics one after another, with the digits that a chain of + gives: values of one scale that fit 64 bits are added as
-/// integers.
+/// Adds numerics one after another, with the digits that a chain of + gives: values of one scale that fit 64 bits are
+/// added as integers.
 class NumericSum {
  public:
   void add(const Numeric& value) {

@@ -1,18 +1,184 @@
 #include "sql/functions/object_names.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "sql/catalog/catalog.h"
 #include "sql/error.h"
 #include "sql/functions/characters.h"
+#include "sql/functions/lift.h"
 #include "sql/functions/quote.h"
+#include "sql/system_tables/function_catalog.h"
+#include "sql/system_tables/relations.h"
+#include "sql/system_tables/roles.h"
 #include "sql/types/number_text.h"
+#include "sql/types/text_io.h"
 
 namespace redquel::sql {
 namespace {
 
-/// `a."B c"` → a, B c.
+bool is_number(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ".") + part;
+  return text;
+}
+
+struct SchemaAndName {
+  std::string schema, name;
+};
+
+/// [database.][schema.]name.
+SchemaAndName qualified(std::string_view text, const EvaluationContext& context) {
+  std::vector<std::string> parts = split_name(text);
+  if (parts.size() > 3) throw SqlError("42601", "improper relation name (too many dotted names): " + joined(parts));
+  if (parts.size() == 3) {
+    if (parts[0] != context.database) {
+      throw SqlError("0A000", "cross-database references are not implemented: \"" + joined(parts) + "\"");
+    }
+    parts.erase(parts.begin());
+  }
+  if (parts.size() == 1) return {"", parts[0]};
+  return {parts[0], parts[1]};
+}
+
+// ---- types ----------------------------------------------------------------------------------------------------------
+
+const TableDef* table_of_row_type(const CatalogSnapshot& catalog, Oid type) {
+  for (const auto& [oid, table] : catalog.tables) {
+    if (table->row_type == type) return table.get();
+  }
+  return nullptr;
+}
+
+/// SQL's spellings that are longer than a name or have a modifier, which does not count: character varying(20).
+std::optional<Oid> built_in_type(std::string_view text) {
+  std::string name;
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : 0;
+    if (depth == 0) name += c;
+    depth -= c == ')' ? 1 : 0;
+  }
+  const bool array = name.ends_with("[]");
+  if (array) name.resize(name.size() - 2);
+  while (name.ends_with(' ')) name.pop_back();
+  if (name.starts_with("pg_catalog.")) name.erase(0, std::string_view("pg_catalog.").size());
+  if (!name.starts_with('"')) std::ranges::transform(name, name.begin(), to_lower);
+  try {
+    const Datum found = parse_value(kRegtype, name, {});
+    const auto oid = static_cast<Oid>(std::get<std::int32_t>(found));
+    if (!array) return oid;
+    const TypeInfo* info = find_type(oid);
+    return info == nullptr || info->array == 0 ? std::nullopt : std::optional(info->array);
+  } catch (const SqlError&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<Oid> find_type_named(std::string_view text, const EvaluationContext& context) {
+  if (std::optional<Oid> found = built_in_type(text)) return found;
+  const std::vector<std::string> parts = split_name(text);
+  const CatalogSnapshot& catalog = catalog_of(context);
+  const CatalogSnapshot::TablePtr table =
+      parts.size() > 2 ? nullptr : catalog.find_table(parts.size() == 2 ? parts[0] : "", parts.back(), context.search_path);
+  return table == nullptr ? std::nullopt : std::optional(table->row_type);
+}
+
+std::string type_name(Oid type, const EvaluationContext& context) {
+  if (find_type(type) != nullptr) return format_type(Type{type});
+  const TableDef* table = table_of_row_type(catalog_of(context), type);
+  return table == nullptr ? std::to_string(type) : relation_name(table->oid, context);
+}
+
+// ---- functions ------------------------------------------------------------------------------------------------------
+
+/// The functions are all in pg_catalog.
+std::vector<const CatalogFunction*> functions_named(std::string_view text) {
+  const std::vector<std::string> parts = split_name(text);
+  if (parts.size() > 1 && (parts.size() != 2 || parts[0] != "pg_catalog")) return {};
+  return find_catalog_functions(parts.back());
+}
+
+SqlError no_function(std::string_view text) {
+  return SqlError("42883", "function \"" + std::string(text) + "\" does not exist");
+}
+
+Oid function_named(std::string_view text) {
+  const std::vector<const CatalogFunction*> found = functions_named(text);
+  if (found.empty()) throw no_function(text);
+  if (found.size() > 1) throw SqlError("42725", "more than one function named \"" + std::string(text) + "\"");
+  return found.front()->oid;
+}
+
+/// lower(text)
+Oid procedure_named(std::string_view text, const EvaluationContext& context) {
+  const std::size_t open = text.find('(');
+  if (open == std::string_view::npos) throw SqlError("22P02", "expected a left parenthesis");
+  if (!text.ends_with(')')) throw SqlError("22P02", "expected a right parenthesis");
+  std::vector<Oid> arguments;
+  std::string_view rest = text.substr(open + 1, text.size() - open - 2);
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    std::string_view argument = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    while (argument.starts_with(' ')) argument.remove_prefix(1);
+    while (argument.ends_with(' ')) argument.remove_suffix(1);
+    arguments.push_back(parse_object_name(kRegtype, argument, context));
+  }
+  for (const CatalogFunction* function : functions_named(text.substr(0, open))) {
+    if (function->arguments == arguments) return function->oid;
+  }
+  throw no_function(text);
+}
+
+std::string function_name(Oid function, bool with_arguments) {
+  const CatalogFunction* found = find_catalog_function(function);
+  if (found == nullptr) return std::to_string(function);
+  std::string text;
+  if (!with_arguments && find_catalog_functions(found->name).size() > 1) text = "pg_catalog.";
+  append_quoted_identifier(found->name, text);
+  if (!with_arguments) return text;
+  text += '(';
+  for (std::size_t i = 0; i < found->arguments.size(); ++i) {
+    text += (i > 0 ? "," : "") + format_type(Type{found->arguments[i]});
+  }
+  return text + ')';
+}
+
+// ---- schemas and roles ----------------------------------------------------------------------------------------------
+
+std::string single_name(std::string_view text) {
+  std::vector<std::string> parts = split_name(text);
+  if (parts.size() != 1) throw SqlError("42602", "invalid name syntax");
+  return parts.front();
+}
+
+Oid schema_named(std::string_view text, const EvaluationContext& context) {
+  const std::string name = single_name(text);
+  if (const Oid found = schema_oid(catalog_of(context), name); found != 0) return found;
+  throw SqlError("3F000", "schema \"" + name + "\" does not exist");
+}
+
+Oid role_named(std::string_view text, const EvaluationContext& context) {
+  const std::string name = single_name(text);
+  for (const Role& role : all_roles(catalog_of(context), context)) {
+    if (role.name == name) return role.oid;
+  }
+  throw SqlError("42704", "role \"" + name + "\" does not exist");
+}
+
+std::string role_name(Oid role, const EvaluationContext& context) {
+  for (const Role& known : all_roles(catalog_of(context), context)) {
+    if (known.oid == role) return quote_identifier(known.name);
+  }
+  return std::to_string(role);
+}
+
+}  // namespace
+
 std::vector<std::string> split_name(std::string_view text) {
   std::vector<std::string> parts(1);
   const auto invalid = [] { return SqlError("42602", "invalid name syntax"); };
@@ -39,65 +205,86 @@ std::vector<std::string> split_name(std::string_view text) {
   return parts;
 }
 
-bool is_number(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+const CatalogSnapshot& catalog_of(const EvaluationContext& context) {
+  static const CatalogSnapshot kEmpty;
+  return context.catalog == nullptr ? kEmpty : *context.catalog;
 }
 
-struct RelationName {
-  std::string schema, name;
-};
+bool is_object_name_type(Oid type) {
+  switch (type) {
+    case oid::kRegclass:
+    case oid::kRegtype:
+    case oid::kRegproc:
+    case oid::kRegprocedure:
+    case oid::kRegnamespace:
+    case oid::kRegrole: return true;
+    default: return false;
+  }
+}
 
-std::optional<RelationName> name_of(const CatalogSnapshot& catalog, Oid relation) {
-  if (const CatalogSnapshot::TablePtr table = catalog.find_table(relation)) return RelationName{table->schema, table->name};
-  for (const auto& [oid, table] : catalog.tables) {
-    if (table->primary_key_oid == relation) return RelationName{table->schema, table->primary_key_name};
-    for (const IndexDef& index : table->indexes) {
-      if (index.oid == relation) return RelationName{table->schema, index.name};
+Oid parse_object_name(Type type, std::string_view text, const EvaluationContext& context) {
+  if (text == "-") return 0;
+  if (is_number(text)) return static_cast<Oid>(parse_oid(text));
+  switch (type.oid) {
+    case oid::kRegclass: return relation_named(text, context);
+    case oid::kRegproc: return function_named(text);
+    case oid::kRegprocedure: return procedure_named(text, context);
+    case oid::kRegnamespace: return schema_named(text, context);
+    case oid::kRegrole: return role_named(text, context);
+    default:
+      if (const std::optional<Oid> found = find_type_named(text, context)) return *found;
+      throw SqlError("42704", "type \"" + std::string(text) + "\" does not exist");
+  }
+}
+
+std::string object_name(Type type, Oid object, const EvaluationContext& context) {
+  if (object == 0) return "-";
+  switch (type.oid) {
+    case oid::kRegclass: return relation_name(object, context);
+    case oid::kRegproc: return function_name(object, false);
+    case oid::kRegprocedure: return function_name(object, true);
+    case oid::kRegrole: return role_name(object, context);
+    case oid::kRegnamespace: {
+      const std::string name = schema_name(catalog_of(context), object);
+      return name.empty() ? std::to_string(object) : quote_identifier(name);
+    }
+    default: return type_name(object, context);
+  }
+}
+
+ColumnPtr with_object_names(const ColumnPtr& column, const EvaluationContext& context) {
+  const Type type = column->type();
+  if (!is_object_name_type(type.oid) || column->is_encoded()) return column;
+  Column names = Column::encoded(type);
+  for (std::size_t row = 0; row < column->size(); ++row) {
+    if (column->is_null(row)) {
+      names.append_null();
+    } else {
+      names.append(object_name(type, static_cast<Oid>(column->get<std::int32_t>(row)), context));
     }
   }
-  const auto sequence = catalog.sequences.find(relation);
-  if (sequence == catalog.sequences.end()) return std::nullopt;
-  return RelationName{sequence->second.schema, sequence->second.name};
+  return std::make_shared<const Column>(std::move(names));
 }
-
-std::optional<Oid> oid_of(const CatalogSnapshot& catalog, std::string_view schema, std::string_view name,
-                          const std::vector<std::string>& path) {
-  if (const CatalogSnapshot::TablePtr table = catalog.find_table(schema, name, path)) return table->oid;
-  if (const auto [table, index] = catalog.find_index(schema, name, path); index != nullptr) return index->oid;
-  if (const CatalogSnapshot::TablePtr table = catalog.find_primary_key(schema, name, path)) return table->primary_key_oid;
-  if (const SequenceDef* sequence = catalog.find_sequence(schema, name, path)) return sequence->oid;
-  return std::nullopt;
-}
-
-}  // namespace
 
 std::optional<Oid> find_relation(std::string_view text, const EvaluationContext& context) {
   if (text == "-") return Oid{0};
   if (is_number(text)) return static_cast<Oid>(parse_oid(text));
-  const std::vector<std::string> parts = split_name(text);
-  if (parts.size() > 2) throw SqlError("0A000", "cross-database references are not implemented: \"" + std::string(text) + "\"");
-  if (context.catalog == nullptr) return std::nullopt;
-  return oid_of(*context.catalog, parts.size() == 2 ? parts[0] : "", parts.back(), context.search_path);
+  const SchemaAndName wanted = qualified(text, context);
+  const std::optional<Relation> found = find_relation(catalog_of(context), wanted.schema, wanted.name, context.search_path);
+  return found ? std::optional(found->oid) : std::nullopt;
 }
 
 Oid relation_named(std::string_view text, const EvaluationContext& context) {
   if (const std::optional<Oid> found = find_relation(text, context)) return *found;
-  std::string name;
-  for (const std::string& part : split_name(text)) name += (name.empty() ? "" : ".") + part;
-  throw SqlError("42P01", "relation \"" + name + "\" does not exist");
+  throw SqlError("42P01", "relation \"" + joined(split_name(text)) + "\" does not exist");
 }
 
 std::string relation_name(Oid relation, const EvaluationContext& context) {
   if (relation == 0) return "-";
-  const std::optional<RelationName> found =
-      context.catalog == nullptr ? std::nullopt : name_of(*context.catalog, relation);
+  const std::optional<Relation> found = find_relation(catalog_of(context), relation);
   if (!found) return std::to_string(relation);
-  std::string text;
-  if (oid_of(*context.catalog, "", found->name, context.search_path) != relation) {
-    text = quote_identifier(found->schema) + ".";
-  }
-  append_quoted_identifier(found->name, text);
-  return text;
+  if (is_visible(catalog_of(context), *found, context.search_path)) return quote_identifier(found->name);
+  return qualified_name(*found);
 }
 
 }  // namespace redquel::sql

@@ -3,19 +3,37 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "sql/column.h"
 #include "sql/evaluation_context.h"
 #include "sql/types/type.h"
 
 namespace redquel::sql {
 
-// What regclass and regtype read and print.
+// What regclass, regtype, regproc and their like read and print: names, for which they ask the catalog.
 
-/// A relation by name ("emp", `sys."User"`), oid digits or "-" (0). nullopt: none. 42602 "invalid name syntax".
+/// regclass, regtype, regproc, regprocedure, regnamespace, regrole.
+bool is_object_name_type(Oid type);
+/// Their input functions: a name, oid digits or "-" (0). 42P01, 42704, 42883, 42725, 3F000 where nothing or too much has that name,
+/// 42602 "invalid name syntax".
+Oid parse_object_name(Type type, std::string_view text, const EvaluationContext& context);
+/// Their output functions: quoted where needed, with the schema where the search path does not find it; the digits of an unknown
+/// oid; "-" for 0.
+std::string object_name(Type type, Oid object, const EvaluationContext& context);
+/// A column of such a type as clients see it in text format: an encoded column of the names. Other columns unchanged.
+ColumnPtr with_object_names(const ColumnPtr& column, const EvaluationContext& context);
+
+/// nullopt: none.
 std::optional<Oid> find_relation(std::string_view text, const EvaluationContext& context);
-/// The same; 42P01 `relation "x" does not exist`.
+/// 42P01 `relation "x" does not exist`.
 Oid relation_named(std::string_view text, const EvaluationContext& context);
-/// Quoted where needed, with its schema where the search path does not find it; the digits of an unknown oid; "-" for 0.
 std::string relation_name(Oid relation, const EvaluationContext& context);
+
+/// `a."B c"` → a, B c. 42602 "invalid name syntax".
+std::vector<std::string> split_name(std::string_view text);
+
+/// The context's catalog; an empty one where it has none.
+const CatalogSnapshot& catalog_of(const EvaluationContext& context);
 
 }  // namespace redquel::sql

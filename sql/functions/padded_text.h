@@ -4,7 +4,8 @@
 
 namespace redquel::sql {
 
-/// Values of char(n) lie in columns without their padding; these are the same with it, as text, for functions that see the blanks.
+/// Values of char(n) lie in columns without their padding; these are the same with it, as text, for functions that see
+/// the blanks.
 ColumnPtr with_padding(const ColumnPtr& column);
 
 /// The kernel over a first argument with its padding.

@@ -107,8 +107,8 @@ template <auto body>
 void add_operator(std::vector<ScalarFunction>& table, std::string_view name) {
   table.push_back(scalar<body>(name, {kText, kText}, kBool));
   table.push_back(scalar<body>(name, {kName, kText}, kBool));
-  table.push_back(column_function(name, {kBpchar, kText}, kBool, over_padded<kernel_of<body>()>,
-                                  Volatility::kImmutable, true));
+  table.push_back(
+      column_function(name, {kBpchar, kText}, kBool, over_padded<kernel_of<body>()>, Volatility::kImmutable, true));
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ bool differs(Text text, Text pattern) { return !with_case(pattern).matches(text)
 bool matches_any_case(Text text, Text pattern) { return without_case(pattern).matches(text); }
 bool differs_any_case(Text text, Text pattern) { return !without_case(pattern).matches(text); }
 
-// ---- arguments of the regexp_… functions --------------------------------------------------------------------------------
+// ---- arguments of the regexp_… functions
+// --------------------------------------------------------------------------------
 
 [[noreturn]] void throw_parameter(Text name, Int value) {
   throw SqlError("22023", "invalid value for parameter \"" + std::string(name) + "\": " + std::to_string(value));
@@ -124,7 +125,9 @@ void replace_with_flags(Text text, Text pattern, Text replacement, Text letters,
   // regexp_replace(text, text, text, unknown) means flags; a number there was meant as a start.
   if (!letters.empty() && letters[0] >= '0' && letters[0] <= '9') {
     throw SqlError("22023", "invalid regular expression option: \"" + std::string(1, letters[0]) + "\"")
-        .hint("If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer explicitly.");
+        .hint(
+            "If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer "
+            "explicitly.");
   }
   const RegexFlags flags = parse_regex_flags(letters);
   replace_matches(text, pattern, replacement, 1, flags.global ? 0 : 1, flags, out);
@@ -145,7 +148,8 @@ void replace_extended(Text text, Text pattern, Text replacement, Int start, Int 
   replace_matches(text, pattern, replacement, start, n, parse_regex_flags(letters), out);
 }
 
-// ---- count, like, instr, substr -------------------------------------------------------------------------------------------
+// ---- count, like, instr, substr
+// -------------------------------------------------------------------------------------------
 
 Int count(Text text, Text pattern, Int start, Text letters) {
   const std::size_t from = start_byte(text, start);
@@ -199,7 +203,8 @@ std::optional<Text> substring(Text text, Text pattern) {
 
 // ---- SIMILAR TO -----------------------------------------------------------------------------------------------------
 
-/// The pattern of SIMILAR TO as an advanced regular expression. Two escaped double quotes mark the part that substring() gives.
+/// The pattern of SIMILAR TO as an advanced regular expression. Two escaped double quotes mark the part that
+/// substring() gives.
 void similar_to_escape(Text pattern, Text escape, std::string& out) {
   if (!escape.empty() && character_size(escape[0]) != escape.size()) {
     throw SqlError("22025", "invalid escape string").hint("Escape string must be empty or one character.");
@@ -215,7 +220,8 @@ void similar_to_escape(Text pattern, Text escape, std::string& out) {
       after_escape = false;
       if (c == '"' && !in_class) {
         if (separators > 1) {
-          throw SqlError("2200C", "SQL regular expression may not contain more than two escape-double-quote separators");
+          throw SqlError("2200C",
+                         "SQL regular expression may not contain more than two escape-double-quote separators");
         }
         out += separators++ == 0 ? "){1,1}?(" : "){1,1}(?:";
       } else {
@@ -234,9 +240,15 @@ void similar_to_escape(Text pattern, Text escape, std::string& out) {
           out += c;
           in_class = true;
           break;
-        case '%': out += ".*"; break;
-        case '_': out += '.'; break;
-        case '(': out += "(?:"; break;
+        case '%':
+          out += ".*";
+          break;
+        case '_':
+          out += '.';
+          break;
+        case '(':
+          out += "(?:";
+          break;
         case '\\':
         case '.':
         case '^':
@@ -244,7 +256,8 @@ void similar_to_escape(Text pattern, Text escape, std::string& out) {
           out += '\\';
           out += c;
           break;
-        default: out += character;
+        default:
+          out += character;
       }
     }
   }
@@ -267,7 +280,7 @@ std::vector<ScalarFunction> counting_functions() {
       scalar<like>("regexp_like", {kText, kText, kText}, kBool),
       scalar<[](Text t, Text p) { return position(t, p, 1, 1, 0, "", 0); }>("regexp_instr", {kText, kText}, kInt4),
       scalar<[](Text t, Text p, Int s) { return position(t, p, s, 1, 0, "", 0); }>("regexp_instr",
-                                                                                 {kText, kText, kInt4}, kInt4),
+                                                                                   {kText, kText, kInt4}, kInt4),
       scalar<[](Text t, Text p, Int s, Int n) { return position(t, p, s, n, 0, "", 0); }>(
           "regexp_instr", {kText, kText, kInt4, kInt4}, kInt4),
       scalar<[](Text t, Text p, Int s, Int n, Int e) { return position(t, p, s, n, e, "", 0); }>(
@@ -277,9 +290,9 @@ std::vector<ScalarFunction> counting_functions() {
       scalar<position>("regexp_instr", {kText, kText, kInt4, kInt4, kInt4, kText, kInt4}, kInt4),
       scalar<[](Text t, Text p) { return part(t, p, 1, 1, "", 0); }>("regexp_substr", {kText, kText}, kText),
       scalar<[](Text t, Text p, Int s) { return part(t, p, s, 1, "", 0); }>("regexp_substr", {kText, kText, kInt4},
-                                                                          kText),
-      scalar<[](Text t, Text p, Int s, Int n) { return part(t, p, s, n, "", 0); }>(
-          "regexp_substr", {kText, kText, kInt4, kInt4}, kText),
+                                                                            kText),
+      scalar<[](Text t, Text p, Int s, Int n) { return part(t, p, s, n, "", 0); }>("regexp_substr",
+                                                                                   {kText, kText, kInt4, kInt4}, kText),
       scalar<[](Text t, Text p, Int s, Int n, Text f) { return part(t, p, s, n, f, 0); }>(
           "regexp_substr", {kText, kText, kInt4, kInt4, kText}, kText),
       scalar<part>("regexp_substr", {kText, kText, kInt4, kInt4, kText, kInt4}, kText),
@@ -291,8 +304,8 @@ template <auto body>
 void add_operator(std::vector<ScalarFunction>& table, std::string_view name) {
   table.push_back(scalar<body>(name, {kText, kText}, kBool));
   table.push_back(scalar<body>(name, {kName, kText}, kBool));
-  table.push_back(column_function(name, {kBpchar, kText}, kBool, over_padded<kernel_of<body>()>,
-                                  Volatility::kImmutable, true));
+  table.push_back(
+      column_function(name, {kBpchar, kText}, kBool, over_padded<kernel_of<body>()>, Volatility::kImmutable, true));
 }
 
 }  // namespace

@@ -43,6 +43,8 @@ const NamedTable<ScalarFunction>& functions() {
       datetime_functions(),
       datetime_arithmetic_functions(),
       system_functions(),
+      catalog_functions(),
+      array_functions(),
   });
   return table;
 }
@@ -53,12 +55,13 @@ const NamedTable<AggregateFunction>& aggregates() {
       ordered_aggregates(),
       text_and_boolean_aggregates(),
       variance_aggregates(),
+      array_aggregates(),
   });
   return table;
 }
 
 const NamedTable<TableFunction>& table_functions() {
-  static const NamedTable<TableFunction> table({series_functions()});
+  static const NamedTable<TableFunction> table({series_functions(), array_table_functions()});
   return table;
 }
 
@@ -70,7 +73,8 @@ struct CastTable {
 const CastTable& casts() {
   static const CastTable table = [] {
     CastTable built;
-    for (const std::vector<CastFunction>& family : {number_casts(), datetime_casts(), text_casts(), name_casts()}) {
+    for (const std::vector<CastFunction>& family :
+         {number_casts(), datetime_casts(), text_casts(), name_casts(), array_casts()}) {
       built.rows.insert(built.rows.end(), family.begin(), family.end());
     }
     for (const CastFunction& row : built.rows) built.by_types[{row.source, row.target}] = &row;

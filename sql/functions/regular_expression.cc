@@ -21,8 +21,8 @@ bool is_ascii(std::string_view text) {
 /// Where private-use characters begin and how many there are; none is a letter, a digit, a blank or has a case.
 constexpr std::uint32_t kFirstCode = 0xE000, kCodes = 0x1900;
 
-/// Gives characters beyond ASCII their codes. The pattern's own characters get fixed ones, evenly spread; a text's other
-/// characters get free ones between their neighbours' (so that a range [à-ü] holds what it should).
+/// Gives characters beyond ASCII their codes. The pattern's own characters get fixed ones, evenly spread; a text's
+/// other characters get free ones between their neighbours' (so that a range [à-ü] holds what it should).
 class CharacterCodes {
  public:
   CharacterCodes() = default;
@@ -88,10 +88,17 @@ std::string expand_escapes(std::string_view pattern) {
 int engine_flags(const RegexFlags& flags) {
   int bits = TCL_REG_ADVANCED;
   switch (flags.syntax) {
-    case RegexFlags::Syntax::kAdvanced: break;
-    case RegexFlags::Syntax::kExtended: bits = TCL_REG_EXTENDED; break;
-    case RegexFlags::Syntax::kBasic: bits = TCL_REG_BASIC; break;
-    case RegexFlags::Syntax::kQuoted: bits = TCL_REG_QUOTE; break;
+    case RegexFlags::Syntax::kAdvanced:
+      break;
+    case RegexFlags::Syntax::kExtended:
+      bits = TCL_REG_EXTENDED;
+      break;
+    case RegexFlags::Syntax::kBasic:
+      bits = TCL_REG_BASIC;
+      break;
+    case RegexFlags::Syntax::kQuoted:
+      bits = TCL_REG_QUOTE;
+      break;
   }
   if (flags.ignore_case) bits |= TCL_REG_NOCASE;
   if (flags.expanded) bits |= TCL_REG_EXPANDED;
@@ -100,10 +107,16 @@ int engine_flags(const RegexFlags& flags) {
   return bits;
 }
 
+/// Matches every character that a text can have here, newlines in all modes, and prefers neither long nor short.
+const std::string kAnyCharacter = "[\\x01-\\x7f\\ue000-\\uf8ff]";
+
 /// The pattern behind one character of any kind, if it holds something that looks back.
 std::optional<std::string> behind_character(std::string_view pattern, const RegexFlags& flags) {
   if (flags.syntax != RegexFlags::Syntax::kAdvanced || pattern.starts_with("***")) return std::nullopt;
-  bool looks_back = flags.newline_anchors && pattern.find('^') != std::string_view::npos;
+  bool looks_back = false;
+  for (std::size_t i = 0; flags.newline_anchors && i < pattern.size(); ++i) {
+    looks_back = looks_back || (pattern[i] == '^' && (i == 0 || pattern[i - 1] != '['));
+  }
   for (std::string_view sign : {"\\m", "\\M", "\\y", "\\Y", "[[:<:]]", "[[:>:]]"}) {
     looks_back = looks_back || pattern.find(sign) != std::string_view::npos;
   }
@@ -113,7 +126,20 @@ std::optional<std::string> behind_character(std::string_view pattern, const Rege
   if (pattern.starts_with("(?") && pattern.size() > 2 && to_lower(pattern[2]) >= 'a' && to_lower(pattern[2]) <= 'z') {
     options = pattern.substr(0, pattern.find(')') + 1);
   }
-  return std::string(options) + "(?:.|\n)(?:" + std::string(pattern.substr(options.size())) + ")";
+  return std::string(options) + kAnyCharacter + "(?:" + std::string(pattern.substr(options.size())) + ")";
+}
+
+/// Tcl's engine may search for ever where a back-reference is repeated (PostgreSQL has mended its own): such patterns
+/// are refused.
+void refuse_repeated_reference(std::string_view pattern) {
+  for (std::size_t i = 0; i + 2 < pattern.size(); ++i) {
+    if (pattern[i] != '\\') continue;
+    ++i;
+    if (pattern[i] < '1' || pattern[i] > '9' || i + 1 == pattern.size()) continue;
+    if (std::string_view("*+?{").find(pattern[i + 1]) != std::string_view::npos) {
+      throw not_supported("a repeated back-reference in a regular expression");
+    }
+  }
 }
 
 /// Tcl sets up its allocator once per process; its change of the locale is undone.
@@ -146,44 +172,87 @@ RegexFlags parse_regex_flags(std::string_view letters) {
   RegexFlags flags;
   for (std::size_t i = 0; i < letters.size(); i += character_size(letters[i])) {
     switch (letters[i]) {
-      case 'g': flags.global = true; break;
-      case 'b': flags.syntax = RegexFlags::Syntax::kBasic; break;
-      case 'e': flags.syntax = RegexFlags::Syntax::kExtended; break;
-      case 'q': flags.syntax = RegexFlags::Syntax::kQuoted; break;
-      case 'c': flags.ignore_case = false; break;
-      case 'i': flags.ignore_case = true; break;
+      case 'g':
+        flags.global = true;
+        break;
+      case 'b':
+        flags.syntax = RegexFlags::Syntax::kBasic;
+        break;
+      case 'e':
+        flags.syntax = RegexFlags::Syntax::kExtended;
+        break;
+      case 'q':
+        flags.syntax = RegexFlags::Syntax::kQuoted;
+        break;
+      case 'c':
+        flags.ignore_case = false;
+        break;
+      case 'i':
+        flags.ignore_case = true;
+        break;
       case 'm':
-      case 'n': flags.newline_stops = flags.newline_anchors = true; break;
+      case 'n':
+        flags.newline_stops = flags.newline_anchors = true;
+        break;
       case 'p':
         flags.newline_stops = true;
         flags.newline_anchors = false;
         break;
-      case 's': flags.newline_stops = flags.newline_anchors = false; break;
-      case 't': flags.expanded = false; break;
+      case 's':
+        flags.newline_stops = flags.newline_anchors = false;
+        break;
+      case 't':
+        flags.expanded = false;
+        break;
       case 'w':
         flags.newline_stops = false;
         flags.newline_anchors = true;
         break;
-      case 'x': flags.expanded = true; break;
+      case 'x':
+        flags.expanded = true;
+        break;
       default:
-        throw SqlError("22023", "invalid regular expression option: \"" +
-                                    std::string(first_character(letters.substr(i))) + "\"");
+        throw SqlError(
+            "22023", "invalid regular expression option: \"" + std::string(first_character(letters.substr(i))) + "\"");
     }
   }
   return flags;
 }
 
-struct RegularExpression::Compiled {
-  Tcl_Obj* pattern = nullptr;
-  Tcl_RegExp expression = nullptr;
-  CharacterCodes codes;
+namespace {
 
-  ~Compiled() {
-    if (pattern != nullptr) Tcl_DecrRefCount(pattern);
+/// A pattern as the engine compiled it; the object owns the expression.
+struct EnginePattern {
+  Tcl_Obj* object = nullptr;
+  Tcl_RegExp expression = nullptr;
+
+  EnginePattern() = default;
+  EnginePattern(const EnginePattern&) = delete;
+  EnginePattern& operator=(const EnginePattern&) = delete;
+  ~EnginePattern() {
+    if (object != nullptr) Tcl_DecrRefCount(object);
+  }
+
+  void compile(const std::string& pattern, int flags) {
+    object = Tcl_NewStringObj(pattern.data(), static_cast<int>(pattern.size()));
+    Tcl_IncrRefCount(object);
+    expression = Tcl_GetRegExpFromObj(nullptr, object, flags);
+    if (expression == nullptr) throw_invalid(object, flags);
   }
 };
 
-RegularExpression::RegularExpression(std::string_view pattern, RegexFlags flags, bool looks_back)
+}  // namespace
+
+struct RegularExpression::Compiled {
+  EnginePattern pattern;
+  /// The engine begins to see at the place where a search begins, but \m, \y and (in lines) ^ look at the character
+  /// before it: for searches from the middle of a text this one matches that character too. Empty where nothing looks
+  /// back.
+  EnginePattern behind;
+  CharacterCodes codes;
+};
+
+RegularExpression::RegularExpression(std::string_view pattern, RegexFlags flags)
     : compiled_(std::make_unique<Compiled>()) {
   start_engine();
   const bool literal = flags.syntax == RegexFlags::Syntax::kQuoted;
@@ -206,18 +275,15 @@ RegularExpression::RegularExpression(std::string_view pattern, RegexFlags flags,
       }
     }
   }
-  compiled_->pattern = Tcl_NewStringObj(translated.data(), static_cast<int>(translated.size()));
-  Tcl_IncrRefCount(compiled_->pattern);
   const int bits = engine_flags(flags);
-  compiled_->expression = Tcl_GetRegExpFromObj(nullptr, compiled_->pattern, bits);
-  if (compiled_->expression == nullptr) throw_invalid(compiled_->pattern, bits);
-  Tcl_RegExpInfo info;
-  Tcl_RegExpGetInfo(compiled_->expression, &info);
-  group_count_ = static_cast<std::size_t>(info.nsubs);
-  if (!looks_back) return;
-  if (const std::optional<std::string> behind = behind_character(pattern, flags)) {
-    with_character_before_.reset(new RegularExpression(*behind, flags, false));
+  compiled_->pattern.compile(translated, bits);
+  if (!literal) refuse_repeated_reference(pattern);
+  if (const std::optional<std::string> behind = behind_character(translated, flags)) {
+    compiled_->behind.compile(*behind, bits);
   }
+  Tcl_RegExpInfo info;
+  Tcl_RegExpGetInfo(compiled_->pattern.expression, &info);
+  group_count_ = static_cast<std::size_t>(info.nsubs);
 }
 
 RegularExpression::~RegularExpression() = default;
@@ -232,13 +298,13 @@ const RegularExpression& RegularExpression::compiled(std::string_view pattern, R
   // The engine's objects belong to the thread that made them. Most recently used first.
   thread_local std::list<Entry> cache;
   flags.global = false;
-  const auto found = std::ranges::find_if(
-      cache, [&](const Entry& entry) { return entry.flags == flags && entry.pattern == pattern; });
+  const auto found =
+      std::ranges::find_if(cache, [&](const Entry& entry) { return entry.flags == flags && entry.pattern == pattern; });
   if (found != cache.end()) {
     cache.splice(cache.begin(), cache, found);
     return *cache.front().expression;
   }
-  std::unique_ptr<RegularExpression> expression(new RegularExpression(pattern, flags, true));
+  std::unique_ptr<RegularExpression> expression(new RegularExpression(pattern, flags));
   cache.push_front({std::string(pattern), flags, std::move(expression)});
   if (cache.size() > kRemembered) cache.pop_back();
   return *cache.front().expression;
@@ -246,22 +312,23 @@ const RegularExpression& RegularExpression::compiled(std::string_view pattern, R
 
 bool RegularExpression::matches(std::string_view text) const {
   const Subject subject(*this, text);
-  const int found = Tcl_RegExpExecObj(nullptr, compiled_->expression, static_cast<Tcl_Obj*>(subject.object_), 0, 0, 0);
+  const int found =
+      Tcl_RegExpExecObj(nullptr, compiled_->pattern.expression, static_cast<Tcl_Obj*>(subject.object_), 0, 0, 0);
   if (found < 0) throw SqlError("2201B", "regular expression failed: regular expression is too complex");
   return found > 0;
 }
 
 bool RegularExpression::search(const Subject& subject, std::size_t from, std::vector<RegexSpan>& groups) const {
   const std::size_t first = subject.character_of(from);
-  const bool look_back = first > 0 && with_character_before_ != nullptr;
-  const Compiled& used = look_back ? *with_character_before_->compiled_ : *compiled_;
+  const bool look_back = first > 0 && compiled_->behind.expression != nullptr;
+  const Tcl_RegExp expression = look_back ? compiled_->behind.expression : compiled_->pattern.expression;
   const std::size_t begin = look_back ? first - 1 : first;
-  const int found = Tcl_RegExpExecObj(nullptr, used.expression, static_cast<Tcl_Obj*>(subject.object_),
+  const int found = Tcl_RegExpExecObj(nullptr, expression, static_cast<Tcl_Obj*>(subject.object_),
                                       static_cast<int>(begin), -1, begin == 0 ? 0 : TCL_REG_NOTBOL);
   if (found < 0) throw SqlError("2201B", "regular expression failed: regular expression is too complex");
   if (found == 0) return false;
   Tcl_RegExpInfo info;
-  Tcl_RegExpGetInfo(used.expression, &info);
+  Tcl_RegExpGetInfo(expression, &info);
   groups.assign(group_count_ + 1, RegexSpan{});
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (info.matches[i].start < 0) continue;

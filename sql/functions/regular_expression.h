@@ -8,10 +8,12 @@
 
 namespace redquel::sql {
 
-/// Henry Spencer's engine, PostgreSQL's own, from Debian's Tcl library: regular_expression.cc is the only file that includes tcl.h.
+/// Henry Spencer's engine, PostgreSQL's own, from Debian's Tcl library: regular_expression.cc is the only file that
+/// includes tcl.h.
 ///
-/// Tcl knows Unicode's letters and 16-bit characters; PostgreSQL in the C locale knows ASCII's letters and all characters. So what
-/// is not ASCII reaches the engine as private-use characters, in an order that keeps the pattern's ranges right.
+/// Tcl knows Unicode's letters and 16-bit characters; PostgreSQL in the C locale knows ASCII's letters and all
+/// characters. So what is not ASCII reaches the engine as private-use characters, in an order that keeps the pattern's
+/// ranges right.
 struct RegexFlags {
   enum class Syntax : std::uint8_t { kAdvanced, kExtended, kBasic, kQuoted } syntax = Syntax::kAdvanced;
   bool ignore_case = false;
@@ -39,8 +41,8 @@ class RegularExpression {
   RegularExpression(const RegularExpression&) = delete;
   RegularExpression& operator=(const RegularExpression&) = delete;
 
-  /// Compiled, or from the thread's cache: valid until the thread compiles some dozens of others. 2201B "invalid regular
-  /// expression: …".
+  /// Compiled, or from the thread's cache: valid until the thread compiles some dozens of others. 2201B "invalid
+  /// regular expression: …".
   static const RegularExpression& compiled(std::string_view pattern, RegexFlags flags);
 
   std::size_t group_count() const { return group_count_; }
@@ -53,13 +55,10 @@ class RegularExpression {
 
  private:
   struct Compiled;
-  RegularExpression(std::string_view pattern, RegexFlags flags, bool looks_back);
+  RegularExpression(std::string_view pattern, RegexFlags flags);
 
   std::unique_ptr<Compiled> compiled_;
   std::size_t group_count_ = 0;
-  /// The engine begins to see at the place where a search begins, but \m, \y and (in lines) ^ look at the character before it: for
-  /// searches from the middle of a text this one matches that character too.
-  std::unique_ptr<RegularExpression> with_character_before_;
 };
 
 class RegularExpression::Subject {

@@ -47,8 +47,9 @@ SqlError ambiguous_function(const std::string& call, Offset offset) {
 }
 SqlError undefined_operator(const std::string& call, bool binary, Offset offset) {
   return SqlError("42883", "operator does not exist: " + call)
-      .hint(binary ? "No operator matches the given name and argument types. You might need to add explicit type casts."
-                   : "No operator matches the given name and argument type. You might need to add an explicit type cast.")
+      .hint(binary
+                ? "No operator matches the given name and argument types. You might need to add explicit type casts."
+                : "No operator matches the given name and argument type. You might need to add an explicit type cast.")
       .at(offset);
 }
 SqlError ambiguous_operator(const std::string& call, Offset offset) {
@@ -66,7 +67,8 @@ bool is_variadic(const Function& function) {
   }
 }
 
-/// The declared types, the last one repeated for a variadic function; nullopt where the number of arguments does not fit.
+/// The declared types, the last one repeated for a variadic function; nullopt where the number of arguments does not
+/// fit.
 template <class Function>
 std::optional<std::vector<Oid>> signature_for(const Function& function, std::size_t count) {
   std::vector<Oid> signature = function.arguments;
@@ -208,11 +210,17 @@ namespace {
 /// The type whose operators a type without its own uses: binary compatible.
 Oid operator_type(Oid type) {
   switch (type) {
-    case oid::kVarchar: return oid::kText;
+    case oid::kVarchar:
+      return oid::kText;
     case oid::kRegclass:
     case oid::kRegtype:
-    case oid::kRegproc: return oid::kOid;
-    default: return type;
+    case oid::kRegproc:
+    case oid::kRegprocedure:
+    case oid::kRegnamespace:
+    case oid::kRegrole:
+      return oid::kOid;
+    default:
+      return type;
   }
 }
 
@@ -251,9 +259,9 @@ Type resolve_common_type(std::span<const Type> types, std::string_view construct
       throw SqlError("42804", std::string(construct) + " types " + format_type(Type{common.oid}) + " and " +
                                   format_type(Type{type.oid}) + " cannot be matched")
           .at(i < offsets.size() ? offsets[i] : Offset{});
-    } else if (const TypeInfo& info = type_info(common.oid);
-               !info.preferred && can_coerce(common, type, CastContext::kImplicit) &&
-               !can_coerce(type, common, CastContext::kImplicit)) {
+    } else if (const TypeInfo& info = type_info(common.oid); !info.preferred &&
+                                                             can_coerce(common, type, CastContext::kImplicit) &&
+                                                             !can_coerce(type, common, CastContext::kImplicit)) {
       common = type;
     }
   }
@@ -271,6 +279,14 @@ std::optional<CastPath> find_cast_path(Oid source, Oid target, CastContext conte
   if (const CastFunction* function = find_cast(source, target)) {
     if (strength(context) < strength(function->context)) return std::nullopt;
     return CastPath{function->kernel == nullptr ? Method::kRelabel : Method::kFunction, function};
+  }
+  // An array goes where its elements go.
+  const TypeInfo *from = find_type(source), *to = find_type(target);
+  if (from != nullptr && to != nullptr && from->category == TypeCategory::kArray &&
+      to->category == TypeCategory::kArray) {
+    const bool convertible =
+        from->element != 0 && to->element != 0 && find_cast_path(from->element, to->element, context);
+    return convertible ? std::optional(CastPath{Method::kInputOutput}) : std::nullopt;
   }
   if (context != CastContext::kImplicit && category_of(target) == TypeCategory::kString) {
     return CastPath{Method::kInputOutput};

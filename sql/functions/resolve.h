@@ -11,10 +11,11 @@
 
 namespace redquel::sql {
 
-/// Which function, operator, cast or type a name and its argument types mean: PostgreSQL's manual, chapter 10.2 to 10.5.
-/// Literals and untyped parameters have the type unknown. Every error carries `offset`.
+/// Which function, operator, cast or type a name and its argument types mean: PostgreSQL's manual, chapter 10.2
+/// to 10.5. Literals and untyped parameters have the type unknown. Every error carries `offset`.
 
-/// A call with its overload chosen. Coerce argument i to `arguments[i]` (CastContext::kImplicit) before building the FunctionCall.
+/// A call with its overload chosen. Coerce argument i to `arguments[i]` (CastContext::kImplicit) before building the
+/// FunctionCall.
 struct ResolvedFunction {
   /// nullptr: the call is a cast written as a function, date('2020-01-01'); coerce the argument to `result` explicitly.
   const ScalarFunction* function = nullptr;
@@ -48,14 +49,15 @@ ResolvedTableFunction resolve_table_function(std::string_view name, std::span<co
 /// Does any function, aggregate or table function have this name? (Which kind: find_functions, find_aggregates, …)
 bool function_name_exists(std::string_view name);
 
-/// The operator = of a type, as DISTINCT, GROUP BY, IN and joins use it. 42883 "could not identify an equality operator for type …".
+/// The operator = of a type, as DISTINCT, GROUP BY, IN and joins use it. 42883 "could not identify an equality operator
+/// for type …".
 const ScalarFunction& equality_operator(Type type, std::optional<std::uint32_t> offset = {});
 /// The operator < (or >), as ORDER BY uses it. 42883 "could not identify an ordering operator for type …".
 const ScalarFunction& ordering_operator(Type type, bool descending, std::optional<std::uint32_t> offset = {});
 
-/// The type of UNION, CASE, COALESCE, VALUES, IN … over these inputs (10.5); unknown everywhere gives text. `construct` is the word
-/// in 42804 "CASE types integer and boolean cannot be matched"; `offsets` (empty or one per type) place the error at its input.
-/// The modifier is kept when all inputs agree.
+/// The type of UNION, CASE, COALESCE, VALUES, IN … over these inputs (10.5); unknown everywhere gives text. `construct`
+/// is the word in 42804 "CASE types integer and boolean cannot be matched"; `offsets` (empty or one per type) place the
+/// error at its input. The modifier is kept when all inputs agree.
 Type resolve_common_type(std::span<const Type> types, std::string_view construct,
                          std::span<const std::optional<std::uint32_t>> offsets = {});
 

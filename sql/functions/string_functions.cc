@@ -39,10 +39,14 @@ void append_code_point(std::uint32_t code, std::string& out) {
 std::uint32_t code_point(std::string_view character) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(character[i])); };
   switch (character_size(character[0])) {
-    case 1: return byte(0);
-    case 2: return (byte(0) & 0x1F) << 6 | (byte(1) & 0x3F);
-    case 3: return (byte(0) & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
-    default: return (byte(0) & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
+    case 1:
+      return byte(0);
+    case 2:
+      return (byte(0) & 0x1F) << 6 | (byte(1) & 0x3F);
+    case 3:
+      return (byte(0) & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
+    default:
+      return (byte(0) & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
   }
 }
 
@@ -70,7 +74,8 @@ void initcap(Text text, std::string& out) {
   }
 }
 
-/// Characters [start, start + length) counted from 1, what lies outside cut off; a negative length is for the caller to refuse.
+/// Characters [start, start + length) counted from 1, what lies outside cut off; a negative length is for the caller to
+/// refuse.
 Text characters_from(Text text, std::int64_t start, std::int64_t length) {
   const std::int64_t end = start + length;
   start = std::max<std::int64_t>(start, 1);
@@ -164,7 +169,8 @@ Text right(Text text, std::int32_t count) {
 
 void repeat(Text text, std::int32_t count, std::string& out) {
   if (count <= 0 || text.empty()) return;
-  if (static_cast<std::size_t>(count) > kMaxTextSize / text.size()) throw SqlError("54000", "requested length too large");
+  if (static_cast<std::size_t>(count) > kMaxTextSize / text.size())
+    throw SqlError("54000", "requested length too large");
   out.reserve(text.size() * static_cast<std::size_t>(count));
   for (std::int32_t i = 0; i < count; ++i) out += text;
 }
@@ -284,7 +290,8 @@ void unistr(Text text, std::string& out) {
     if (text.substr(1, 1) == "U") lead = 2, digits = 8;
     const std::optional<std::uint32_t> code = hex_prefix(text.substr(std::min(lead, text.size())), digits);
     if (!code) throw_unicode_escape();
-    if (*code == 0 || *code > 0x10FFFF) throw SqlError("22023", "invalid Unicode code point: " + fmt::format("{:04X}", *code));
+    if (*code == 0 || *code > 0x10FFFF)
+      throw SqlError("22023", "invalid Unicode code point: " + fmt::format("{:04X}", *code));
     text.remove_prefix(lead + digits);
     if (*code >= 0xD800 && *code <= 0xDBFF) {
       check_pair();

@@ -72,30 +72,28 @@ ColumnPtr type_of(std::span<const ColumnPtr> arguments, std::size_t rows, Type r
   return std::make_shared<const Column>(Column::constant(result, oid, rows));
 }
 
-bool type_text(std::optional<Int> type, std::optional<Int> modifier, std::string& out) {
+bool type_text(Context context, std::optional<Int> type, std::optional<Int> modifier, std::string& out) {
   if (!type) return false;
   const auto oid = static_cast<Oid>(*type);
   if (oid == 0) {
     out = "-";
   } else if (find_type(oid) == nullptr) {
-    out = "???";
+    out = object_name(kRegtype, oid, context);  // the type of a table's rows
+    if (out == std::to_string(oid)) out = "???";
   } else {
     out = format_type(Type{oid, modifier.value_or(-1)});
   }
   return true;
 }
 
-std::optional<Int> type_named(Text name) {
-  const TypeInfo* type = find_type(name);
-  return type == nullptr ? std::nullopt : std::optional(static_cast<Int>(type->oid));
-}
-
 /// PostgreSQL's numbers of encodings (pg_wchar.h).
 constexpr std::string_view kEncodings[] = {
-    "SQL_ASCII", "EUC_JP", "EUC_CN", "EUC_KR", "EUC_TW", "EUC_JIS_2004", "UTF8", "MULE_INTERNAL", "LATIN1", "LATIN2",
-    "LATIN3", "LATIN4", "LATIN5", "LATIN6", "LATIN7", "LATIN8", "LATIN9", "LATIN10", "WIN1256", "WIN1258", "WIN866",
-    "WIN874", "KOI8R", "WIN1251", "WIN1252", "ISO_8859_5", "ISO_8859_6", "ISO_8859_7", "ISO_8859_8", "WIN1250", "WIN1253",
-    "WIN1254", "WIN1255", "WIN1257", "KOI8U", "SJIS", "BIG5", "GBK", "UHC", "GB18030", "JOHAB", "SHIFT_JIS_2004"};
+    "SQL_ASCII",     "EUC_JP",  "EUC_CN",  "EUC_KR",  "EUC_TW",     "EUC_JIS_2004", "UTF8",
+    "MULE_INTERNAL", "LATIN1",  "LATIN2",  "LATIN3",  "LATIN4",     "LATIN5",       "LATIN6",
+    "LATIN7",        "LATIN8",  "LATIN9",  "LATIN10", "WIN1256",    "WIN1258",      "WIN866",
+    "WIN874",        "KOI8R",   "WIN1251", "WIN1252", "ISO_8859_5", "ISO_8859_6",   "ISO_8859_7",
+    "ISO_8859_8",    "WIN1250", "WIN1253", "WIN1254", "WIN1255",    "WIN1257",      "KOI8U",
+    "SJIS",          "BIG5",    "GBK",     "UHC",     "GB18030",    "JOHAB",        "SHIFT_JIS_2004"};
 
 Text encoding_name(Int number) {
   if (number < 0 || number >= static_cast<Int>(std::size(kEncodings))) return "";
@@ -121,56 +119,7 @@ void client_encoding(Context context, std::string& out) {
 
 // ---- catalog --------------------------------------------------------------------------------------------------------
 
-Oid as_oid(Int bits) { return static_cast<Oid>(bits); }
-
-std::string owner_name(Context context, Int role) {
-  constexpr Int kBootstrapRole = 10;
-  return role == kBootstrapRole ? context.user : "unknown (OID=" + std::to_string(as_oid(role)) + ")";
-}
-
-std::optional<bool> table_is_visible(Context context, Int relation) {
-  const Oid oid = as_oid(relation);
-  if (oid < kFirstUserOid) return true;
-  const std::string name = relation_name(oid, context);
-  if (name == std::to_string(oid)) return std::nullopt;
-  return find_relation(name, context) == oid && name.find('.') == std::string::npos;
-}
-std::optional<bool> type_is_visible(Int type) {
-  return find_type(as_oid(type)) == nullptr ? std::nullopt : std::optional(true);
-}
 bool is_visible(Int) { return true; }
-
-std::optional<std::string> comment_text(const std::string& comment) {
-  return comment.empty() ? std::nullopt : std::optional(comment);
-}
-std::optional<std::string> relation_comment(Context context, Int relation) {
-  if (context.catalog == nullptr) return std::nullopt;
-  if (const auto table = context.catalog->find_table(as_oid(relation))) return comment_text(table->comment);
-  for (const auto& [oid, table] : context.catalog->tables) {
-    if (table->primary_key_oid == as_oid(relation)) return comment_text(table->primary_key_comment);
-    for (const IndexDef& index : table->indexes) {
-      if (index.oid == as_oid(relation)) return comment_text(index.comment);
-    }
-  }
-  const auto sequence = context.catalog->sequences.find(as_oid(relation));
-  return sequence == context.catalog->sequences.end() ? std::nullopt : comment_text(sequence->second.comment);
-}
-std::optional<std::string> object_comment(Context context, Int object, Text catalog) {
-  if (catalog == "pg_class") return relation_comment(context, object);
-  if (catalog == "pg_namespace" && context.catalog != nullptr) {
-    for (const auto& [name, schema] : context.catalog->schemas) {
-      if (schema.oid == as_oid(object)) return comment_text(schema.comment);
-    }
-  }
-  return std::nullopt;
-}
-std::optional<std::string> column_comment(Context context, Int relation, Int number) {
-  if (context.catalog == nullptr) return std::nullopt;
-  const auto table = context.catalog->find_table(as_oid(relation));
-  if (table == nullptr) return std::nullopt;
-  const ColumnDef* column = table->find_column(static_cast<std::int16_t>(number));
-  return column == nullptr ? std::nullopt : comment_text(column->comment);
-}
 
 std::optional<std::string> serial_sequence(Context context, Text table_name, Text column_name) {
   const Oid oid = relation_named(table_name, context);
@@ -178,8 +127,8 @@ std::optional<std::string> serial_sequence(Context context, Text table_name, Tex
   if (table == nullptr) return std::nullopt;
   const ColumnDef* column = table->find_column(column_name);
   if (column == nullptr) {
-    throw SqlError("42703", "column \"" + std::string(column_name) + "\" of relation \"" + table->name +
-                                "\" does not exist");
+    throw SqlError("42703",
+                   "column \"" + std::string(column_name) + "\" of relation \"" + table->name + "\" does not exist");
   }
   const auto sequence = context.catalog->sequences.find(column->sequence);
   if (sequence == context.catalog->sequences.end()) return std::nullopt;
@@ -195,16 +144,32 @@ std::optional<Int> regclass_or_null(Context context, Text name) {
 // ---- sizes ----------------------------------------------------------------------------------------------------------
 
 /// A unit serves up to ten thousand of it; the last step rounds half away from zero.
+constexpr std::string_view kSizeUnits[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+
 std::string size_text(std::int64_t size) {
-  constexpr std::string_view kUnits[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
   std::uint64_t magnitude = size < 0 ? 0 - static_cast<std::uint64_t>(size) : static_cast<std::uint64_t>(size);
   std::size_t unit = 0;
   if (magnitude >= 10 * 1024) {
     // From here on in halves of the unit, so that the rounding needs no more.
-    for (magnitude >>= 9, unit = 1; magnitude >= 20 * 1024 - 1 && unit + 1 < std::size(kUnits); ++unit) magnitude >>= 10;
+    for (magnitude >>= 9, unit = 1; magnitude >= 20 * 1024 - 1 && unit + 1 < std::size(kSizeUnits); ++unit)
+      magnitude >>= 10;
     magnitude = (magnitude + 1) / 2;
   }
-  return (size < 0 ? "-" : "") + std::to_string(magnitude) + " " + std::string(kUnits[unit]);
+  return (size < 0 ? "-" : "") + std::to_string(magnitude) + " " + std::string(kSizeUnits[unit]);
+}
+
+std::string numeric_size_text(const Numeric& size) {
+  Numeric amount = size;
+  std::size_t unit = 0;
+  const auto reaches = [&](std::int64_t limit) { return amount.abs() >= Numeric(limit); };
+  if (reaches(10 * 1024)) {
+    for (amount = divide_truncated(amount, Numeric(512)), unit = 1;
+         reaches(20 * 1024 - 1) && unit + 1 < std::size(kSizeUnits); ++unit) {
+      amount = divide_truncated(amount, Numeric(1024));
+    }
+    amount = divide_truncated(amount + Numeric(amount.sign() < 0 ? -1 : 1), Numeric(2));
+  }
+  return amount.to_string() + " " + std::string(kSizeUnits[unit]);
 }
 
 // ---- uuid -----------------------------------------------------------------------------------------------------------
@@ -243,39 +208,31 @@ std::vector<ScalarFunction> session_functions() {
   };
 }
 
-std::vector<ScalarFunction> catalog_functions() {
+std::vector<ScalarFunction> name_functions() {
   return {
       column_function("pg_typeof", {kAny}, kRegtype, type_of, kStable, false),
       scalar<type_text>("format_type", {kOidType, kInt4}, kText, kStable),
-      scalar<type_named>("to_regtype", {kText}, kRegtype, kStable),
       scalar<regclass_or_null>("to_regclass", {kText}, kRegclass, kStable),
       scalar<encoding_name>("pg_encoding_to_char", {kInt4}, kName, kStable),
       scalar<encoding_number>("pg_char_to_encoding", {kName}, kInt4, kStable),
       scalar<client_encoding>("pg_client_encoding", {}, kName, kStable),
       scalar<[] { return Text("UTF8"); }>("getdatabaseencoding", {}, kName, kStable),
-      scalar<owner_name>("pg_get_userbyid", {kOidType}, kName, kStable),
-      scalar<table_is_visible>("pg_table_is_visible", {kOidType}, kBool, kStable),
-      scalar<type_is_visible>("pg_type_is_visible", {kOidType}, kBool, kStable),
-      scalar<is_visible>("pg_function_is_visible", {kOidType}, kBool, kStable),
       scalar<is_visible>("pg_operator_is_visible", {kOidType}, kBool, kStable),
       scalar<is_visible>("pg_opclass_is_visible", {kOidType}, kBool, kStable),
       scalar<is_visible>("pg_opfamily_is_visible", {kOidType}, kBool, kStable),
       scalar<is_visible>("pg_collation_is_visible", {kOidType}, kBool, kStable),
       scalar<is_visible>("pg_conversion_is_visible", {kOidType}, kBool, kStable),
-      scalar<relation_comment>("obj_description", {kOidType}, kText, kStable),
-      scalar<object_comment>("obj_description", {kOidType, kName}, kText, kStable),
-      scalar<object_comment>("shobj_description", {kOidType, kName}, kText, kStable),
-      scalar<column_comment>("col_description", {kOidType, kInt4}, kText, kStable),
       scalar<serial_sequence>("pg_get_serial_sequence", {kText, kText}, kText, kStable),
       scalar<size_text>("pg_size_pretty", {kInt8}, kText),
+      scalar<numeric_size_text>("pg_size_pretty", {kNumeric}, kText),
   };
 }
 
 /// Every role may do everything until roles come; what is asked about must exist where it is named.
 void add_privileges(std::vector<ScalarFunction>& table) {
-  for (std::string_view name :
-       {"has_database_privilege", "has_schema_privilege", "has_function_privilege", "has_language_privilege",
-        "has_tablespace_privilege", "has_type_privilege", "has_foreign_data_wrapper_privilege", "has_server_privilege"}) {
+  for (std::string_view name : {"has_database_privilege", "has_schema_privilege", "has_function_privilege",
+                                "has_language_privilege", "has_tablespace_privilege", "has_type_privilege",
+                                "has_foreign_data_wrapper_privilege", "has_server_privilege"}) {
     table.push_back(scalar<[](Text, Text) { return true; }>(name, {kText, kText}, kBool, kStable));
     table.push_back(scalar<[](Int, Text) { return true; }>(name, {kOidType, kText}, kBool, kStable));
     table.push_back(scalar<[](Text, Text, Text) { return true; }>(name, {kName, kText, kText}, kBool, kStable));
@@ -301,7 +258,7 @@ void add_privileges(std::vector<ScalarFunction>& table) {
 
 std::vector<ScalarFunction> system_functions() {
   std::vector<ScalarFunction> table = session_functions();
-  const std::vector<ScalarFunction> catalog = catalog_functions();
+  const std::vector<ScalarFunction> catalog = name_functions();
   table.insert(table.end(), catalog.begin(), catalog.end());
   add_privileges(table);
   return table;

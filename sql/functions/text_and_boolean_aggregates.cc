@@ -67,9 +67,7 @@ class Joiner final : public Aggregator {
   std::size_t bytes_ = 0;
 };
 
-std::unique_ptr<Aggregator> make_joiner(std::span<const Type>, Type result) {
-  return std::make_unique<Joiner>(result);
-}
+std::unique_ptr<Aggregator> make_joiner(std::span<const Type>, Type result) { return std::make_unique<Joiner>(result); }
 
 }  // namespace
 

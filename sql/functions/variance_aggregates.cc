@@ -31,9 +31,7 @@ void FloatMoments::accumulate(double value) {
   }
 }
 
-std::optional<double> FloatMoments::average() const {
-  return count == 0.0 ? std::nullopt : std::optional(sum / count);
-}
+std::optional<double> FloatMoments::average() const { return count == 0.0 ? std::nullopt : std::optional(sum / count); }
 
 std::optional<double> FloatMoments::variance(bool sample) const {
   if (count == 0.0 || (sample && count <= 1.0)) return std::nullopt;
@@ -56,11 +54,13 @@ void FloatPairMoments::accumulate(double y, double x) {
     squares_x += dx * dx * scale;
     squares_y += dy * dy * scale;
     products += dx * dy * scale;
-    if (std::isinf(sum_x) || std::isinf(squares_x) || std::isinf(sum_y) || std::isinf(squares_y) || std::isinf(products)) {
+    if (std::isinf(sum_x) || std::isinf(squares_x) || std::isinf(sum_y) || std::isinf(squares_y) ||
+        std::isinf(products)) {
       const bool x_finite = !std::isinf(before.sum_x) && !std::isinf(x);
       const bool y_finite = !std::isinf(before.sum_y) && !std::isinf(y);
       if (((std::isinf(sum_x) || std::isinf(squares_x)) && x_finite) ||
-          ((std::isinf(sum_y) || std::isinf(squares_y)) && y_finite) || (std::isinf(products) && x_finite && y_finite)) {
+          ((std::isinf(sum_y) || std::isinf(squares_y)) && y_finite) ||
+          (std::isinf(products) && x_finite && y_finite)) {
         throw_float_overflow();
       }
       if (std::isinf(squares_x)) squares_x = kNan;
@@ -83,6 +83,16 @@ struct FloatSpread : FloatMoments {
   std::optional<double> result() const { return measure == Measure::kVariance ? variance(sample) : deviation(sample); }
 };
 
+/// The square root at the scale of its argument, rounded once: sqrt() has rounded at a longer scale before.
+Numeric root_of(const Numeric& variance) {
+  const int scale = variance.scale();
+  const Numeric unit(1, scale), half(5, scale + 1);
+  Numeric root = sqrt(variance).rounded(scale);
+  if ((root - half) * (root - half) > variance) return root - unit;
+  if ((root + half) * (root + half) <= variance) return root + unit;
+  return root;
+}
+
 /// Exact sums; one division at the end.
 struct ExactMoments {
   std::int64_t count = 0;
@@ -97,7 +107,7 @@ struct ExactMoments {
     if (numerator.sign() <= 0) return Numeric(0);
     const Numeric variance = numerator / (n * (sample ? Numeric(count - 1) : n));
     if (measure == Measure::kVariance) return variance;
-    return sqrt(variance).rounded(variance.scale());
+    return root_of(variance);
   }
 };
 

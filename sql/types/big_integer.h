@@ -2,6 +2,8 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "sql/types/numeric.h"
 
@@ -18,6 +20,9 @@ struct BigInteger {
 cpp_int power_of_ten(std::size_t exponent);
 /// Decimal digits of |value|; 0 for 0.
 std::size_t decimal_digits(const cpp_int& value);
+/// Decimal text and back, by halves: the library's own conversions take a third of a second at the type's limit.
+std::string decimal_text(const cpp_int& value);
+cpp_int parse_decimal(std::string_view digits);
 /// value / divisor, half away from zero; divisor > 0.
 cpp_int divide_rounded(const cpp_int& value, const cpp_int& divisor);
 

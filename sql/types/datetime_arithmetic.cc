@@ -22,7 +22,7 @@ std::int64_t time_of(const CivilTime& civil) {
 }
 
 /// A wall clock moved by months (to the last day of a shorter month), then by days. The result may be out of range.
-Int128 add_months(Int128 local, std::int32_t months) {
+Int128 add_months(Int128 local, std::int64_t months) {
   CivilTime civil = civil_from_timestamp(static_cast<std::int64_t>(local));
   const std::int64_t total = civil.year * std::int64_t{12} + (civil.month - 1) + months;
   const std::int64_t year = (total >= 0 ? total : total - 11) / 12;
@@ -73,28 +73,48 @@ std::int64_t timestamp_from_date_and_time(std::int32_t date, std::int64_t time) 
   return is_finite_timestamp(midnight) ? checked(Int128{midnight} + time) : midnight;
 }
 
-std::int64_t add_interval(std::int64_t timestamp, const Interval& interval) {
+namespace {
+
+/// An interval's fields with room for the sign of the most negative ones.
+struct Shift {
+  explicit Shift(const Interval& interval, int sign = 1)
+      : months(std::int64_t{interval.months} * sign),
+        days(std::int64_t{interval.days} * sign),
+        microseconds(Int128{interval.microseconds} * sign) {}
+  std::int64_t months, days;
+  Int128 microseconds;
+};
+
+std::int64_t add_shift(std::int64_t timestamp, const Shift& shift) {
   if (!is_finite_timestamp(timestamp)) return timestamp;
   Int128 result = timestamp;
-  if (interval.months != 0) result = checked(add_months(result, interval.months));
-  if (interval.days != 0) result = checked(result + Int128{interval.days} * kMicrosecondsPerDay);
-  return checked(result + interval.microseconds);
+  if (shift.months != 0) result = checked(add_months(result, shift.months));
+  if (shift.days != 0) result = checked(result + Int128{shift.days} * kMicrosecondsPerDay);
+  return checked(result + shift.microseconds);
 }
 
-std::int64_t add_interval(std::int64_t timestamp, const Interval& interval, const TimeZone& zone) {
+std::int64_t add_shift(std::int64_t timestamp, const Shift& shift, const TimeZone& zone) {
   if (!is_finite_timestamp(timestamp)) return timestamp;
-  if (interval.months != 0) timestamp = from_local_step(add_months(utc_to_local(timestamp, zone), interval.months), zone);
-  if (interval.days != 0)
-    timestamp = from_local_step(utc_to_local(timestamp, zone) + Int128{interval.days} * kMicrosecondsPerDay, zone);
-  return checked(Int128{timestamp} + interval.microseconds);
+  if (shift.months != 0) timestamp = from_local_step(add_months(utc_to_local(timestamp, zone), shift.months), zone);
+  if (shift.days != 0)
+    timestamp = from_local_step(utc_to_local(timestamp, zone) + Int128{shift.days} * kMicrosecondsPerDay, zone);
+  return checked(Int128{timestamp} + shift.microseconds);
+}
+
+}  // namespace
+
+std::int64_t add_interval(std::int64_t timestamp, const Interval& interval) { return add_shift(timestamp, Shift(interval)); }
+
+std::int64_t add_interval(std::int64_t timestamp, const Interval& interval, const TimeZone& zone) {
+  return add_shift(timestamp, Shift(interval), zone);
 }
 
 std::int64_t subtract_interval(std::int64_t timestamp, const Interval& interval) {
-  return add_interval(timestamp, negate_interval(interval));
+  return add_shift(timestamp, Shift(interval, -1));
 }
 
 std::int64_t subtract_interval(std::int64_t timestamp, const Interval& interval, const TimeZone& zone) {
-  return add_interval(timestamp, negate_interval(interval), zone);
+  return add_shift(timestamp, Shift(interval, -1), zone);
 }
 
 Interval subtract_timestamps(std::int64_t a, std::int64_t b) {
@@ -203,14 +223,14 @@ std::int64_t interval_offset(const Interval& zone) {
 }  // namespace
 
 std::int64_t timestamptz_from_local(std::int64_t timestamp, std::string_view zone) {
-  const NamedZone named(zone);
   if (!is_finite_timestamp(timestamp)) return timestamp;
+  const NamedZone named(zone);
   return checked(Int128{timestamp} - named.offset_of_local(timestamp) * kMicrosecondsPerSecond);
 }
 
 std::int64_t local_from_timestamptz(std::int64_t timestamptz, std::string_view zone) {
-  const NamedZone named(zone);
   if (!is_finite_timestamp(timestamptz)) return timestamptz;
+  const NamedZone named(zone);
   return checked(Int128{timestamptz} + named.offset_at(timestamptz) * kMicrosecondsPerSecond);
 }
 

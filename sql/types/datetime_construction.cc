@@ -16,6 +16,8 @@ namespace {
 
 /// %02g of C, as PostgreSQL prints seconds in these messages.
 std::string seconds_text(double seconds) {
+  if (std::isnan(seconds)) return "NaN";
+  if (std::isinf(seconds)) return seconds > 0 ? "Infinity" : "-Infinity";
   char buffer[40];
   const int length = std::snprintf(buffer, sizeof buffer, "%02g", seconds);
   return std::string(buffer, static_cast<std::size_t>(length));
@@ -23,16 +25,17 @@ std::string seconds_text(double seconds) {
 
 /// A year below 0 is BC. 22008 where there is no such day.
 CivilTime checked_date(std::int32_t year, std::int32_t month, std::int32_t day) {
-  const bool before_christ = year < 0;
-  // The most negative year has no counterpart; PostgreSQL calls it out of range as well.
-  const std::int64_t written = before_christ ? -std::int64_t{year} : year;
-  const bool valid_year = written > 0 && written <= std::numeric_limits<std::int32_t>::max();
-  const int astronomical = valid_year ? static_cast<int>(before_christ ? 1 - written : written) : 0;
-  if (!valid_year || month < 1 || month > 12 || day < 1 || day > days_in_month(astronomical, month))
-    throw SqlError("22008", fmt::format("date field value out of range: {}-{:02}-{:02}", year, month, day));
-  const bool countable = (astronomical > -4713 || (astronomical == -4713 && month >= 11)) && astronomical < 5874898;
-  if (!countable) throw SqlError("22008", fmt::format("date out of range: {}-{:02}-{:02}", year, month, day));
-  return {.year = astronomical, .month = month, .day = day};
+  // The most negative year has no counterpart. Messages show the astronomical year, as PostgreSQL's do.
+  const bool before_christ = year < 0 && year != std::numeric_limits<std::int32_t>::min();
+  const int astronomical = before_christ ? year + 1 : year;
+  if ((!before_christ && year <= 0) || month < 1 || month > 12 || day < 1 || day > days_in_month(astronomical, month)) {
+    throw SqlError("22008", fmt::format("date field value out of range: {}-{:02}-{:02}", astronomical, month, day));
+  }
+  const CivilTime civil{.year = astronomical, .month = month, .day = day};
+  const bool countable = astronomical >= -4713 && astronomical < 5874898;
+  if (!countable || days_from_civil(astronomical, month, day) < kMinDate)
+    throw SqlError("22008", fmt::format("date out of range: {}-{:02}-{:02}", astronomical, month, day));
+  return civil;
 }
 
 std::int64_t checked_time(std::int32_t hour, std::int32_t minute, double seconds) {
@@ -84,8 +87,8 @@ std::int64_t make_timestamp(std::int32_t year, std::int32_t month, std::int32_t 
   const std::int64_t time = checked_time(hour, minute, seconds);
   const Int128 result = Int128{days_from_civil(civil.year, civil.month, civil.day)} * kMicrosecondsPerDay + time;
   if (result < kMinTimestamp || result >= kEndTimestamp) {
-    throw SqlError("22008", fmt::format("timestamp out of range: {}-{:02}-{:02} {}:{:02}:{}", year, month, day, hour, minute,
-                                        seconds_text(seconds)));
+    throw SqlError("22008", fmt::format("timestamp out of range: {}-{:02}-{:02} {}:{:02}:{}", civil.year, month, day, hour,
+                                        minute, seconds_text(seconds)));
   }
   return static_cast<std::int64_t>(result);
 }

@@ -253,13 +253,14 @@ ParseFailure DateTimeDecoder::decode_reserved(TokenValue value, FieldSet& found)
     case TokenValue::kNow:
       set_civil_date(days);
       value_.offset = session_zone(settings_).at(now_).offset;
-      break;
+      found = kDateFields | kTimeFields | TokenKind::kZone;
+      return ParseFailure::kNone;
     case TokenValue::kEpoch: value_.kind = DecodedDateTime::Kind::kEpoch; break;
     case TokenValue::kInfinity: value_.kind = DecodedDateTime::Kind::kInfinity; break;
     case TokenValue::kNegativeInfinity: value_.kind = DecodedDateTime::Kind::kNegativeInfinity; break;
     default: return ParseFailure::kBadFormat;
   }
-  found = kDateFields | kTimeFields | TokenKind::kZone;
+  found = {};  // other fields beside these words are read and dropped
   return ParseFailure::kNone;
 }
 

@@ -98,16 +98,20 @@ std::int64_t truncate_local(const Unit& unit, std::int64_t local, std::string_vi
 
 // ---- date_part and extract ------------------------------------------------------------------------------------------
 
-/// A field's value: an integer; micro units with a scale; a Julian day with its time; or an infinity.
+/// A field's value: an integer; micro units with a scale; a Julian day with its time; or an infinity. `real` is the float8
+/// where PostgreSQL adds it up from parts, which shows in the last digit.
 struct PartValue {
   enum class Kind : std::uint8_t { kScaled, kJulian, kInfinite } kind = Kind::kScaled;
   Int128 number = 0;      // × 10^-scale; the sign of an infinity; the Julian day
   int scale = 0;
   std::int64_t time = 0;  // of a Julian day
+  std::optional<double> real = {};
 };
 
 PartValue whole(std::int64_t value) { return {.number = value}; }
-PartValue scaled(Int128 value, int scale) { return {.number = value, .scale = scale}; }
+PartValue scaled(Int128 value, int scale, std::optional<double> real = {}) {
+  return {.number = value, .scale = scale, .real = real};
+}
 
 double to_double(const PartValue& part) {
   switch (part.kind) {
@@ -120,6 +124,7 @@ double to_double(const PartValue& part) {
     }
     case PartValue::Kind::kScaled: break;
   }
+  if (part.real) return *part.real;
   const auto value = static_cast<double>(part.number);
   return part.scale == 6 ? value / 1e6 : part.scale == 3 ? value / 1e3 : value;
 }
@@ -144,10 +149,12 @@ std::optional<Numeric> to_numeric(const std::optional<PartValue>& part) {
 
 /// Seconds and what is smaller.
 std::optional<PartValue> part_below_minute(TokenValue unit, std::int64_t microseconds) {
+  const auto seconds = static_cast<double>(microseconds / kMicrosecondsPerSecond);
+  const auto rest = static_cast<double>(microseconds % kMicrosecondsPerSecond);
   switch (unit) {
     case TokenValue::kMicrosecond: return whole(microseconds);
-    case TokenValue::kMillisecond: return scaled(microseconds, 3);
-    case TokenValue::kSecond: return scaled(microseconds, 6);
+    case TokenValue::kMillisecond: return scaled(microseconds, 3, seconds * 1000.0 + rest / 1e3);
+    case TokenValue::kSecond: return scaled(microseconds, 6, seconds + rest / 1e6);
     default: return std::nullopt;
   }
 }
@@ -308,7 +315,9 @@ std::optional<PartValue> part_of_interval(std::string_view field, const Interval
     case TokenValue::kEpoch: {
       constexpr std::int64_t kQuarterDaysPerYear = 1461;  // a year has 365.25 days here
       const Int128 quarter_days = kQuarterDaysPerYear * years + 120 * months + Int128{4} * interval.days;
-      return scaled(quarter_days * (86400 / 4) * kMicrosecondsPerSecond + interval.microseconds, 6);
+      const double real = static_cast<double>(interval.microseconds) / 1e6 + 365.25 * 86400 * years + 30.0 * 86400 * months +
+                          86400.0 * interval.days;
+      return scaled(quarter_days * (86400 / 4) * kMicrosecondsPerSecond + interval.microseconds, 6, real);
     }
     default: break;
   }

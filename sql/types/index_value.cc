@@ -44,7 +44,7 @@ std::string ordered_numeric(const Numeric& value) {
   if (value.is_infinite()) return {value.sign() > 0 ? kInfinityClass : kNegativeInfinityClass};
   if (value.is_zero()) return {kZeroClass};
   const bool negative = value.sign() < 0;
-  std::string digits = value.abs().unscaled().value.str();
+  std::string digits = decimal_text(value.abs().unscaled().value);
   const int exponent = static_cast<int>(digits.size()) - value.scale();  // value = 0.digits × 10^exponent
   digits.resize(digits.find_last_not_of('0') + 1);
   std::string result(1, negative ? kNegativeClass : kPositiveClass);

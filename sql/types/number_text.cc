@@ -72,7 +72,56 @@ Float parse_float(std::string_view type, std::string_view text) {
   return negative ? -value : value;
 }
 
-/// PostgreSQL prints the shortest digits that read back, in exponent form from 10^15 (floats: 10^6) and below 10^-4.
+/// Shortest digits that read back, in scientific form. PostgreSQL never takes a decimal that lies exactly half-way to the
+/// next float, although it would read back (1e23), so such a one gets more digits.
+template <class Float>
+std::string_view shortest_scientific(Float value, char (&buffer)[64]) {
+  const auto text = [&](std::to_chars_result result) {
+    return std::string_view(buffer, static_cast<std::size_t>(result.ptr - buffer));
+  };
+  std::string_view shortest = text(std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific));
+  // Half-way points below 2^mantissa have more digits than a shortest form can have.
+  constexpr int kMantissa = std::numeric_limits<Float>::digits;
+  if (std::fabs(value) < std::ldexp(Float{1}, kMantissa)) return shortest;
+  int exponent = 0;
+  const auto mantissa = static_cast<std::uint64_t>(std::ldexp(std::frexp(std::fabs(value), &exponent), kMantissa));
+  exponent -= kMantissa;  // |value| = mantissa × 2^exponent
+  const auto is_halfway = [&](std::string_view decimal) {
+    std::uint64_t digits = 0;
+    std::size_t at = decimal.front() == '-' ? 1 : 0, fraction = 0;
+    for (bool after_point = false; decimal[at] != 'e'; ++at) {
+      if (decimal[at] == '.') {
+        after_point = true;
+      } else {
+        digits = digits * 10 + static_cast<std::uint64_t>(decimal[at] - '0');
+        fraction += after_point;
+      }
+    }
+    int tens = 0;
+    std::from_chars(decimal.data() + at + 2, decimal.data() + decimal.size(), tens);
+    tens -= static_cast<int>(fraction);  // decimal = digits × 10^tens
+    int twos = tens;
+    for (; tens < 0; ++tens) {
+      if (digits % 5 != 0) return false;
+      digits /= 5;
+    }
+    for (; digits % 2 == 0; digits /= 2) ++twos;
+    for (; tens > 0 && digits <= 2 * mantissa + 1; --tens) digits *= 5;
+    return tens == 0 && twos == exponent - 1 && (digits == 2 * mantissa + 1 || digits == 2 * mantissa - 1);
+  };
+  for (int precision = -1; is_halfway(shortest); ++precision) {
+    if (precision < 0) precision = static_cast<int>(shortest.find('e')) - (shortest.front() == '-' ? 2 : 1);
+    const std::string_view candidate =
+        text(std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, precision));
+    Float back = 0;
+    std::from_chars(candidate.data(), candidate.data() + candidate.size(), back);
+    if (back == value) shortest = candidate;
+    if (precision > std::numeric_limits<Float>::max_digits10) break;
+  }
+  return shortest;
+}
+
+/// Exponent form from 10^15 (floats: 10^6) on and below 10^-4.
 template <class Float>
 void append_float(Float value, int extra_float_digits, std::string& out) {
   if (std::isnan(value)) {
@@ -91,15 +140,13 @@ void append_float(Float value, int extra_float_digits, std::string& out) {
     out.append(buffer, static_cast<std::size_t>(length));
     return;
   }
-  const auto scientific = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
-  const char* const mark = std::find(static_cast<const char*>(buffer), static_cast<const char*>(scientific.ptr), 'e');
+  const std::string_view scientific = shortest_scientific(value, buffer);
+  const std::size_t mark = scientific.find('e');
   int exponent = 0;
-  const char* exponent_digits = mark + 1;
-  const bool negative_exponent = *exponent_digits++ == '-';
-  std::from_chars(exponent_digits, scientific.ptr, exponent);
-  if (negative_exponent) exponent = -exponent;
+  std::from_chars(scientific.data() + mark + 2, scientific.data() + scientific.size(), exponent);
+  if (scientific[mark + 1] == '-') exponent = -exponent;
   if (exponent < -4 || exponent >= kDigits) {
-    out.append(static_cast<const char*>(buffer), static_cast<const char*>(scientific.ptr));
+    out += scientific;
     return;
   }
   const auto fixed = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed);
@@ -127,9 +174,10 @@ std::int32_t parse_oid(std::string_view text) {
   const char* const end = begin + trimmed.size();
   if (begin != end && *begin == '+' && trimmed.size() > 1 && begin[1] != '-') ++begin;
   const auto [stop, error] = std::from_chars(begin, end, value);
+  if (error == std::errc::result_out_of_range) throw_range("oid", text);
   if (error == std::errc::invalid_argument || stop != end) throw_syntax("oid", text);
   // strtoul's wrap of negative numbers is accepted as far as it fits 32 bits with sign.
-  if (error == std::errc::result_out_of_range || value > std::numeric_limits<std::uint32_t>::max() ||
+  if (value > std::numeric_limits<std::uint32_t>::max() ||
       value < std::numeric_limits<std::int32_t>::min())
     throw_range("oid", text);
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(value));

@@ -48,7 +48,8 @@ cpp_int power_of_ten(std::size_t exponent) {
 
 std::size_t decimal_digits(const cpp_int& value) {
   if (value.is_zero()) return 0;
-  const cpp_int magnitude = boost::multiprecision::abs(value);
+  cpp_int magnitude = value;
+  if (magnitude.sign() < 0) magnitude.backend().negate();
   const std::size_t bits = boost::multiprecision::msb(magnitude);
   // 2^bits <= magnitude < 2^(bits+1): the estimate is right or one too small.
   const auto estimate = static_cast<std::size_t>(static_cast<double>(bits) * 0.30102999566398119521);
@@ -56,6 +57,45 @@ std::size_t decimal_digits(const cpp_int& value) {
   cpp_int power = power_of_ten(estimate);
   while (power <= magnitude) ++digits, power *= 10;
   return digits;
+}
+
+namespace {
+
+constexpr std::size_t kDirectDigits = 600;
+
+/// Exactly `digits` digits of a value that has no more.
+void append_digits(const cpp_int& value, std::size_t digits, std::string& out) {
+  if (digits <= kDirectDigits) {
+    const std::string text = value.str();
+    out.append(digits - text.size(), '0');
+    out += text;
+    return;
+  }
+  const std::size_t low_digits = digits / 2;
+  cpp_int high, low;
+  boost::multiprecision::divide_qr(value, power_of_ten(low_digits), high, low);
+  append_digits(high, digits - low_digits, out);
+  append_digits(low, low_digits, out);
+}
+
+}  // namespace
+
+std::string decimal_text(const cpp_int& value) {
+  const std::size_t digits = decimal_digits(value);
+  if (digits <= kDirectDigits) return value.str();
+  std::string text(value.sign() < 0 ? "-" : "");
+  append_digits(boost::multiprecision::abs(value), digits, text);
+  return text;
+}
+
+cpp_int parse_decimal(std::string_view digits) {
+  // A leading zero would make the library read octal.
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  if (digits.empty()) return 0;
+  if (digits.size() <= kDirectDigits) return cpp_int(std::string(digits));
+  const std::size_t low_digits = digits.size() / 2;
+  return parse_decimal(digits.substr(0, digits.size() - low_digits)) * power_of_ten(low_digits) +
+         parse_decimal(digits.substr(digits.size() - low_digits));
 }
 
 cpp_int divide_rounded(const cpp_int& value, const cpp_int& divisor) {
@@ -192,7 +232,7 @@ Numeric Numeric::parse(std::string_view text) {
   plain.reserve(static_cast<std::size_t>(digits));
   for (const char* c = begin; c != digits_end; ++c)
     if (*c != '.' && (!plain.empty() || *c != '0')) plain.push_back(*c);
-  cpp_int value(plain);
+  cpp_int value = parse_decimal(plain);
   if (negative) value = -value;
   return from_big(BigInteger{std::move(value)}, static_cast<int>(scale));
 }
@@ -249,7 +289,7 @@ void Numeric::append_to(std::string& out) const {
   if (big_ == nullptr) {
     digits = {buffer, static_cast<std::size_t>(std::to_chars(buffer, buffer + sizeof buffer, small_).ptr - buffer)};
   } else {
-    long_digits = big_->value.str();
+    long_digits = decimal_text(big_->value);
     digits = long_digits;
   }
   if (digits.front() == '-') {

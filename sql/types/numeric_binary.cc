@@ -10,10 +10,13 @@ namespace redquel::sql {
 NumericGroups to_groups(const Numeric& value) {
   NumericGroups groups;
   if (value.is_nan()) groups.sign = NumericGroups::kNan;
-  if (value.is_infinite()) groups.sign = value.sign() > 0 ? NumericGroups::kInfinity : NumericGroups::kNegativeInfinity;
+  if (value.is_infinite()) {
+    groups.sign = value.sign() > 0 ? NumericGroups::kInfinity : NumericGroups::kNegativeInfinity;
+    groups.scale = 0x20;  // a bit of PostgreSQL's own header that it sends along
+  }
   if (!value.is_finite()) return groups;
   groups.scale = static_cast<std::uint16_t>(value.scale());
-  std::string digits = value.unscaled().value.str();
+  std::string digits = decimal_text(value.unscaled().value);
   if (digits.front() == '-') {
     groups.sign = NumericGroups::kNegative;
     digits.erase(0, 1);
@@ -62,7 +65,7 @@ Numeric from_groups(const NumericGroups& groups) {
   const std::size_t first = std::min(digits.find_first_not_of('0'), digits.size());
   digits.erase(0, first);
   if (digits.empty()) return Numeric(0, scale);
-  cpp_int unscaled(digits);
+  cpp_int unscaled = parse_decimal(digits);
   if (shift > 0) unscaled *= power_of_ten(static_cast<std::size_t>(shift));
   if (groups.sign == NumericGroups::kNegative) unscaled = -unscaled;
   return Numeric::from_big(BigInteger{std::move(unscaled)}, scale);

@@ -129,9 +129,13 @@ Numeric exp_at_scale(const Numeric& value, int scale) {
   return from_fixed(result, argument_bits + static_cast<unsigned>(-halvings), scale);
 }
 
-Numeric ln_at_scale(const Numeric& value, int scale) {
+void check_logarithm(const Numeric& value) {
   if (value.is_zero()) throw SqlError("2201E", "cannot take logarithm of zero");
   if (value.sign() < 0) throw SqlError("2201E", "cannot take logarithm of a negative number");
+}
+
+Numeric ln_at_scale(const Numeric& value, int scale) {
+  check_logarithm(value);
   const unsigned bits = bits_for_digits(scale + 12);
   return from_fixed(fixed_ln(value, bits), bits, scale);
 }
@@ -260,10 +264,14 @@ Numeric ln(const Numeric& a) {
 
 Numeric log(const Numeric& base, const Numeric& a) {
   if (base.is_nan() || a.is_nan()) return Numeric::nan();
-  for (const Numeric* value : {&base, &a})
-    if (value->sign() < 0) throw SqlError("2201E", "cannot take logarithm of a negative number");
-  for (const Numeric* value : {&base, &a})
-    if (value->is_zero()) throw SqlError("2201E", "cannot take logarithm of zero");
+  if (base.is_finite() && a.is_finite()) {
+    check_logarithm(base);
+    check_logarithm(a);
+  } else if (base.sign() < 0 || a.sign() < 0) {
+    throw SqlError("2201E", "cannot take logarithm of a negative number");
+  } else if (base.is_zero() || a.is_zero()) {
+    throw SqlError("2201E", "cannot take logarithm of zero");
+  }
   if (base.is_infinite()) return a.is_infinite() ? Numeric::nan() : Numeric();
   if (a.is_infinite()) return Numeric::infinity();
   const int base_weight = estimate_ln_weight(base), weight = estimate_ln_weight(a);

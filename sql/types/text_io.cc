@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sql/error.h"
+#include "sql/types/array_text.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/conversions.h"
 #include "sql/types/number_text.h"
@@ -33,6 +34,39 @@ std::int32_t parse_registered_object(std::string_view text, std::string_view typ
   throw not_supported(fmt::format("input of type {} by name", type));
 }
 
+/// "char" is one byte; one beyond ASCII is written in octal.
+std::string parse_char(std::string_view text) {
+  const auto octal = [&](std::size_t at, char largest) { return text[at] >= '0' && text[at] <= largest; };
+  if (text.size() == 4 && text[0] == '\\' && octal(1, '3') && octal(2, '7') && octal(3, '7')) {
+    const int byte = (text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0');
+    return byte == 0 ? std::string() : std::string(1, static_cast<char>(byte));
+  }
+  return char_from_text(text);
+}
+
+void append_char(std::string_view value, std::string& out) {
+  const auto byte = value.empty() ? 0u : static_cast<unsigned char>(value[0]);
+  if (byte >= 0x80) {
+    out.push_back('\\');
+    for (const int shift : {6, 3, 0}) out.push_back(static_cast<char>('0' + (byte >> shift & 7)));
+  } else {
+    out += value;
+  }
+}
+
+/// An array's text form with every element in the form that its type prints.
+std::string parse_array(Oid array, std::string_view text, const SessionSettings& settings, Now now) {
+  const Type element{type_info(array).element};
+  ArrayElements elements = array_elements(array, text);
+  for (auto& item : elements) {
+    if (item) item = format_value(element, parse_value(element, *item, settings, now));
+  }
+  if (array != oid::kInt2Vector && array != oid::kOidVector) return array_text(elements);
+  std::string numbers;
+  for (const auto& item : elements) numbers += (numbers.empty() ? "" : " ") + item.value_or("");
+  return numbers;
+}
+
 /// Hands the parsed value to `take`, which a Datum and a column do in their own way.
 template <class Take>
 auto parse_with(Type type, std::string_view text, const SessionSettings& settings, Now now, Take take) {
@@ -49,7 +83,7 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     case oid::kBpchar:
     case oid::kUnknown: return take(text);
     case oid::kName: return take(name_from_text(text));
-    case oid::kChar: return take(char_from_text(text));
+    case oid::kChar: return take(parse_char(text));
     case oid::kBytea: return take(parse_bytea(text));
     case oid::kUuid: return take(parse_uuid(text));
     case oid::kJson: check_json(text); return take(text);
@@ -65,6 +99,7 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     case oid::kVoid: return take(std::string_view());
     default: break;
   }
+  if (is_array_type(type.oid)) return take(parse_array(type.oid, text, settings, now));
   if (type_info(type.oid).category == TypeCategory::kPseudo)
     throw SqlError("0A000", fmt::format("cannot accept a value of type {}", type_info(type.oid).name));
   throw not_supported(fmt::format("input of type {}", format_type(type)));
@@ -117,6 +152,8 @@ void format(Type type, const Value& value, const SessionSettings& settings, std:
   } else if constexpr (!std::is_same_v<Value, std::monostate>) {
     if (type.oid == oid::kBytea) {
       append_bytea(value, settings.bytea_output, out);
+    } else if (type.oid == oid::kChar) {
+      append_char(value, out);
     } else {
       out += value;
       if (type.oid == oid::kBpchar) append_padding(type, value, out);

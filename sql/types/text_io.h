@@ -14,7 +14,7 @@ namespace redquel::sql {
 
 /// PostgreSQL's input function of the type. The modifier is not applied (see `apply_modifier`), except that an interval's
 /// fields give bare numbers their unit. `now` is what 'now' and 'today' mean. Throws 22P02, 22003, 22007, 22008, 22021…;
-/// 0A000 for pseudo-types and arrays.
+/// 0A000 for pseudo-types.
 Datum parse_value(Type type, std::string_view text, const SessionSettings& settings, Now now = {});
 /// The same, appended to a column of that type without a detour over Datum.
 void append_parsed(Column& column, std::string_view text, const SessionSettings& settings, Now now = {});

@@ -22,7 +22,8 @@ ColumnDef column(std::int16_t number, std::string name, Type type, bool not_null
   return result;
 }
 
-std::shared_ptr<TableDef> table(sql::Oid oid, std::string name, std::vector<ColumnDef> columns, std::vector<std::int16_t> key) {
+std::shared_ptr<TableDef> table(sql::Oid oid, std::string name, std::vector<ColumnDef> columns,
+                                std::vector<std::int16_t> key) {
   auto result = std::make_shared<TableDef>();
   result->oid = oid;
   result->name = name;
@@ -40,21 +41,24 @@ sql::CatalogSnapshot test_catalog() {
   catalog.schemas["public"] = {2200, "public"};
   const auto add = [&](const std::shared_ptr<TableDef>& definition) { catalog.tables[definition->oid] = definition; };
   add(table(20001, "t",
-            {column(1, "a", sql::kInt4, true), column(2, "b", sql::kText, true), column(3, "c", {sql::oid::kNumeric, 655366}),
-             column(4, "d", sql::kDate)},
+            {column(1, "a", sql::kInt4, true), column(2, "b", sql::kText, true),
+             column(3, "c", {sql::oid::kNumeric, 655366}), column(4, "d", sql::kDate)},
             {1}));
   add(table(20002, "u",
             {column(1, "id", sql::kInt8), column(2, "a", sql::kInt4), column(3, "name", {sql::oid::kVarchar, 24}),
              column(4, "flag", sql::kBool)},
             {}));
-  add(table(20003, "k", {column(1, "x", sql::kInt4, true), column(2, "y", sql::kInt4, true), column(3, "z", sql::kInt4)}, {1, 2}));
-  auto s = table(20004, "s", {column(1, "id", sql::kInt4, true), column(2, "v", sql::kText), column(3, "n", sql::kInt4)}, {1});
+  add(table(20003, "k",
+            {column(1, "x", sql::kInt4, true), column(2, "y", sql::kInt4, true), column(3, "z", sql::kInt4)}, {1, 2}));
+  auto s = table(20004, "s",
+                 {column(1, "id", sql::kInt4, true), column(2, "v", sql::kText), column(3, "n", sql::kInt4)}, {1});
   s->columns[0].sequence = 20100;
   s->columns[1].default_sql = "'dflt'";
   s->checks.push_back({"s_n_check", "n > 0", ""});
   add(s);
-  auto ida = table(20005, "ida",
-                   {column(1, "id", sql::kInt4, true), column(2, "v", sql::kInt4), column(3, "e", {sql::oid::kVarchar, 14})}, {1});
+  auto ida = table(
+      20005, "ida",
+      {column(1, "id", sql::kInt4, true), column(2, "v", sql::kInt4), column(3, "e", {sql::oid::kVarchar, 14})}, {1});
   ida->columns[0].sequence = 20101;
   ida->columns[0].identity = ColumnDef::Identity::kAlways;
   sql::IndexDef unique;
@@ -88,7 +92,8 @@ std::string with_bound(const std::string& statement, std::vector<Type> types, co
 }  // namespace
 
 std::string bound(const std::string& statement, std::vector<Type> parameter_types) {
-  return with_bound(statement, std::move(parameter_types), [](const BoundStatement& result) { return "\n" + to_string(result.plan); });
+  return with_bound(statement, std::move(parameter_types),
+                    [](const BoundStatement& result) { return "\n" + to_string(result.plan); });
 }
 
 std::string parameters_of(const std::string& statement, std::vector<Type> declared) {

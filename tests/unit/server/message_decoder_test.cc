@@ -19,8 +19,9 @@ void feed(MessageDecoder& decoder, std::string_view bytes) {
   }
 }
 
+/// A whole message, decoded; what it views stays until the next call.
 FrontendMessage decode(const std::string& bytes) {
-  MessageDecoder decoder(1 << 20);
+  static MessageDecoder decoder(1 << 20);
   feed(decoder, bytes);
   const auto raw = decoder.next();
   EXPECT_TRUE(raw.has_value());

@@ -190,10 +190,10 @@ class Functions {
       {"numeric_from_float4", [this] { return show(numeric_from(parse_float4(text(0)))); }},
 
       {"timestamptz_in_utc", [this] { return show_timestamp(local_from_timestamptz(timestamptz(0), time_zone_named("UTC"))); }},
-      {"timestamp_add", [this] { return show_timestamp(add_interval(timestamp(0), interval(1))); }},
-      {"timestamp_subtract", [this] { return show_timestamp(subtract_interval(timestamp(0), interval(1))); }},
-      {"timestamptz_add", [this] { return show_timestamptz(add_interval(timestamptz(0), interval(1), zone())); }},
-      {"timestamptz_subtract", [this] { return show_timestamptz(subtract_interval(timestamptz(0), interval(1), zone())); }},
+      {"timestamp_add", [this] { const auto to = timestamp(0); return show_timestamp(add_interval(to, interval(1))); }},
+      {"timestamp_subtract", [this] { const auto to = timestamp(0); return show_timestamp(subtract_interval(to, interval(1))); }},
+      {"timestamptz_add", [this] { const auto to = timestamptz(0); return show_timestamptz(add_interval(to, interval(1), zone())); }},
+      {"timestamptz_subtract", [this] { const auto to = timestamptz(0); return show_timestamptz(subtract_interval(to, interval(1), zone())); }},
       {"timestamp_difference", [this] { return show(subtract_timestamps(timestamp(0), timestamp(1))); }},
       {"timestamptz_difference", [this] { return show(subtract_timestamps(timestamptz(0), timestamptz(1))); }},
       {"timestamp_age", [this] { return show(age(timestamp(0), timestamp(1))); }},
@@ -303,8 +303,8 @@ std::string answer(Functions& functions, const std::string& name, const Argument
     if (name.starts_with("assign:")) {
       const Type type = type_named(name.substr(7));
       Datum value = apply_modifier({type.oid, 7}, arguments[0], false);  // three characters
-      if (type.oid == oid::kBpchar) return "[" + format_value(kBytea, value) + "]";
-      return format_value(type, value);
+      const std::string printed = format_value(type, value);
+      return type.oid == oid::kBpchar ? "[" + printed + "]" : printed;
     }
     return functions.call(name, arguments, settings);
   } catch (const SqlError& error) {

@@ -39,7 +39,8 @@ def ask(connection, settings, queries):
         escaped = query.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
         script.append(f"{number}\t{escaped}")
     script.append("\\.")
-    script.append("select replace(replace(pg_temp.answer(query), E'\\\\', E'\\\\\\\\'), E'\\n', E'\\\\n') from queries order by id;")
+    script.append("select replace(replace(replace(pg_temp.answer(query), E'\\\\', E'\\\\\\\\'), E'\\n', E'\\\\n'), E'\\t', E'\\\\t') "
+                  "from queries order by id;")
     result = subprocess.run(["psql", "-XAtq", connection], input="\n".join(script), capture_output=True, text=True)
     answers = result.stdout.rstrip("\n").split("\n")
     if len(answers) != len(queries):
@@ -180,10 +181,8 @@ def scalar_cases(generator):
     for type_name in ["text", "varchar", "varchar(3)", "varchar(10)", "char(3)", "char(10)", "char", "name", '"char"', "bpchar"]:
         input_output(cases, type_name, texts)
     for text in texts:
-        cases.add("assign:varchar(3)", "with i as (select {0}::text as v) select concat(assigned) from i, "
-                  "lateral (select varchar(v, 7, false) as assigned) s", text)
-        cases.add("assign:char(3)", "with i as (select {0}::text as v) select concat('[', bpchar(v, 7, false)::bytea::text, ']') "
-                  "from i", text)
+        cases.add("assign:varchar(3)", "select concat(pg_catalog.varchar({0}::varchar, 7, false))", text)
+        cases.add("assign:char(3)", "select concat('[', pg_catalog.bpchar({0}::bpchar, 7, false), ']')", text)
     byteas = ["", "\\x", "\\xDEADbeef", "\\xde ad", "\\xdea", "\\xzz", "\\x1g", "abc", "a\\\\b", "\\000\\001", "\\377", "\\400", "\\", "\\12",
               "\\x00ff", "äö", "\\x 41"]
     input_output(cases, "bytea", byteas)
@@ -315,10 +314,12 @@ def datetime_cases(generator):
 
 def datetime_arithmetic_cases(generator):
     cases = Cases("datetime_arithmetic_cases.txt")
+    answers = ask(sys.argv[1], {}, [f"select concat({literal(text)}::interval)" for text in INTERVALS])
+    valid = [text for text, answer in zip(INTERVALS, answers) if not answer.startswith("!")]
     timestamps = ["2000-01-01 00:00:00", "2020-02-29 12:34:56.789", "2019-01-31 23:59:59.999999", "1999-12-31 00:00:00", "2020-03-29 01:30:00",
                   "2020-10-25 02:30:00", "1900-03-01 06:00:00", "0001-01-01 00:00:00", "0044-03-15 12:00:00 BC", "4714-11-24 00:00:00 BC",
                   "294276-12-31 23:59:59.999999", "infinity", "-infinity", "2023-07-15 08:09:10.111213", "1969-07-20 20:17:40", "2001-02-16 20:38:40"]
-    intervals = [text for text in INTERVALS if generator.random() < 0.5] + ["1 mon", "-1 mon", "1 year", "12 mons 31 days", "-13 mons", "1 day", "24:00",
+    intervals = [text for text in valid if generator.random() < 0.5] + ["1 mon", "-1 mon", "1 year", "12 mons 31 days", "-13 mons", "1 day", "24:00",
                                                                          "-1 day", "30 days", "29 days 23:59:59", "1000000 days", "-5000 years", "178000000 years"]
     for zone in ["UTC", "Europe/Berlin", "America/New_York"]:
         cases.settings(timezone=zone)
@@ -329,6 +330,8 @@ def datetime_arithmetic_cases(generator):
                 cases.add(f"{kind}_subtract", f"select concat({{0}}::{kind} - {{1}}::interval)", timestamp, interval)
         for a in timestamps:
             for b in generator.sample(timestamps, 5):
+                if "294276" in a + b:  # PostgreSQL 15 wraps around where the difference exceeds 64 bits
+                    continue
                 for kind in ["timestamp", "timestamptz"]:
                     cases.add(f"{kind}_difference", f"select concat({{0}}::{kind} - {{1}}::{kind})", a, b)
                     if "infinity" not in a + b:
@@ -337,13 +340,15 @@ def datetime_arithmetic_cases(generator):
                 cases.add(f"cast:timestamp:{target}", f"select coalesce({{0}}::timestamp::{target}::text, 'NULL')", a)
             for target in ["date", "time", "timestamp"]:
                 cases.add(f"cast:timestamptz:{target}", f"select coalesce({{0}}::timestamptz::{target}::text, 'NULL')", a)
+            if generator.random() < 0.6 or "294276" in a:
+                continue
             for field in ["microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century",
                           "millennium", "epoch", "foo", "Timezone"]:
                 for kind in ["timestamp", "timestamptz"]:
                     cases.add(f"{kind}_trunc", f"select concat(date_trunc({{0}}, {{1}}::{kind}))", field, a)
             for field in ["microseconds", "ms", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century", "millennium",
                           "epoch", "julian", "isoyear", "dow", "isodow", "doy", "timezone", "timezone_hour", "timezone_minute", "foo", "now", "EPOCH", "d",
-                          "y", "mon", "at"]:
+                          "y", "mon"]:
                 for kind in ["timestamp", "timestamptz"]:
                     cases.add(f"{kind}_part", f"select concat(date_part({{0}}, {{1}}::{kind}))", field, a)
                     cases.add(f"{kind}_extract", f"select coalesce(extract({field} from {{1}}::{kind})::text, 'NULL')", field, a)
@@ -373,7 +378,7 @@ def datetime_arithmetic_cases(generator):
         for field in ["microseconds", "ms", "second", "minute", "hour", "epoch", "day", "now", "foo", "julian"]:
             cases.add("time_extract", f"select coalesce(extract({field} from {{1}}::time)::text, 'NULL')", field, time)
             cases.add("time_part", "select coalesce(date_part({0}, {1}::time)::text, 'NULL')", field, time)
-    for a in INTERVALS:
+    for a in valid:
         for name in ["justify_hours", "justify_days", "justify_interval"]:
             cases.add(name, f"select concat({name}({{0}}::interval))", a)
         cases.add("interval_negate", "select concat(- {0}::interval)", a)
@@ -381,13 +386,13 @@ def datetime_arithmetic_cases(generator):
         for factor in generator.sample(["0", "1", "-1", "0.5", "1.5", "0.1", "3", "7", "100", "1e10", "0.3333", "-2.75", "NaN", "1e-10"], 6):
             cases.add("interval_multiply", "select concat({0}::interval * {1}::float8)", a, factor)
             cases.add("interval_divide", "select concat({0}::interval / {1}::float8)", a, factor)
-        for b in generator.sample(INTERVALS, 4):
+        for b in generator.sample(valid, 4):
             cases.add("interval_add", "select concat({0}::interval + {1}::interval)", a, b)
             cases.add("interval_subtract", "select concat({0}::interval - {1}::interval)", a, b)
             cases.add("interval_compare", "select concat(case when {0}::interval < {1}::interval then -1 when {0}::interval = {1}::interval then 0 else 1 "
                       "end)", a, b)
-        for field in ["microseconds", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century", "millennium", "foo",
-                      "epoch", "now"]:
+        for field in generator.sample(["microseconds", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century",
+                                       "millennium", "foo", "epoch", "now"], 5):
             cases.add("interval_trunc", "select concat(date_trunc({0}, {1}::interval))", field, a)
             cases.add("interval_extract", f"select coalesce(extract({field} from {{1}}::interval)::text, 'NULL')", field, a)
             cases.add("interval_part", "select coalesce(date_part({0}, {1}::interval)::text, 'NULL')", field, a)

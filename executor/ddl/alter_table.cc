@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <exception>
+#include <optional>
+
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/index_build.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/row_validation.h"
+#include "executor/ddl/table_alteration.h"
+#include "executor/storage/table_walk.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+/// Writers may get between the look at the rows and the commit so often.
+constexpr int kAttempts = 20;
+
+TablePtr find_altered(CatalogDraft& draft, const ast::AlterTable& statement) {
+  TablePtr table = find_table(draft, statement.relation);
+  if (table) return table;
+  if (!statement.if_exists) throw missing_relation(statement.relation);
+  draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation.name));
+  return nullptr;
+}
+
+/// From now on writes store the key; then the rows that are there get it.
+asio::awaitable<void> prepare_stored_keys(DdlContext& context, sql::Oid oid) {
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    const TablePtr table = draft.catalog().find_table(oid);
+    if (!table || table->stores_key) return;
+    sql::TableDef changed = *table;
+    changed.stores_key = true;
+    draft.put(std::move(changed));
+  };
+  co_await change_catalog(context, make);
+  LoadedCatalog loaded = co_await load_catalog(context.redis);
+  if (const TablePtr table = loaded.snapshot->find_table(oid)) co_await store_keys(context, table);
+}
+
+/// Takes back what ALTER TABLE committed before its index could not be built.
+asio::awaitable<void> restore(DdlContext& context, TablePtr before) {
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    const TablePtr now = draft.catalog().find_table(before->oid);
+    if (!now) return;
+    sql::TableDef restored = *before;
+    restored.next_column = now->next_column;
+    restored.used_fields = now->used_fields;
+    for (const sql::ColumnDef& column : now->columns) {
+      if (before->find_column(column.number) == nullptr) restored.used_fields.push_back(column.field);
+    }
+    for (const sql::ColumnDef& column : before->columns) std::erase(restored.used_fields, column.field);
+    if (now->presence != before->presence && now->stores_key) {
+      restored.presence = now->presence;
+      restored.stores_key = true;
+    }
+    draft.remove_unused_structures(*now, restored);
+    draft.put(std::move(restored));
+  };
+  co_await change_catalog(context, make);
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement) {
+  std::optional<sql::Oid> keys_stored;  // of this table
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    LoadedCatalog loaded = co_await load_catalog(context.redis);
+    CatalogDraft first(loaded, context.session);
+    const TablePtr before = find_altered(first, statement);
+    TableState state;
+    if (before) {
+      co_await finish_removals_of(context.redis, loaded.removals, before->prefix);
+      state = co_await table_state(context.redis, *before);
+      // A first pass tells what the rows must fulfil.
+      TableAlteration trial(first, before, state.is_empty);
+      for (const ast::Alteration& command : statement.commands) trial.apply(command);
+      if (trial.needs_stored_keys() && keys_stored != before->oid) {
+        co_await prepare_stored_keys(context, before->oid);
+        keys_stored = before->oid;
+        continue;
+      }
+      if (!trial.new_not_null().empty() || !trial.new_checks().empty()) {
+        co_await validate_rows(context, loaded.snapshot, trial.result(), trial.new_not_null(), trial.new_checks());
+      }
+    }
+    std::vector<sql::Oid> new_indexes;
+    bool is_same = true;
+    const MakeDraft make = [&](CatalogDraft& draft) {
+      const TablePtr table = find_altered(draft, statement);
+      is_same = before == nullptr ? table == nullptr : table != nullptr && table->oid == before->oid && table->version == before->version;
+      if (!is_same || !table) return;
+      TableAlteration alteration(draft, table, state.is_empty);
+      for (const ast::Alteration& command : statement.commands) alteration.apply(command);
+      const bool looked_at_rows = state.is_empty || !alteration.new_not_null().empty() || !alteration.new_checks().empty();
+      if (looked_at_rows) draft.require_unchanged(table->oid, state.change_counter);
+      new_indexes = alteration.new_indexes();
+      alteration.finish();
+    };
+    const bool is_committed = co_await try_change_catalog(context, make);
+    if (!is_committed || !is_same) continue;
+    if (new_indexes.empty()) co_return;
+
+    std::exception_ptr failure;
+    try {
+      co_await build_indexes(context, before->oid, new_indexes);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (!failure) co_return;
+    co_await restore(context, before);
+    std::rethrow_exception(failure);
+  }
+  throw SqlError("40001", fmt::format("could not alter table \"{}\" due to concurrent writes", statement.relation.name));
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,124 @@
+#include "executor/ddl/row_validation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "executor/ddl/table_parts.h"
+#include "executor/redis/script.h"
+#include "executor/storage/row_image.h"
+#include "executor/storage/table_walk.h"
+#include "parser/parse.h"
+#include "planner/bind/bind_expression.h"
+#include "sql/expressions/evaluate.h"
+#include "sql/types/datetime.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+namespace {
+
+struct BoundRowCheck {
+  std::string name;
+  sql::ExpressionPtr condition;
+};
+
+std::vector<BoundRowCheck> bind_checks(const SessionState& session, const sql::CatalogSnapshot& catalog,
+                                       const sql::TableDef& table, const std::vector<std::string>& names) {
+  std::vector<planner::ColumnId> positions(table.columns.size());
+  std::iota(positions.begin(), positions.end(), 0);
+  std::vector<BoundRowCheck> bound;
+  for (const sql::CheckDef& check : table.checks) {
+    if (std::find(names.begin(), names.end(), check.name) == names.end()) continue;
+    const parser::ast::ExpressionPtr parsed = parser::parse_expression(check.expression_sql);
+    bound.push_back({check.name, planner::bind_check(*parsed, table, positions, catalog, bind_settings(session), true)});
+  }
+  return bound;
+}
+
+// Rows that vanished meanwhile must not come back.
+const Script& store_script() {
+  static const Script kScript("store_keys", R"lua(
+local p = 1
+for k = 1, #KEYS do
+  local count = tonumber(ARGV[p])
+  if redis.call('EXISTS', KEYS[k]) == 1 then redis.call('HSET', KEYS[k], unpack(ARGV, p + 1, p + count)) end
+  p = p + 1 + count
+end
+)lua");
+  return kScript;
+}
+
+}  // namespace
+
+asio::awaitable<void> validate_rows(DdlContext& context, sql::CatalogPtr catalog, sql::TableDef definition,
+                                    std::vector<std::int16_t> not_null, std::vector<std::string> check_names) {
+  const auto table = std::make_shared<const sql::TableDef>(std::move(definition));
+  const std::vector<BoundRowCheck> checks = bind_checks(context.session, *catalog, *table, check_names);
+  sql::EvaluationContext evaluation;
+  evaluation.settings = &context.session.settings;
+  evaluation.transaction_timestamp = evaluation.statement_timestamp = sql::current_timestamp();
+  evaluation.user = context.session.user;
+  evaluation.database = context.session.database;
+  evaluation.search_path = context.session.search_path;
+  evaluation.catalog = catalog.get();
+
+  TableWalk walk(table);
+  while (true) {
+    std::optional<sql::Batch> page = co_await walk.next(context.bulk);
+    if (!page) co_return;
+    for (std::int16_t number : not_null) {
+      const sql::Column& column = *page->columns[table->position(number)];
+      for (std::size_t row = 0; row < page->rows; ++row) {
+        if (!column.is_null(row)) continue;
+        const std::string& name = table->find_column(number)->name;
+        throw SqlError("23502", fmt::format("column \"{}\" of relation \"{}\" contains null values", name, table->name))
+            .schema(table->schema)
+            .table(table->name)
+            .column(name);
+      }
+    }
+    for (const BoundRowCheck& check : checks) {
+      const sql::ColumnPtr result = sql::evaluate(*check.condition, *page, evaluation);
+      for (std::size_t row = 0; row < page->rows; ++row) {
+        if (result->is_null(row) || result->get<bool>(row)) continue;
+        throw SqlError("23514", fmt::format("check constraint \"{}\" of relation \"{}\" is violated by some row", check.name, table->name))
+            .schema(table->schema)
+            .table(table->name)
+            .constraint(check.name);
+      }
+    }
+  }
+}
+
+asio::awaitable<void> store_keys(DdlContext& context, std::shared_ptr<const sql::TableDef> table) {
+  const RowEncoder encoder(table, std::vector<sql::Structure>());
+  std::vector<std::size_t> key_positions;
+  for (std::size_t position = 0; position < encoder.width(); ++position) {
+    const bool is_hidden = position == table->columns.size();
+    if (is_hidden || table->in_primary_key(table->columns[position].number)) key_positions.push_back(position);
+  }
+  TableWalk walk(table);
+  while (true) {
+    std::optional<sql::Batch> page = co_await walk.next(context.bulk);
+    if (!page) co_return;
+    Words words;
+    std::vector<std::string_view> keys, arguments;
+    for (const auto& row : decode_rows(*page)) {
+      const RowImage image = encoder.encode(row, words);
+      keys.push_back(image.key);
+      arguments.push_back(words.number(2 * key_positions.size()));
+      for (std::size_t position : key_positions) {
+        arguments.push_back(*encoder.field(position));
+        arguments.push_back(words[image.texts + position]);
+      }
+    }
+    if (keys.empty()) continue;
+    RepliesPtr replies = co_await run_script(context.bulk, store_script(), keys, arguments);
+    replies->or_throw();
+  }
+}
+
+}  // namespace redquel::executor

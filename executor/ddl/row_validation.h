@@ -1,0 +1,21 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+#include <vector>
+
+#include "executor/ddl/ddl.h"
+#include "sql/catalog/catalog.h"
+
+namespace redquel::executor {
+
+/// Walks over all rows, read as `table` (which may not be committed yet) defines them. Throws 23502 `column "x" of relation "t" contains
+/// null values` and 23514 `check constraint "c" of relation "t" is violated by some row`.
+asio::awaitable<void> validate_rows(DdlContext& context, sql::CatalogPtr catalog, sql::TableDef table,
+                                    std::vector<std::int16_t> not_null, std::vector<std::string> checks);
+
+/// Stores the key's columns as fields of every row that is there. Rows that come later have them by TableDef::stores_key, which must be
+/// committed.
+asio::awaitable<void> store_keys(DdlContext& context, std::shared_ptr<const sql::TableDef> table);
+
+}  // namespace redquel::executor

@@ -1,0 +1,281 @@
+#include "executor/ddl/table_alteration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/ddl/sequence_options.h"
+#include "executor/storage/stored_text.h"
+#include "parser/deparse.h"
+#include "parser/parse.h"
+#include "planner/bind/bind_expression.h"
+#include "planner/bind/bind_type.h"
+#include "sql/expressions/evaluate.h"
+#include "sql/types/datetime.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+using Identity = sql::ColumnDef::Identity;
+
+/// Do all stored texts of one type mean the same under the other, in the same order?
+bool is_widening(sql::Type from, sql::Type to) {
+  const auto rank = [](sql::Type type) {
+    return type.oid == sql::oid::kInt2 ? 1 : type.oid == sql::oid::kInt4 ? 2 : type.oid == sql::oid::kInt8 ? 3 : 0;
+  };
+  if (from == to) return true;
+  if (rank(from) > 0 && rank(to) > 0) return rank(from) <= rank(to);
+  const auto is_text = [](sql::Type type) { return type.oid == sql::oid::kText || type.oid == sql::oid::kVarchar; };
+  if (is_text(from) && is_text(to)) {
+    return to.modifier < 0 || (from.oid == sql::oid::kVarchar && from.modifier >= 0 && from.modifier <= to.modifier);
+  }
+  return from.oid == to.oid && from.oid == sql::oid::kNumeric && to.modifier < 0;
+}
+
+SqlError contains_nulls(const sql::TableDef& table, const sql::ColumnDef& column) {
+  return SqlError("23502", fmt::format("column \"{}\" of relation \"{}\" contains null values", column.name, table.name))
+      .schema(table.schema)
+      .table(table.name)
+      .column(column.name);
+}
+
+}  // namespace
+
+TableAlteration::TableAlteration(CatalogDraft& draft, TablePtr table, bool is_empty)
+    : draft_(draft), before_(std::move(table)), table_(*before_), is_empty_(is_empty) {}
+
+void TableAlteration::apply(const ast::Alteration& written) {
+  std::visit([&](const auto& node) { command(node); }, written);
+}
+
+void TableAlteration::finish() {
+  if (is_empty_) choose_presence(table_);
+  draft_.remove_unused_structures(*before_, table_);
+  draft_.put(table_);
+}
+
+sql::ColumnDef& TableAlteration::column(const std::string& name) {
+  if (is_system_column(name)) throw SqlError("0A000", fmt::format("cannot alter system column \"{}\"", name));
+  const sql::ColumnDef* found = table_.find_column(name);
+  if (found == nullptr) {
+    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", name, table_.name));
+  }
+  return table_.columns[table_.position(found->number)];
+}
+
+void TableAlteration::command(const ast::AddColumn& written) {
+  const std::string& name = written.column.name;
+  if (table_.find_column(name) != nullptr && written.if_not_exists) {
+    draft_.notice("42701", fmt::format("column \"{}\" of relation \"{}\" already exists, skipping", name, table_.name));
+    return;
+  }
+  check_new_column_name(table_, name);
+  const ColumnDraft read = read_column(written.column, table_.name);
+  const bool is_key = std::any_of(read.keys.begin(), read.keys.end(), [](const KeyDraft& key) { return key.primary; });
+  const std::int16_t number = add_column(draft_, table_, read, is_key).number;
+  if (!is_empty_) set_missing(table_.columns[table_.position(number)], read);
+  for (const KeyDraft& key : read.keys) add_key(key);
+  for (const CheckDraft& check : read.checks) add_new_check(check, true);
+}
+
+void TableAlteration::set_missing(sql::ColumnDef& added, const ColumnDraft& written) {
+  if (written.sequence) throw sql::not_supported("adding a serial or identity column to a table with rows");
+  if (written.default_value != nullptr) {
+    const sql::ExpressionPtr value = planner::bind_default(*written.default_value, table_, added, draft_.catalog(),
+                                                           bind_settings(draft_.session()));
+    if (sql::is_volatile(*value)) throw sql::not_supported("adding a column with a volatile default to a table with rows");
+    sql::EvaluationContext context;
+    context.settings = &draft_.session().settings;
+    context.transaction_timestamp = context.statement_timestamp = sql::current_timestamp();
+    context.user = draft_.session().user;
+    context.database = draft_.session().database;
+    context.search_path = draft_.session().search_path;
+    context.catalog = &draft_.catalog();
+    const sql::Datum datum = sql::evaluate_scalar(*value, context);
+    if (!sql::is_null(datum)) append_stored_text(added.type, datum, added.missing.emplace());
+  }
+  if (added.not_null && !added.missing) throw contains_nulls(table_, added);
+}
+
+/// A row is recognised by another field from now on.
+void TableAlteration::leave_presence(std::int16_t number) {
+  if (is_empty_ || !table_.presence || *table_.presence != number) return;
+  needs_stored_keys_ = true;
+  table_.presence = 0;
+  table_.stores_key = true;
+}
+
+void TableAlteration::drop_indexes_over(std::int16_t number) {
+  std::erase_if(table_.indexes, [&](const sql::IndexDef& index) {
+    return std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == number; });
+  });
+}
+
+void TableAlteration::command(const ast::DropColumn& written) {
+  if (is_system_column(written.column)) {
+    throw SqlError("0A000", fmt::format("cannot drop system column \"{}\"", written.column));
+  }
+  if (table_.find_column(written.column) == nullptr && written.if_exists) {
+    draft_.notice("00000", fmt::format("column \"{}\" of relation \"{}\" does not exist, skipping", written.column, table_.name));
+    return;
+  }
+  const sql::ColumnDef dropped = column(written.column);
+  if (table_.in_primary_key(dropped.number)) {
+    if (!is_empty_) throw sql::not_supported("dropping a column of the primary key of a table with rows");
+    table_.primary_key.clear();
+    table_.primary_key_name.clear();
+    table_.primary_key_oid = 0;
+  }
+  leave_presence(dropped.number);
+  drop_indexes_over(dropped.number);
+  std::erase_if(table_.checks, [&](const sql::CheckDef& check) {
+    const std::vector<std::int16_t> used = columns_of_check(draft_, table_, check);
+    return std::find(used.begin(), used.end(), dropped.number) != used.end();
+  });
+  std::vector<sql::Oid> owned;
+  for (const auto& [oid, sequence] : draft_.catalog().sequences) {
+    if (sequence.owner_table == table_.oid && sequence.owner_column == dropped.number) owned.push_back(oid);
+  }
+  for (sql::Oid oid : owned) draft_.drop_sequence(oid);
+  table_.used_fields.push_back(dropped.field);
+  std::erase_if(table_.columns, [&](const sql::ColumnDef& other) { return other.number == dropped.number; });
+}
+
+void TableAlteration::command(const ast::AlterColumnDefault& written) {
+  sql::ColumnDef& changed = column(written.column);
+  if (changed.identity != Identity::kNone) {
+    SqlError error("42601", fmt::format("column \"{}\" of relation \"{}\" is an identity column", changed.name, table_.name));
+    if (written.value) throw error;
+    throw std::move(error).hint("Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.");
+  }
+  changed.sequence = 0;  // a serial's sequence stays, owned by the column
+  changed.default_sql.clear();
+  if (!written.value) return;
+  planner::bind_default(*written.value, table_, changed, draft_.catalog(), bind_settings(draft_.session()));
+  changed.default_sql = parser::to_sql(*written.value);
+}
+
+void TableAlteration::require_not_null(sql::ColumnDef& changed) {
+  if (changed.not_null) return;
+  changed.not_null = true;
+  const bool is_new = before_->find_column(changed.number) == nullptr;
+  if (!is_empty_ && !is_new) new_not_null_.push_back(changed.number);
+  if (!is_empty_ && is_new && !changed.missing) throw contains_nulls(table_, changed);
+}
+
+void TableAlteration::command(const ast::AlterColumnNotNull& written) {
+  sql::ColumnDef& changed = column(written.column);
+  if (written.not_null) return require_not_null(changed);
+  if (changed.identity != Identity::kNone) {
+    throw SqlError("42601", fmt::format("column \"{}\" of relation \"{}\" is an identity column", changed.name, table_.name));
+  }
+  if (table_.in_primary_key(changed.number)) {
+    throw SqlError("42P16", fmt::format("column \"{}\" is in a primary key", changed.name));
+  }
+  changed.not_null = false;
+  leave_presence(changed.number);
+}
+
+void TableAlteration::command(const ast::AlterColumnType& written) {
+  sql::ColumnDef& changed = column(written.column);
+  const sql::Type type = planner::bind_type(written.type);
+  check_collation(written.collation, type, written.offset);
+  if (sql::type_info(type.oid).category == sql::TypeCategory::kArray) throw sql::not_supported("type " + sql::format_type(type));
+  if (!is_empty_ && (written.using_value || !is_widening(changed.type, type))) {
+    throw sql::not_supported("ALTER COLUMN … TYPE of a table with rows, where values must be rewritten");
+  }
+  changed.type = type;
+  if (!changed.default_sql.empty()) {
+    const ast::ExpressionPtr parsed = parser::parse_expression(changed.default_sql);
+    try {
+      planner::bind_default(*parsed, table_, changed, draft_.catalog(), bind_settings(draft_.session()), true);
+    } catch (const SqlError&) {
+      throw SqlError("42804", fmt::format("default for column \"{}\" cannot be cast automatically to type {}", changed.name,
+                                          sql::format_type(type)));
+    }
+  }
+  for (const sql::CheckDef& check : table_.checks) columns_of_check(draft_, table_, check);  // still an expression?
+}
+
+void TableAlteration::command(const ast::AddIdentity& written) {
+  sql::ColumnDef& changed = column(written.column);
+  const auto& identity = std::get<ast::IdentityConstraint>(written.identity.node);
+  if (!changed.not_null) {
+    throw SqlError("55000", fmt::format("column \"{}\" of relation \"{}\" must be declared NOT NULL before identity can be added",
+                                        changed.name, table_.name));
+  }
+  if (changed.identity != Identity::kNone) {
+    throw SqlError("55000", fmt::format("column \"{}\" of relation \"{}\" is already an identity column", changed.name, table_.name));
+  }
+  if (!changed.default_sql.empty() || changed.sequence != 0) {
+    throw SqlError("55000", fmt::format("column \"{}\" of relation \"{}\" already has a default value", changed.name, table_.name));
+  }
+  sql::SequenceDef sequence;
+  sequence.type = changed.type;
+  if (changed.type.oid != sql::oid::kInt2 && changed.type.oid != sql::oid::kInt4 && changed.type.oid != sql::oid::kInt8) {
+    throw SqlError("22023", "identity column type must be smallint, integer, or bigint");
+  }
+  const SequenceOptions options = apply_sequence_options(identity.sequence_options, true, sequence);
+  if (options.name) sequence.name = *options.name;
+  changed.identity = identity.always ? Identity::kAlways : Identity::kByDefault;
+  add_column_sequence(draft_, table_, changed, std::move(sequence), table_.primary_key == std::vector{changed.number});
+}
+
+void TableAlteration::command(const ast::SetIdentity& written) {
+  sql::ColumnDef& changed = column(written.column);
+  if (changed.identity == Identity::kNone) {
+    throw SqlError("55000", fmt::format("column \"{}\" of relation \"{}\" is not an identity column", changed.name, table_.name));
+  }
+  for (const Option& option : written.options) {
+    if (option.name != "generated") continue;
+    const auto* letter = std::get_if<std::int64_t>(&option.value);
+    changed.identity = letter != nullptr && *letter == 'd' ? Identity::kByDefault : Identity::kAlways;
+  }
+  sql::SequenceDef sequence = draft_.catalog().sequences.at(changed.sequence);
+  const SequenceOptions options = apply_sequence_options(written.options, false, sequence);
+  if (options.restart) throw sql::not_supported("ALTER COLUMN … RESTART; use ALTER SEQUENCE");
+  draft_.put(std::move(sequence));
+}
+
+void TableAlteration::command(const ast::DropIdentity& written) {
+  sql::ColumnDef& changed = column(written.column);
+  if (changed.identity == Identity::kNone) {
+    const std::string message = fmt::format("column \"{}\" of relation \"{}\" is not an identity column", changed.name, table_.name);
+    if (!written.if_exists) throw SqlError("55000", message);
+    draft_.notice("00000", message + ", skipping");
+    return;
+  }
+  changed.identity = Identity::kNone;
+  draft_.drop_sequence(changed.sequence);
+  changed.sequence = 0;
+}
+
+void TableAlteration::command(const ast::SetTableOptions& written) { check_storage_parameters(written.options); }
+
+void TableAlteration::command(const ast::SetColumnOptions& written) {
+  column(written.column);
+  for (const Option& option : written.options) {
+    if (option.name != "n_distinct" && option.name != "n_distinct_inherited") {
+      throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
+    }
+  }
+}
+
+void TableAlteration::command(const ast::ChangeOwner& written) {
+  if (written.role != draft_.session().user && written.role != "postgres" && written.role != table_.owner) {
+    throw SqlError("42704", fmt::format("role \"{}\" does not exist", written.role));
+  }
+  table_.owner = written.role;
+}
+
+void TableAlteration::command(const ast::DropExpression&) { throw sql::not_supported("generated columns"); }
+void TableAlteration::command(const ast::AlterForeignOptions&) { throw sql::not_supported("foreign tables"); }
+void TableAlteration::command(const ast::AlterConstraint&) { throw sql::not_supported("ALTER CONSTRAINT"); }
+void TableAlteration::command(const ast::OtherAlteration& written) { throw sql::not_supported(written.name); }
+
+}  // namespace redquel::executor

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/table_parts.h"
+#include "parser/ast.h"
+
+namespace redquel::executor {
+
+/// The commands of one ALTER TABLE applied to a copy of the table's definition, and what must be true of the rows, or done with
+/// them, before and after it is committed. Column commands are in table_alteration.cc, constraints in constraint_alteration.cc.
+class TableAlteration {
+ public:
+  /// `is_empty`: the table has no rows, and the change will be refused if that is not so any more when it is committed.
+  TableAlteration(CatalogDraft& draft, TablePtr table, bool is_empty);
+
+  void apply(const parser::ast::Alteration& command);
+  /// Puts the changed definition into the draft.
+  void finish();
+
+  const sql::TableDef& result() const { return table_; }
+  /// Columns that no row may have NULL in, as `result` numbers them.
+  const std::vector<std::int16_t>& new_not_null() const { return new_not_null_; }
+  /// CHECKs that every row must satisfy.
+  const std::vector<std::string>& new_checks() const { return new_checks_; }
+  /// Unique indexes in state building, to be filled afterwards.
+  const std::vector<sql::Oid>& new_indexes() const { return new_indexes_; }
+  /// The column that rows are recognised by goes, or may be NULL from now on: the rows must hold their key as a field first.
+  bool needs_stored_keys() const { return needs_stored_keys_; }
+
+ private:
+  using Option = parser::ast::Option;
+
+  void command(const parser::ast::AddColumn&);
+  void command(const parser::ast::DropColumn&);
+  void command(const parser::ast::AlterColumnDefault&);
+  void command(const parser::ast::AlterColumnNotNull&);
+  void command(const parser::ast::AlterColumnType&);
+  void command(const parser::ast::AddIdentity&);
+  void command(const parser::ast::SetIdentity&);
+  void command(const parser::ast::DropIdentity&);
+  void command(const parser::ast::AddConstraint&);
+  void command(const parser::ast::DropConstraint&);
+  void command(const parser::ast::ValidateConstraint&);
+  void command(const parser::ast::SetTableOptions&);
+  void command(const parser::ast::SetColumnOptions&);
+  void command(const parser::ast::ChangeOwner&);
+  void command(const parser::ast::DropExpression&);
+  void command(const parser::ast::AlterForeignOptions&);
+  void command(const parser::ast::AlterConstraint&);
+  void command(const parser::ast::OtherAlteration&);
+
+  /// 42703 `column "x" of relation "t" does not exist`.
+  sql::ColumnDef& column(const std::string& name);
+  /// What rows of before mean by the absent field: the default's value. 23502 where that is NULL and must not be.
+  void set_missing(sql::ColumnDef& column, const ColumnDraft& written);
+  void add_key(const KeyDraft& key);
+  void add_new_check(const CheckDraft& check, bool validate);
+  void require_not_null(sql::ColumnDef& column);
+  void leave_presence(std::int16_t number);
+  void drop_indexes_over(std::int16_t number);
+
+  CatalogDraft& draft_;
+  const TablePtr before_;
+  sql::TableDef table_;
+  const bool is_empty_;
+  std::vector<std::int16_t> new_not_null_;
+  std::vector<std::string> new_checks_;
+  std::vector<sql::Oid> new_indexes_;
+  bool needs_stored_keys_ = false;
+};
+
+}  // namespace redquel::executor

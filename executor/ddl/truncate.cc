@@ -1,0 +1,170 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/storage/table_walk.h"
+#include "sql/catalog/table_keys.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+// A table of at most so many rows is emptied by the committing script itself. A larger one gets another prefix at once, and the keys
+// under the old one are deleted afterwards; when they are gone and nobody has written yet, it gets its old prefix back.
+constexpr std::int64_t kRowsDeletedAtOnce = 10'000;
+
+constexpr int kAttempts = 20;
+
+/// What must go for a table to be empty, at one value of its counter of changes.
+struct Contents {
+  bool is_large = false;
+  std::string change_counter;
+  std::vector<std::string> keys;
+};
+
+asio::awaitable<Contents> read_contents(RedisClient& client, TablePtr table) {
+  const sql::TableKeys keys(*table);
+  const std::vector<sql::Structure> structures = sql::structures_of(*table);
+  Contents contents;
+  CommandBatch size;
+  size.add("ZCARD", keys.all_rows());
+  RepliesPtr counted = co_await client.execute(std::move(size));
+  contents.is_large = counted->integer(0) > kRowsDeletedAtOnce;
+
+  CommandBatch batch;
+  batch.add("GET", keys.changes());
+  if (!contents.is_large) {
+    batch.add("ZRANGE", keys.all_rows(), "0", kRowsDeletedAtOnce + 1000);
+    for (const sql::Structure& structure : structures) {
+      if (structure.kind == sql::Structure::Kind::kSets) batch.add("SMEMBERS", keys.values(structure.columns));
+    }
+  }
+  RepliesPtr replies = co_await client.execute_atomic(std::move(batch));
+  contents.change_counter = std::string(replies->text(0).value_or(""));
+  if (contents.is_large) co_return contents;
+
+  contents.keys.push_back(keys.all_rows());
+  for (const Reply& member : replies->array(1)) contents.keys.push_back(keys.row_of_member(member.text));
+  std::size_t reply = 2;
+  for (const sql::Structure& structure : structures) {
+    switch (structure.kind) {
+      case sql::Structure::Kind::kSets:
+        for (const Reply& entry : replies->array(reply++)) {
+          contents.keys.push_back(keys.value_set_of_entry(structure.columns, entry.text));
+        }
+        contents.keys.push_back(keys.values(structure.columns));
+        break;
+      case sql::Structure::Kind::kZset:
+        contents.keys.push_back(keys.ordered(structure.columns[0]));
+        break;
+      case sql::Structure::Kind::kUnique:
+        contents.keys.push_back(keys.uniques(structure.columns));
+        break;
+      case sql::Structure::Kind::kNulls:
+        contents.keys.push_back(keys.null_set(structure.columns[0]));
+        break;
+    }
+  }
+  co_return contents;
+}
+
+/// Gives the table another prefix; its counters go along.
+void move_to_prefix(CatalogDraft& draft, const sql::TableDef& table, const std::string& prefix) {
+  sql::TableDef changed = table;
+  changed.prefix = prefix;
+  draft.rename_key(sql::TableKeys(table).row_counter(), sql::TableKeys(changed).row_counter());
+  const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
+  for (auto [oid, sequence] : sequences) {
+    if (sequence.owner_table != table.oid || !sequence.key.starts_with(table.prefix + ":")) continue;
+    const std::string key = prefix + sequence.key.substr(table.prefix.size());
+    draft.rename_key(sequence.key, key);
+    sequence.key = key;
+    draft.put(std::move(sequence));
+  }
+  draft.remove(removal_of_table(table));
+  draft.put(std::move(changed));
+}
+
+std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Truncate& statement) {
+  std::vector<TablePtr> tables;
+  for (const ast::TableRef& relation : statement.relations) {
+    check_schema(draft, relation.name);
+    TablePtr table = require_table(draft, relation.name);
+    const auto is_same = [&](const TablePtr& other) { return other->oid == table->oid; };
+    if (std::none_of(tables.begin(), tables.end(), is_same)) tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+/// The prefix that a new table of that name would have, if it is free and the table still empty.
+asio::awaitable<void> return_prefix(DdlContext& context, sql::Oid oid, std::string prefix) {
+  LoadedCatalog loaded = co_await load_catalog(context.redis);
+  const TablePtr table = loaded.snapshot->find_table(oid);
+  if (!table || table->prefix == prefix || loaded.prefixes.contains(prefix)) co_return;
+  const TableState state = co_await table_state(context.redis, *table);
+  if (!state.is_empty) co_return;
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    const TablePtr now = draft.catalog().find_table(oid);
+    if (!now || now->version != table->version) return;
+    if (!draft.reserve_exactly(prefix, fmt::format("table {}", oid))) return;
+    draft.require_unchanged(oid, state.change_counter);
+    move_to_prefix(draft, *now, prefix);
+  };
+  co_await try_change_catalog(context, make);
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
+  std::vector<std::pair<sql::Oid, std::string>> moved;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    LoadedCatalog loaded = co_await load_catalog(context.redis);
+    const CatalogDraft names(loaded, context.session);
+    const std::vector<TablePtr> tables = find_tables(names, statement);
+    std::map<sql::Oid, Contents> contents;
+    for (const TablePtr& table : tables) {
+      Contents read = co_await read_contents(context.redis, table);
+      contents.emplace(table->oid, std::move(read));
+    }
+    moved.clear();
+    bool is_same = true;
+    const MakeDraft make = [&](CatalogDraft& draft) {
+      const std::vector<TablePtr> now = find_tables(draft, statement);
+      is_same = std::equal(now.begin(), now.end(), tables.begin(), tables.end(), [](const TablePtr& a, const TablePtr& b) {
+        return a->oid == b->oid && a->version == b->version;
+      });
+      if (!is_same) return;
+      for (const TablePtr& table : now) {
+        const Contents& found = contents.at(table->oid);
+        if (statement.restart_identity) {
+          for (const auto& [oid, sequence] : draft.catalog().sequences) {
+            if (sequence.owner_table == table->oid) draft.delete_key(sequence.key);
+          }
+        }
+        if (found.is_large) {
+          moved.emplace_back(table->oid, table->prefix);
+          move_to_prefix(draft, *table, draft.reserve_prefix(table->schema, table->name, fmt::format("table {}", table->oid)));
+          continue;
+        }
+        for (const std::string& key : found.keys) draft.delete_key(key);
+        draft.require_unchanged(table->oid, found.change_counter);
+        draft.count_change(table->oid);
+        draft.put(*table);
+      }
+    };
+    const bool is_committed = co_await try_change_catalog(context, make);
+    if (!is_committed || !is_same) continue;
+    for (const auto& [oid, prefix] : moved) co_await return_prefix(context, oid, prefix);
+    co_return;
+  }
+  throw SqlError("40001", "could not truncate due to concurrent writes");
+}
+
+}  // namespace redquel::executor

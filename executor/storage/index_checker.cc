@@ -1,0 +1,398 @@
+#include "executor/storage/index_checker.h"
+
+#include <algorithm>
+#include <set>
+
+#include "executor/redis/redis_error.h"
+#include "executor/storage/row_image.h"
+#include "executor/storage/stored_row.h"
+#include "sql/catalog/key_classification.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+using sql::KeyRole;
+using sql::SqlError;
+using sql::Structure;
+
+namespace {
+
+constexpr std::size_t kPage = 200;  // rows or entries that one transaction looks at
+constexpr int kAttempts = 20;       // for a row that is written all the time
+
+std::optional<std::string> text_of(const Reply& reply) {
+  if (reply.is_text()) return std::string(reply.text);
+  if (reply.kind == Reply::Kind::integer) return std::to_string(reply.integer);
+  return std::nullopt;
+}
+
+class IndexChecker {
+ public:
+  IndexChecker(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table, std::size_t limit)
+      : client_(client), catalog_(std::move(catalog)), table_(std::move(table)), rows_(table_), encoder_(table_), limit_(limit) {
+    for (const auto& structure : encoder_.structures()) structures_.push_back(structure.structure);
+  }
+
+  asio::awaitable<std::vector<IndexDifference>> run() {
+    std::string cursor = "0";
+    do {
+      CommandBatch batch;
+      batch.add("SCAN", cursor, "MATCH", table_->prefix + ":*", "COUNT", "1000");
+      RepliesPtr replies = co_await client_.execute(std::move(batch));
+      const std::span<const Reply> parts = replies->array(0);
+      if (parts.size() != 2) throw unexpected_reply("SCAN", "a cursor and keys");
+      for (const Reply& key : parts[1].children()) {
+        const std::string name(key.text);
+        co_await check_key(name);
+        if (differences_.size() >= limit_) co_return std::move(differences_);
+      }
+      co_await check_rows();
+      cursor = std::string(parts[0].text);
+    } while (cursor != "0");
+    co_return std::move(differences_);
+  }
+
+ private:
+  void report(std::string structure, std::string key, std::string id, std::optional<std::string> stored,
+              std::optional<std::string> expected) {
+    if (differences_.size() < limit_) {
+      differences_.push_back({std::move(structure), std::move(key), std::move(id), std::move(stored), std::move(expected)});
+    }
+  }
+
+  /// Number of the structure in the encoder; nullopt: the table does not keep it.
+  std::optional<std::size_t> structure_number(Structure::Kind kind, const std::vector<std::int16_t>& columns) const {
+    const auto found = std::find(structures_.begin(), structures_.end(), Structure{kind, columns, true});
+    if (found == structures_.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - structures_.begin());
+  }
+
+  asio::awaitable<void> check_key(std::string key) {
+    const std::optional<KeyRole> role = sql::classify(*table_, key);
+    if (!role) co_return;
+    switch (role->kind) {
+      case KeyRole::Kind::kRow: {
+        const std::optional<std::string> member = sql::member_of_row(*table_, *role);
+        if (member) {
+          pending_rows_.push_back(*member);
+        } else if (std::none_of(role->segments.begin(), role->segments.end(),
+                                [](const std::string& segment) { return segment.starts_with("%#"); })) {
+          // (The rows behind hashed keys are found by their entries.)
+          co_await check_leftover("row", key);
+        }
+        if (pending_rows_.size() >= kPage) co_await check_rows();
+        break;
+      }
+      case KeyRole::Kind::kAllRows:
+        co_await check_entries("all rows", key, "ZSCAN", std::nullopt);
+        break;
+      case KeyRole::Kind::kValueSet:
+        co_await check_structure("set", key, "SSCAN", Structure::Kind::kSets, role->columns);
+        break;
+      case KeyRole::Kind::kNullSet:
+        co_await check_structure("nulls", key, "SSCAN", Structure::Kind::kNulls, role->columns);
+        break;
+      case KeyRole::Kind::kOrdered:
+        co_await check_structure("ordered", key, "ZSCAN", Structure::Kind::kZset, role->columns);
+        break;
+      case KeyRole::Kind::kUniques:
+        co_await check_structure("unique", key, "HSCAN", Structure::Kind::kUnique, role->columns);
+        break;
+      case KeyRole::Kind::kValues:
+        if (structure_number(Structure::Kind::kSets, role->columns)) {
+          co_await check_values(key, role->columns);
+        } else {
+          co_await check_leftover("values", key);
+        }
+        break;
+      case KeyRole::Kind::kRowCounter:
+        if (!table_->has_hidden_key()) co_await check_leftover("sequence", key);
+        break;
+      case KeyRole::Kind::kSequence:
+        if (std::none_of(catalog_->sequences.begin(), catalog_->sequences.end(),
+                         [&](const auto& entry) { return entry.second.key == key; })) {
+          co_await check_leftover("sequence", key);
+        }
+        break;
+      case KeyRole::Kind::kUnknown:
+        co_await check_leftover("unknown", key);
+        break;
+    }
+  }
+
+  /// A key that nothing of the table keeps.
+  asio::awaitable<void> check_leftover(std::string structure, std::string key) {
+    CommandBatch batch;
+    batch.add("TYPE", key);
+    RepliesPtr replies = co_await client_.execute(std::move(batch));
+    if (replies->text(0) != "none") report(std::move(structure), key, "", std::string(*replies->text(0)), std::nullopt);
+  }
+
+  asio::awaitable<void> check_structure(std::string structure, std::string key, std::string scan, Structure::Kind kind,
+                                        std::vector<std::int16_t> columns) {
+    const std::optional<std::size_t> number = structure_number(kind, columns);
+    if (number) {
+      co_await check_entries(std::move(structure), std::move(key), std::move(scan), number);
+    } else {
+      co_await check_leftover(std::move(structure), std::move(key));
+    }
+  }
+
+  struct Entry {
+    std::string name;    // the element of the set or zset, the field of the hash
+    std::string member;  // of the row
+  };
+
+  /// Every element of a key must be an entry of a row. `number`: of the structure; nullopt: the all-rows zset.
+  asio::awaitable<void> check_entries(std::string structure, std::string key, std::string scan, std::optional<std::size_t> number) {
+    const bool is_set = scan == "SSCAN";
+    std::string cursor = "0";
+    do {
+      CommandBatch batch;
+      batch.add(scan, key, cursor, "COUNT", kPage);
+      RepliesPtr replies = co_await client_.execute(std::move(batch));
+      if ((*replies)[0].is_error()) {
+        report(structure, key, "", std::string((*replies)[0].text), std::nullopt);
+        co_return;
+      }
+      const std::span<const Reply> parts = replies->array(0);
+      if (parts.size() != 2) throw unexpected_reply(scan, "a cursor and elements");
+      std::vector<Entry> entries;
+      const std::span<const Reply> elements = parts[1].children();
+      for (std::size_t index = 0; index < elements.size(); index += is_set ? 1 : 2) {
+        Entry entry{std::string(elements[index].text), std::string(elements[index].text)};
+        if (scan == "HSCAN" && index + 1 < elements.size()) entry.member = std::string(elements[index + 1].text);
+        if (scan == "ZSCAN" && number) entry.member = std::string(sql::TableKeys::member_of_ordered(entry.name));
+        entries.push_back(std::move(entry));
+      }
+      for (std::size_t first = 0; first < entries.size(); first += kPage) {
+        const std::size_t count = std::min(kPage, entries.size() - first);
+        const std::vector<Entry> page(entries.begin() + static_cast<std::ptrdiff_t>(first),
+                                      entries.begin() + static_cast<std::ptrdiff_t>(first + count));
+        co_await check_page(structure, key, scan, number, page);
+      }
+      cursor = std::string(parts[0].text);
+    } while (cursor != "0" && differences_.size() < limit_);
+  }
+
+  asio::awaitable<void> check_page(std::string structure, std::string key, std::string scan, std::optional<std::size_t> number,
+                                   std::vector<Entry> entries) {
+    CommandBatch batch;
+    std::vector<bool> has_row;
+    for (const Entry& entry : entries) {
+      batch.add(scan == "SSCAN" ? "SISMEMBER" : scan == "ZSCAN" ? "ZSCORE" : "HGET", key, entry.name);
+      bool is_member = true;
+      try {
+        rows_.append_fetch(batch, entry.member);
+      } catch (const SqlError&) {  // no member of this table
+        is_member = false;
+      }
+      has_row.push_back(is_member);
+    }
+    RepliesPtr replies = co_await client_.execute_atomic(std::move(batch));
+    std::size_t reply = 0;
+    for (std::size_t index = 0; index < entries.size(); ++index) {
+      const std::optional<std::string> stored = text_of(replies->checked(reply++));
+      std::optional<std::vector<sql::Datum>> row;
+      if (has_row[index]) {
+        try {
+          row = rows_.decode(entries[index].member, replies->array(reply++));
+        } catch (const SqlError&) {
+          continue;  // the row itself is reported
+        }
+      }
+      if (!stored || (scan == "SSCAN" && *stored == "0")) continue;  // gone meanwhile
+      if (scan == "HSCAN" && *stored != entries[index].member) continue;
+      const std::optional<std::string> expected = row ? expected_of(*row, key, entries[index].name, number) : std::nullopt;
+      if (expected && scan == "SSCAN") continue;
+      if (expected && scan == "ZSCAN" && same_score(*expected, *stored)) continue;
+      if (expected && scan == "HSCAN" && *expected == *stored) continue;
+      report(structure, key, scan == "HSCAN" ? entries[index].name : entries[index].member, stored, expected);
+    }
+  }
+
+  static bool same_score(const std::string& a, const std::string& b) {
+    return a == b || std::strtod(a.c_str(), nullptr) == std::strtod(b.c_str(), nullptr);
+  }
+
+  /// What the row expects under this element of this key: score, owner, or "1"; nullopt: nothing.
+  std::optional<std::string> expected_of(const std::vector<sql::Datum>& row, const std::string& key, const std::string& name,
+                                         std::optional<std::size_t> number) const {
+    Words words;
+    const RowImage image = encoder_.encode(row, words);
+    if (!number) return name == image.member ? std::optional(std::string(image.score)) : std::nullopt;
+    const auto [first, second] = RowEncoder::entry(words, image, *number);
+    if (is_null(first)) return std::nullopt;
+    switch (structures_[*number].kind) {
+      case Structure::Kind::kSets:
+        return first == key ? std::optional<std::string>("1") : std::nullopt;
+      case Structure::Kind::kNulls:
+        return "1";
+      case Structure::Kind::kZset:
+        return first == name ? std::optional(std::string(second)) : std::nullopt;
+      case Structure::Kind::kUnique:
+        return first == name ? std::optional(std::string(image.member)) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  /// A value without a set.
+  asio::awaitable<void> check_values(std::string key, std::vector<std::int16_t> columns) {
+    const sql::TableKeys keys(*table_);
+    std::string cursor = "0";
+    do {
+      CommandBatch scan;
+      scan.add("SSCAN", key, cursor, "COUNT", kPage);
+      RepliesPtr scanned = co_await client_.execute(std::move(scan));
+      if ((*scanned)[0].is_error()) {
+        report("values", key, "", std::string((*scanned)[0].text), std::nullopt);
+        co_return;
+      }
+      const std::span<const Reply> parts = scanned->array(0);
+      if (parts.size() != 2) throw unexpected_reply("SSCAN", "a cursor and elements");
+      const std::span<const Reply> entries = parts[1].children();
+      CommandBatch batch;
+      for (const Reply& entry : entries) {
+        batch.add("SISMEMBER", key, entry.text);
+        batch.add("EXISTS", keys.value_set_of_entry(columns, entry.text));
+      }
+      RepliesPtr replies = co_await client_.execute_atomic(std::move(batch));
+      for (std::size_t index = 0; index < entries.size(); ++index) {
+        if (replies->integer(2 * index) == 1 && replies->integer(2 * index + 1) == 0) {
+          report("values", key, std::string(entries[index].text), "1", std::nullopt);
+        }
+      }
+      cursor = std::string(parts[0].text);
+    } while (cursor != "0" && differences_.size() < limit_);
+  }
+
+  /// Every row must have its entries. What they are depends on the row: it is read, then read again together with them.
+  asio::awaitable<void> check_rows() {
+    std::vector<std::string> members = std::move(pending_rows_);
+    pending_rows_.clear();
+    for (int attempt = 0; attempt < kAttempts && !members.empty(); ++attempt) {
+      std::vector<std::string> changed;
+      for (std::size_t first = 0; first < members.size(); first += kPage) {
+        const std::size_t count = std::min(kPage, members.size() - first);
+        const std::vector<std::string> page(members.begin() + static_cast<std::ptrdiff_t>(first),
+                                            members.begin() + static_cast<std::ptrdiff_t>(first + count));
+        co_await check_row_page(page, changed);
+      }
+      members = std::move(changed);
+    }
+  }
+
+  struct ExpectedEntry {
+    std::string structure, key, id;
+    std::string expected;
+    bool is_score = false;
+  };
+
+  void append_expected(const RowImage& image, const Words& words, CommandBatch& batch, std::vector<ExpectedEntry>& expected) const {
+    const std::string member(image.member);
+    batch.add("ZSCORE", encoder_.all_rows(), member);
+    expected.push_back({"all rows", encoder_.all_rows(), member, std::string(image.score), true});
+    for (std::size_t number = 0; number < structures_.size(); ++number) {
+      const auto& structure = encoder_.structures()[number];
+      const auto [first, second] = RowEncoder::entry(words, image, number);
+      if (is_null(first)) continue;
+      switch (structures_[number].kind) {
+        case Structure::Kind::kSets:
+          batch.add("SISMEMBER", first, member);
+          expected.push_back({"set", std::string(first), member, "1"});
+          batch.add("SISMEMBER", structure.key, second);
+          expected.push_back({"values", structure.key, std::string(second), "1"});
+          break;
+        case Structure::Kind::kNulls:
+          batch.add("SISMEMBER", structure.key, member);
+          expected.push_back({"nulls", structure.key, member, "1"});
+          break;
+        case Structure::Kind::kZset:
+          batch.add("ZSCORE", structure.key, first);
+          expected.push_back({"ordered", structure.key, member, std::string(second), true});
+          break;
+        case Structure::Kind::kUnique:
+          batch.add("HGET", structure.key, first);
+          expected.push_back({"unique", structure.key, std::string(first), member});
+          break;
+      }
+    }
+  }
+
+  asio::awaitable<void> check_row_page(std::vector<std::string> members, std::vector<std::string>& changed) {
+    CommandBatch fetch;
+    for (const std::string& member : members) rows_.append_fetch(fetch, member);
+    RepliesPtr before = co_await client_.execute(std::move(fetch));
+
+    CommandBatch batch;
+    std::vector<std::vector<ExpectedEntry>> expected(members.size());
+    std::vector<bool> is_readable(members.size());
+    for (std::size_t index = 0; index < members.size(); ++index) {
+      const std::string key = sql::TableKeys(*table_).row_of_member(members[index]);
+      if ((*before)[index].is_error()) {
+        report("row", key, members[index], std::string((*before)[index].text), std::nullopt);
+        continue;
+      }
+      try {
+        const std::optional<std::vector<sql::Datum>> row = rows_.decode(members[index], before->array(index));
+        if (!row) {
+          unseen_hashes_.push_back(key);
+          continue;
+        }
+        Words words;
+        const RowImage image = encoder_.encode(*row, words);
+        if (image.member != members[index]) {
+          report("row", key, members[index], std::string(members[index]), std::string(image.member));
+          continue;
+        }
+        rows_.append_fetch(batch, members[index]);
+        append_expected(image, words, batch, expected[index]);
+        is_readable[index] = true;
+      } catch (const SqlError& error) {
+        report("row", key, members[index], error.message(), std::nullopt);
+      }
+    }
+    RepliesPtr after = co_await client_.execute_atomic(std::move(batch));
+    std::size_t reply = 0;
+    for (std::size_t index = 0; index < members.size(); ++index) {
+      if (!is_readable[index]) continue;
+      const bool is_same = same_fields(before->array(index), after->array(reply++));
+      if (!is_same) changed.push_back(members[index]);
+      for (const ExpectedEntry& entry : expected[index]) {
+        const Reply& found = (*after)[reply++];
+        if (!is_same) continue;
+        const std::optional<std::string> stored = text_of(found);
+        const bool is_right = stored && (entry.is_score ? same_score(*stored, entry.expected) : *stored == entry.expected);
+        if (!is_right) report(entry.structure, entry.key, entry.id, stored == "0" ? std::nullopt : stored, entry.expected);
+      }
+    }
+    // A hash that no statement can see: its presence field is absent.
+    for (const std::string& key : std::exchange(unseen_hashes_, {})) co_await check_leftover("row", key);
+  }
+
+  static bool same_fields(std::span<const Reply> a, std::span<const Reply> b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Reply& x, const Reply& y) { return x.kind == y.kind && x.text == y.text; });
+  }
+
+  RedisClient& client_;
+  sql::CatalogPtr catalog_;
+  std::shared_ptr<const sql::TableDef> table_;
+  StoredRows rows_;
+  RowEncoder encoder_;
+  std::vector<Structure> structures_;
+  std::size_t limit_;
+  std::vector<std::string> pending_rows_;
+  std::vector<std::string> unseen_hashes_;
+  std::vector<IndexDifference> differences_;
+};
+
+}  // namespace
+
+asio::awaitable<std::vector<IndexDifference>> check_indexes(RedisClient& client, sql::CatalogPtr catalog,
+                                                            std::shared_ptr<const sql::TableDef> table, std::size_t limit) {
+  IndexChecker checker(client, std::move(catalog), std::move(table), limit);
+  co_return co_await checker.run();
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "executor/redis/client.h"
+#include "sql/catalog/catalog.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// One disagreement between a table's rows and its index entries.
+struct IndexDifference {
+  std::string structure;  // "all rows", "values", "set", "nulls", "ordered", "unique", "row", "sequence", "unknown"
+  std::string key;        // of Redis
+  std::string id;         // the row's member; of a values-set the value; empty: the whole key
+  std::optional<std::string> stored, expected;  // nullopt: nothing
+};
+
+/// Recomputes every index entry of the table from its rows and looks at every key under its prefix (by SCAN, in bounded steps): rows
+/// that no index knows, entries without a row, leftovers of dropped columns and indexes. A row and its entries are read in one
+/// transaction before they are reported, so concurrent writers cause no false differences. Stops after `limit` differences.
+asio::awaitable<std::vector<IndexDifference>> check_indexes(RedisClient& client, sql::CatalogPtr catalog,
+                                                            std::shared_ptr<const sql::TableDef> table,
+                                                            std::size_t limit = 1000);
+
+}  // namespace redquel::executor

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/redis/command_batch.h"
+#include "executor/redis/reply.h"
+#include "sql/catalog/catalog.h"
+#include "sql/catalog/row_fields.h"
+#include "sql/catalog/table_keys.h"
+#include "sql/datum.h"
+
+namespace redquel::executor {
+
+/// Whole rows of a table, one at a time and as values: for work that looks at a row's entries. (Queries read batches of columns.)
+class StoredRows {
+ public:
+  explicit StoredRows(std::shared_ptr<const sql::TableDef> table);
+
+  /// HMGET of all fields.
+  void append_fetch(CommandBatch& batch, std::string_view member) const;
+  /// Values of all columns and the hidden key; nullopt: no such row. Throws SqlError where a text or the member does not parse.
+  std::optional<std::vector<sql::Datum>> decode(std::string_view member, std::span<const Reply> values) const;
+
+ private:
+  std::shared_ptr<const sql::TableDef> table_;
+  sql::TableKeys keys_;
+  sql::RowFields fields_;
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,308 @@
+// The functions that put catalog objects into words (manual 9.26.4 and following, tables "System Catalog Information Functions"),
+// and those about sizes and privileges that programs ask beside them.
+
+#include <algorithm>
+
+#include "sql/error.h"
+#include "sql/functions/families.h"
+#include "sql/functions/lift.h"
+#include "sql/functions/object_names.h"
+#include "sql/functions/quote.h"
+#include "sql/system_tables/constraints.h"
+#include "sql/system_tables/function_catalog.h"
+#include "sql/system_tables/relations.h"
+#include "sql/system_tables/roles.h"
+
+namespace redquel::sql {
+namespace {
+
+using Context = const EvaluationContext&;
+using Text = std::string_view;
+using Int = std::int32_t;
+
+constexpr auto kStable = Volatility::kStable;
+
+Oid as_oid(Int bits) { return static_cast<Oid>(bits); }
+Int as_int(Oid oid) { return static_cast<Int>(oid); }
+
+// ---- definitions ----------------------------------------------------------------------------------------------------
+
+/// Column 0: the whole definition; else only what stands for that column.
+bool index_text(Context context, Int oid, Int column, bool pretty, std::string& out) {
+  const CatalogSnapshot& catalog = catalog_of(context);
+  const std::optional<Relation> index = find_relation(catalog, as_oid(oid));
+  if (!index || !index->index) return false;
+  if (column == 0) {
+    const std::optional<Relation> table = find_relation(catalog, index->table->oid);
+    const bool bare = pretty && is_visible(catalog, *table, context.search_path);
+    out = index_definition(*index->table, *index->index, bare ? quote_identifier(table->name) : qualified_name(*table));
+    return true;
+  }
+  const std::vector<IndexDef::Part>& parts = index->index->parts;
+  if (column < 1 || static_cast<std::size_t>(column) > parts.size()) return true;  // empty, as PostgreSQL
+  const ColumnDef* part = index->table->find_column(parts[static_cast<std::size_t>(column) - 1].column);
+  if (part != nullptr) append_quoted_identifier(part->name, out);
+  return true;
+}
+bool whole_index_text(Context context, Int oid, std::string& out) { return index_text(context, oid, 0, false, out); }
+
+bool constraint_text(Context context, Int oid, bool pretty, std::string& out) {
+  for (const Constraint& constraint : all_constraints(catalog_of(context))) {
+    if (constraint.oid != as_oid(oid)) continue;
+    out = constraint_definition(constraint, pretty);
+    return true;
+  }
+  return false;
+}
+bool plain_constraint_text(Context context, Int oid, std::string& out) { return constraint_text(context, oid, false, out); }
+
+/// Expression trees are kept as their text.
+Text expression_text(Text tree, Int) { return tree; }
+Text pretty_expression_text(Text tree, Int, bool) { return tree; }
+
+void role_text(Context context, Int role, std::string& out) {
+  for (const Role& known : all_roles(catalog_of(context), context)) {
+    if (known.oid == as_oid(role)) {
+      out = known.name;
+      return;
+    }
+  }
+  out = "unknown (OID=" + std::to_string(as_oid(role)) + ")";
+}
+
+// ---- functions ------------------------------------------------------------------------------------------------------
+
+bool arguments_text(Int oid, std::string& out) {
+  const CatalogFunction* function = find_catalog_function(as_oid(oid));
+  if (function == nullptr) return false;
+  out = function_arguments(*function);
+  return true;
+}
+bool result_text(Int oid, std::string& out) {
+  const CatalogFunction* function = find_catalog_function(as_oid(oid));
+  if (function == nullptr) return false;
+  out = function_result(*function);
+  return true;
+}
+/// CREATE FUNCTION, as \sf shows it. All functions are built in.
+bool function_text(Int oid, std::string& out) {
+  const CatalogFunction* function = find_catalog_function(as_oid(oid));
+  if (function == nullptr) return false;
+  if (function->kind == 'a') throw SqlError("42809", "\"" + function->name + "\" is an aggregate function");
+  out = "CREATE OR REPLACE FUNCTION pg_catalog." + quote_identifier(function->name) + "(" + function_arguments(*function) + ")\n";
+  out += " RETURNS " + function_result(*function) + "\n LANGUAGE internal\n ";
+  if (function->volatility == Volatility::kImmutable) out += "IMMUTABLE ";
+  if (function->volatility == Volatility::kStable) out += "STABLE ";
+  out += "PARALLEL SAFE";
+  if (function->strict) out += " STRICT";
+  out += "\nAS $function$" + function->name + "$function$\n";
+  return true;
+}
+
+// ---- names ----------------------------------------------------------------------------------------------------------
+
+/// to_regproc() and its like: NULL where the input function of the type would say that there is none.
+template <Oid type>
+std::optional<Int> named_or_null(Context context, Text text) {
+  try {
+    return as_int(parse_object_name(Type{type}, text, context));
+  } catch (const SqlError& error) {
+    for (const std::string_view missing : {"42P01", "42704", "42883", "42725", "3F000"}) {
+      if (error.sqlstate() == missing) return std::nullopt;
+    }
+    throw;
+  }
+}
+
+void schemas(Context context, bool with_implicit, std::string& out) {
+  const CatalogSnapshot& catalog = catalog_of(context);
+  out = "{";
+  const auto add = [&](const std::string& name) { out += (out.size() > 1 ? "," : "") + quote_identifier(name); };
+  if (with_implicit && std::ranges::find(context.search_path, "pg_catalog") == context.search_path.end()) add("pg_catalog");
+  for (const std::string& name : context.search_path) {
+    if (schema_oid(catalog, name) != 0) add(name);
+  }
+  out += "}";
+}
+
+std::optional<bool> relation_visible(Context context, Int relation) {
+  const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
+  return found ? std::optional(is_visible(catalog_of(context), *found, context.search_path)) : std::nullopt;
+}
+
+std::optional<bool> type_visible(Context context, Int type) {
+  if (find_type(as_oid(type)) != nullptr) return true;
+  for (const auto& [oid, table] : catalog_of(context).tables) {
+    if (table->row_type == as_oid(type)) return relation_visible(context, as_int(oid));
+  }
+  return std::nullopt;
+}
+
+std::optional<bool> function_visible(Int function) {
+  return find_catalog_function(as_oid(function)) == nullptr ? std::nullopt : std::optional(true);
+}
+
+// ---- comments -------------------------------------------------------------------------------------------------------
+
+std::optional<std::string> comment_or_null(std::string comment) {
+  return comment.empty() ? std::nullopt : std::optional(std::move(comment));
+}
+
+std::optional<std::string> relation_comment(Context context, Int oid) {
+  const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(oid));
+  return found ? comment_or_null(found->comment) : std::nullopt;
+}
+
+std::optional<std::string> object_comment(Context context, Int oid, Text in) {
+  const CatalogSnapshot& catalog = catalog_of(context);
+  if (in == "pg_class") return relation_comment(context, oid);
+  if (in == "pg_namespace") {
+    const auto found = catalog.schemas.find(schema_name(catalog, as_oid(oid)));
+    if (found != catalog.schemas.end()) return comment_or_null(found->second.comment);
+  }
+  if (in == "pg_constraint") {
+    for (const Constraint& constraint : all_constraints(catalog)) {
+      if (constraint.oid == as_oid(oid)) return comment_or_null(constraint.comment);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> column_comment(Context context, Int relation, Int number) {
+  const CatalogSnapshot::TablePtr table = catalog_of(context).find_table(as_oid(relation));
+  const ColumnDef* column = table == nullptr ? nullptr : table->find_column(static_cast<std::int16_t>(number));
+  return column == nullptr ? std::nullopt : comment_or_null(column->comment);
+}
+
+// ---- sizes ----------------------------------------------------------------------------------------------------------
+
+/// Redis does not tell how many bytes the keys of one table take without reading them all: 0, as of an empty table.
+std::optional<std::int64_t> relation_size(Context context, Int relation) {
+  return find_relation(catalog_of(context), as_oid(relation)) ? std::optional<std::int64_t>(0) : std::nullopt;
+}
+std::optional<std::int64_t> fork_size(Context context, Int relation, Text fork) {
+  for (const std::string_view known : {"main", "fsm", "vm", "init"}) {
+    if (fork == known) return relation_size(context, relation);
+  }
+  throw SqlError("22023", "invalid fork name").hint("Valid fork names are \"main\", \"fsm\", \"vm\", and \"init\".");
+}
+std::int64_t size_of_database(Context context, Text name) {
+  if (name != context.database) throw SqlError("3D000", "database \"" + std::string(name) + "\" does not exist");
+  return 0;
+}
+
+// ---- privileges and properties --------------------------------------------------------------------------------------
+
+std::optional<bool> publishable(Context context, Int relation) {
+  const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
+  if (!found) return std::nullopt;
+  return found->kind == 'r' && found->system == nullptr;
+}
+
+/// Bits of 1 << CmdType: UPDATE 4, INSERT 8, DELETE 16.
+Int updatable(Context context, Int relation, bool) {
+  const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
+  return found && found->kind == 'r' ? 4 | 8 | 16 : 0;
+}
+bool column_updatable(Context context, Int relation, std::int16_t, bool with_triggers) {
+  return updatable(context, relation, with_triggers) != 0;
+}
+
+/// The owner may do everything, and everybody is the owner until there are roles. The column must exist.
+bool column_privilege(Context context, Int relation, Text column, Text) {
+  const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
+  if (!found) return false;
+  const std::vector<Attribute> attributes = attributes_of(*found);
+  if (std::ranges::find(attributes, column, &Attribute::name) == attributes.end()) {
+    throw SqlError("42703", "column \"" + std::string(column) + "\" of relation \"" + found->name + "\" does not exist");
+  }
+  return true;
+}
+
+std::optional<bool> no_text(Int) { return std::nullopt; }
+
+template <auto body>
+ScalarFunction stable(std::string_view name, std::initializer_list<Type> arguments, Type result) {
+  return scalar<body>(name, arguments, result, kStable);
+}
+
+/// Objects that redquel has none of: their definitions are NULL.
+bool undefined(Int, std::string&) { return false; }
+bool undefined_pretty(Int, bool, std::string&) { return false; }
+bool undefined_view(Context context, Text name, std::string&) { return relation_named(name, context), false; }
+
+}  // namespace
+
+std::vector<ScalarFunction> catalog_functions() {
+  constexpr Type kNameArray{oid::kNameArray}, kRegprocedure{oid::kRegprocedure}, kRegnamespace{oid::kRegnamespace},
+      kRegrole{oid::kRegrole};
+  std::vector<ScalarFunction> table = {
+      stable<whole_index_text>("pg_get_indexdef", {kOidType}, kText),
+      stable<index_text>("pg_get_indexdef", {kOidType, kInt4, kBool}, kText),
+      stable<plain_constraint_text>("pg_get_constraintdef", {kOidType}, kText),
+      stable<constraint_text>("pg_get_constraintdef", {kOidType, kBool}, kText),
+      stable<expression_text>("pg_get_expr", {kText, kOidType}, kText),
+      stable<pretty_expression_text>("pg_get_expr", {kText, kOidType, kBool}, kText),
+      stable<role_text>("pg_get_userbyid", {kOidType}, kName),
+      stable<arguments_text>("pg_get_function_arguments", {kOidType}, kText),
+      stable<arguments_text>("pg_get_function_identity_arguments", {kOidType}, kText),
+      stable<result_text>("pg_get_function_result", {kOidType}, kText),
+      stable<function_text>("pg_get_functiondef", {kOidType}, kText),
+      stable<undefined>("pg_get_function_sqlbody", {kOidType}, kText),
+      stable<[](Int, Int, std::string&) { return false; }>("pg_get_function_arg_default", {kOidType, kInt4}, kText),
+      stable<undefined_view>("pg_get_viewdef", {kText}, kText),
+      stable<[](Context context, Text name, bool, std::string& out) { return undefined_view(context, name, out); }>(
+          "pg_get_viewdef", {kText, kBool}, kText),
+      stable<[](Int, Int, std::string&) { return false; }>("pg_get_viewdef", {kOidType, kInt4}, kText),
+      stable<named_or_null<oid::kRegproc>>("to_regproc", {kText}, kRegproc),
+      stable<named_or_null<oid::kRegprocedure>>("to_regprocedure", {kText}, kRegprocedure),
+      stable<named_or_null<oid::kRegnamespace>>("to_regnamespace", {kText}, kRegnamespace),
+      stable<named_or_null<oid::kRegrole>>("to_regrole", {kText}, kRegrole),
+      stable<named_or_null<oid::kRegtype>>("to_regtype", {kText}, kRegtype),
+      stable<schemas>("current_schemas", {kBool}, kNameArray),
+      stable<relation_visible>("pg_table_is_visible", {kOidType}, kBool),
+      stable<type_visible>("pg_type_is_visible", {kOidType}, kBool),
+      stable<function_visible>("pg_function_is_visible", {kOidType}, kBool),
+      stable<relation_comment>("obj_description", {kOidType}, kText),
+      stable<object_comment>("obj_description", {kOidType, kName}, kText),
+      stable<column_comment>("col_description", {kOidType, kInt4}, kText),
+      stable<[](Int, Text, std::string&) { return false; }>("shobj_description", {kOidType, kName}, kText),
+      stable<[](Int, std::string&) { return true; }>("pg_tablespace_location", {kOidType}, kText),
+      stable<publishable>("pg_relation_is_publishable", {kRegclass}, kBool),
+      stable<updatable>("pg_relation_is_updatable", {kRegclass, kBool}, kInt4),
+      stable<column_updatable>("pg_column_is_updatable", {kRegclass, kInt2, kBool}, kBool),
+      stable<[](Context context, Int relation) { return find_relation(catalog_of(context), as_oid(relation)) ? relation : 0; }>(
+          "pg_relation_filenode", {kRegclass}, kOidType),
+      stable<[](Int encoding) { return encoding == 6 ? 4 : 1; }>("pg_encoding_max_length", {kInt4}, kInt4),
+      stable<[](Int) { return false; }>("row_security_active", {kOidType}, kBool),
+      stable<fork_size>("pg_relation_size", {kRegclass, kText}, kInt8),
+      stable<size_of_database>("pg_database_size", {kName}, kInt8),
+      stable<[](Int) { return std::int64_t{0}; }>("pg_database_size", {kOidType}, kInt8),
+      stable<[](Text) { return std::int64_t{0}; }>("pg_tablespace_size", {kName}, kInt8),
+      stable<[](Int) { return std::int64_t{0}; }>("pg_tablespace_size", {kOidType}, kInt8),
+      stable<[](Context context, Text relation, Text column, Text privilege) {
+        return column_privilege(context, as_int(relation_named(relation, context)), column, privilege);
+      }>("has_column_privilege", {kText, kText, kText}, kBool),
+      stable<column_privilege>("has_column_privilege", {kOidType, kText, kText}, kBool),
+      stable<[](Int, std::int16_t, Text) { return true; }>("has_column_privilege", {kOidType, kInt2, kText}, kBool),
+  };
+  for (const std::string_view name : {"pg_relation_size", "pg_table_size", "pg_total_relation_size", "pg_indexes_size"}) {
+    table.push_back(stable<relation_size>(name, {kRegclass}, kInt8));
+  }
+  for (const std::string_view name : {"pg_get_viewdef", "pg_get_ruledef", "pg_get_triggerdef", "pg_get_statisticsobjdef"}) {
+    table.push_back(stable<undefined>(name, {kOidType}, kText));
+    table.push_back(stable<undefined_pretty>(name, {kOidType, kBool}, kText));
+  }
+  for (const std::string_view name :
+       {"pg_get_partkeydef", "pg_get_statisticsobjdef_columns", "pg_get_partition_constraintdef"}) {
+    table.push_back(stable<undefined>(name, {kOidType}, kText));
+  }
+  for (const std::string_view name :
+       {"pg_statistics_obj_is_visible", "pg_ts_config_is_visible", "pg_ts_dict_is_visible", "pg_ts_parser_is_visible",
+        "pg_ts_template_is_visible"}) {
+    table.push_back(stable<no_text>(name, {kOidType}, kBool));
+  }
+  return table;
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "executor/operators/key_table.h"
+
+namespace redquel::executor {
+namespace {
+
+sql::ColumnPtr share(sql::Column column) { return std::make_shared<const sql::Column>(std::move(column)); }
+sql::ColumnPtr encoded(sql::Type type, const std::vector<std::string>& texts) {
+  sql::Column column = sql::Column::encoded(type);
+  for (const std::string& text : texts) text == "NULL" ? column.append_null() : column.append(text);
+  return share(std::move(column));
+}
+
+TEST(KeyTableTest, NumbersInOrderOfAppearance) {
+  for (const sql::Type type : {sql::kInt4, sql::kText, sql::kNumeric}) {
+    KeyTable table(std::vector<sql::Type>{type}, KeyTable::Nulls::kEqual);
+    const sql::ColumnPtr keys = decoded(encoded(type, {"5", "6", "NULL", "5", "NULL", "7"}));
+    std::vector<RowNumber> numbers;
+    table.find_or_add({&keys, 1}, 6, numbers);
+    EXPECT_EQ(numbers, (std::vector<RowNumber>{0, 1, 2, 0, 2, 3}));
+    EXPECT_EQ(std::vector<RowNumber>(table.added().begin(), table.added().end()), (std::vector<RowNumber>{0, 1, 2, 5}));
+    const sql::ColumnPtr others = decoded(encoded(type, {"7", "8", "NULL"}));
+    table.find({&others, 1}, 3, numbers);
+    EXPECT_EQ(numbers, (std::vector<RowNumber>{3, kNoRow, 2}));
+    table.find_or_add({&others, 1}, 3, numbers);
+    EXPECT_EQ(numbers, (std::vector<RowNumber>{3, 4, 2}));
+    EXPECT_EQ(table.size(), 5u);
+    table.clear();
+    table.find({&others, 1}, 3, numbers);
+    EXPECT_EQ(numbers, (std::vector<RowNumber>{kNoRow, kNoRow, kNoRow}));
+  }
+}
+
+TEST(KeyTableTest, NullsThatNeverMatch) {
+  KeyTable table(std::vector<sql::Type>{sql::kInt4, sql::kText}, KeyTable::Nulls::kNeverMatch);
+  const std::vector<sql::ColumnPtr> keys = {decoded(encoded(sql::kInt4, {"1", "NULL", "1", "1"})),
+                                            encoded(sql::kText, {"a", "a", "NULL", "a"})};
+  std::vector<RowNumber> numbers;
+  table.find_or_add(decoded(keys), 4, numbers);
+  EXPECT_EQ(numbers, (std::vector<RowNumber>{0, kNoRow, kNoRow, 0}));
+}
+
+TEST(KeyTableTest, ConstantColumns) {
+  KeyTable table(std::vector<sql::Type>{sql::kInt4, sql::kInt4}, KeyTable::Nulls::kEqual);
+  const std::vector<sql::ColumnPtr> keys = {share(sql::Column::constant(sql::kInt4, std::int32_t{3}, 3)),
+                                            decoded(encoded(sql::kInt4, {"1", "2", "1"}))};
+  std::vector<RowNumber> numbers;
+  table.find_or_add(keys, 3, numbers);
+  EXPECT_EQ(numbers, (std::vector<RowNumber>{0, 1, 0}));
+}
+
+TEST(KeyTableTest, RandomKeysAgainstAMap) {
+  const unsigned seed = std::random_device{}();
+  std::mt19937_64 random(seed);
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  KeyTable table(std::vector<sql::Type>{sql::kInt8, sql::kText}, KeyTable::Nulls::kEqual);
+  std::map<std::pair<std::int64_t, std::string>, RowNumber> expected;
+  for (int batch = 0; batch < 50; ++batch) {
+    sql::Column numbers(sql::kInt8), texts(sql::kText);
+    std::vector<RowNumber> wanted;
+    for (int row = 0; row < 1000; ++row) {
+      const auto number = static_cast<std::int64_t>(random() % 100) << (random() % 40);
+      const std::string text(random() % 20, 'x');
+      numbers.append(number);
+      texts.append(text);
+      wanted.push_back(expected.try_emplace({number, text}, static_cast<RowNumber>(expected.size())).first->second);
+    }
+    const std::vector<sql::ColumnPtr> keys = {share(std::move(numbers)), share(std::move(texts))};
+    std::vector<RowNumber> found;
+    table.find_or_add(keys, 1000, found);
+    ASSERT_EQ(found, wanted);
+  }
+  EXPECT_EQ(table.size(), expected.size());
+}
+
+TEST(RowStoreTest, StaysEncodedWhileItCan) {
+  RowStore store(std::vector<sql::Type>{sql::kInt4});
+  const std::vector<RowNumber> both = {0, 1}, second = {1};
+  sql::ColumnPtr column = encoded(sql::kInt4, {"5", "NULL"});
+  store.append({&column, 1}, both);
+  EXPECT_TRUE(store.columns()[0].is_encoded());
+  column = decoded(encoded(sql::kInt4, {"6", "7"}));
+  store.append({&column, 1}, second);
+  EXPECT_FALSE(store.columns()[0].is_encoded());
+  column = encoded(sql::kInt4, {"8", "9"});
+  store.append({&column, 1}, second);
+  store.append_nulls();
+  const sql::Batch batch = store.slice(0, 5);
+  EXPECT_EQ(batch.columns[0]->get<std::int32_t>(0), 5);
+  EXPECT_TRUE(batch.columns[0]->is_null(1));
+  EXPECT_EQ(batch.columns[0]->get<std::int32_t>(2), 7);
+  EXPECT_EQ(batch.columns[0]->get<std::int32_t>(3), 9);
+  EXPECT_TRUE(batch.columns[0]->is_null(4));
+}
+
+TEST(RowStoreTest, OutlivesItsBatchesAndItself) {
+  sql::Batch kept;
+  {
+    RowStore store(std::vector<sql::Type>{sql::kText});
+    for (int i = 0; i < 100; ++i) {
+      const sql::ColumnPtr column = encoded(sql::kText, {"text number " + std::to_string(i)});
+      store.append_all({1, {column}});
+    }
+    const std::vector<RowNumber> some = {99, 3};
+    store.keep(some);
+    EXPECT_LT(store.memory(), 200u);
+    kept = store.take();
+    EXPECT_EQ(store.rows(), 0u);
+  }
+  EXPECT_EQ(kept.columns[0]->get<std::string_view>(0), "text number 99");
+  EXPECT_EQ(kept.columns[0]->get<std::string_view>(1), "text number 3");
+}
+
+}  // namespace
+}  // namespace redquel::executor
