@@ -9,6 +9,9 @@ target_compile_options(redquel_options INTERFACE
   -Wno-restrict
   # g++ 12, optimising, takes the frame of a coroutine for memory of another allocator (GCC bug 109224).
   -Wno-mismatched-new-delete
+  # … and inlined std::string and Boost code for out of bounds or uninitialised (GCC bugs 105329, 105651 and their kin).
+  $<$<NOT:$<CONFIG:Debug>>:-Wno-array-bounds> $<$<NOT:$<CONFIG:Debug>>:-Wno-maybe-uninitialized>
+  $<$<NOT:$<CONFIG:Debug>>:-Wno-stringop-overflow> $<$<NOT:$<CONFIG:Debug>>:-Wno-stringop-overread>
   # Lets ccache see through a precompiled header.
   -fpch-preprocess)
 

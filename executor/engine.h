@@ -39,6 +39,8 @@ struct SessionState {
   std::function<void(std::string_view severity, const sql::SqlError&)> notice;
   /// Current value of a run-time parameter for current_setting(); nullopt: unknown.
   std::function<std::optional<std::string>(const std::string&)> show;
+  /// All of them, for pg_settings.
+  std::function<std::vector<sql::RunTimeParameter>()> run_time_parameters;
   /// set_config(): gives a parameter a value (nullopt: its default) and returns what SHOW says then. Throws as SET does.
   std::function<std::string(const std::string& name, const std::optional<std::string>& value, bool local)> set;
   /// currval()/lastval() and the like live here in later capabilities.
@@ -64,6 +66,8 @@ class Execution {
   /// The next non-empty batch, or nullopt at the end (then the statement is complete, its writes are in Redis). Throws
   /// SqlError. Not called again after either.
   virtual asio::awaitable<std::optional<sql::Batch>> next() = 0;
+  /// A column of the result as text format shows it: names in place of oids where the type is regclass or its like.
+  virtual sql::ColumnPtr named(const sql::ColumnPtr& column) const { return column; }
   /// Of CommandComplete, once `next` has said the end: "INSERT 0 3", "SELECT 2", "CREATE TABLE".
   virtual std::string command_tag() const = 0;
 };

@@ -8,6 +8,7 @@
 
 #include "executor/operators/make_operator.h"
 #include "sql/catalog/table_keys.h"
+#include "sql/functions/object_names.h"
 
 namespace redquel::executor {
 
@@ -23,6 +24,35 @@ std::int64_t now_microseconds() {
   constexpr std::int64_t kEpoch = 946684800;
   auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::microseconds>(now).count() - kEpoch * 1'000'000;
+}
+
+const std::string* show_parameter(const void* session, const std::string& name) {
+  thread_local std::string value;
+  const auto& show = static_cast<const SessionState*>(session)->show;
+  std::optional<std::string> found = show ? show(name) : std::nullopt;
+  if (!found) return nullptr;
+  value = *std::move(found);
+  return &value;
+}
+
+std::vector<sql::RunTimeParameter> run_time_parameters(const void* session) {
+  const auto& list = static_cast<const SessionState*>(session)->run_time_parameters;
+  return list ? list() : std::vector<sql::RunTimeParameter>{};
+}
+
+/// What expressions may ask of a session; the statement's own parts are still missing.
+sql::EvaluationContext session_context(const SessionState& session, const sql::CatalogSnapshot* catalog) {
+  sql::EvaluationContext context;
+  context.settings = &session.settings;
+  context.user = session.user;
+  context.database = session.database;
+  context.search_path = session.search_path;
+  context.backend_pid = session.backend_pid;
+  context.catalog = catalog;
+  context.show = show_parameter;
+  context.run_time_parameters = run_time_parameters;
+  context.session = &session;
+  return context;
 }
 
 /// One statement's runs: it is run again when the catalog moved under it, when a value it read was changed before its writes arrived,
@@ -69,6 +99,10 @@ class QueryRun {
   }
 
   const Prepared& prepared() const { return *prepared_; }
+  sql::ColumnPtr named(const sql::ColumnPtr& column) const {
+    if (!sql::is_object_name_type(column->type().oid)) return column;
+    return sql::with_object_names(column, session_context(session_, catalog_.get()));
+  }
   std::uint64_t rows() const { return rows_; }
   std::uint64_t affected_rows() const { return affected_rows_; }
   planner::RunStatistics* statistics = nullptr;
@@ -86,17 +120,11 @@ class QueryRun {
   asio::awaitable<void> start() {
     sql::CatalogPtr catalog = co_await engine_.catalog();
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
-    sql::EvaluationContext evaluation;
-    evaluation.settings = &session_.settings;
+    sql::EvaluationContext evaluation = session_context(session_, catalog.get());
     evaluation.parameters = parameters_;
     evaluation.parameters.resize(std::max<std::size_t>(prepared_->plan->planned.slot_count, parameters_.size()));
     evaluation.transaction_timestamp = evaluation.statement_timestamp = timestamp_;
-    evaluation.user = session_.user;
-    evaluation.database = session_.database;
-    evaluation.search_path = session_.search_path;
-    evaluation.backend_pid = session_.backend_pid;
-    evaluation.catalog = catalog.get();
-    evaluation.session = &session_;
+    catalog_ = catalog;
     context_.emplace(engine_.shared(), engine_.bulk(), catalog, std::move(evaluation));
     context_->work_mem = session_.work_mem;
     context_->max_written_rows = engine_.limits().statement_rows;
@@ -177,6 +205,7 @@ class QueryRun {
   OperatorPtr root_;
   std::deque<sql::Batch> held_;
   std::vector<std::string> counters_before_;
+  sql::CatalogPtr catalog_;  // of the last run: rows are shown after it has ended, too
   bool holds_ = false, finished_ = false, rows_sent_ = false;
   int attempts_ = 0, snapshot_attempts_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;
@@ -188,6 +217,8 @@ class QueryExecution final : public Execution {
       : run_(engine, std::move(prepared), std::move(parameters), session) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override { return run_.next(); }
+
+  sql::ColumnPtr named(const sql::ColumnPtr& column) const override { return run_.named(column); }
 
   std::string command_tag() const override {
     const planner::PhysicalNode& plan = *run_.prepared().plan->planned.plan;

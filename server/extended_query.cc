@@ -83,6 +83,7 @@ asio::awaitable<void> Session::parse_statement(std::string name, SourceText sour
 sql::Datum Session::bind_parameter(std::string_view bytes, std::int16_t format, sql::Type type, std::size_t number) {
   if (format == 0) {
     const std::string text = from_client(bytes);
+    error_context_ += " = '...'";  // a value is not repeated: it may be a secret
     return sql::parse_value(type, text, state_.settings);
   }
   if (format != 1) throw sql::SqlError("22023", fmt::format("unsupported format code: {}", format));
@@ -111,6 +112,8 @@ std::vector<sql::Datum> Session::bind_parameters(const BindMessage& message, con
   values.reserve(given);
   for (std::size_t i = 0; i < given; ++i) {
     const std::optional<std::string_view>& bytes = message.parameters[i];
+    error_context_ = message.portal.empty() ? fmt::format("unnamed portal parameter ${}", i + 1)
+                                            : fmt::format("portal \"{}\" parameter ${}", message.portal, i + 1);
     if (!bytes) {
       values.emplace_back();
     } else {
@@ -118,6 +121,7 @@ std::vector<sql::Datum> Session::bind_parameters(const BindMessage& message, con
           bind_parameter(*bytes, format_of(message.parameter_formats, i), statement.parameter_types[i], i + 1));
     }
   }
+  error_context_.clear();
   return values;
 }
 
@@ -166,7 +170,7 @@ asio::awaitable<void> Session::on(const DescribeMessage& message) {
 asio::awaitable<void> Session::on(const ExecuteMessage& message) {
   Portal& portal = find_portal(from_client(message.portal));
   current_source_ = portal.statement->source;
-  auto run = run_portal(portal, message.max_rows > 0 ? static_cast<std::size_t>(message.max_rows) : 0);
+  auto run = run_portal(portal, message.max_rows > 0 ? static_cast<std::size_t>(message.max_rows) : 0, false);
   co_await run_cancellable(std::move(run));
 }
 

@@ -21,6 +21,7 @@ struct ErrorReport {
   std::string_view severity;  // "ERROR", "FATAL", "WARNING"…
   const sql::SqlError* error;
   std::uint32_t character_position = 0;  // 1-based, in the client's query text; 0: none
+  std::string_view context = {};         // "unnamed portal parameter $1"
 };
 
 /// Backend messages, encoded one behind the other into one buffer that is used again and again. Texts are UTF-8 and

@@ -31,8 +31,9 @@ bool is_text(sql::Oid type) { return is_plain_text(type) || type == sql::oid::kB
 }  // namespace
 
 RowEncoder::RowEncoder(MessageEncoder& encoder, std::span<const executor::OutputColumn> columns,
-                       std::span<const std::int16_t> formats, const sql::SessionSettings& settings)
-    : encoder_(encoder), formats_(formats), settings_(settings) {
+                       std::span<const std::int16_t> formats, const sql::SessionSettings& settings,
+                       const executor::Execution& execution)
+    : encoder_(encoder), formats_(formats), settings_(settings), execution_(execution) {
   assert(columns.size() == formats.size());
   for (const std::int16_t format : formats) {
     if (format != 0 && format != 1) {
@@ -46,8 +47,10 @@ std::size_t RowEncoder::append_rows(const sql::Batch& batch, std::size_t first, 
   if (batch.columns.size() != formats_.size()) throw sql::SqlError("XX000", "rows have another shape than their plan");
   const bool converting = encoder_.converter() != nullptr;
   sources_.clear();
+  named_.clear();
   for (std::size_t i = 0; i < batch.columns.size(); ++i) {
-    const sql::Column& column = *batch.columns[i];
+    if (formats_[i] != 1) named_.push_back(execution_.named(batch.columns[i]));
+    const sql::Column& column = formats_[i] == 1 ? *batch.columns[i] : *named_.back();
     const sql::Type type = column.type();
     Way way = Way::kText;
     if (formats_[i] == 1) {

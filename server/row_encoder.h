@@ -16,7 +16,8 @@ class RowEncoder {
  public:
   /// `formats`: one per column, 0 text or 1 binary; any other throws 22023. Everything passed outlives the encoder.
   RowEncoder(MessageEncoder& encoder, std::span<const executor::OutputColumn> columns,
-             std::span<const std::int16_t> formats, const sql::SessionSettings& settings);
+             std::span<const std::int16_t> formats, const sql::SessionSettings& settings,
+             const executor::Execution& execution);
 
   /// Appends rows [first, end) of the batch until the buffer holds `full` bytes; gives the first row not appended.
   /// Throws what output functions and conversions throw; whole rows only are in the buffer then.
@@ -36,6 +37,8 @@ class RowEncoder {
   MessageEncoder& encoder_;
   std::span<const std::int16_t> formats_;
   const sql::SessionSettings& settings_;
+  const executor::Execution& execution_;
+  std::vector<sql::ColumnPtr> named_;  // columns of object names, while a batch is written
   std::vector<Source> sources_;
   std::string scratch_;
 };

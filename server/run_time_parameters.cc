@@ -209,6 +209,69 @@ std::vector<RunTimeParameters::Description> RunTimeParameters::all() const {
   return rows;
 }
 
+namespace {
+
+std::string_view kind_name(ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::kBoolean: return "bool";
+    case ParameterKind::kInteger: return "integer";
+    case ParameterKind::kReal: return "real";
+    case ParameterKind::kString: return "string";
+    case ParameterKind::kEnumeration: return "enum";
+  }
+  return "";
+}
+
+std::string_view unit_name(ParameterUnit unit) {
+  switch (unit) {
+    case ParameterUnit::kNone: return "";
+    case ParameterUnit::kBytes: return "B";
+    case ParameterUnit::kKilobytes: return "kB";
+    case ParameterUnit::kPages: return "8kB";
+    case ParameterUnit::kMilliseconds: return "ms";
+    case ParameterUnit::kSeconds: return "s";
+  }
+  return "";
+}
+
+std::string_view context_name(ParameterContext context) {
+  switch (context) {
+    case ParameterContext::kInternal: return "internal";
+    case ParameterContext::kStart: return "postmaster";
+    case ParameterContext::kUser: return "user";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<sql::RunTimeParameter> RunTimeParameters::settings() const {
+  std::vector<sql::RunTimeParameter> rows;
+  for (const ParameterDefinition& definition : parameter_definitions()) {
+    if (definition.traits.hidden) continue;
+    const Setting& current = setting(definition);
+    sql::RunTimeParameter row;
+    row.name = definition.name;
+    row.setting = current.value;
+    row.unit = unit_name(definition.traits.unit);
+    row.category = "Ungrouped";
+    row.description = definition.description;
+    row.context = context_name(definition.context);
+    row.type = kind_name(definition.kind);
+    row.source = current.value == definition.initial ? "default" : "session";
+    if (definition.kind == ParameterKind::kInteger || definition.kind == ParameterKind::kReal) {
+      row.minimum = fmt::format("{:.16g}", definition.traits.minimum);
+      row.maximum = fmt::format("{:.6g}", definition.traits.maximum);
+      if (definition.kind == ParameterKind::kInteger) row.maximum = fmt::format("{:.0f}", definition.traits.maximum);
+    }
+    if (!definition.traits.choices.empty()) row.choices = fmt::format("{{{}}}", definition.traits.choices);
+    row.boot_value = definition.initial;
+    row.reset_value = current.start_value;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 std::vector<ParameterValue> RunTimeParameters::status(bool only_changes) {
   std::vector<ParameterValue> values;
   for (const ParameterDefinition& definition : parameter_definitions()) {

@@ -49,6 +49,8 @@ class RunTimeParameters {
   };
   /// SHOW ALL.
   std::vector<Description> all() const;
+  /// pg_settings.
+  std::vector<sql::RunTimeParameter> settings() const;
 
   /// ParameterStatus: every reported parameter, and those that changed since the last call of either.
   std::vector<ParameterValue> reported();

@@ -46,6 +46,7 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key)
   state_.backend_pid = key.process_id;
   state_.notice = [this](std::string_view severity, const sql::SqlError& notice) { send_notice(severity, notice); };
   state_.show = [this](const std::string& name) { return parameters_.find(name); };
+  state_.run_time_parameters = [this] { return parameters_.settings(); };
   state_.set = [this](const std::string& name, const std::optional<std::string>& value, bool local) {
     const std::string before = local ? parameters_.find(name).value_or("") : "";
     value ? parameters_.set(name, *value) : parameters_.reset(name);
@@ -121,6 +122,7 @@ asio::awaitable<void> Session::read_more() {
 asio::awaitable<void> Session::handle(RawMessage raw) {
   std::exception_ptr failure;
   current_source_ = {};
+  error_context_.clear();
   try {
     const FrontendMessage message = decode_message(raw);
     auto work = std::visit([this](const auto& fields) { return on(fields); }, message);

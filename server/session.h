@@ -101,7 +101,8 @@ class Session : public std::enable_shared_from_this<Session> {
                                                 std::shared_ptr<const parser::ast::Statement> statement,
                                                 std::vector<sql::Type> parameter_types);
   /// Sends up to `max_rows` rows (0: all) and how it ended: CommandComplete, PortalSuspended or EmptyQueryResponse.
-  asio::awaitable<void> run_portal(Portal& portal, std::size_t max_rows);
+  /// `describe`: RowDescription goes before the first row.
+  asio::awaitable<void> run_portal(Portal& portal, std::size_t max_rows, bool describe);
   asio::awaitable<bool> pull(Portal& portal);
   asio::awaitable<void> hold_all_rows(Portal& portal);
 
@@ -148,6 +149,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string encoding_name_ = "UTF8";
 
   SourceText current_source_;  // of the statement at work, for positions
+  std::string error_context_;  // what it was about to do, where that helps
   bool skipping_to_sync_ = false;
   bool error_unsent_ = false;  // an error waits in the buffer: it leaves before the next wait
   bool has_place_ = false;

@@ -55,7 +55,7 @@ void Session::report(std::exception_ptr failure) {
     throw sql::SqlError("57P01", "terminating connection due to administrator command");
   }
   const sql::SqlError error = as_sql_error(failure);
-  encoder_.error_response({"ERROR", &error, character_position(error)});
+  encoder_.error_response({"ERROR", &error, character_position(error), error_context_});
   error_unsent_ = true;
 }
 

@@ -46,8 +46,7 @@ asio::awaitable<void> Session::run_simple(SourceText source, std::string text,
   portal.statement =
       co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(no_parameters));
   portal.result_formats.assign(portal.statement->columns.size(), 0);
-  if (portal.statement->returns_rows) encoder_.row_description(portal.statement->columns, portal.result_formats);
-  co_await run_portal(portal, 0);
+  co_await run_portal(portal, 0, portal.statement->returns_rows);
 }
 
 }  // namespace redquel::server

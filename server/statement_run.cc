@@ -94,7 +94,7 @@ asio::awaitable<void> Session::hold_all_rows(Portal& portal) {
   }
 }
 
-asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows) {
+asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, bool describe) {
   const PreparedStatement& statement = *portal.statement;
   if (!statement.statement) {
     encoder_.empty_query_response();
@@ -106,10 +106,14 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows) 
                                       : session_statements_.execute(portal.statement);
     if (max_rows > 0 && statement.returns_rows && !is_select(statement)) co_await hold_all_rows(portal);
   }
-  RowEncoder rows(encoder_, statement.columns, portal.result_formats, state_.settings);
+  RowEncoder rows(encoder_, statement.columns, portal.result_formats, state_.settings, *portal.execution);
   std::size_t sent = 0;
   while (max_rows == 0 || sent < max_rows) {
     const bool more = co_await pull(portal);
+    // Not before the first batch has come: what fails at once, fails without a description, as constants do in
+    // PostgreSQL.
+    if (describe) encoder_.row_description(statement.columns, portal.result_formats);
+    describe = false;
     if (!more) break;
     const sql::Batch& batch = portal.pulled.front();
     std::size_t end = batch.rows;

@@ -16,8 +16,8 @@ class RandomGenerator;
 /// A row of pg_settings; empty texts are NULL where PostgreSQL has none.
 struct RunTimeParameter {
   std::string name, setting, unit, category, description;
-  std::string context, type;                // "user", "integer"
-  std::string minimum, maximum, choices;    // choices: {on,off}
+  std::string context, type, source;      // "user", "integer", "default"
+  std::string minimum, maximum, choices;  // choices: {on,off}
   std::string boot_value, reset_value;
 };
 
@@ -35,7 +35,7 @@ struct EvaluationContext {
   const CatalogSnapshot* catalog = nullptr;
   /// The session's random(), setseed(); null: one of the thread.
   RandomGenerator* random = nullptr;
-  /// Values of run-time parameters by lower-case name, for current_setting().
+  /// Values of run-time parameters by lower-case name, for current_setting(); valid until the next call.
   const std::string* (*show)(const void* session, const std::string& name) = nullptr;
   /// All of them, for pg_settings; null: none are told.
   std::vector<RunTimeParameter> (*run_time_parameters)(const void* session) = nullptr;

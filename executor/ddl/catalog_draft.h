@@ -51,6 +51,9 @@ class CatalogDraft {
   /// Rows of the table change with this: its counter goes up.
   void count_change(sql::Oid table) { change_.counted_changes.push_back(table); }
 
+  /// The index is committed as building, and its build begins at once.
+  void begin_build(sql::Oid index) { change_.building.push_back(index); }
+
   /// Sent to the client once the change is committed.
   void notice(std::string_view sqlstate, std::string message, std::string detail = {});
   const std::vector<sql::SqlError>& notices() const { return notices_; }

@@ -23,7 +23,9 @@ void TableAlteration::add_key(const KeyDraft& key) {
   if (!key.primary) {
     const sql::IndexState state = is_empty_ ? sql::IndexState::kReady : sql::IndexState::kBuilding;
     const sql::Oid oid = add_unique(draft_, table_, key, state, false);
-    if (!is_empty_) new_indexes_.push_back(oid);
+    if (is_empty_) return;
+    new_indexes_.push_back(oid);
+    draft_.begin_build(oid);
     return;
   }
   if (!table_.primary_key.empty()) {

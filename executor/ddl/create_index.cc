@@ -129,7 +129,11 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   }
   const bool is_empty = known && known->oid == table->oid && state.is_empty;
   index.state = is_empty ? sql::IndexState::kReady : sql::IndexState::kBuilding;
-  if (is_empty) draft.require_unchanged(table->oid, state.change_counter);
+  if (is_empty) {
+    draft.require_unchanged(table->oid, state.change_counter);
+  } else {
+    draft.begin_build(index.oid);
+  }
   const NewIndex made{table->oid, index.oid, !is_empty};
   sql::TableDef changed = *table;
   changed.indexes.push_back(std::move(index));

@@ -1,7 +1,5 @@
 #include "executor/ddl/index_build.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <exception>
 
@@ -15,8 +13,6 @@ namespace redquel::executor {
 using sql::SqlError;
 
 namespace {
-
-constexpr std::size_t kLeaseMilliseconds = 60'000;
 
 const sql::IndexDef* find_by_oid(const sql::TableDef& table, sql::Oid oid) {
   for (const sql::IndexDef& index : table.indexes) {
@@ -40,7 +36,7 @@ SqlError vanished() { return SqlError("40001", "could not build the index due to
 
 asio::awaitable<void> renew_lease(RedisClient& client, sql::Oid index) {
   CommandBatch batch;
-  batch.add("SET", fmt::format("redquel:building:{}", index), "1", "PX", kLeaseMilliseconds);
+  batch.add("SET", building_key(index), "1", "PX", kBuildLeaseMilliseconds);
   RepliesPtr replies = co_await client.execute(std::move(batch));
   replies->or_throw();
 }
@@ -87,7 +83,7 @@ asio::awaitable<void> build_indexes(DdlContext& context, sql::Oid table_oid, std
       const bool is_built = std::find(indexes.begin(), indexes.end(), index.oid) != indexes.end();
       if (is_built && index.state == sql::IndexState::kBuilding) index.state = sql::IndexState::kReady;
     }
-    for (sql::Oid oid : indexes) draft.delete_key(fmt::format("redquel:building:{}", oid));
+    for (sql::Oid oid : indexes) draft.delete_key(building_key(oid));
     draft.put(std::move(changed));
   };
   co_await change_catalog(context, make);
@@ -102,7 +98,7 @@ asio::awaitable<void> drop_indexes(DdlContext& context, sql::Oid table_oid, std:
       return std::find(indexes.begin(), indexes.end(), index.oid) != indexes.end();
     };
     if (std::erase_if(changed.indexes, is_dropped) == 0) return;
-    for (sql::Oid oid : indexes) draft.delete_key(fmt::format("redquel:building:{}", oid));
+    for (sql::Oid oid : indexes) draft.delete_key(building_key(oid));
     draft.remove_unused_structures(*table, changed);
     draft.put(std::move(changed));
   };
@@ -123,7 +119,7 @@ asio::awaitable<void> finish_removals(RedisClient& redis) {
     for (const sql::IndexDef& index : table->indexes) {
       if (index.state == sql::IndexState::kReady) continue;
       CommandBatch batch;
-      batch.add("EXISTS", fmt::format("redquel:building:{}", index.oid));
+      batch.add("EXISTS", building_key(index.oid));
       RepliesPtr replies = co_await redis.execute(std::move(batch));
       const bool is_built = replies->integer(0) == 1;
       std::vector<sql::Oid> abandoned{index.oid};

@@ -53,7 +53,7 @@ void check_schema(const CatalogDraft& draft, const RelationName& name) {
 RelationKind relation_kind(const CatalogDraft& draft, const RelationName& name) {
   check_database(draft, name);
   const sql::CatalogSnapshot& catalog = draft.catalog();
-  if (is_system_schema(name.schema) || (name.schema.empty() && name.name.starts_with("pg_"))) return RelationKind::kSystemTable;
+  if (is_system_schema(name.schema)) return RelationKind::kSystemTable;
   // The first schema of the path that has anything of that name decides.
   std::vector<std::string> path = draft.session().search_path;
   if (!name.schema.empty()) path = {name.schema};
@@ -65,7 +65,7 @@ RelationKind relation_kind(const CatalogDraft& draft, const RelationName& name) 
     }
     if (catalog.find_sequence(schema, name.name, only)) return RelationKind::kSequence;
   }
-  return RelationKind::kNone;
+  return name.schema.empty() && name.name.starts_with("pg_") ? RelationKind::kSystemTable : RelationKind::kNone;
 }
 
 TablePtr find_table(const CatalogDraft& draft, const RelationName& name) {

@@ -107,6 +107,8 @@ for i = from, to, 2 do
 end
 from, to = list()
 for i = from, to do call('INCR', ARGV[i]) end
+from, to = list()
+for i = from, to, 2 do call('SET', ARGV[i], '1', 'PX', ARGV[i + 1]) end
 call('SET', version, ARGV[2])
 return 'committed'
 )lua");
@@ -190,6 +192,9 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   arguments.begin();
   for (sql::Oid table : change.counted_changes) arguments.add(changes_key(table));
   arguments.end();
+  arguments.begin();
+  for (sql::Oid index : change.building) arguments.add(building_key(index)), arguments.add(std::to_string(kBuildLeaseMilliseconds));
+  arguments.end();
   return std::move(arguments.words);
 }
 
@@ -221,11 +226,6 @@ asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, 
   co_return std::nullopt;
 }
 
-asio::awaitable<std::string> change_counter(RedisClient& client, sql::Oid table) {
-  CommandBatch batch;
-  batch.add("GET", changes_key(table));
-  RepliesPtr replies = co_await client.execute(std::move(batch));
-  co_return std::string(replies->text(0).value_or(""));
-}
+std::string building_key(sql::Oid index) { return "redquel:building:" + std::to_string(index); }
 
 }  // namespace redquel::executor

@@ -22,6 +22,7 @@ namespace asio = boost::asio;
 //   redquel:prefixes   HASH    key prefix → what has it ("table 16384")
 //   redquel:removals   HASH    keys of dropped tables and indexes that are still to be deleted
 //   redquel:changes:N  STRING  write scripts that changed table N
+//   redquel:building:N STRING  lease: somebody is filling index N
 
 /// Everything that a change of definitions starts from.
 struct LoadedCatalog {
@@ -50,6 +51,7 @@ struct CatalogChange {
   std::vector<std::pair<std::string, std::string>> renamed_keys;  // where they exist
   /// Counters of changes that must be as they were (empty: absent): nothing was written to these tables meanwhile.
   std::vector<std::pair<sql::Oid, std::string>> unchanged_tables;
+  std::vector<sql::Oid> building;         // indexes whose build begins with this: their lease
   std::vector<sql::Oid> counted_changes;  // tables whose counter of changes goes up
   sql::Oid next_oid = 0;                  // 0: as before
 
@@ -61,7 +63,8 @@ struct CatalogChange {
 asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
                                                            CatalogChange change);
 
-/// The counter of changes of a table; empty: absent.
-asio::awaitable<std::string> change_counter(RedisClient& client, sql::Oid table);
+/// How long a build without a sign of life counts as alive.
+inline constexpr std::size_t kBuildLeaseMilliseconds = 60'000;
+std::string building_key(sql::Oid index);
 
 }  // namespace redquel::executor

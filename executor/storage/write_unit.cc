@@ -11,7 +11,6 @@
 #include "executor/storage/stored_text.h"
 #include "executor/storage/write_encoding.h"
 #include "executor/storage/write_script.h"
-#include "sql/types/compare.h"
 
 namespace redquel::executor {
 
@@ -27,17 +26,6 @@ std::size_t failure_index(std::string_view text) {
   std::size_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
-}
-
-/// Do both texts (absent: null) stand for the same value of the column? Texts that other programs wrote may be spelled otherwise.
-bool same_value(sql::Type type, std::string_view expected, std::optional<std::string_view> found) {
-  if (is_null(expected) || !found) return is_null(expected) == !found;
-  if (expected == *found) return true;
-  try {
-    return sql::equal(type, parse_stored_text(type, expected), parse_stored_text(type, *found));
-  } catch (const SqlError&) {
-    return false;
-  }
 }
 
 }  // namespace
@@ -301,121 +289,6 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     }
   }
   co_return WriteStatus::kConflict;
-}
-
-/// Reads again the rows whose fields were not as expected. False: one has another value than the statement saw. Else the
-/// difference was one of spelling, and the texts found are what the next attempt expects.
-asio::awaitable<bool> WriteUnit::reread_old_rows(RedisClient& client, std::span<const std::size_t> changes,
-                                                 ExecutionCounters* counters) {
-  CommandBatch batch;
-  for (std::size_t number : changes) {
-    const Change& change = changes_[number];
-    batch.add("HMGET", change.old_image.key, tables_[change.table].shapes[change.shape].fields);
-  }
-  RepliesPtr replies = co_await client.execute(std::move(batch), counters);
-  for (std::size_t index = 0; index < changes.size(); ++index) {
-    Change& change = changes_[changes[index]];
-    const Table& table = tables_[change.table];
-    const Shape& shape = table.shapes[change.shape];
-    const std::span<const Reply> values = replies->array(index);
-    if (values.size() != shape.fields.size() || values[shape.presence].is_nil()) co_return false;
-    for (std::size_t field = 0; field < values.size(); ++field) {
-      const std::size_t position = shape.field_columns[field];
-      const std::string& marker = table.encoder.null_marker(position);
-      if (!marker.empty() && shape.fields[field] == marker) continue;
-      std::optional<std::string_view> found;
-      if (values[field].is_text()) found = values[field].text;
-      if (!marker.empty() && !found && values[field + 1].is_nil()) found = *table.encoder.table().columns[position].missing;
-      if (!same_value(table.encoder.type(position), words_[change.old_image.texts + position], found)) co_return false;
-    }
-    for (std::size_t field = 0; field < values.size(); ++field) {
-      words_.set(change.expected + field, values[field].is_text() ? words_.store(values[field].text) : std::string_view());
-    }
-  }
-  co_return true;
-}
-
-/// Looks at the rows that own unique values which the unit wants: a row that has the value is a violation; an entry whose row is
-/// gone or has another value by now is left over, and the next attempt may take it while the row stays so.
-asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(RedisClient& client,
-                                                                             const std::vector<UniqueFailure>& failures,
-                                                                             ExecutionCounters* counters) {
-  std::vector<Violation> violations;
-  std::vector<Guard> guards;
-  std::vector<const UniqueFailure*> asked;
-  CommandBatch batch;
-  for (const UniqueFailure& failure : failures) {
-    const Change& change = changes_[failure.change];
-    const RowEncoder& encoder = tables_[change.table].encoder;
-    Guard guard;
-    try {
-      guard.key = encoder.keys().row_of_member(failure.owner);
-    } catch (const SqlError&) {  // not a member of this table: nobody's entry
-    }
-    if (guard.key.empty() || failure.owner == change.new_image.member) {
-      const std::string_view field = RowEncoder::entry(words_, change.new_image, failure.structure).first;
-      allowed_owners_[{change.table, failure.structure, std::string(field)}] = failure.owner;
-      continue;
-    }
-    guard.fields.push_back(encoder.presence_field());
-    for (std::size_t position : encoder.structures()[failure.structure].positions) {
-      const sql::ColumnDef& column = encoder.table().columns[position];
-      if (encoder.table().in_primary_key(column.number) && !encoder.keys().stores_key_column(column)) continue;
-      guard.fields.push_back(column.field);
-      if (!encoder.null_marker(position).empty()) guard.fields.push_back(encoder.null_marker(position));
-    }
-    batch.add("HMGET", guard.key, guard.fields);
-    guards.push_back(std::move(guard));
-    asked.push_back(&failure);
-  }
-  RepliesPtr replies = co_await client.execute(std::move(batch), counters);
-  for (std::size_t index = 0; index < asked.size(); ++index) {
-    const UniqueFailure& failure = *asked[index];
-    const Change& change = changes_[failure.change];
-    const RowEncoder& encoder = tables_[change.table].encoder;
-    const RowEncoder::StructureKeys& structure = encoder.structures()[failure.structure];
-    const std::span<const Reply> values = replies->array(index);
-    if (values.size() != guards[index].fields.size()) throw unexpected_reply("HMGET", "one value per field");
-    for (const Reply& value : values) {
-      guards[index].values.push_back(value.is_text() ? std::optional<std::string>(value.text) : std::nullopt);
-    }
-    const std::string_view wanted = RowEncoder::entry(words_, change.new_image, failure.structure).first;
-    bool owns = values[0].is_text();
-    if (owns) {
-      try {
-        const std::vector<sql::Datum> key = encoder.keys().decode_member(failure.owner);
-        std::vector<sql::Datum> datums;
-        std::size_t field = 1;
-        for (std::size_t position : structure.positions) {
-          const sql::ColumnDef& column = encoder.table().columns[position];
-          const auto& primary_key = encoder.table().primary_key;
-          const auto part = std::find(primary_key.begin(), primary_key.end(), column.number);
-          if (part != primary_key.end() && !encoder.keys().stores_key_column(column)) {
-            datums.push_back(key[static_cast<std::size_t>(part - primary_key.begin())]);
-            continue;
-          }
-          std::optional<std::string_view> text;
-          if (values[field].is_text()) text = values[field].text;
-          ++field;
-          if (column.missing) {
-            if (!text && values[field].is_nil()) text = *column.missing;
-            ++field;
-          }
-          datums.push_back(text ? parse_stored_text(column.type, *text) : sql::Datum());
-        }
-        owns = encoder.keys().unique_field(structure.structure.columns, datums) == wanted;
-      } catch (const SqlError&) {
-        owns = false;
-      }
-    }
-    if (owns) {
-      violations.push_back(violation_of(failure.change, failure.structure));
-    } else {
-      allowed_owners_[{change.table, failure.structure, std::string(wanted)}] = failure.owner;
-      guards_.push_back(std::move(guards[index]));
-    }
-  }
-  co_return violations;
 }
 
 }  // namespace redquel::executor

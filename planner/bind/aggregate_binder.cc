@@ -159,12 +159,15 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
            !std::ranges::any_of(call.arguments, [](const auto& e) { return sql::is_volatile(*e); });
   });
   if (known == owner.aggregates.end()) {
-    owner.aggregates.push_back({state_.new_column(), resolved.result, std::move(call)});
+    // min and max of a char(n) are one of its values: without blanks until they leave the aggregate.
+    const bool fixed_length = resolved.result.oid == sql::oid::kBpchar;
+    const sql::Type type = fixed_length ? call.arguments[0]->type : resolved.result;
+    owner.aggregates.push_back({state_.new_column(), type, std::move(call)});
     known = std::prev(owner.aggregates.end());
   }
   const ExpressionPtr value = sql::make_expression(
       known->type, sql::ColumnRef{known->column, std::string(known->call.function->name)}, start(whole));
-  return use(value, owner, start(whole));
+  return in_common_type(state_, use(value, owner, start(whole)), resolved.result);
 }
 
 }  // namespace redquel::planner

@@ -42,6 +42,9 @@ void BindState::count_query() {
 
 namespace {
 
+/// Names of objects come as text: they are looked up when the statement runs.
+Type parameter_type(Type wanted) { return sql::is_object_name_type(wanted.oid) ? sql::kText : wanted; }
+
 /// An untyped literal that names an object of the catalog, as its oid: 'emp'::regclass. nullptr: it is something else.
 ExpressionPtr read_object_name(const BindState& state, const ExpressionPtr& expression, Type target) {
   const auto* constant = std::get_if<sql::Constant>(&expression->node);
@@ -69,7 +72,7 @@ ExpressionPtr coerce(BindState& state, const ExpressionPtr& expression, Type tar
     if (ExpressionPtr named = read_object_name(state, expression, target)) return named;
   }
   if (ParameterTypes::is_undecided(*expression) && target.oid != sql::oid::kUnknown) {
-    return sql::coerce(state.parameters.decide(expression, target), target, context, state.settings.session, offset,
+    return sql::coerce(state.parameters.decide(expression, parameter_type(target)), target, context, state.settings.session, offset,
                        state.settings.now);
   }
   return sql::coerce(expression, target, context, state.settings.session, offset, state.settings.now);
@@ -80,7 +83,7 @@ ExpressionPtr try_coerce(BindState& state, const ExpressionPtr& expression, Type
     if (ExpressionPtr named = read_object_name(state, expression, target)) return named;
   }
   if (ParameterTypes::is_undecided(*expression) && target.oid != sql::oid::kUnknown) {
-    return sql::try_coerce(state.parameters.decide(expression, target), target, context, state.settings.session,
+    return sql::try_coerce(state.parameters.decide(expression, parameter_type(target)), target, context, state.settings.session,
                            state.settings.now);
   }
   return sql::try_coerce(expression, target, context, state.settings.session, state.settings.now);
@@ -106,6 +109,15 @@ Type common_type(const std::vector<ExpressionPtr>& expressions, std::string_view
     offsets.push_back(expression->offset);
   }
   return sql::resolve_common_type(types, construct, offsets);
+}
+
+ExpressionPtr in_common_type(BindState& state, const ExpressionPtr& expression, Type common) {
+  const ExpressionPtr result = coerce(state, expression, common, CastContext::kImplicit);
+  // The blanks of a char(n) are part of its value where its length is not known any more.
+  const bool loses_length = result->type.oid == sql::oid::kBpchar && result->type.modifier >= 0 && common.modifier < 0;
+  if (!loses_length) return result;
+  return sql::make_expression(common, sql::CastCall{sql::CastCall::Method::kRelabel, nullptr, false, result},
+                              result->offset);
 }
 
 ExpressionPtr make_operator(BindState& state, std::string_view name, const ExpressionPtr& left,

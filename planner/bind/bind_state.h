@@ -58,6 +58,8 @@ inline bool is_unknown(const sql::Expression& expression) { return expression.ty
 
 /// The type of CASE, UNION … over these (42804 "CASE types integer and text cannot be matched").
 sql::Type common_type(const std::vector<sql::ExpressionPtr>&, std::string_view construct);
+/// An operand of such a construct in the type of all of them.
+sql::ExpressionPtr in_common_type(BindState&, const sql::ExpressionPtr&, sql::Type common);
 /// `left name right` with the overload chosen and the operands converted; a prefix operator has no left. 42883, 42725.
 sql::ExpressionPtr make_operator(BindState&, std::string_view name, const sql::ExpressionPtr& left,
                                  const sql::ExpressionPtr& right, std::optional<std::uint32_t> offset);

@@ -16,7 +16,7 @@ ExpressionBinder::Operands ExpressionBinder::coerce_to_common(const Operands& op
   type = common_type(operands, construct);
   Operands converted;
   for (const ExpressionPtr& operand : operands)
-    converted.push_back(coerce(state_, operand, type, CastContext::kImplicit));
+    converted.push_back(in_common_type(state_, operand, type));
   return converted;
 }
 

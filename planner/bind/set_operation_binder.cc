@@ -53,7 +53,7 @@ LogicalPtr convert_side(BindState& state, const BoundQuery& side, const std::vec
   bool changed = false;
   std::vector<OutputValue> outputs;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const ExpressionPtr value = coerce(state, values[i], types[i], sql::CastContext::kImplicit);
+    const ExpressionPtr value = in_common_type(state, values[i], types[i]);
     changed = changed || value != values[i] || side.unknowns[i];
     outputs.push_back({value, side.plan->columns[i].name});
   }

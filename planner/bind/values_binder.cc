@@ -76,7 +76,7 @@ BoundQuery bind_values(BindState& state, QueryLevel* outer, WithItem* with, cons
     for (const Row& row : rows) values.push_back(row[column]);
     types.push_back(common_type(values, "VALUES"));
     names.push_back(fmt::format("column{}", column + 1));
-    for (Row& row : rows) row[column] = coerce(state, row[column], types.back(), sql::CastContext::kImplicit);
+    for (Row& row : rows) row[column] = in_common_type(state, row[column], types.back());
     query.offsets.push_back(values[0]->offset);
     query.unknowns.push_back(nullptr);
   }

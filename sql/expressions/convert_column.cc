@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "sql/functions/object_names.h"
+#include "sql/functions/padded_text.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/text_io.h"
 
@@ -63,6 +64,10 @@ ColumnPtr convert_through_text(const ColumnPtr& column, Type target, const Evalu
   const std::size_t rows = column->size();
   if (is_plain_text(target) && reads_as_text(column->type())) {
     return std::make_shared<const Column>(column->retyped(target));
+  }
+  // What reads the text sees a char(n) with its blanks.
+  if (column->type().oid == oid::kBpchar && column->type().modifier >= 0) {
+    return convert_through_text(std::make_shared<const Column>(with_padding(column)->retyped(kText)), target, context);
   }
   if (!column->is_constant() || rows == 0) return convert_rows(*column, target, rows, context);
   return std::make_shared<const Column>(

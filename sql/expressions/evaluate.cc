@@ -7,6 +7,7 @@
 #include "sql/expressions/constant_set.h"
 #include "sql/expressions/convert_column.h"
 #include "sql/expressions/row_selection.h"
+#include "sql/functions/padded_text.h"
 #include "sql/types/array_text.h"
 #include "sql/types/compare.h"
 #include "sql/types/text_io.h"
@@ -65,6 +66,8 @@ class Evaluator {
       case CastCall::Method::kFunction:
         return cast.function->kernel({&operand, 1}, size(), type, context_);
       case CastCall::Method::kRelabel:
+        // A char(n) that loses its length takes its blanks along.
+        if (operand->type().oid == oid::kBpchar) return share(with_padding(operand)->retyped(type));
         return share(operand->retyped(type));
       case CastCall::Method::kInputOutput:
         return convert_through_text(operand, type, context_);

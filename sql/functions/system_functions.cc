@@ -10,6 +10,7 @@
 #include "sql/functions/object_names.h"
 #include "sql/functions/random_generator.h"
 #include "sql/types/datetime.h"
+#include "sql/types/numeric.h"
 
 namespace redquel::sql {
 namespace {

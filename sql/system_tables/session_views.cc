@@ -12,7 +12,7 @@ void settings(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& c
   if (context.run_time_parameters == nullptr) return;
   for (const RunTimeParameter& parameter : context.run_time_parameters(context.session)) {
     out.add(parameter.name, parameter.setting, null_if_empty(parameter.unit), parameter.category, parameter.description, kNull,
-            parameter.context, parameter.type, null_if_empty(parameter.minimum), null_if_empty(parameter.maximum),
+            parameter.context, parameter.type, parameter.source, null_if_empty(parameter.minimum), null_if_empty(parameter.maximum),
             null_if_empty(parameter.choices), parameter.boot_value, parameter.reset_value, kNull, kNull, false);
   }
 }

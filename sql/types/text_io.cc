@@ -242,7 +242,6 @@ void format_value(const Column& column, std::size_t row, const SessionSettings& 
     const std::string_view text = column.get<std::string_view>(row);
     if (output_is_storage_form(type, settings)) {
       out += text;
-      if (type.oid == oid::kBpchar) append_padding(type, text, out);
     } else {
       format_value(type, parse_value(type, text, {}), settings, out);
     }
@@ -277,6 +276,7 @@ bool output_depends_on_settings(Type type) {
 
 bool output_is_storage_form(Type type, const SessionSettings& settings) {
   switch (type.oid) {
+    case oid::kBpchar: return type.modifier < 0;  // else its blanks are put back
     case oid::kDate:
     case oid::kTimestamp: return settings.date_style == DateStyle::kIso;
     case oid::kTimestamptz: {

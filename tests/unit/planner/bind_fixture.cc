@@ -96,11 +96,14 @@ std::string bound(const std::string& statement, std::vector<Type> parameter_type
                     [](const BoundStatement& result) { return "\n" + to_string(result.plan); });
 }
 
-std::string parameters_of(const std::string& statement, std::vector<Type> declared) {
-  return with_bound(statement, std::move(declared), [](const BoundStatement& result) {
-    std::string text;
-    for (Type type : result.parameter_types) text += (text.empty() ? "" : ", ") + sql::format_type(type);
-    return text;
+std::string described(const std::string& statement, std::vector<Type> parameter_types) {
+  return with_bound(statement, std::move(parameter_types), [](const BoundStatement& result) {
+    std::string text = "ok:", types;
+    for (const LogicalColumn& column : result.plan->columns) {
+      text += fmt::format(" {} {},", column.name, sql::format_type(column.type));
+    }
+    for (Type type : result.parameter_types) types += (types.empty() ? "" : ", ") + sql::format_type(type);
+    return types.empty() ? text : fmt::format("{} ({})", text, types);
   });
 }
 

@@ -18,9 +18,9 @@ namespace redquel::planner {
 ///   CREATE TABLE ida(id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, v int, e varchar(10) UNIQUE);
 sql::CatalogSnapshot test_catalog();
 
-/// The plan of a statement as text; a SqlError as "SQLSTATE@position message", with detail and hint behind " | ".
+/// The plan of a statement as text, behind an empty line. A SqlError as "SQLSTATE@offset message | detail | hint".
 std::string bound(const std::string& statement, std::vector<sql::Type> parameter_types = {});
-/// The inferred types: "integer, text".
-std::string parameters_of(const std::string& statement, std::vector<sql::Type> declared = {});
+/// The result's columns, and the parameters' types where there are any: "ok: a integer, b text, (bigint)"; errors as above.
+std::string described(const std::string& statement, std::vector<sql::Type> parameter_types = {});
 
 }  // namespace redquel::planner

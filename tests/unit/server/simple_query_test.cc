@@ -18,7 +18,7 @@ TEST(SimpleQuery, TheErrorEndsTheString) {
   RunningServer server;
   auto client = server.client();
   EXPECT_EQ(client->ask(query("SELECT rows(1); SELECT divide(); SELECT rows(3)")),
-            (Lines{"T", "D 1", "C SELECT 1", "T", "E 22012 division by zero", "Z I"}));
+            (Lines{"T", "D 1", "C SELECT 1", "E 22012 division by zero", "Z I"}));
   // Nothing runs where one of them does not parse.
   const int prepared = server.counters().prepared;
   EXPECT_EQ(client->ask(query("SELECT rows(1); SELEC")), (Lines{"E 42601 syntax error at or near \"SELEC\"", "Z I"}));
@@ -88,7 +88,7 @@ TEST(SimpleQuery, TransactionsAreHonest) {
 TEST(SimpleQuery, NoticesFollowClientMinMessages) {
   RunningServer server;
   auto client = server.client();
-  EXPECT_EQ(client->ask(query("SELECT notice()")), (Lines{"T", "N 00000 well", "D 1", "C SELECT 1", "Z I"}));
+  EXPECT_EQ(client->ask(query("SELECT notice()")), (Lines{"N 00000 well", "T", "D 1", "C SELECT 1", "Z I"}));
   client->ask(query("SET client_min_messages = warning"));
   EXPECT_EQ(client->ask(query("SELECT notice()")), (Lines{"T", "D 1", "C SELECT 1", "Z I"}));
 }
@@ -110,7 +110,7 @@ TEST(SimpleQuery, SqlPrepare) {
             (Lines{"E 42P05 prepared statement \"p\" already exists", "Z I"}));
   EXPECT_EQ(client->ask(query("EXECUTE p")), (Lines{"T", "D 1", "D 2", "C SELECT 2", "Z I"}));
   EXPECT_EQ(client->ask(query("EXECUTE p(1)")),
-            (Lines{"T", "E 42601 wrong number of parameters for prepared statement \"p\"", "Z I"}));
+            (Lines{"E 42601 wrong number of parameters for prepared statement \"p\"", "Z I"}));
   EXPECT_EQ(client->ask(query("DEALLOCATE p; EXECUTE p")),
             (Lines{"C DEALLOCATE", "E 26000 prepared statement \"p\" does not exist", "Z I"}));
   EXPECT_EQ(client->ask(query("DISCARD ALL")), (Lines{"C DISCARD ALL", "Z I"}));

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redquel::sql {
+
+/// What a template pattern of to_char(timestamp) and to_timestamp(text) stands for (manual, table 9.27). Upper and lower case spell
+/// the same field; names also print in the case they are written in.
+enum class DateField : std::uint8_t {
+  kEra, kMeridiem, kCentury, kDayName, kDayAbbreviation, kDayOfYear, kDay, kDayOfWeek, kFraction, kFixed, kHour24, kHour12,
+  kIsoDayOfYear, kIsoDayOfWeek, kIsoWeek, kIsoYear, kJulian, kMinute, kMonth, kMonthName, kMonthAbbreviation, kMillisecond,
+  kOffset, kQuarter, kRomanMonth, kSecondOfDay, kSecond, kZoneHours, kZoneMinutes, kZoneName, kMicrosecond, kWeek,
+  kWeekOfMonth, kYearWithComma, kYear,
+};
+
+enum class LetterCase : std::uint8_t { kUpper, kCapital, kLower };
+
+struct DatePattern {
+  std::string_view name;
+  DateField field;
+  LetterCase letters;
+  std::uint8_t digits = 0;  // of years and fractions
+  bool dotted = false;      // A.D., p.m.
+};
+
+/// Does the pattern read digits? Then a number before it has a fixed width.
+bool reads_digits(DateField field);
+bool is_iso_field(DateField field);
+bool is_gregorian_field(DateField field);
+
+struct PictureItem {
+  enum class Kind : std::uint8_t { kField, kCharacter, kSeparator, kSpace } kind;
+  const DatePattern* pattern = nullptr;
+  bool fill_mode = false;   // FM: no padding
+  bool translated = false;  // TM
+  enum class Ordinal : std::uint8_t { kNone, kUpper, kLower } ordinal = Ordinal::kNone;
+  std::string_view character;
+};
+
+/// Views into the text.
+std::vector<PictureItem> parse_datetime_picture(std::string_view picture);
+/// Printable ASCII that is neither a letter nor a digit.
+bool is_separator(char c);
+bool is_blank(char c);
+
+inline constexpr std::string_view kMonthNames[] = {"January", "February", "March",     "April",   "May",      "June",
+                                                   "July",    "August",   "September", "October", "November", "December"};
+inline constexpr std::string_view kDayNames[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                                 "Thursday", "Friday", "Saturday"};
+inline constexpr std::string_view kRomanMonths[] = {"I",   "II",   "III", "IV", "V",  "VI",
+                                                    "VII", "VIII", "IX",  "X",  "XI", "XII"};
+
+/// "ST", "ND", "RD" or "TH" behind these digits.
+std::string_view ordinal_suffix(std::string_view digits, bool upper);
+
+}  // namespace redquel::sql
