@@ -17,16 +17,26 @@ constexpr std::size_t kFirstBlock = 1024, kLargestBlock = 256 * 1024;
 
 Column::Values empty_values(Storage storage) {
   switch (storage) {
-    case Storage::kBool: return std::vector<std::uint8_t>();
-    case Storage::kInt2: return std::vector<std::int16_t>();
-    case Storage::kInt4: return std::vector<std::int32_t>();
-    case Storage::kInt8: return std::vector<std::int64_t>();
-    case Storage::kFloat4: return std::vector<float>();
-    case Storage::kFloat8: return std::vector<double>();
-    case Storage::kNumeric: return std::vector<Numeric>();
-    case Storage::kText: return std::vector<std::string_view>();
-    case Storage::kInterval: return std::vector<Interval>();
-    case Storage::kUuid: return std::vector<Uuid>();
+    case Storage::kBool:
+      return std::vector<std::uint8_t>();
+    case Storage::kInt2:
+      return std::vector<std::int16_t>();
+    case Storage::kInt4:
+      return std::vector<std::int32_t>();
+    case Storage::kInt8:
+      return std::vector<std::int64_t>();
+    case Storage::kFloat4:
+      return std::vector<float>();
+    case Storage::kFloat8:
+      return std::vector<double>();
+    case Storage::kNumeric:
+      return std::vector<Numeric>();
+    case Storage::kText:
+      return std::vector<std::string_view>();
+    case Storage::kInterval:
+      return std::vector<Interval>();
+    case Storage::kUuid:
+      return std::vector<Uuid>();
   }
   return std::vector<std::string_view>();
 }
@@ -194,13 +204,27 @@ Column Column::decode() const {
       }
     };
     switch (type_.oid) {
-      case oid::kInt4: parse_all([](std::string_view text) { return parse_int4(text); }); break;
-      case oid::kInt8: parse_all([](std::string_view text) { return parse_int8(text); }); break;
-      case oid::kFloat8: parse_all([](std::string_view text) { return parse_float8(text); }); break;
-      case oid::kNumeric: parse_all([](std::string_view text) { return Numeric::parse(text); }); break;
-      case oid::kDate: parse_all([&](std::string_view text) { return parse_date(text, stored); }); break;
-      case oid::kTimestamp: parse_all([&](std::string_view text) { return parse_timestamp(text, stored); }); break;
-      case oid::kTimestamptz: parse_all([&](std::string_view text) { return parse_timestamptz(text, stored); }); break;
+      case oid::kInt4:
+        parse_all([](std::string_view text) { return parse_int4(text); });
+        break;
+      case oid::kInt8:
+        parse_all([](std::string_view text) { return parse_int8(text); });
+        break;
+      case oid::kFloat8:
+        parse_all([](std::string_view text) { return parse_float8(text); });
+        break;
+      case oid::kNumeric:
+        parse_all([](std::string_view text) { return Numeric::parse(text); });
+        break;
+      case oid::kDate:
+        parse_all([&](std::string_view text) { return parse_date(text, stored); });
+        break;
+      case oid::kTimestamp:
+        parse_all([&](std::string_view text) { return parse_timestamp(text, stored); });
+        break;
+      case oid::kTimestamptz:
+        parse_all([&](std::string_view text) { return parse_timestamptz(text, stored); });
+        break;
       default:
         for (std::size_t i = 0; i < texts.size(); ++i) {
           if (!nulls_.empty() && nulls_[i] != 0) {
@@ -251,7 +275,8 @@ Batch Batch::gather(std::span<const std::uint32_t> picked) const {
   Batch result;
   result.rows = picked.size();
   result.columns.reserve(columns.size());
-  for (const ColumnPtr& column : columns) result.columns.push_back(std::make_shared<const Column>(column->gather(picked)));
+  for (const ColumnPtr& column : columns)
+    result.columns.push_back(std::make_shared<const Column>(column->gather(picked)));
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "executor/operators/event_loop_turn.h"
 #include "executor/operators/operators.h"
+#include "executor/tables/engine_functions.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -45,6 +46,7 @@ class FunctionScanOperator final : public Operator {
 
 OperatorPtr make_function_scan(const planner::PhysicalNode&, const planner::PhysicalFunctionScan& plan,
                                ExecutionContext& context) {
+  if (!plan.function->open) return make_engine_function(plan, context);
   return std::make_unique<FunctionScanOperator>(plan, context);
 }
 

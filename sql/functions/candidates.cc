@@ -33,6 +33,13 @@ bool accepts(std::span<const Oid> signature, std::span<const Oid> arguments) {
   return is_consistent(signature, arguments);
 }
 
+/// A row of the table for one element type that stands for PostgreSQL's polymorphic one (anyarray || anyelement): its element
+/// argument is no exact match, or 'x' || 5 would become an array of integers.
+bool stands_for_polymorphic(std::span<const Oid> signature, std::size_t slot) {
+  const TypeInfo* info = find_type(signature[slot]);
+  return info != nullptr && info->array != 0 && std::ranges::find(signature, info->array) != signature.end();
+}
+
 /// Leaves the candidates that score highest.
 template <class Score>
 void keep_best(std::vector<std::size_t>& candidates, const Score& score) {
@@ -141,7 +148,9 @@ Choice choose_candidate(std::span<const std::vector<Oid>> signatures, std::span<
   const auto is_known = [&](std::size_t slot) { return arguments[slot] != oid::kUnknown; };
   keep_best(candidates, [&](std::size_t candidate) {
     int exact = 0;
-    for (std::size_t i = 0; i < arguments.size(); ++i) exact += is_known(i) && signatures[candidate][i] == arguments[i];
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      exact += is_known(i) && signatures[candidate][i] == arguments[i] && !stands_for_polymorphic(signatures[candidate], i);
+    }
     return exact;
   });
   if (decided()) return found();
@@ -150,7 +159,7 @@ Choice choose_candidate(std::span<const std::vector<Oid>> signatures, std::span<
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Oid declared = signatures[candidate][i];
       const bool preferred = category_of(declared) == category_of(arguments[i]) && is_preferred(declared);
-      good += is_known(i) && (declared == arguments[i] || preferred);
+      good += is_known(i) && (declared == arguments[i] || preferred) && !stands_for_polymorphic(signatures[candidate], i);
     }
     return good;
   });

@@ -18,6 +18,7 @@ std::vector<ScalarFunction> format_functions();
 std::vector<ScalarFunction> regexp_functions();
 std::vector<ScalarFunction> datetime_functions();
 std::vector<ScalarFunction> datetime_arithmetic_functions();
+std::vector<ScalarFunction> to_char_functions();
 std::vector<ScalarFunction> system_functions();
 std::vector<ScalarFunction> catalog_functions();
 std::vector<ScalarFunction> array_functions();
@@ -36,5 +37,6 @@ std::vector<AggregateFunction> array_aggregates();
 
 std::vector<TableFunction> series_functions();
 std::vector<TableFunction> array_table_functions();
+std::vector<TableFunction> engine_functions();
 
 }  // namespace redquel::sql

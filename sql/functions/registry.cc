@@ -42,6 +42,7 @@ const NamedTable<ScalarFunction>& functions() {
       regexp_functions(),
       datetime_functions(),
       datetime_arithmetic_functions(),
+      to_char_functions(),
       system_functions(),
       catalog_functions(),
       array_functions(),
@@ -61,7 +62,7 @@ const NamedTable<AggregateFunction>& aggregates() {
 }
 
 const NamedTable<TableFunction>& table_functions() {
-  static const NamedTable<TableFunction> table({series_functions(), array_table_functions()});
+  static const NamedTable<TableFunction> table({series_functions(), array_table_functions(), engine_functions()});
   return table;
 }
 

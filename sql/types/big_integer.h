@@ -26,8 +26,8 @@ cpp_int parse_decimal(std::string_view digits);
 /// value / divisor, half away from zero; divisor > 0.
 cpp_int divide_rounded(const cpp_int& value, const cpp_int& divisor);
 
-/// PostgreSQL keeps numerics in groups of four digits and derives result scales from them: the exponent (base 10000) of the
-/// first group and that group; both 0 for 0.
+/// PostgreSQL keeps numerics in groups of four digits and derives result scales from them: the exponent (base 10000) of
+/// the first group and that group; both 0 for 0.
 struct LeadingGroup {
   int weight = 0;
   int digits = 0;

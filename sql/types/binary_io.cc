@@ -95,17 +95,24 @@ std::string decode_text(BinaryReader& reader) {
 
 Datum decode(Type type, BinaryReader& reader) {
   switch (type.oid) {
-    case oid::kBool: return reader.byte() != 0;
-    case oid::kInt2: return static_cast<std::int16_t>(reader.integer<std::uint16_t>());
+    case oid::kBool:
+      return reader.byte() != 0;
+    case oid::kInt2:
+      return static_cast<std::int16_t>(reader.integer<std::uint16_t>());
     case oid::kInt4:
     case oid::kOid:
     case oid::kRegclass:
     case oid::kRegtype:
-    case oid::kRegproc: return static_cast<std::int32_t>(reader.integer<std::uint32_t>());
-    case oid::kInt8: return static_cast<std::int64_t>(reader.integer<std::uint64_t>());
-    case oid::kFloat4: return std::bit_cast<float>(reader.integer<std::uint32_t>());
-    case oid::kFloat8: return std::bit_cast<double>(reader.integer<std::uint64_t>());
-    case oid::kNumeric: return decode_numeric(reader);
+    case oid::kRegproc:
+      return static_cast<std::int32_t>(reader.integer<std::uint32_t>());
+    case oid::kInt8:
+      return static_cast<std::int64_t>(reader.integer<std::uint64_t>());
+    case oid::kFloat4:
+      return std::bit_cast<float>(reader.integer<std::uint32_t>());
+    case oid::kFloat8:
+      return std::bit_cast<double>(reader.integer<std::uint64_t>());
+    case oid::kNumeric:
+      return decode_numeric(reader);
     case oid::kChar: {
       const std::string_view byte = reader.take(1);
       return std::string(byte[0] == '\0' ? std::string_view() : byte);
@@ -113,7 +120,8 @@ Datum decode(Type type, BinaryReader& reader) {
     case oid::kText:
     case oid::kVarchar:
     case oid::kBpchar:
-    case oid::kUnknown: return decode_text(reader);
+    case oid::kUnknown:
+      return decode_text(reader);
     case oid::kName: {
       std::string name = decode_text(reader);
       if (name.size() > 63) {
@@ -126,7 +134,8 @@ Datum decode(Type type, BinaryReader& reader) {
       check_json(text);
       return text;
     }
-    case oid::kBytea: return std::string(reader.rest());
+    case oid::kBytea:
+      return std::string(reader.rest());
     case oid::kDate: {
       const auto date = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
       if (is_finite_date(date) && (date < kMinDate || date >= kEndDate)) throw SqlError("22008", "date out of range");
@@ -138,7 +147,8 @@ Datum decode(Type type, BinaryReader& reader) {
       return time;
     }
     case oid::kTimestamp:
-    case oid::kTimestamptz: return decode_timestamp(reader);
+    case oid::kTimestamptz:
+      return decode_timestamp(reader);
     case oid::kInterval: {
       Interval interval;
       interval.microseconds = static_cast<std::int64_t>(reader.integer<std::uint64_t>());
@@ -151,7 +161,8 @@ Datum decode(Type type, BinaryReader& reader) {
       std::memcpy(uuid.bytes.data(), reader.take(uuid.bytes.size()).data(), uuid.bytes.size());
       return uuid;
     }
-    default: throw SqlError("42883", fmt::format("no binary input function available for type {}", format_type(type)));
+    default:
+      throw SqlError("42883", fmt::format("no binary input function available for type {}", format_type(type)));
   }
 }
 
@@ -205,16 +216,36 @@ void encode_binary(const Column& column, std::size_t row, std::string& out) {
     return;
   }
   switch (storage_of(type)) {
-    case Storage::kBool: encode(type, column.get<bool>(row), out); break;
-    case Storage::kInt2: encode(type, column.get<std::int16_t>(row), out); break;
-    case Storage::kInt4: encode(type, column.get<std::int32_t>(row), out); break;
-    case Storage::kInt8: encode(type, column.get<std::int64_t>(row), out); break;
-    case Storage::kFloat4: encode(type, column.get<float>(row), out); break;
-    case Storage::kFloat8: encode(type, column.get<double>(row), out); break;
-    case Storage::kNumeric: encode(type, column.ref<Numeric>(row), out); break;
-    case Storage::kText: encode(type, column.get<std::string_view>(row), out); break;
-    case Storage::kInterval: encode(type, column.get<Interval>(row), out); break;
-    case Storage::kUuid: encode(type, column.get<Uuid>(row), out); break;
+    case Storage::kBool:
+      encode(type, column.get<bool>(row), out);
+      break;
+    case Storage::kInt2:
+      encode(type, column.get<std::int16_t>(row), out);
+      break;
+    case Storage::kInt4:
+      encode(type, column.get<std::int32_t>(row), out);
+      break;
+    case Storage::kInt8:
+      encode(type, column.get<std::int64_t>(row), out);
+      break;
+    case Storage::kFloat4:
+      encode(type, column.get<float>(row), out);
+      break;
+    case Storage::kFloat8:
+      encode(type, column.get<double>(row), out);
+      break;
+    case Storage::kNumeric:
+      encode(type, column.ref<Numeric>(row), out);
+      break;
+    case Storage::kText:
+      encode(type, column.get<std::string_view>(row), out);
+      break;
+    case Storage::kInterval:
+      encode(type, column.get<Interval>(row), out);
+      break;
+    case Storage::kUuid:
+      encode(type, column.get<Uuid>(row), out);
+      break;
   }
 }
 

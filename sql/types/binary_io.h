@@ -10,9 +10,9 @@
 
 namespace redquel::sql {
 
-/// PostgreSQL's receive function of the type: network byte order. 08P01 "insufficient data left in message" where it is too
-/// short, 22P03 "incorrect binary data format" where bytes are left over (the caller knows the parameter's number), and the
-/// type's own range errors. 42883 `no binary input function available for type …` where there is none.
+/// PostgreSQL's receive function of the type: network byte order. 08P01 "insufficient data left in message" where it is
+/// too short, 22P03 "incorrect binary data format" where bytes are left over (the caller knows the parameter's number),
+/// and the type's own range errors. 42883 `no binary input function available for type …` where there is none.
 Datum decode_binary(Type type, std::string_view bytes);
 
 /// PostgreSQL's send function; the value is not NULL. Only the value's bytes, without their length.

@@ -65,7 +65,9 @@ std::string parse_bytea(std::string_view text) {
   if (text.size() >= 2 && text[0] == '\\' && text[1] == 'x') return parse_hex_bytea(text.substr(2));
   std::string bytes;
   bytes.reserve(text.size());
-  const auto octal = [&](std::size_t at, char largest) { return at < text.size() && text[at] >= '0' && text[at] <= largest; };
+  const auto octal = [&](std::size_t at, char largest) {
+    return at < text.size() && text[at] >= '0' && text[at] <= largest;
+  };
   for (std::size_t i = 0; i < text.size();) {
     if (text[i] != '\\') {
       bytes.push_back(text[i++]);
@@ -112,7 +114,9 @@ void append_bytea(std::string_view bytes, ByteaOutput style, std::string& out) {
 }
 
 Uuid parse_uuid(std::string_view text) {
-  const auto invalid = [&] { return SqlError("22P02", fmt::format("invalid input syntax for type uuid: \"{}\"", text)); };
+  const auto invalid = [&] {
+    return SqlError("22P02", fmt::format("invalid input syntax for type uuid: \"{}\"", text));
+  };
   Uuid uuid;
   std::string_view rest = text;
   const bool braces = !rest.empty() && rest.front() == '{';

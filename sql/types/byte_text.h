@@ -16,7 +16,8 @@ void append_bytea(std::string_view bytes, ByteaOutput style, std::string& out);
 Uuid parse_uuid(std::string_view text);
 void append_uuid(const Uuid& uuid, std::string& out);
 
-/// Every text that a client sends passes here once: 22021 `invalid byte sequence for encoding "UTF8": 0xff`, also for 0x00.
+/// Every text that a client sends passes here once: 22021 `invalid byte sequence for encoding "UTF8": 0xff`, also for
+/// 0x00.
 void check_utf8(std::string_view bytes);
 bool is_valid_utf8(std::string_view bytes);
 /// Characters of valid UTF-8.

@@ -38,7 +38,8 @@ int compare_values(Oid type, const T& a, const T& b) {
   } else if constexpr (std::is_same_v<T, Uuid>) {
     return std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size());
   } else if constexpr (std::is_same_v<T, std::int32_t>) {
-    if (is_unsigned(type)) return compare_values<std::int64_t>(type, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
+    if (is_unsigned(type))
+      return compare_values<std::int64_t>(type, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
     return (a > b) - (a < b);
   } else {
     return (a > b) - (a < b);
@@ -74,16 +75,26 @@ std::uint64_t hash_value(Oid type, const T& value) {
 template <class Use>
 auto with_storage(Storage storage, Use use) {
   switch (storage) {
-    case Storage::kBool: return use(std::type_identity<bool>());
-    case Storage::kInt2: return use(std::type_identity<std::int16_t>());
-    case Storage::kInt4: return use(std::type_identity<std::int32_t>());
-    case Storage::kInt8: return use(std::type_identity<std::int64_t>());
-    case Storage::kFloat4: return use(std::type_identity<float>());
-    case Storage::kFloat8: return use(std::type_identity<double>());
-    case Storage::kNumeric: return use(std::type_identity<Numeric>());
-    case Storage::kText: return use(std::type_identity<std::string_view>());
-    case Storage::kInterval: return use(std::type_identity<Interval>());
-    case Storage::kUuid: break;
+    case Storage::kBool:
+      return use(std::type_identity<bool>());
+    case Storage::kInt2:
+      return use(std::type_identity<std::int16_t>());
+    case Storage::kInt4:
+      return use(std::type_identity<std::int32_t>());
+    case Storage::kInt8:
+      return use(std::type_identity<std::int64_t>());
+    case Storage::kFloat4:
+      return use(std::type_identity<float>());
+    case Storage::kFloat8:
+      return use(std::type_identity<double>());
+    case Storage::kNumeric:
+      return use(std::type_identity<Numeric>());
+    case Storage::kText:
+      return use(std::type_identity<std::string_view>());
+    case Storage::kInterval:
+      return use(std::type_identity<Interval>());
+    case Storage::kUuid:
+      break;
   }
   return use(std::type_identity<Uuid>());
 }

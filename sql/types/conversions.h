@@ -12,8 +12,9 @@
 
 namespace redquel::sql {
 
-// Casts between types as plain functions over plain values; the cast table lists which of them are implicit. Casts from and
-// to text are the types' input and output functions (text_io.h). Overflow: 22003 "integer out of range" and the like.
+// Casts between types as plain functions over plain values; the cast table lists which of them are implicit. Casts from
+// and to text are the types' input and output functions (text_io.h). Overflow: 22003 "integer out of range" and the
+// like.
 
 std::int16_t int2_from(std::int32_t value);
 std::int16_t int2_from(std::int64_t value);

@@ -13,8 +13,9 @@
 
 namespace redquel::sql {
 
-// Dates are days since 2000-01-01, times of day µs since midnight (24:00:00 included), timestamps µs since 2000-01-01 00:00
-// (timestamptz: of UTC). The extreme integers are ±infinity. PostgreSQL's manual 8.5 and appendix B describe the texts.
+// Dates are days since 2000-01-01, times of day µs since midnight (24:00:00 included), timestamps µs since 2000-01-01
+// 00:00 (timestamptz: of UTC). The extreme integers are ±infinity. PostgreSQL's manual 8.5 and appendix B describe the
+// texts.
 
 inline constexpr std::int64_t kMicrosecondsPerSecond = 1'000'000;
 inline constexpr std::int64_t kMicrosecondsPerMinute = 60 * kMicrosecondsPerSecond;
@@ -33,7 +34,9 @@ inline constexpr std::int32_t kMinDate = -kEpochJulian, kEndDate = 2147483494 - 
 inline constexpr std::int64_t kMinTimestamp = -211813488000000000, kEndTimestamp = 9223371331200000000;
 
 inline bool is_finite_date(std::int32_t date) { return date != kDateInfinity && date != kDateNegativeInfinity; }
-inline bool is_finite_timestamp(std::int64_t ts) { return ts != kTimestampInfinity && ts != kTimestampNegativeInfinity; }
+inline bool is_finite_timestamp(std::int64_t ts) {
+  return ts != kTimestampInfinity && ts != kTimestampNegativeInfinity;
+}
 
 // ---- calendar -----------------------------------------------------------------------------------------------------
 
@@ -146,7 +149,8 @@ std::optional<Numeric> extract_from_interval(std::string_view field, const Inter
 /// date_bin(stride, source, origin); the same for both kinds of timestamp.
 std::int64_t date_bin(const Interval& stride, std::int64_t source, std::int64_t origin);
 
-// ---- construction (22008 "date field value out of range: …") ------------------------------------------------------------
+// ---- construction (22008 "date field value out of range: …")
+// ------------------------------------------------------------
 
 std::int32_t make_date(std::int32_t year, std::int32_t month, std::int32_t day);
 std::int64_t make_time(std::int32_t hour, std::int32_t minute, double seconds);
@@ -156,8 +160,8 @@ std::int64_t make_timestamptz(std::int32_t year, std::int32_t month, std::int32_
                               std::int32_t minute, double seconds, const TimeZone& zone);
 std::int64_t make_timestamptz(std::int32_t year, std::int32_t month, std::int32_t day, std::int32_t hour,
                               std::int32_t minute, double seconds, std::string_view zone);
-Interval make_interval(std::int32_t years, std::int32_t months, std::int32_t weeks, std::int32_t days, std::int32_t hours,
-                       std::int32_t minutes, double seconds);
+Interval make_interval(std::int32_t years, std::int32_t months, std::int32_t weeks, std::int32_t days,
+                       std::int32_t hours, std::int32_t minutes, double seconds);
 /// to_timestamp(double): seconds since 1970; NaN and out of range 22008.
 std::int64_t timestamptz_from_epoch(double seconds);
 

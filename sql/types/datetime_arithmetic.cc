@@ -103,7 +103,9 @@ std::int64_t add_shift(std::int64_t timestamp, const Shift& shift, const TimeZon
 
 }  // namespace
 
-std::int64_t add_interval(std::int64_t timestamp, const Interval& interval) { return add_shift(timestamp, Shift(interval)); }
+std::int64_t add_interval(std::int64_t timestamp, const Interval& interval) {
+  return add_shift(timestamp, Shift(interval));
+}
 
 std::int64_t add_interval(std::int64_t timestamp, const Interval& interval, const TimeZone& zone) {
   return add_shift(timestamp, Shift(interval), zone);
@@ -118,7 +120,8 @@ std::int64_t subtract_interval(std::int64_t timestamp, const Interval& interval,
 }
 
 Interval subtract_timestamps(std::int64_t a, std::int64_t b) {
-  if (!is_finite_timestamp(a) || !is_finite_timestamp(b)) throw SqlError("22008", "cannot subtract infinite timestamps");
+  if (!is_finite_timestamp(a) || !is_finite_timestamp(b))
+    throw SqlError("22008", "cannot subtract infinite timestamps");
   std::int64_t difference = 0;
   if (__builtin_sub_overflow(a, b, &difference)) throw SqlError("22008", "interval out of range");
   return justify_hours({difference, 0, 0});
@@ -164,7 +167,9 @@ std::int64_t apply_timestamp_modifier(std::int64_t timestamp, std::int32_t modif
   return -((-timestamp + unit / 2) / unit * unit);
 }
 
-std::int64_t apply_time_modifier(std::int64_t time, std::int32_t modifier) { return apply_timestamp_modifier(time, modifier); }
+std::int64_t apply_time_modifier(std::int64_t time, std::int32_t modifier) {
+  return apply_timestamp_modifier(time, modifier);
+}
 
 // ---- time zones -----------------------------------------------------------------------------------------------------
 

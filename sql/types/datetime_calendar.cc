@@ -6,8 +6,8 @@
 namespace redquel::sql {
 namespace {
 
-constexpr std::int64_t kDaysPerEra = 146097;                // 400 years
-constexpr std::int64_t kEpochFromMarchOfYear0 = 730425;     // 0000-03-01 to 2000-01-01
+constexpr std::int64_t kDaysPerEra = 146097;             // 400 years
+constexpr std::int64_t kEpochFromMarchOfYear0 = 730425;  // 0000-03-01 to 2000-01-01
 
 }  // namespace
 

@@ -41,11 +41,12 @@ CivilTime checked_date(std::int32_t year, std::int32_t month, std::int32_t day) 
 std::int64_t checked_time(std::int32_t hour, std::int32_t minute, double seconds) {
   const double microseconds = std::rint(seconds * 1e6);
   if (hour >= 0 && hour <= 24 && minute >= 0 && minute < 60 && microseconds >= 0 && microseconds <= 60e6) {
-    const std::int64_t time = hour * kMicrosecondsPerHour + minute * kMicrosecondsPerMinute +
-                              static_cast<std::int64_t>(microseconds);
+    const std::int64_t time =
+        hour * kMicrosecondsPerHour + minute * kMicrosecondsPerMinute + static_cast<std::int64_t>(microseconds);
     if (time <= kMicrosecondsPerDay) return time;
   }
-  throw SqlError("22008", fmt::format("time field value out of range: {}:{:02}:{}", hour, minute, seconds_text(seconds)));
+  throw SqlError("22008",
+                 fmt::format("time field value out of range: {}:{:02}:{}", hour, minute, seconds_text(seconds)));
 }
 
 /// A number with sign, an abbreviation or a name; seconds east, or the zone that decides.
@@ -79,7 +80,9 @@ std::int32_t make_date(std::int32_t year, std::int32_t month, std::int32_t day) 
   return days_from_civil(civil.year, civil.month, civil.day);
 }
 
-std::int64_t make_time(std::int32_t hour, std::int32_t minute, double seconds) { return checked_time(hour, minute, seconds); }
+std::int64_t make_time(std::int32_t hour, std::int32_t minute, double seconds) {
+  return checked_time(hour, minute, seconds);
+}
 
 std::int64_t make_timestamp(std::int32_t year, std::int32_t month, std::int32_t day, std::int32_t hour,
                             std::int32_t minute, double seconds) {
@@ -87,8 +90,8 @@ std::int64_t make_timestamp(std::int32_t year, std::int32_t month, std::int32_t 
   const std::int64_t time = checked_time(hour, minute, seconds);
   const Int128 result = Int128{days_from_civil(civil.year, civil.month, civil.day)} * kMicrosecondsPerDay + time;
   if (result < kMinTimestamp || result >= kEndTimestamp) {
-    throw SqlError("22008", fmt::format("timestamp out of range: {}-{:02}-{:02} {}:{:02}:{}", civil.year, month, day, hour,
-                                        minute, seconds_text(seconds)));
+    throw SqlError("22008", fmt::format("timestamp out of range: {}-{:02}-{:02} {}:{:02}:{}", civil.year, month, day,
+                                        hour, minute, seconds_text(seconds)));
   }
   return static_cast<std::int64_t>(result);
 }
@@ -112,8 +115,8 @@ std::int64_t make_timestamptz(std::int32_t year, std::int32_t month, std::int32_
   return timestamptz_from_local(local, zone);
 }
 
-Interval make_interval(std::int32_t years, std::int32_t months, std::int32_t weeks, std::int32_t days, std::int32_t hours,
-                       std::int32_t minutes, double seconds) {
+Interval make_interval(std::int32_t years, std::int32_t months, std::int32_t weeks, std::int32_t days,
+                       std::int32_t hours, std::int32_t minutes, double seconds) {
   const auto out_of_range = [] { return SqlError("22008", "interval out of range"); };
   const auto fits = [](std::int64_t value) {
     return value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
@@ -142,8 +145,8 @@ std::int64_t timestamptz_from_epoch(double seconds) {
   }
   char text[40];
   const int length = std::snprintf(text, sizeof text, "%g", seconds);
-  throw SqlError("22008", fmt::format("timestamp out of range: \"{}\"",
-                                      std::string_view(text, static_cast<std::size_t>(length))));
+  throw SqlError(
+      "22008", fmt::format("timestamp out of range: \"{}\"", std::string_view(text, static_cast<std::size_t>(length))));
 }
 
 }  // namespace redquel::sql

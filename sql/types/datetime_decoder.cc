@@ -56,14 +56,16 @@ ParseFailure DateTimeDecoder::decode(const DateTimeFields& fields, DecodedDateTi
 ParseFailure DateTimeDecoder::decode_field(const DateTimeFields& fields, std::size_t index, FieldSet& found) {
   const std::string_view text = fields[index].text;
   switch (fields[index].kind) {
-    case FieldKind::kDate: return decode_date_field(fields, index, found);
+    case FieldKind::kDate:
+      return decode_date_field(fields, index, found);
     case FieldKind::kTime: {
       if (!time_only_ && prefix_) {
         if (*prefix_ != TokenValue::kTime) return ParseFailure::kBadFormat;
         prefix_.reset();
       }
       TimeOfDay time;
-      if (const ParseFailure failure = decode_time_of_day(text, false, time); failure != ParseFailure::kNone) return failure;
+      if (const ParseFailure failure = decode_time_of_day(text, false, time); failure != ParseFailure::kNone)
+        return failure;
       // A time alone is checked at the end: PM may follow.
       if (time.hour > (time_only_ ? 1'000'000 : 24)) return ParseFailure::kFieldOverflow;
       if (!time_only_ && exceeds_day(static_cast<int>(time.hour), time.minute, time.second, time.microsecond))
@@ -75,8 +77,11 @@ ParseFailure DateTimeDecoder::decode_field(const DateTimeFields& fields, std::si
       found = kTimeFields;
       return ParseFailure::kNone;
     }
-    case FieldKind::kZone: found = TokenKind::kZone; return decode_offset(text);
-    default: return decode_number_field(fields, index, found);
+    case FieldKind::kZone:
+      found = TokenKind::kZone;
+      return decode_offset(text);
+    default:
+      return decode_number_field(fields, index, found);
   }
 }
 
@@ -114,7 +119,8 @@ ParseFailure DateTimeDecoder::decode_time_then_offset(std::string_view text, Fie
   const std::size_t sign = text.find('-');
   if (sign == std::string_view::npos) return ParseFailure::kBadFormat;
   if (const ParseFailure failure = decode_offset(text.substr(sign)); failure != ParseFailure::kNone) return failure;
-  const ParseFailure failure = decode_run_together(text.substr(0, sign), time_only_ ? seen_ | kDateFields : seen_, found);
+  const ParseFailure failure =
+      decode_run_together(text.substr(0, sign), time_only_ ? seen_ | kDateFields : seen_, found);
   found = found | TokenKind::kZone;
   return failure;
 }
@@ -162,13 +168,13 @@ ParseFailure DateTimeDecoder::decode_number_field(const DateTimeFields& fields, 
   }
   if (has_point && !seen_.has_any(kDateFields)) return decode_date(text, seen_, found);
   // Six digits and more are a date or a time, unless both are known: then they are a year.
-  if ((has_point && point > 2) ||
-      (text.size() >= 6 && (!seen_.has_any(kDateFields) || !seen_.has_any(kTimeFields))))
+  if ((has_point && point > 2) || (text.size() >= 6 && (!seen_.has_any(kDateFields) || !seen_.has_any(kTimeFields))))
     return decode_run_together(text, seen_, found);
   return decode_number(text, has_month_name_, seen_, found);
 }
 
-ParseFailure DateTimeDecoder::decode_word(const DateTimeFields& fields, std::size_t index, FieldSet& found, bool& ignored) {
+ParseFailure DateTimeDecoder::decode_word(const DateTimeFields& fields, std::size_t index, FieldSet& found,
+                                          bool& ignored) {
   const std::string_view text = fields[index].text;
   if (const ZoneAbbreviation* abbreviation = find_zone_abbreviation(text)) {
     if (!abbreviation->zone.empty()) {
@@ -184,13 +190,16 @@ ParseFailure DateTimeDecoder::decode_word(const DateTimeFields& fields, std::siz
   if (token == nullptr) return use_zone_name(text, false, found);
   found = token->kind;
   switch (token->kind) {
-    case TokenKind::kIgnored: ignored = true; break;
-    case TokenKind::kReserved: return decode_reserved(token->meaning(), found);
+    case TokenKind::kIgnored:
+      ignored = true;
+      break;
+    case TokenKind::kReserved:
+      return decode_reserved(token->meaning(), found);
     case TokenKind::kMonth:
       if (time_only_) return ParseFailure::kBadFormat;
       // A number that was taken for the month was the day.
-      if (seen_.has_all(TokenKind::kMonth) && !has_month_name_ && !seen_.has_any(TokenKind::kDay) && value_.month >= 1 &&
-          value_.month <= 31) {
+      if (seen_.has_all(TokenKind::kMonth) && !has_month_name_ && !seen_.has_any(TokenKind::kDay) &&
+          value_.month >= 1 && value_.month <= 31) {
         value_.day = value_.month;
         found = TokenKind::kDay;
       }
@@ -201,8 +210,12 @@ ParseFailure DateTimeDecoder::decode_word(const DateTimeFields& fields, std::siz
       found = found | TokenKind::kDaylightZone;
       value_.offset += token->value;
       break;
-    case TokenKind::kAmPm: meridiem_ = token->meaning(); break;
-    case TokenKind::kEra: before_christ_ = token->meaning() == TokenValue::kBc; break;
+    case TokenKind::kAmPm:
+      meridiem_ = token->meaning();
+      break;
+    case TokenKind::kEra:
+      before_christ_ = token->meaning() == TokenValue::kBc;
+      break;
     case TokenKind::kWeekday:
       if (time_only_) return ParseFailure::kBadFormat;
       break;
@@ -215,11 +228,13 @@ ParseFailure DateTimeDecoder::decode_word(const DateTimeFields& fields, std::siz
       if (!time_only_ && !seen_.has_all(kDateFields)) return ParseFailure::kBadFormat;
       if (index + 1 >= fields.size()) return ParseFailure::kBadFormat;
       const FieldKind next = fields[index + 1].kind;
-      if (next != FieldKind::kNumber && next != FieldKind::kTime && next != FieldKind::kDate) return ParseFailure::kBadFormat;
+      if (next != FieldKind::kNumber && next != FieldKind::kTime && next != FieldKind::kDate)
+        return ParseFailure::kBadFormat;
       prefix_ = token->meaning();
       break;
     }
-    default: return ParseFailure::kBadFormat;
+    default:
+      return ParseFailure::kBadFormat;
   }
   return ParseFailure::kNone;
 }
@@ -247,18 +262,31 @@ ParseFailure DateTimeDecoder::decode_reserved(TokenValue value, FieldSet& found)
   const std::int32_t days = days_from_civil(today.year, today.month, today.day);
   found = kDateFields;
   switch (value) {
-    case TokenValue::kYesterday: set_civil_date(days - 1); return ParseFailure::kNone;
-    case TokenValue::kToday: set_civil_date(days); return ParseFailure::kNone;
-    case TokenValue::kTomorrow: set_civil_date(days + 1); return ParseFailure::kNone;
+    case TokenValue::kYesterday:
+      set_civil_date(days - 1);
+      return ParseFailure::kNone;
+    case TokenValue::kToday:
+      set_civil_date(days);
+      return ParseFailure::kNone;
+    case TokenValue::kTomorrow:
+      set_civil_date(days + 1);
+      return ParseFailure::kNone;
     case TokenValue::kNow:
       set_civil_date(days);
       value_.offset = session_zone(settings_).at(now_).offset;
       found = kDateFields | kTimeFields | TokenKind::kZone;
       return ParseFailure::kNone;
-    case TokenValue::kEpoch: value_.kind = DecodedDateTime::Kind::kEpoch; break;
-    case TokenValue::kInfinity: value_.kind = DecodedDateTime::Kind::kInfinity; break;
-    case TokenValue::kNegativeInfinity: value_.kind = DecodedDateTime::Kind::kNegativeInfinity; break;
-    default: return ParseFailure::kBadFormat;
+    case TokenValue::kEpoch:
+      value_.kind = DecodedDateTime::Kind::kEpoch;
+      break;
+    case TokenValue::kInfinity:
+      value_.kind = DecodedDateTime::Kind::kInfinity;
+      break;
+    case TokenValue::kNegativeInfinity:
+      value_.kind = DecodedDateTime::Kind::kNegativeInfinity;
+      break;
+    default:
+      return ParseFailure::kBadFormat;
   }
   found = {};  // other fields beside these words are read and dropped
   return ParseFailure::kNone;
@@ -294,7 +322,8 @@ ParseFailure DateTimeDecoder::decode_date(std::string_view text, FieldSet seen, 
   for (std::size_t i = 0; i < count; ++i) {
     if (parts[i].empty()) continue;
     FieldSet part;
-    if (const ParseFailure failure = decode_number(parts[i], has_month_name, seen, part); failure != ParseFailure::kNone)
+    if (const ParseFailure failure = decode_number(parts[i], has_month_name, seen, part);
+        failure != ParseFailure::kNone)
       return failure;
     if (seen.has_any(part)) return ParseFailure::kBadFormat;
     seen = seen | part;
@@ -304,7 +333,8 @@ ParseFailure DateTimeDecoder::decode_date(std::string_view text, FieldSet seen, 
   return ParseFailure::kNone;
 }
 
-ParseFailure DateTimeDecoder::decode_number(std::string_view text, bool has_month_name, FieldSet seen, FieldSet& found) {
+ParseFailure DateTimeDecoder::decode_number(std::string_view text, bool has_month_name, FieldSet seen,
+                                            FieldSet& found) {
   std::string_view rest = text;
   const std::optional<std::int32_t> number = take_int32(rest);
   if (!number) return ParseFailure::kFieldOverflow;
@@ -334,7 +364,8 @@ ParseFailure DateTimeDecoder::decode_number(std::string_view text, bool has_mont
     found = has_month_name && year_like ? year : day;
   } else if (known == (year | month)) {
     found = day;
-    if (has_month_name && text.size() >= 3 && two_digit_year_) {  // 8-Jan-1999 in YMD mode: the first number was the day
+    if (has_month_name && text.size() >= 3 &&
+        two_digit_year_) {  // 8-Jan-1999 in YMD mode: the first number was the day
       value_.day = value_.year;
       value_.year = value;
       two_digit_year_ = false;
@@ -437,9 +468,11 @@ ParseFailure DateTimeDecoder::validate_date() {
       set_civil_date(days_from_civil(value_.year, 1, 1) + day_of_year_ - 1);
     }
   }
-  if (seen_.has_any(TokenKind::kMonth) && (value_.month < 1 || value_.month > 12)) return ParseFailure::kMonthDayOverflow;
+  if (seen_.has_any(TokenKind::kMonth) && (value_.month < 1 || value_.month > 12))
+    return ParseFailure::kMonthDayOverflow;
   if (seen_.has_any(TokenKind::kDay) && (value_.day < 1 || value_.day > 31)) return ParseFailure::kMonthDayOverflow;
-  if (seen_.has_all(kDateFields) && value_.day > days_in_month(value_.year, value_.month)) return ParseFailure::kFieldOverflow;
+  if (seen_.has_all(kDateFields) && value_.day > days_in_month(value_.year, value_.month))
+    return ParseFailure::kFieldOverflow;
   return ParseFailure::kNone;
 }
 
@@ -503,7 +536,8 @@ std::optional<std::int64_t> DateTimeDecoder::local_timestamp() const {
   const Int128 time = value_.hour * kMicrosecondsPerHour + value_.minute * kMicrosecondsPerMinute +
                       value_.second * kMicrosecondsPerSecond;
   const Int128 sum = days * kMicrosecondsPerDay + time;
-  if (sum > std::numeric_limits<std::int64_t>::max() || sum < std::numeric_limits<std::int64_t>::min()) return std::nullopt;
+  if (sum > std::numeric_limits<std::int64_t>::max() || sum < std::numeric_limits<std::int64_t>::min())
+    return std::nullopt;
   return static_cast<std::int64_t>(sum);
 }
 

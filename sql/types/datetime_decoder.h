@@ -63,8 +63,8 @@ class DateTimeDecoder {
   int day_of_year_ = 0;
   bool has_month_name_ = false, is_julian_ = false, two_digit_year_ = false, before_christ_ = false;
   std::optional<TokenValue> meridiem_;
-  const TimeZone* zone_ = nullptr;               // by name
-  const ZoneAbbreviation* dynamic_ = nullptr;    // an abbreviation whose zone decides
+  const TimeZone* zone_ = nullptr;             // by name
+  const ZoneAbbreviation* dynamic_ = nullptr;  // an abbreviation whose zone decides
 };
 
 }  // namespace redquel::sql

@@ -7,8 +7,8 @@
 #include "sql/types/datetime.h"
 #include "sql/types/datetime_tokens.h"
 
-// date_trunc, date_part and extract. One table-like switch per family gives a field's value as PartValue, from which both
-// results, float8 and numeric, are made.
+// date_trunc, date_part and extract. One table-like switch per family gives a field's value as PartValue, from which
+// both results, float8 and numeric, are made.
 namespace redquel::sql {
 namespace {
 
@@ -48,7 +48,8 @@ Unit extraction_unit(std::string_view field, std::string_view type) {
   std::string name = lower_case(field);
   const Token* token = find_unit_word(name);
   if (token == nullptr) token = find_date_word(name);
-  if (token == nullptr || (token->kind != TokenKind::kUnit && token->kind != TokenKind::kReserved)) throw_unknown(name, type);
+  if (token == nullptr || (token->kind != TokenKind::kUnit && token->kind != TokenKind::kReserved))
+    throw_unknown(name, type);
   return {std::move(name), token->meaning()};
 }
 
@@ -69,20 +70,43 @@ std::int64_t truncate_local(const Unit& unit, std::int64_t local, std::string_vi
   std::int64_t cut = 0;
   moves_day = false;
   switch (unit.value) {
-    case TokenValue::kMicrosecond: return local;
-    case TokenValue::kMillisecond: cut = 1000; break;
-    case TokenValue::kSecond: cut = kMicrosecondsPerSecond; break;
-    case TokenValue::kMinute: cut = kMicrosecondsPerMinute; break;
-    case TokenValue::kHour: cut = kMicrosecondsPerHour; break;
-    case TokenValue::kMillennium: year = first_year_of(year, 1000); break;
-    case TokenValue::kCentury: year = first_year_of(year, 100); break;
-    case TokenValue::kDecade: year = year > 0 ? year / 10 * 10 : -((8 - (year - 1)) / 10) * 10; break;
-    case TokenValue::kYear: break;
-    case TokenValue::kQuarter: month = (civil.month - 1) / 3 * 3 + 1; break;
-    case TokenValue::kMonth: month = civil.month; break;
+    case TokenValue::kMicrosecond:
+      return local;
+    case TokenValue::kMillisecond:
+      cut = 1000;
+      break;
+    case TokenValue::kSecond:
+      cut = kMicrosecondsPerSecond;
+      break;
+    case TokenValue::kMinute:
+      cut = kMicrosecondsPerMinute;
+      break;
+    case TokenValue::kHour:
+      cut = kMicrosecondsPerHour;
+      break;
+    case TokenValue::kMillennium:
+      year = first_year_of(year, 1000);
+      break;
+    case TokenValue::kCentury:
+      year = first_year_of(year, 100);
+      break;
+    case TokenValue::kDecade:
+      year = year > 0 ? year / 10 * 10 : -((8 - (year - 1)) / 10) * 10;
+      break;
+    case TokenValue::kYear:
+      break;
+    case TokenValue::kQuarter:
+      month = (civil.month - 1) / 3 * 3 + 1;
+      break;
+    case TokenValue::kMonth:
+      month = civil.month;
+      break;
     case TokenValue::kWeek:
-    case TokenValue::kDay: month = civil.month, day = civil.day; break;
-    default: throw_unsupported(unit.name, type);
+    case TokenValue::kDay:
+      month = civil.month, day = civil.day;
+      break;
+    default:
+      throw_unsupported(unit.name, type);
   }
   if (cut != 0) {
     const std::int64_t rest = local % cut;
@@ -98,11 +122,11 @@ std::int64_t truncate_local(const Unit& unit, std::int64_t local, std::string_vi
 
 // ---- date_part and extract ------------------------------------------------------------------------------------------
 
-/// A field's value: an integer; micro units with a scale; a Julian day with its time; or an infinity. `real` is the float8
-/// where PostgreSQL adds it up from parts, which shows in the last digit.
+/// A field's value: an integer; micro units with a scale; a Julian day with its time; or an infinity. `real` is the
+/// float8 where PostgreSQL adds it up from parts, which shows in the last digit.
 struct PartValue {
   enum class Kind : std::uint8_t { kScaled, kJulian, kInfinite } kind = Kind::kScaled;
-  Int128 number = 0;      // × 10^-scale; the sign of an infinity; the Julian day
+  Int128 number = 0;  // × 10^-scale; the sign of an infinity; the Julian day
   int scale = 0;
   std::int64_t time = 0;  // of a Julian day
   std::optional<double> real = {};
@@ -122,7 +146,8 @@ double to_double(const PartValue& part) {
                              static_cast<double>(part.time % kMicrosecondsPerSecond) / 1e6;
       return static_cast<double>(part.number) + seconds / 86400.0;
     }
-    case PartValue::Kind::kScaled: break;
+    case PartValue::Kind::kScaled:
+      break;
   }
   if (part.real) return *part.real;
   const auto value = static_cast<double>(part.number);
@@ -131,10 +156,12 @@ double to_double(const PartValue& part) {
 
 Numeric to_numeric(const PartValue& part) {
   switch (part.kind) {
-    case PartValue::Kind::kInfinite: return part.number < 0 ? Numeric::negative_infinity() : Numeric::infinity();
+    case PartValue::Kind::kInfinite:
+      return part.number < 0 ? Numeric::negative_infinity() : Numeric::infinity();
     case PartValue::Kind::kJulian:
       return Numeric::from_int128(part.number) + Numeric(part.time) / Numeric(kMicrosecondsPerDay);
-    case PartValue::Kind::kScaled: break;
+    case PartValue::Kind::kScaled:
+      break;
   }
   return Numeric::from_int128(part.number, part.scale);
 }
@@ -152,10 +179,14 @@ std::optional<PartValue> part_below_minute(TokenValue unit, std::int64_t microse
   const auto seconds = static_cast<double>(microseconds / kMicrosecondsPerSecond);
   const auto rest = static_cast<double>(microseconds % kMicrosecondsPerSecond);
   switch (unit) {
-    case TokenValue::kMicrosecond: return whole(microseconds);
-    case TokenValue::kMillisecond: return scaled(microseconds, 3, seconds * 1000.0 + rest / 1e3);
-    case TokenValue::kSecond: return scaled(microseconds, 6, seconds + rest / 1e6);
-    default: return std::nullopt;
+    case TokenValue::kMicrosecond:
+      return whole(microseconds);
+    case TokenValue::kMillisecond:
+      return scaled(microseconds, 3, seconds * 1000.0 + rest / 1e3);
+    case TokenValue::kSecond:
+      return scaled(microseconds, 6, seconds + rest / 1e6);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -177,23 +208,37 @@ std::optional<PartValue> part_of_day(TokenValue unit, std::int32_t days) {
   const std::int64_t year = civil.year;
   const int weekday = ((days + 6) % 7 + 7) % 7;  // 2000-01-01 was a Saturday
   switch (unit) {
-    case TokenValue::kDay: return whole(civil.day);
-    case TokenValue::kMonth: return whole(civil.month);
-    case TokenValue::kQuarter: return whole((civil.month - 1) / 3 + 1);
-    case TokenValue::kWeek: return whole(iso_week_of(days).week);
-    case TokenValue::kYear: return whole(without_year_zero(civil.year));
-    case TokenValue::kDecade: return whole(year >= 0 ? year / 10 : -((8 - (year - 1)) / 10));
-    case TokenValue::kCentury: return whole(year > 0 ? (year + 99) / 100 : -((99 - (year - 1)) / 100));
-    case TokenValue::kMillennium: return whole(year > 0 ? (year + 999) / 1000 : -((999 - (year - 1)) / 1000));
-    case TokenValue::kIsoYear: return whole(without_year_zero(iso_week_of(days).year));
-    case TokenValue::kDayOfWeek: return whole(weekday);
-    case TokenValue::kIsoDayOfWeek: return whole(weekday == 0 ? 7 : weekday);
-    case TokenValue::kDayOfYear: return whole(days - days_from_civil(civil.year, 1, 1) + 1);
-    default: return std::nullopt;
+    case TokenValue::kDay:
+      return whole(civil.day);
+    case TokenValue::kMonth:
+      return whole(civil.month);
+    case TokenValue::kQuarter:
+      return whole((civil.month - 1) / 3 + 1);
+    case TokenValue::kWeek:
+      return whole(iso_week_of(days).week);
+    case TokenValue::kYear:
+      return whole(without_year_zero(civil.year));
+    case TokenValue::kDecade:
+      return whole(year >= 0 ? year / 10 : -((8 - (year - 1)) / 10));
+    case TokenValue::kCentury:
+      return whole(year > 0 ? (year + 99) / 100 : -((99 - (year - 1)) / 100));
+    case TokenValue::kMillennium:
+      return whole(year > 0 ? (year + 999) / 1000 : -((999 - (year - 1)) / 1000));
+    case TokenValue::kIsoYear:
+      return whole(without_year_zero(iso_week_of(days).year));
+    case TokenValue::kDayOfWeek:
+      return whole(weekday);
+    case TokenValue::kIsoDayOfWeek:
+      return whole(weekday == 0 ? 7 : weekday);
+    case TokenValue::kDayOfYear:
+      return whole(days - days_from_civil(civil.year, 1, 1) + 1);
+    default:
+      return std::nullopt;
   }
 }
 
-/// Fields of infinity that grow without bound are infinite, those that go round are NULL. False: the type lacks the field.
+/// Fields of infinity that grow without bound are infinite, those that go round are NULL. False: the type lacks the
+/// field.
 bool part_of_infinity(TokenValue unit, bool positive, bool has_time, std::optional<PartValue>& out) {
   out.reset();
   switch (unit) {
@@ -203,14 +248,17 @@ bool part_of_infinity(TokenValue unit, bool positive, bool has_time, std::option
     case TokenValue::kMillennium:
     case TokenValue::kJulian:
     case TokenValue::kIsoYear:
-    case TokenValue::kEpoch: out = PartValue{.kind = PartValue::Kind::kInfinite, .number = positive ? 1 : -1}; return true;
+    case TokenValue::kEpoch:
+      out = PartValue{.kind = PartValue::Kind::kInfinite, .number = positive ? 1 : -1};
+      return true;
     case TokenValue::kDay:
     case TokenValue::kMonth:
     case TokenValue::kQuarter:
     case TokenValue::kWeek:
     case TokenValue::kDayOfWeek:
     case TokenValue::kIsoDayOfWeek:
-    case TokenValue::kDayOfYear: return true;
+    case TokenValue::kDayOfYear:
+      return true;
     case TokenValue::kMicrosecond:
     case TokenValue::kMillisecond:
     case TokenValue::kSecond:
@@ -218,8 +266,10 @@ bool part_of_infinity(TokenValue unit, bool positive, bool has_time, std::option
     case TokenValue::kHour:
     case TokenValue::kZone:
     case TokenValue::kZoneHour:
-    case TokenValue::kZoneMinute: return has_time;
-    default: return false;
+    case TokenValue::kZoneMinute:
+      return has_time;
+    default:
+      return false;
   }
 }
 
@@ -241,10 +291,14 @@ std::optional<PartValue> part_of_time(std::string_view field, std::int64_t time)
   const Unit unit = extraction_unit(field, kTimeName);
   if (auto part = part_below_minute(unit.value, time % kMicrosecondsPerMinute)) return part;
   switch (unit.value) {
-    case TokenValue::kMinute: return whole(time / kMicrosecondsPerMinute % 60);
-    case TokenValue::kHour: return whole(time / kMicrosecondsPerHour);
-    case TokenValue::kEpoch: return scaled(time, 6);
-    default: break;
+    case TokenValue::kMinute:
+      return whole(time / kMicrosecondsPerMinute % 60);
+    case TokenValue::kHour:
+      return whole(time / kMicrosecondsPerHour);
+    case TokenValue::kEpoch:
+      return scaled(time, 6);
+    default:
+      break;
   }
   if (find_unit_word(unit.name) == nullptr && find_date_word(unit.name)->kind == TokenKind::kReserved)
     throw_unknown(unit.name, kTimeName);
@@ -258,11 +312,14 @@ std::optional<PartValue> part_of_timestamp(const Unit& unit, std::int64_t timest
   if (time < 0) time += kMicrosecondsPerDay, --days;
   if (auto part = part_below_minute(unit.value, time % kMicrosecondsPerMinute)) return part;
   switch (unit.value) {
-    case TokenValue::kMinute: return whole(time / kMicrosecondsPerMinute % 60);
-    case TokenValue::kHour: return whole(time / kMicrosecondsPerHour);
+    case TokenValue::kMinute:
+      return whole(time / kMicrosecondsPerMinute % 60);
+    case TokenValue::kHour:
+      return whole(time / kMicrosecondsPerHour);
     case TokenValue::kJulian:
       return PartValue{.kind = PartValue::Kind::kJulian, .number = days + kEpochJulian, .time = time};
-    case TokenValue::kEpoch: return scaled(Int128{timestamp} + kEpochUnixSeconds * kMicrosecondsPerSecond, 6);
+    case TokenValue::kEpoch:
+      return scaled(Int128{timestamp} + kEpochUnixSeconds * kMicrosecondsPerSecond, 6);
     case TokenValue::kZone:
       if (offset != nullptr) return whole(*offset);
       break;
@@ -282,7 +339,8 @@ std::optional<PartValue> part_of_timestamp(std::string_view field, std::int64_t 
   const Unit unit = extraction_unit(field, kTimestampName);
   std::optional<PartValue> part;
   if (is_finite_timestamp(timestamp)) return part_of_timestamp(unit, timestamp, timestamp, nullptr, kTimestampName);
-  if (!part_of_infinity(unit.value, timestamp == kTimestampInfinity, true, part)) throw_unsupported(unit.name, kTimestampName);
+  if (!part_of_infinity(unit.value, timestamp == kTimestampInfinity, true, part))
+    throw_unsupported(unit.name, kTimestampName);
   return part;
 }
 
@@ -291,7 +349,8 @@ std::optional<PartValue> part_of_timestamptz(std::string_view field, std::int64_
   std::optional<PartValue> part;
   if (is_finite_timestamp(timestamptz)) {
     const std::int32_t offset = zone.at(timestamptz).offset;
-    return part_of_timestamp(unit, timestamptz, timestamptz + offset * kMicrosecondsPerSecond, &offset, kTimestamptzName);
+    return part_of_timestamp(unit, timestamptz, timestamptz + offset * kMicrosecondsPerSecond, &offset,
+                             kTimestamptzName);
   }
   if (!part_of_infinity(unit.value, timestamptz == kTimestampInfinity, true, part))
     throw_unsupported(unit.name, kTimestamptzName);
@@ -303,23 +362,33 @@ std::optional<PartValue> part_of_interval(std::string_view field, const Interval
   if (auto part = part_below_minute(unit.value, interval.microseconds % kMicrosecondsPerMinute)) return part;
   const int years = interval.months / 12, months = interval.months % 12;
   switch (unit.value) {
-    case TokenValue::kMinute: return whole(interval.microseconds / kMicrosecondsPerMinute % 60);
-    case TokenValue::kHour: return whole(interval.microseconds / kMicrosecondsPerHour);
-    case TokenValue::kDay: return whole(interval.days);
-    case TokenValue::kMonth: return whole(months);
-    case TokenValue::kQuarter: return whole(months / 3 + 1);
-    case TokenValue::kYear: return whole(years);
-    case TokenValue::kDecade: return whole(years / 10);
-    case TokenValue::kCentury: return whole(years / 100);
-    case TokenValue::kMillennium: return whole(years / 1000);
+    case TokenValue::kMinute:
+      return whole(interval.microseconds / kMicrosecondsPerMinute % 60);
+    case TokenValue::kHour:
+      return whole(interval.microseconds / kMicrosecondsPerHour);
+    case TokenValue::kDay:
+      return whole(interval.days);
+    case TokenValue::kMonth:
+      return whole(months);
+    case TokenValue::kQuarter:
+      return whole(months / 3 + 1);
+    case TokenValue::kYear:
+      return whole(years);
+    case TokenValue::kDecade:
+      return whole(years / 10);
+    case TokenValue::kCentury:
+      return whole(years / 100);
+    case TokenValue::kMillennium:
+      return whole(years / 1000);
     case TokenValue::kEpoch: {
       constexpr std::int64_t kQuarterDaysPerYear = 1461;  // a year has 365.25 days here
       const Int128 quarter_days = kQuarterDaysPerYear * years + 120 * months + Int128{4} * interval.days;
-      const double real = static_cast<double>(interval.microseconds) / 1e6 + 365.25 * 86400 * years + 30.0 * 86400 * months +
-                          86400.0 * interval.days;
+      const double real = static_cast<double>(interval.microseconds) / 1e6 + 365.25 * 86400 * years +
+                          30.0 * 86400 * months + 86400.0 * interval.days;
       return scaled(quarter_days * (86400 / 4) * kMicrosecondsPerSecond + interval.microseconds, 6, real);
     }
-    default: break;
+    default:
+      break;
   }
   if (find_unit_word(unit.name) == nullptr && find_date_word(unit.name)->kind == TokenKind::kReserved)
     throw_unknown(unit.name, kIntervalName);
@@ -354,22 +423,46 @@ Interval truncate_interval(std::string_view field, const Interval& interval) {
     result.microseconds = 0;
   };
   switch (unit.value) {
-    case TokenValue::kMillennium: cut_months(12'000); break;
-    case TokenValue::kCentury: cut_months(1'200); break;
-    case TokenValue::kDecade: cut_months(120); break;
-    case TokenValue::kYear: cut_months(12); break;
-    case TokenValue::kQuarter: cut_months(3); break;
-    case TokenValue::kMonth: cut_months(1); break;
-    case TokenValue::kDay: result.microseconds = 0; break;
-    case TokenValue::kHour: cut_time(kMicrosecondsPerHour); break;
-    case TokenValue::kMinute: cut_time(kMicrosecondsPerMinute); break;
-    case TokenValue::kSecond: cut_time(kMicrosecondsPerSecond); break;
-    case TokenValue::kMillisecond: cut_time(1000); break;
-    case TokenValue::kMicrosecond: break;
+    case TokenValue::kMillennium:
+      cut_months(12'000);
+      break;
+    case TokenValue::kCentury:
+      cut_months(1'200);
+      break;
+    case TokenValue::kDecade:
+      cut_months(120);
+      break;
+    case TokenValue::kYear:
+      cut_months(12);
+      break;
+    case TokenValue::kQuarter:
+      cut_months(3);
+      break;
+    case TokenValue::kMonth:
+      cut_months(1);
+      break;
+    case TokenValue::kDay:
+      result.microseconds = 0;
+      break;
+    case TokenValue::kHour:
+      cut_time(kMicrosecondsPerHour);
+      break;
+    case TokenValue::kMinute:
+      cut_time(kMicrosecondsPerMinute);
+      break;
+    case TokenValue::kSecond:
+      cut_time(kMicrosecondsPerSecond);
+      break;
+    case TokenValue::kMillisecond:
+      cut_time(1000);
+      break;
+    case TokenValue::kMicrosecond:
+      break;
     case TokenValue::kWeek:
       throw SqlError("0A000", fmt::format("unit \"{}\" not supported for type interval", unit.name))
           .detail("Months usually have fractional weeks.");
-    default: throw_unsupported(unit.name, kIntervalName);
+    default:
+      throw_unsupported(unit.name, kIntervalName);
   }
   return result;
 }
@@ -406,7 +499,8 @@ std::optional<Numeric> extract_from_timestamp(std::string_view field, std::int64
   return to_numeric(part_of_timestamp(field, timestamp));
 }
 
-std::optional<Numeric> extract_from_timestamptz(std::string_view field, std::int64_t timestamptz, const TimeZone& zone) {
+std::optional<Numeric> extract_from_timestamptz(std::string_view field, std::int64_t timestamptz,
+                                                const TimeZone& zone) {
   return to_numeric(part_of_timestamptz(field, timestamptz, zone));
 }
 

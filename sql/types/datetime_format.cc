@@ -82,8 +82,12 @@ void put_date(TextBuffer& text, const CivilTime& civil, DateStyle style, DateOrd
       text.put('-');
       text.two_digits(civil.day);
       break;
-    case DateStyle::kSql: pair('/'); break;
-    case DateStyle::kPostgres: pair('-'); break;
+    case DateStyle::kSql:
+      pair('/');
+      break;
+    case DateStyle::kPostgres:
+      pair('-');
+      break;
     case DateStyle::kGerman:
       text.two_digits(civil.day);
       text.put('.');

@@ -7,8 +7,8 @@
 #include "sql/types/datetime_decoder.h"
 #include "sql/types/datetime_tokens.h"
 
-// Input of date, time and timestamps. What redquel itself writes, ISO in full width, takes a short way; everything else,
-// errors too, goes through the decoder.
+// Input of date, time and timestamps. What redquel itself writes, ISO in full width, takes a short way; everything
+// else, errors too, goes through the decoder.
 namespace redquel::sql {
 namespace {
 
@@ -76,8 +76,8 @@ class IsoScanner {
   const char* end_;
 };
 
-DecodedDateTime decode_text(std::string_view text, std::string_view type, bool time_only, const SessionSettings& settings,
-                            Now now) {
+DecodedDateTime decode_text(std::string_view text, std::string_view type, bool time_only,
+                            const SessionSettings& settings, Now now) {
   DateTimeFields fields;
   DecodedDateTime decoded;
   ParseFailure failure = ParseFailure::kBadFormat;
@@ -101,10 +101,14 @@ std::int64_t time_of(const DecodedDateTime& value) {
 
 std::int64_t timestamp_of(const DecodedDateTime& value, std::string_view text, bool with_zone) {
   switch (value.kind) {
-    case DecodedDateTime::Kind::kEpoch: return -kEpochUnixSeconds * kMicrosecondsPerSecond;
-    case DecodedDateTime::Kind::kInfinity: return kTimestampInfinity;
-    case DecodedDateTime::Kind::kNegativeInfinity: return kTimestampNegativeInfinity;
-    case DecodedDateTime::Kind::kMoment: break;
+    case DecodedDateTime::Kind::kEpoch:
+      return -kEpochUnixSeconds * kMicrosecondsPerSecond;
+    case DecodedDateTime::Kind::kInfinity:
+      return kTimestampInfinity;
+    case DecodedDateTime::Kind::kNegativeInfinity:
+      return kTimestampNegativeInfinity;
+    case DecodedDateTime::Kind::kMoment:
+      break;
   }
   if (is_countable(value)) {
     const Int128 days = days_from_civil(value.year, value.month, value.day);
@@ -122,10 +126,14 @@ std::int32_t parse_date(std::string_view text, const SessionSettings& settings, 
   if (std::int32_t days = 0; scanner.date(days) && scanner.at_end()) return days;
   const DecodedDateTime value = decode_text(text, "date", false, settings, now);
   switch (value.kind) {
-    case DecodedDateTime::Kind::kEpoch: return -static_cast<std::int32_t>(kEpochUnixDays);
-    case DecodedDateTime::Kind::kInfinity: return kDateInfinity;
-    case DecodedDateTime::Kind::kNegativeInfinity: return kDateNegativeInfinity;
-    case DecodedDateTime::Kind::kMoment: break;
+    case DecodedDateTime::Kind::kEpoch:
+      return -static_cast<std::int32_t>(kEpochUnixDays);
+    case DecodedDateTime::Kind::kInfinity:
+      return kDateInfinity;
+    case DecodedDateTime::Kind::kNegativeInfinity:
+      return kDateNegativeInfinity;
+    case DecodedDateTime::Kind::kMoment:
+      break;
   }
   if (is_countable(value)) {
     const std::int32_t days = days_from_civil(value.year, value.month, value.day);
@@ -157,7 +165,8 @@ std::int64_t parse_timestamptz(std::string_view text, const SessionSettings& set
   if (scanner.date(days) && (scanner.at_end() || ((scanner.take(' ') || scanner.take('T')) && scanner.time(time)))) {
     const std::int64_t local = days * kMicrosecondsPerDay + time;
     if (scanner.at_end()) return local - session_zone(settings).offset_of_local(local) * kMicrosecondsPerSecond;
-    if ((scanner.take('Z') || scanner.offset(offset)) && scanner.at_end()) return local - offset * kMicrosecondsPerSecond;
+    if ((scanner.take('Z') || scanner.offset(offset)) && scanner.at_end())
+      return local - offset * kMicrosecondsPerSecond;
   }
   return timestamp_of(decode_text(text, "timestamp with time zone", false, settings, now), text, true);
 }

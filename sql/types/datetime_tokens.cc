@@ -240,7 +240,8 @@ bool DateTimeFields::split(std::string_view text) {
         is_date = find_date_word({start, static_cast<std::size_t>(out - start)}) == nullptr;
       if (is_date) {
         kind = FieldKind::kDate;
-        take_while([](char d) { return is_alphanumeric(d) || std::string_view("+-/_.:").find(d) != std::string_view::npos; });
+        take_while(
+            [](char d) { return is_alphanumeric(d) || std::string_view("+-/_.:").find(d) != std::string_view::npos; });
       }
     } else if (c == '+' || c == '-') {
       take();
@@ -277,7 +278,8 @@ void throw_parse_failure(ParseFailure failure, std::string_view text, std::strin
     case ParseFailure::kZoneOverflow:
       throw SqlError("22009", fmt::format("time zone displacement out of range: \"{}\"", text));
     case ParseFailure::kNone:
-    case ParseFailure::kBadFormat: break;
+    case ParseFailure::kBadFormat:
+      break;
   }
   throw SqlError("22007", fmt::format("invalid input syntax for type {}: \"{}\"", type, text));
 }
@@ -339,7 +341,8 @@ ParseFailure decode_time_of_day(std::string_view text, bool minute_to_second, Ti
     if (!microseconds) return ParseFailure::kBadFormat;
     out.microsecond = *microseconds;
   }
-  if (out.hour < 0 || out.minute < 0 || out.minute > 59 || out.second < 0 || out.second > 60) return ParseFailure::kFieldOverflow;
+  if (out.hour < 0 || out.minute < 0 || out.minute > 59 || out.second < 0 || out.second > 60)
+    return ParseFailure::kFieldOverflow;
   return ParseFailure::kNone;
 }
 

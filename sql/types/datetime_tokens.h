@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-// How PostgreSQL's date/time input takes a text apart (manual, appendix B.1): fields by their first characters, then words.
-// Internal to the datetime_*.cc and interval_*.cc files.
+// How PostgreSQL's date/time input takes a text apart (manual, appendix B.1): fields by their first characters, then
+// words. Internal to the datetime_*.cc and interval_*.cc files.
 namespace redquel::sql {
 
 enum class FieldKind : std::uint8_t {
@@ -39,17 +39,71 @@ class DateTimeFields {
 
 /// What a word can be. Single bits of them also say which parts of a value were seen already (see FieldSet).
 enum class TokenKind : std::uint8_t {
-  kReserved, kMonth, kYear, kDay, kZone, kDaylightZone, kDynamicZone, kIgnored, kAmPm, kHour, kMinute, kSecond,
-  kMillisecond, kMicrosecond, kDayOfYear, kWeekday, kUnit, kEra, kAgo, kIsoTime, kWeek, kDecade, kCentury, kMillennium,
-  kDaylightModifier, kUnknown,
+  kReserved,
+  kMonth,
+  kYear,
+  kDay,
+  kZone,
+  kDaylightZone,
+  kDynamicZone,
+  kIgnored,
+  kAmPm,
+  kHour,
+  kMinute,
+  kSecond,
+  kMillisecond,
+  kMicrosecond,
+  kDayOfYear,
+  kWeekday,
+  kUnit,
+  kEra,
+  kAgo,
+  kIsoTime,
+  kWeek,
+  kDecade,
+  kCentury,
+  kMillennium,
+  kDaylightModifier,
+  kUnknown,
 };
 
 /// Values of reserved words and units.
 enum class TokenValue : std::int32_t {
-  kNow, kYesterday, kToday, kTomorrow, kZulu, kEpoch, kInfinity, kNegativeInfinity,
-  kAm, kPm, kAd, kBc,
-  kMicrosecond, kMillisecond, kSecond, kMinute, kHour, kDay, kWeek, kMonth, kQuarter, kYear, kDecade, kCentury,
-  kMillennium, kJulian, kDayOfWeek, kIsoDayOfWeek, kIsoYear, kDayOfYear, kZone, kZoneHour, kZoneMinute, kTime, kAgo,
+  kNow,
+  kYesterday,
+  kToday,
+  kTomorrow,
+  kZulu,
+  kEpoch,
+  kInfinity,
+  kNegativeInfinity,
+  kAm,
+  kPm,
+  kAd,
+  kBc,
+  kMicrosecond,
+  kMillisecond,
+  kSecond,
+  kMinute,
+  kHour,
+  kDay,
+  kWeek,
+  kMonth,
+  kQuarter,
+  kYear,
+  kDecade,
+  kCentury,
+  kMillennium,
+  kJulian,
+  kDayOfWeek,
+  kIsoDayOfWeek,
+  kIsoYear,
+  kDayOfYear,
+  kZone,
+  kZoneHour,
+  kZoneMinute,
+  kTime,
+  kAgo,
 };
 
 struct Token {
@@ -88,10 +142,18 @@ inline constexpr FieldSet kAllSecondFields =
 inline constexpr FieldSet kTimeFields = TokenKind::kHour | TokenKind::kMinute | kAllSecondFields;
 
 /// Why a text is refused; `throw_parse_failure` gives each its SQLSTATE and words.
-enum class ParseFailure : std::uint8_t { kNone, kBadFormat, kFieldOverflow, kMonthDayOverflow, kIntervalOverflow, kZoneOverflow };
+enum class ParseFailure : std::uint8_t {
+  kNone,
+  kBadFormat,
+  kFieldOverflow,
+  kMonthDayOverflow,
+  kIntervalOverflow,
+  kZoneOverflow
+};
 [[noreturn]] void throw_parse_failure(ParseFailure failure, std::string_view text, std::string_view type);
 
-/// Digits (with a sign) at the front of `text`, which is shortened by them. nullopt: overflow. No digits: 0, nothing taken.
+/// Digits (with a sign) at the front of `text`, which is shortened by them. nullopt: overflow. No digits: 0, nothing
+/// taken.
 std::optional<std::int32_t> take_int32(std::string_view& text);
 std::optional<std::int64_t> take_int64(std::string_view& text);
 /// ".25" → 0.25, "." → 0; nullopt where anything else follows.

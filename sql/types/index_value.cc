@@ -33,8 +33,8 @@ Interval fold(const Interval& interval) {
   return folded;
 }
 
-// Order of numerics as bytes: a letter for the class, then the decimal exponent in six digits, then the digits. Negative
-// numbers have both complemented and end in '~', so that more digits make them smaller.
+// Order of numerics as bytes: a letter for the class, then the decimal exponent in six digits, then the digits.
+// Negative numbers have both complemented and end in '~', so that more digits make them smaller.
 constexpr char kNegativeInfinityClass = 'A', kNegativeClass = 'B', kZeroClass = 'C', kPositiveClass = 'D',
                kInfinityClass = 'E', kNanClass = 'F';
 constexpr int kExponentBias = 20'000;
@@ -86,16 +86,20 @@ double score_of_infinity(bool positive) {
 std::string canonical_text(Type type, const Datum& value) {
   assert(!is_null(value));
   switch (type.oid) {
-    case oid::kNumeric: return std::get<Numeric>(value).trimmed().to_string();
+    case oid::kNumeric:
+      return std::get<Numeric>(value).trimmed().to_string();
     case oid::kFloat4:
       if (std::get<float>(value) == 0) return "0";
       break;
     case oid::kFloat8:
       if (std::get<double>(value) == 0) return "0";
       break;
-    case oid::kBpchar: return std::string(without_trailing_blanks(std::get<std::string>(value)));
-    case oid::kInterval: return format_value(type, fold(std::get<Interval>(value)));
-    default: break;
+    case oid::kBpchar:
+      return std::string(without_trailing_blanks(std::get<std::string>(value)));
+    case oid::kInterval:
+      return format_value(type, fold(std::get<Interval>(value)));
+    default:
+      break;
   }
   return format_value(type, value);
 }
@@ -105,9 +109,12 @@ bool canonical_text_is_output(Type type) {
     case oid::kNumeric:
     case oid::kFloat4:
     case oid::kFloat8:
-    case oid::kInterval: return false;
-    case oid::kBpchar: return type.modifier >= 0;  // printing pads it
-    default: return true;
+    case oid::kInterval:
+      return false;
+    case oid::kBpchar:
+      return type.modifier >= 0;  // printing pads it
+    default:
+      return true;
   }
 }
 
@@ -124,8 +131,10 @@ bool has_score(Type type) {
     case oid::kFloat8:
     case oid::kDate:
     case oid::kTimestamp:
-    case oid::kTimestamptz: return true;
-    default: return false;
+    case oid::kTimestamptz:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -135,17 +144,22 @@ bool score_is_exact(Type type) {
     case oid::kTimestamp:
     case oid::kTimestamptz:
     case oid::kFloat4:
-    case oid::kFloat8: return false;
-    default: return has_score(type);
+    case oid::kFloat8:
+      return false;
+    default:
+      return has_score(type);
   }
 }
 
 double score_of(Type type, const Datum& value) {
   assert(has_score(type));
   switch (type.oid) {
-    case oid::kInt2: return std::get<std::int16_t>(value);
-    case oid::kInt4: return std::get<std::int32_t>(value);
-    case oid::kInt8: return static_cast<double>(std::get<std::int64_t>(value));
+    case oid::kInt2:
+      return std::get<std::int16_t>(value);
+    case oid::kInt4:
+      return std::get<std::int32_t>(value);
+    case oid::kInt8:
+      return static_cast<double>(std::get<std::int64_t>(value));
     case oid::kFloat4:
     case oid::kFloat8: {
       const double score = type.oid == oid::kFloat4 ? std::get<float>(value) : std::get<double>(value);
@@ -161,7 +175,8 @@ double score_of(Type type, const Datum& value) {
       const std::int64_t timestamp = std::get<std::int64_t>(value);
       return is_finite_timestamp(timestamp) ? static_cast<double>(timestamp) : score_of_infinity(timestamp > 0);
     }
-    default: return static_cast<std::uint32_t>(std::get<std::int32_t>(value));
+    default:
+      return static_cast<std::uint32_t>(std::get<std::int32_t>(value));
   }
 }
 
@@ -177,14 +192,22 @@ std::string ordered_member_prefix(Type type, const Datum& value) {
   assert(!has_score(type) && !is_null(value));
   std::string result;
   switch (type.oid) {
-    case oid::kNumeric: result = ordered_numeric(std::get<Numeric>(value)); break;
+    case oid::kNumeric:
+      result = ordered_numeric(std::get<Numeric>(value));
+      break;
     case oid::kInterval:
       result = ordered_numeric(Numeric::from_int128(folded_microseconds(std::get<Interval>(value))));
       break;
-    case oid::kBytea: return ordered_bytea(std::get<std::string>(value));
-    case oid::kBpchar: result = without_trailing_blanks(std::get<std::string>(value)); break;
-    case oid::kTime: result = ordered_time(std::get<std::int64_t>(value)); break;
-    default: format_value(type, value, {}, result);  // text as it is; uuid and bool print in their order
+    case oid::kBytea:
+      return ordered_bytea(std::get<std::string>(value));
+    case oid::kBpchar:
+      result = without_trailing_blanks(std::get<std::string>(value));
+      break;
+    case oid::kTime:
+      result = ordered_time(std::get<std::int64_t>(value));
+      break;
+    default:
+      format_value(type, value, {}, result);  // text as it is; uuid and bool print in their order
   }
   if (result.size() > kMaxOrderedPrefix) result.resize(kMaxOrderedPrefix);
   return result;

@@ -11,11 +11,11 @@ namespace redquel::sql {
 // The forms of values that index structures in Redis hold (design-review, items 17 and 20). Values are not NULL.
 
 /// Equal values, and only they, have the same text: numeric trimmed ("1.00" → "1"), -0 → "0", char(n) without trailing
-/// blanks, interval folded ('24:00:00' and '1 day' are one), timestamptz in UTC. Other types: their stored text. It parses
-/// back to an equal value.
+/// blanks, interval folded ('24:00:00' and '1 day' are one), timestamptz in UTC. Other types: their stored text. It
+/// parses back to an equal value.
 std::string canonical_text(Type type, const Datum& value);
-/// Whether the canonical text is what SELECT prints for every value that is equal to it (so that a set of canonical texts
-/// may answer DISTINCT).
+/// Whether the canonical text is what SELECT prints for every value that is equal to it (so that a set of canonical
+/// texts may answer DISTINCT).
 bool canonical_text_is_output(Type type);
 
 /// How an ordered index (zset) of the type is built: by score (int2, int4, int8, date, timestamps, floats), or, for all
@@ -28,11 +28,11 @@ bool score_is_exact(Type type);
 std::string ordered_score(Type type, const Datum& value);
 double score_of(Type type, const Datum& value);
 
-/// Longest prefix of a lexical member. Longer ones are cut there (or one byte before): values that share a cut prefix are
-/// compared again by the reader.
+/// Longest prefix of a lexical member. Longer ones are cut there (or one byte before): values that share a cut prefix
+/// are compared again by the reader.
 inline constexpr std::size_t kMaxOrderedPrefix = 256;
-/// Bytes whose memcmp order is the SQL order of the type (weakly where cut). The caller appends 0x00 and the primary key;
-/// no shorter prefix followed by 0x00 comes after a longer one.
+/// Bytes whose memcmp order is the SQL order of the type (weakly where cut). The caller appends 0x00 and the primary
+/// key; no shorter prefix followed by 0x00 comes after a longer one.
 std::string ordered_member_prefix(Type type, const Datum& value);
 /// Whether a prefix may have been cut, so that different values may share it.
 inline bool ordered_prefix_may_be_cut(std::string_view prefix) { return prefix.size() + 1 >= kMaxOrderedPrefix; }

@@ -14,7 +14,8 @@ constexpr int kDaysPerMonth = 30, kSecondsPerDay = 86400;
 /// Two fields were given; whole parts move from one to the other.
 void add_checked(std::int32_t& to, std::int64_t amount) {
   const std::int64_t sum = to + amount;
-  if (sum > std::numeric_limits<std::int32_t>::max() || sum < std::numeric_limits<std::int32_t>::min()) throw_interval_range();
+  if (sum > std::numeric_limits<std::int32_t>::max() || sum < std::numeric_limits<std::int32_t>::min())
+    throw_interval_range();
   to = static_cast<std::int32_t>(sum);
 }
 
@@ -64,7 +65,8 @@ Interval scale_interval(const Interval& interval, Scale scale) {
     rest_seconds -= days * static_cast<double>(kSecondsPerDay);
   }
   add_checked(result.days, static_cast<std::int32_t>(month_rest_days));
-  const double time = std::rint(scale(static_cast<double>(interval.microseconds)) + rest_seconds * kMicrosecondsPerSecond);
+  const double time =
+      std::rint(scale(static_cast<double>(interval.microseconds)) + rest_seconds * kMicrosecondsPerSecond);
   if (!(time >= -9223372036854775808.0 && time < 9223372036854775808.0)) throw_interval_range();
   result.microseconds = static_cast<std::int64_t>(time);
   return result;
@@ -85,7 +87,8 @@ int compare_intervals(const Interval& a, const Interval& b) {
 Interval add_intervals(const Interval& a, const Interval& b) {
   Interval result;
   if (__builtin_add_overflow(a.microseconds, b.microseconds, &result.microseconds) ||
-      __builtin_add_overflow(a.days, b.days, &result.days) || __builtin_add_overflow(a.months, b.months, &result.months))
+      __builtin_add_overflow(a.days, b.days, &result.days) ||
+      __builtin_add_overflow(a.months, b.months, &result.months))
     throw_interval_range();
   return result;
 }
@@ -93,7 +96,8 @@ Interval add_intervals(const Interval& a, const Interval& b) {
 Interval subtract_intervals(const Interval& a, const Interval& b) {
   Interval result;
   if (__builtin_sub_overflow(a.microseconds, b.microseconds, &result.microseconds) ||
-      __builtin_sub_overflow(a.days, b.days, &result.days) || __builtin_sub_overflow(a.months, b.months, &result.months))
+      __builtin_sub_overflow(a.days, b.days, &result.days) ||
+      __builtin_sub_overflow(a.months, b.months, &result.months))
     throw_interval_range();
   return result;
 }
@@ -132,7 +136,8 @@ Interval justify_days(const Interval& interval) {
 Interval justify_interval(const Interval& interval) {
   Interval result = interval;
   // Days go first where days and time together could overflow.
-  if ((result.days > 0 && result.microseconds > 0) || (result.days < 0 && result.microseconds < 0)) move_days_to_months(result);
+  if ((result.days > 0 && result.microseconds > 0) || (result.days < 0 && result.microseconds < 0))
+    move_days_to_months(result);
   move_time_to_days(result);
   move_days_to_months(result);
   if (result.months > 0 && (result.days < 0 || (result.days == 0 && result.microseconds < 0))) {
@@ -158,14 +163,23 @@ Interval apply_interval_modifier(const Interval& interval, std::int32_t modifier
       result.months = result.months / 12 * 12;
       [[fallthrough]];
     case kMonth:
-    case kYear | kMonth: result.days = 0; [[fallthrough]];
-    case kDay: result.microseconds = 0; break;
+    case kYear | kMonth:
+      result.days = 0;
+      [[fallthrough]];
+    case kDay:
+      result.microseconds = 0;
+      break;
     case kHour:
-    case kDay | kHour: cut(kMicrosecondsPerHour); break;
+    case kDay | kHour:
+      cut(kMicrosecondsPerHour);
+      break;
     case kMinute:
     case kHour | kMinute:
-    case kDay | kHour | kMinute: cut(kMicrosecondsPerMinute); break;
-    default: break;
+    case kDay | kHour | kMinute:
+      cut(kMicrosecondsPerMinute);
+      break;
+    default:
+      break;
   }
   if (precision != kFullPrecision) result.microseconds = apply_timestamp_modifier(result.microseconds, precision);
   return result;

@@ -47,7 +47,8 @@ void append_postgres(const PrintedParts& parts, std::string& out) {
   bool is_first = true, after_negative = false;
   const auto part = [&](std::int64_t value, std::string_view unit) {
     if (value == 0) return;
-    print(out, "{}{}{} {}{}", is_first ? "" : " ", after_negative && value > 0 ? "+" : "", value, unit, value != 1 ? "s" : "");
+    print(out, "{}{}{} {}{}", is_first ? "" : " ", after_negative && value > 0 ? "+" : "", value, unit,
+          value != 1 ? "s" : "");
     after_negative = value < 0;
     is_first = false;
   };
@@ -55,7 +56,10 @@ void append_postgres(const PrintedParts& parts, std::string& out) {
   part(parts.month, "mon");
   part(parts.day, "day");
   if (!is_first && !parts.has_time()) return;
-  print(out, "{}{}{:02}:{:02}:", is_first ? "" : " ", parts.has_negative_time() ? "-" : after_negative ? "+" : "",
+  print(out, "{}{}{:02}:{:02}:", is_first ? "" : " ",
+        parts.has_negative_time() ? "-"
+        : after_negative          ? "+"
+                                  : "",
         std::llabs(parts.hour), std::llabs(parts.minute));
   append_seconds(parts.second, parts.microsecond, true, out);
 }
@@ -122,8 +126,8 @@ void append_iso8601(const PrintedParts& parts, std::string& out) {
 /// The standard knows year-month and day-time intervals with one sign; other values print every sign.
 void append_sql_standard(PrintedParts parts, std::string& out) {
   const bool has_negative = parts.year < 0 || parts.month < 0 || parts.day < 0 || parts.has_negative_time();
-  const bool has_positive = parts.year > 0 || parts.month > 0 || parts.day > 0 ||
-                            (parts.has_time() && !parts.has_negative_time());
+  const bool has_positive =
+      parts.year > 0 || parts.month > 0 || parts.day > 0 || (parts.has_time() && !parts.has_negative_time());
   const bool has_months = parts.year != 0 || parts.month != 0;
   const bool has_days_or_time = parts.day != 0 || parts.has_time();
   const bool is_standard = !(has_negative && has_positive) && !(has_months && has_days_or_time);
@@ -133,8 +137,8 @@ void append_sql_standard(PrintedParts parts, std::string& out) {
   }
   if (!is_standard) {
     print(out, "{}{}-{} {}{} {}{}:{:02}:", parts.year < 0 || parts.month < 0 ? '-' : '+', std::llabs(parts.year),
-          std::llabs(parts.month), parts.day < 0 ? '-' : '+', std::llabs(parts.day), parts.has_negative_time() ? '-' : '+',
-          std::llabs(parts.hour), std::llabs(parts.minute));
+          std::llabs(parts.month), parts.day < 0 ? '-' : '+', std::llabs(parts.day),
+          parts.has_negative_time() ? '-' : '+', std::llabs(parts.hour), std::llabs(parts.minute));
     append_seconds(parts.second, parts.microsecond, true, out);
     return;
   }
@@ -153,10 +157,18 @@ void append_sql_standard(PrintedParts parts, std::string& out) {
 void append_interval(const Interval& interval, const SessionSettings& settings, std::string& out) {
   const PrintedParts parts(interval);
   switch (settings.interval_style) {
-    case IntervalStyle::kPostgres: append_postgres(parts, out); break;
-    case IntervalStyle::kPostgresVerbose: append_verbose(parts, out); break;
-    case IntervalStyle::kSqlStandard: append_sql_standard(parts, out); break;
-    case IntervalStyle::kIso8601: append_iso8601(parts, out); break;
+    case IntervalStyle::kPostgres:
+      append_postgres(parts, out);
+      break;
+    case IntervalStyle::kPostgresVerbose:
+      append_verbose(parts, out);
+      break;
+    case IntervalStyle::kSqlStandard:
+      append_sql_standard(parts, out);
+      break;
+    case IntervalStyle::kIso8601:
+      append_iso8601(parts, out);
+      break;
   }
 }
 

@@ -5,8 +5,8 @@
 #include "sql/types/datetime.h"
 #include "sql/types/datetime_tokens.h"
 
-// Input of intervals: PostgreSQL's own and the SQL standard's syntax, read from right to left because units follow their
-// numbers; and ISO 8601's two forms.
+// Input of intervals: PostgreSQL's own and the SQL standard's syntax, read from right to left because units follow
+// their numbers; and ISO 8601's two forms.
 namespace redquel::sql {
 namespace {
 
@@ -15,8 +15,8 @@ class IntervalParts {
  public:
   bool add_microseconds(std::int64_t value, double fraction, std::int64_t unit) {
     std::int64_t product = 0;
-    return !__builtin_mul_overflow(value, unit, &product) && !__builtin_add_overflow(microseconds_, product, &microseconds_) &&
-           add_fraction(fraction, unit);
+    return !__builtin_mul_overflow(value, unit, &product) &&
+           !__builtin_add_overflow(microseconds_, product, &microseconds_) && add_fraction(fraction, unit);
   }
   bool add_days(std::int64_t value, double fraction, int unit) {
     std::int32_t product = 0;
@@ -38,7 +38,8 @@ class IntervalParts {
 
   bool negate() {
     constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
-    if (microseconds_ == std::numeric_limits<std::int64_t>::min() || days_ == kLeast || months_ == kLeast || years_ == kLeast)
+    if (microseconds_ == std::numeric_limits<std::int64_t>::min() || days_ == kLeast || months_ == kLeast ||
+        years_ == kLeast)
       return false;
     microseconds_ = -microseconds_;
     days_ = -days_;
@@ -80,16 +81,22 @@ class IntervalParts {
 TokenValue unit_of_fields(int fields) {
   using namespace interval_field;
   switch (fields) {
-    case kYear: return TokenValue::kYear;
+    case kYear:
+      return TokenValue::kYear;
     case interval_field::kMonth:
-    case kYear | interval_field::kMonth: return TokenValue::kMonth;
-    case kDay: return TokenValue::kDay;
+    case kYear | interval_field::kMonth:
+      return TokenValue::kMonth;
+    case kDay:
+      return TokenValue::kDay;
     case kHour:
-    case kDay | kHour: return TokenValue::kHour;
+    case kDay | kHour:
+      return TokenValue::kHour;
     case kMinute:
     case kHour | kMinute:
-    case kDay | kHour | kMinute: return TokenValue::kMinute;
-    default: return TokenValue::kSecond;
+    case kDay | kHour | kMinute:
+      return TokenValue::kMinute;
+    default:
+      return TokenValue::kSecond;
   }
 }
 
@@ -122,7 +129,8 @@ class IntervalDecoder {
  private:
   ParseFailure decode_field(const DateTimeField& field, FieldSet& found, bool& ignored) {
     switch (field.kind) {
-      case FieldKind::kTime: return decode_time(field.text, false, found);
+      case FieldKind::kTime:
+        return decode_time(field.text, false, found);
       case FieldKind::kZone:
         if (field.text.find(':', 1) != std::string_view::npos &&
             decode_time(field.text.substr(1), field.text.front() == '-', found) == ParseFailure::kNone)
@@ -130,9 +138,11 @@ class IntervalDecoder {
         found = {};
         return decode_number(field.text, found);
       case FieldKind::kDate:
-      case FieldKind::kNumber: return decode_number(field.text, found);
+      case FieldKind::kNumber:
+        return decode_number(field.text, found);
       case FieldKind::kWord:
-      case FieldKind::kSpecial: break;
+      case FieldKind::kSpecial:
+        break;
     }
     const Token* token = find_unit_word(field.text);
     if (token == nullptr) return ParseFailure::kBadFormat;
@@ -245,7 +255,8 @@ class IntervalDecoder {
         fits = parts_.add_years(value, fraction, 1000);
         found = TokenKind::kMillennium;
         break;
-      default: return ParseFailure::kBadFormat;
+      default:
+        return ParseFailure::kBadFormat;
     }
     return fits ? ParseFailure::kNone : ParseFailure::kFieldOverflow;
   }
@@ -319,10 +330,14 @@ class Iso8601Decoder {
 
   Step date_field(char unit, const char* field, bool has_field, const char*& at) {
     switch (unit) {
-      case 'Y': return next_if(parts_.add_years(whole_, fraction_, 1));
-      case 'M': return next_if(parts_.add_months(whole_, fraction_));
-      case 'W': return next_if(parts_.add_days(whole_, fraction_, 7));
-      case 'D': return next_if(add_day_part());
+      case 'Y':
+        return next_if(parts_.add_years(whole_, fraction_, 1));
+      case 'M':
+        return next_if(parts_.add_months(whole_, fraction_));
+      case 'W':
+        return next_if(parts_.add_days(whole_, fraction_, 7));
+      case 'D':
+        return next_if(add_day_part());
       case 'T':
       case '\0':
         if (integer_width(field) == 8 && !has_field) {
@@ -348,15 +363,19 @@ class Iso8601Decoder {
         if (*at == '\0') return Step::kEnd;
         return *at == 'T' ? Step::kTimeFollows : Step::kBadFormat;
       }
-      default: return Step::kBadFormat;
+      default:
+        return Step::kBadFormat;
     }
   }
 
   Step time_field(char unit, const char* field, bool has_field, const char*& at) {
     switch (unit) {
-      case 'H': return next_if(parts_.add_microseconds(whole_, fraction_, kMicrosecondsPerHour));
-      case 'M': return next_if(parts_.add_microseconds(whole_, fraction_, kMicrosecondsPerMinute));
-      case 'S': return next_if(parts_.add_microseconds(whole_, fraction_, kMicrosecondsPerSecond));
+      case 'H':
+        return next_if(parts_.add_microseconds(whole_, fraction_, kMicrosecondsPerHour));
+      case 'M':
+        return next_if(parts_.add_microseconds(whole_, fraction_, kMicrosecondsPerMinute));
+      case 'S':
+        return next_if(parts_.add_microseconds(whole_, fraction_, kMicrosecondsPerSecond));
       case '\0':
         if (integer_width(field) == 6 && !has_field) {
           const bool fits = parts_.add_microseconds(whole_ / 10000, 0, kMicrosecondsPerHour) &&
@@ -377,7 +396,8 @@ class Iso8601Decoder {
         if ((failure_ = number(at)) != ParseFailure::kNone) return Step::kNext;
         if (!parts_.add_microseconds(whole_, fraction_, kMicrosecondsPerSecond)) return Step::kOverflow;
         return *at == '\0' ? Step::kEnd : Step::kBadFormat;
-      default: return Step::kBadFormat;
+      default:
+        return Step::kBadFormat;
     }
   }
 

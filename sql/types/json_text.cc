@@ -87,8 +87,9 @@ class JsonChecker {
   void open(char bracket) {
     if (open_.size() >= kMaxDepth) {
       throw SqlError("54001", "stack depth limit exceeded")
-          .hint("Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the "
-                "platform's stack depth limit is adequate.");
+          .hint(
+              "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the "
+              "platform's stack depth limit is adequate.");
     }
     open_.push_back(bracket);
     next();
@@ -101,7 +102,8 @@ class JsonChecker {
   char peek(std::size_t at) const { return at < text_.size() ? text_[at] : '\0'; }
 
   void next() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+      ++at_;
     const std::size_t start = at_;
     if (at_ == text_.size()) {
       token_ = Token::kEnd;

@@ -72,8 +72,8 @@ Float parse_float(std::string_view type, std::string_view text) {
   return negative ? -value : value;
 }
 
-/// Shortest digits that read back, in scientific form. PostgreSQL never takes a decimal that lies exactly half-way to the
-/// next float, although it would read back (1e23), so such a one gets more digits.
+/// Shortest digits that read back, in scientific form. PostgreSQL never takes a decimal that lies exactly half-way to
+/// the next float, although it would read back (1e23), so such a one gets more digits.
 template <class Float>
 std::string_view shortest_scientific(Float value, char (&buffer)[64]) {
   const auto text = [&](std::to_chars_result result) {
@@ -177,8 +177,7 @@ std::int32_t parse_oid(std::string_view text) {
   if (error == std::errc::result_out_of_range) throw_range("oid", text);
   if (error == std::errc::invalid_argument || stop != end) throw_syntax("oid", text);
   // strtoul's wrap of negative numbers is accepted as far as it fits 32 bits with sign.
-  if (value > std::numeric_limits<std::uint32_t>::max() ||
-      value < std::numeric_limits<std::int32_t>::min())
+  if (value > std::numeric_limits<std::uint32_t>::max() || value < std::numeric_limits<std::int32_t>::min())
     throw_range("oid", text);
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(value));
 }

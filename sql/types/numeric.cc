@@ -213,7 +213,8 @@ Numeric Numeric::parse(std::string_view text) {
     if (at != end && (*at == '-' || *at == '+')) negative_exponent = *at++ == '-';
     if (at == end || !is_digit(*at)) throw_syntax(text);
     std::int64_t exponent = 0;
-    while (at != end && is_digit(*at)) exponent = std::min<std::int64_t>(exponent * 10 + (*at++ - '0'), 1'000'000'000'000);
+    while (at != end && is_digit(*at))
+      exponent = std::min<std::int64_t>(exponent * 10 + (*at++ - '0'), 1'000'000'000'000);
     if (at != end) throw_syntax(text);
     if (exponent >= std::numeric_limits<int>::max() / 2) throw_overflow();
     scale += negative_exponent ? exponent : -exponent;
@@ -242,9 +243,12 @@ bool Numeric::is_integral() const { return is_finite() && min_scale() == 0; }
 int Numeric::sign() const {
   switch (kind_) {
     case Kind::kNan:
-    case Kind::kInfinity: return 1;
-    case Kind::kNegativeInfinity: return -1;
-    case Kind::kFinite: break;
+    case Kind::kInfinity:
+      return 1;
+    case Kind::kNegativeInfinity:
+      return -1;
+    case Kind::kFinite:
+      break;
   }
   if (big_ != nullptr) return big_->value.sign();
   return (small_ > 0) - (small_ < 0);
@@ -278,10 +282,17 @@ int Numeric::min_scale() const { return trimmed().scale_; }
 
 void Numeric::append_to(std::string& out) const {
   switch (kind_) {
-    case Kind::kNan: out += "NaN"; return;
-    case Kind::kInfinity: out += "Infinity"; return;
-    case Kind::kNegativeInfinity: out += "-Infinity"; return;
-    case Kind::kFinite: break;
+    case Kind::kNan:
+      out += "NaN";
+      return;
+    case Kind::kInfinity:
+      out += "Infinity";
+      return;
+    case Kind::kNegativeInfinity:
+      out += "-Infinity";
+      return;
+    case Kind::kFinite:
+      break;
   }
   char buffer[24];
   std::string long_digits;
@@ -347,10 +358,14 @@ std::int16_t Numeric::to_int16() const {
 
 double Numeric::to_nearest_double() const {
   switch (kind_) {
-    case Kind::kNan: return std::numeric_limits<double>::quiet_NaN();
-    case Kind::kInfinity: return std::numeric_limits<double>::infinity();
-    case Kind::kNegativeInfinity: return -std::numeric_limits<double>::infinity();
-    case Kind::kFinite: break;
+    case Kind::kNan:
+      return std::numeric_limits<double>::quiet_NaN();
+    case Kind::kInfinity:
+      return std::numeric_limits<double>::infinity();
+    case Kind::kNegativeInfinity:
+      return -std::numeric_limits<double>::infinity();
+    case Kind::kFinite:
+      break;
   }
   // Both operands exact: the division rounds once, so the result is the nearest double.
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
@@ -375,10 +390,14 @@ double Numeric::to_double() const {
 
 float Numeric::to_float() const {
   switch (kind_) {
-    case Kind::kNan: return std::numeric_limits<float>::quiet_NaN();
-    case Kind::kInfinity: return std::numeric_limits<float>::infinity();
-    case Kind::kNegativeInfinity: return -std::numeric_limits<float>::infinity();
-    case Kind::kFinite: break;
+    case Kind::kNan:
+      return std::numeric_limits<float>::quiet_NaN();
+    case Kind::kInfinity:
+      return std::numeric_limits<float>::infinity();
+    case Kind::kNegativeInfinity:
+      return -std::numeric_limits<float>::infinity();
+    case Kind::kFinite:
+      break;
   }
   const std::string text = to_string();
   float result = 0;
@@ -417,7 +436,8 @@ Numeric Numeric::with_modifier(std::int32_t modifier) const {
   if (!fits) {
     throw SqlError("22003", "numeric field overflow")
         .detail(fmt::format("A field with precision {}, scale {} must round to an absolute value less than {}{}.",
-                            precision, scale, integer_digits != 0 ? "10^" : "", integer_digits != 0 ? integer_digits : 1));
+                            precision, scale, integer_digits != 0 ? "10^" : "",
+                            integer_digits != 0 ? integer_digits : 1));
   }
   return result;
 }

@@ -17,14 +17,14 @@ __extension__ using Int128 = __int128;
 
 /// PostgreSQL's numeric: an exact decimal `unscaled × 10^-scale`, or NaN, or ±Infinity.
 ///
-/// The scale is also the *display scale*: 1.0 and 1.00 are equal and hash alike, but print as they were made. Values are
-/// immutable and cheap to copy: the unscaled integer lies in 64 bits where it fits, else behind a shared pointer.
+/// The scale is also the *display scale*: 1.0 and 1.00 are equal and hash alike, but print as they were made. Values
+/// are immutable and cheap to copy: the unscaled integer lies in 64 bits where it fits, else behind a shared pointer.
 /// Limits: 131072 digits before the point, 16383 after it; beyond them 22003 "value overflows numeric format".
 class Numeric {
  public:
-  static constexpr int kMaxScale = 16383;         // stored digits after the point
+  static constexpr int kMaxScale = 16383;  // stored digits after the point
   static constexpr int kMaxIntegerDigits = 131072;
-  static constexpr int kMaxDisplayScale = 1000;   // what division, roots and logarithms produce
+  static constexpr int kMaxDisplayScale = 1000;  // what division, roots and logarithms produce
 
   Numeric() = default;  // 0
   explicit Numeric(std::int64_t unscaled, int scale = 0) : small_(unscaled), scale_(scale) {}

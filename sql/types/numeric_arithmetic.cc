@@ -7,8 +7,8 @@
 #include "sql/types/big_integer.h"
 #include "sql/types/numeric.h"
 
-// Comparison, rounding and the four operations. Each tries 64-bit arithmetic first and falls back to big integers when a
-// builtin reports overflow.
+// Comparison, rounding and the four operations. Each tries 64-bit arithmetic first and falls back to big integers when
+// a builtin reports overflow.
 namespace redquel::sql {
 namespace {
 
@@ -59,9 +59,14 @@ Numeric round_to(const Numeric& value, int scale, Rounding rounding) {
       case Rounding::kHalfAway:
         if (magnitude >= power - magnitude) quotient += *small < 0 ? -1 : 1;
         break;
-      case Rounding::kCeiling: quotient += remainder > 0; break;
-      case Rounding::kFloor: quotient -= remainder < 0; break;
-      case Rounding::kTruncate: break;
+      case Rounding::kCeiling:
+        quotient += remainder > 0;
+        break;
+      case Rounding::kFloor:
+        quotient -= remainder < 0;
+        break;
+      case Rounding::kTruncate:
+        break;
     }
     if (scale >= 0) return Numeric(quotient, scale);
     return Numeric::from_big(BigInteger{cpp_int(quotient)}, scale);
@@ -88,7 +93,8 @@ int Numeric::compare(const Numeric& other) const {
     if (big_ == nullptr && other.big_ == nullptr) {
       if (scale_ == other.scale_) return (small_ > other.small_) - (small_ < other.small_);
       std::int64_t a = small_, b = other.small_;
-      if (scale_ < other.scale_ ? scale_up(small_, other.scale_ - scale_, a) : scale_up(other.small_, scale_ - other.scale_, b))
+      if (scale_ < other.scale_ ? scale_up(small_, other.scale_ - scale_, a)
+                                : scale_up(other.small_, scale_ - other.scale_, b))
         return (a > b) - (a < b);
     }
     if (const int a = sign(), b = other.sign(); a != b) return a < b ? -1 : 1;
@@ -97,10 +103,14 @@ int Numeric::compare(const Numeric& other) const {
   }
   const auto rank = [](Kind kind) {
     switch (kind) {
-      case Kind::kNegativeInfinity: return -1;
-      case Kind::kFinite: return 0;
-      case Kind::kInfinity: return 1;
-      case Kind::kNan: break;
+      case Kind::kNegativeInfinity:
+        return -1;
+      case Kind::kFinite:
+        return 0;
+      case Kind::kInfinity:
+        return 1;
+      case Kind::kNan:
+        break;
     }
     return 2;
   };
@@ -125,10 +135,14 @@ std::uint64_t Numeric::hash() const {
 Numeric Numeric::negated() const {
   Numeric result = *this;
   switch (kind_) {
-    case Kind::kNan: return result;
-    case Kind::kInfinity: return negative_infinity();
-    case Kind::kNegativeInfinity: return infinity();
-    case Kind::kFinite: break;
+    case Kind::kNan:
+      return result;
+    case Kind::kInfinity:
+      return negative_infinity();
+    case Kind::kNegativeInfinity:
+      return infinity();
+    case Kind::kFinite:
+      break;
   }
   if (big_ == nullptr && small_ != std::numeric_limits<std::int64_t>::min()) {
     result.small_ = -small_;

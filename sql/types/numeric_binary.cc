@@ -44,10 +44,14 @@ NumericGroups to_groups(const Numeric& value) {
 
 Numeric from_groups(const NumericGroups& groups) {
   switch (groups.sign) {
-    case NumericGroups::kNan: return Numeric::nan();
-    case NumericGroups::kInfinity: return Numeric::infinity();
-    case NumericGroups::kNegativeInfinity: return Numeric::negative_infinity();
-    default: break;
+    case NumericGroups::kNan:
+      return Numeric::nan();
+    case NumericGroups::kInfinity:
+      return Numeric::infinity();
+    case NumericGroups::kNegativeInfinity:
+      return Numeric::negative_infinity();
+    default:
+      break;
   }
   const int scale = groups.scale;
   std::string digits;
@@ -61,7 +65,9 @@ Numeric from_groups(const NumericGroups& groups) {
   // The digits stand for an integer times 10^exponent; what lies behind the scale goes.
   const std::int64_t exponent = 4 * (std::int64_t{groups.weight} + 1 - static_cast<std::int64_t>(groups.digits.size()));
   const std::int64_t shift = exponent + scale;
-  if (shift < 0) digits.resize(-shift < static_cast<std::int64_t>(digits.size()) ? digits.size() - static_cast<std::size_t>(-shift) : 0);
+  if (shift < 0)
+    digits.resize(-shift < static_cast<std::int64_t>(digits.size()) ? digits.size() - static_cast<std::size_t>(-shift)
+                                                                    : 0);
   const std::size_t first = std::min(digits.find_first_not_of('0'), digits.size());
   digits.erase(0, first);
   if (digits.empty()) return Numeric(0, scale);

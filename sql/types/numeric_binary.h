@@ -10,7 +10,13 @@ namespace redquel::sql {
 
 /// PostgreSQL's binary form of a numeric: groups of four decimal digits, the first with weight 10000^weight.
 struct NumericGroups {
-  enum Sign : std::uint16_t { kPositive = 0x0000, kNegative = 0x4000, kNan = 0xC000, kInfinity = 0xD000, kNegativeInfinity = 0xF000 };
+  enum Sign : std::uint16_t {
+    kPositive = 0x0000,
+    kNegative = 0x4000,
+    kNan = 0xC000,
+    kInfinity = 0xD000,
+    kNegativeInfinity = 0xF000
+  };
 
   std::int16_t weight = 0;
   std::uint16_t sign = kPositive;

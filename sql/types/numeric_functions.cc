@@ -8,8 +8,8 @@
 #include "sql/types/big_integer.h"
 #include "sql/types/numeric.h"
 
-// Roots, exponentials and logarithms. The number of digits of a result follows PostgreSQL's rules, estimates included: they
-// are visible. The digits themselves are computed in binary fixed point with guard bits and rounded once.
+// Roots, exponentials and logarithms. The number of digits of a result follows PostgreSQL's rules, estimates included:
+// they are visible. The digits themselves are computed in binary fixed point with guard bits and rounded once.
 namespace redquel::sql {
 namespace {
 
@@ -48,7 +48,8 @@ int estimate_ln_weight(const Numeric& value) {
   return static_cast<int>(std::log10(std::fabs(approximate_log10(value) * kLnOf10)));
 }
 
-// ---- fixed point: an integer v stands for v / 2^bits --------------------------------------------------------------------
+// ---- fixed point: an integer v stands for v / 2^bits
+// --------------------------------------------------------------------
 
 unsigned bits_for_digits(int digits) { return static_cast<unsigned>(std::max(digits, 0) * 3.3219280948873626) + 1; }
 
@@ -74,7 +75,8 @@ cpp_int atanh_of_inverse(unsigned n, unsigned bits) {
 
 cpp_int fixed_ln2(unsigned bits) {
   const unsigned guarded = bits + 32;
-  return (atanh_of_inverse(26, guarded) * 18 - atanh_of_inverse(4801, guarded) * 2 + atanh_of_inverse(8749, guarded) * 8) >>
+  return (atanh_of_inverse(26, guarded) * 18 - atanh_of_inverse(4801, guarded) * 2 +
+          atanh_of_inverse(8749, guarded) * 8) >>
          32;
 }
 
@@ -93,7 +95,8 @@ cpp_int fixed_exp(const cpp_int& x, unsigned bits) {
   return sum >> (work - bits);
 }
 
-/// ln(value) for a positive value: 2^k is split off, the rest found by Halley's iteration on exp, which triples the digits.
+/// ln(value) for a positive value: 2^k is split off, the rest found by Halley's iteration on exp, which triples the
+/// digits.
 cpp_int fixed_ln(const Numeric& value, unsigned bits) {
   const cpp_int numerator = value.unscaled().value, denominator = power_of_ten(static_cast<std::size_t>(value.scale()));
   long exponent = static_cast<long>(mp::msb(numerator)) - static_cast<long>(mp::msb(denominator));
@@ -314,7 +317,8 @@ Numeric power(const Numeric& base, const Numeric& exponent) {
   }
   const int weight = static_cast<int>(coarse * kLog10OfE);
   const int scale = clamp_scale(kMinSignificantDigits - weight, {base.scale(), exponent.scale()});
-  const int digits = std::max(scale + weight, 0) - ln_weight + static_cast<int>(std::max(0.0, approximate_log10(exponent)));
+  const int digits =
+      std::max(scale + weight, 0) - ln_weight + static_cast<int>(std::max(0.0, approximate_log10(exponent)));
   const Numeric product = ln_at_scale(magnitude, std::clamp(digits + 24, 0, Numeric::kMaxScale)) * exponent;
   const Numeric result = exp_at_scale(product, scale);
   return negative ? result.negated() : result;
@@ -342,14 +346,16 @@ Numeric factorial(std::int64_t n) {
 Numeric gcd(const Numeric& a, const Numeric& b) {
   if (!a.is_finite() || !b.is_finite()) return Numeric::nan();
   const int scale = std::max(a.scale(), b.scale());
-  return Numeric::from_big(BigInteger{mp::gcd(a.rounded(scale).unscaled().value, b.rounded(scale).unscaled().value)}, scale);
+  return Numeric::from_big(BigInteger{mp::gcd(a.rounded(scale).unscaled().value, b.rounded(scale).unscaled().value)},
+                           scale);
 }
 
 Numeric lcm(const Numeric& a, const Numeric& b) {
   if (!a.is_finite() || !b.is_finite()) return Numeric::nan();
   const int scale = std::max(a.scale(), b.scale());
   if (a.is_zero() || b.is_zero()) return Numeric(0, scale);
-  return Numeric::from_big(BigInteger{mp::lcm(a.rounded(scale).unscaled().value, b.rounded(scale).unscaled().value)}, scale);
+  return Numeric::from_big(BigInteger{mp::lcm(a.rounded(scale).unscaled().value, b.rounded(scale).unscaled().value)},
+                           scale);
 }
 
 std::int32_t width_bucket(const Numeric& operand, const Numeric& low, const Numeric& high, std::int32_t count) {

@@ -71,33 +71,57 @@ std::string parse_array(Oid array, std::string_view text, const SessionSettings&
 template <class Take>
 auto parse_with(Type type, std::string_view text, const SessionSettings& settings, Now now, Take take) {
   switch (type.oid) {
-    case oid::kBool: return take(parse_bool(text));
-    case oid::kInt2: return take(parse_int2(text));
-    case oid::kInt4: return take(parse_int4(text));
-    case oid::kInt8: return take(parse_int8(text));
-    case oid::kFloat4: return take(parse_float4(text));
-    case oid::kFloat8: return take(parse_float8(text));
-    case oid::kNumeric: return take(Numeric::parse(text));
+    case oid::kBool:
+      return take(parse_bool(text));
+    case oid::kInt2:
+      return take(parse_int2(text));
+    case oid::kInt4:
+      return take(parse_int4(text));
+    case oid::kInt8:
+      return take(parse_int8(text));
+    case oid::kFloat4:
+      return take(parse_float4(text));
+    case oid::kFloat8:
+      return take(parse_float8(text));
+    case oid::kNumeric:
+      return take(Numeric::parse(text));
     case oid::kText:
     case oid::kVarchar:
     case oid::kBpchar:
-    case oid::kUnknown: return take(text);
-    case oid::kName: return take(name_from_text(text));
-    case oid::kChar: return take(parse_char(text));
-    case oid::kBytea: return take(parse_bytea(text));
-    case oid::kUuid: return take(parse_uuid(text));
-    case oid::kJson: check_json(text); return take(text);
-    case oid::kDate: return take(parse_date(text, settings, now));
-    case oid::kTime: return take(parse_time(text, settings, now));
-    case oid::kTimestamp: return take(parse_timestamp(text, settings, now));
-    case oid::kTimestamptz: return take(parse_timestamptz(text, settings, now));
-    case oid::kInterval: return take(parse_interval(text, settings, type.modifier));
-    case oid::kOid: return take(parse_oid(text));
-    case oid::kRegtype: return take(parse_regtype(text));
+    case oid::kUnknown:
+      return take(text);
+    case oid::kName:
+      return take(name_from_text(text));
+    case oid::kChar:
+      return take(parse_char(text));
+    case oid::kBytea:
+      return take(parse_bytea(text));
+    case oid::kUuid:
+      return take(parse_uuid(text));
+    case oid::kJson:
+      check_json(text);
+      return take(text);
+    case oid::kDate:
+      return take(parse_date(text, settings, now));
+    case oid::kTime:
+      return take(parse_time(text, settings, now));
+    case oid::kTimestamp:
+      return take(parse_timestamp(text, settings, now));
+    case oid::kTimestamptz:
+      return take(parse_timestamptz(text, settings, now));
+    case oid::kInterval:
+      return take(parse_interval(text, settings, type.modifier));
+    case oid::kOid:
+      return take(parse_oid(text));
+    case oid::kRegtype:
+      return take(parse_regtype(text));
     case oid::kRegclass:
-    case oid::kRegproc: return take(parse_registered_object(text, type_info(type.oid).name));
-    case oid::kVoid: return take(std::string_view());
-    default: break;
+    case oid::kRegproc:
+      return take(parse_registered_object(text, type_info(type.oid).name));
+    case oid::kVoid:
+      return take(std::string_view());
+    default:
+      break;
   }
   if (is_array_type(type.oid)) return take(parse_array(type.oid, text, settings, now));
   if (type_info(type.oid).category == TypeCategory::kPseudo)
@@ -125,19 +149,33 @@ void format(Type type, const Value& value, const SessionSettings& settings, std:
     append_integer(value, out);
   } else if constexpr (std::is_same_v<Value, std::int32_t>) {
     switch (type.oid) {
-      case oid::kDate: append_date(value, settings, out); break;
-      case oid::kRegtype: append_registered_type(value, out); break;
+      case oid::kDate:
+        append_date(value, settings, out);
+        break;
+      case oid::kRegtype:
+        append_registered_type(value, out);
+        break;
       case oid::kRegclass:
       case oid::kRegproc:
-      case oid::kOid: append_integer(static_cast<std::uint32_t>(value), out); break;
-      default: append_integer(value, out);
+      case oid::kOid:
+        append_integer(static_cast<std::uint32_t>(value), out);
+        break;
+      default:
+        append_integer(value, out);
     }
   } else if constexpr (std::is_same_v<Value, std::int64_t>) {
     switch (type.oid) {
-      case oid::kTime: append_time(value, out); break;
-      case oid::kTimestamp: append_timestamp(value, settings, out); break;
-      case oid::kTimestamptz: append_timestamptz(value, settings, out); break;
-      default: append_integer(value, out);
+      case oid::kTime:
+        append_time(value, out);
+        break;
+      case oid::kTimestamp:
+        append_timestamp(value, settings, out);
+        break;
+      case oid::kTimestamptz:
+        append_timestamptz(value, settings, out);
+        break;
+      default:
+        append_integer(value, out);
     }
   } else if constexpr (std::is_same_v<Value, float>) {
     append_float4(value, settings.extra_float_digits, out);
@@ -196,12 +234,16 @@ bool has_modifier_effect(Type type) {
   switch (type.oid) {
     case oid::kVarchar:
     case oid::kBpchar:
-    case oid::kNumeric: return type.modifier >= kHeaderSize;
+    case oid::kNumeric:
+      return type.modifier >= kHeaderSize;
     case oid::kTime:
     case oid::kTimestamp:
-    case oid::kTimestamptz: return type.modifier < 6;
-    case oid::kInterval: return true;
-    default: return false;
+    case oid::kTimestamptz:
+      return type.modifier < 6;
+    case oid::kInterval:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -209,13 +251,19 @@ Datum apply_modifier(Type type, Datum value, bool explicit_cast) {
   if (is_null(value) || !has_modifier_effect(type)) return value;
   switch (type.oid) {
     case oid::kVarchar:
-    case oid::kBpchar: return cut_to_length(type, std::get<std::string>(std::move(value)), explicit_cast);
-    case oid::kNumeric: return std::get<Numeric>(value).with_modifier(type.modifier);
-    case oid::kTime: return apply_time_modifier(std::get<std::int64_t>(value), type.modifier);
+    case oid::kBpchar:
+      return cut_to_length(type, std::get<std::string>(std::move(value)), explicit_cast);
+    case oid::kNumeric:
+      return std::get<Numeric>(value).with_modifier(type.modifier);
+    case oid::kTime:
+      return apply_time_modifier(std::get<std::int64_t>(value), type.modifier);
     case oid::kTimestamp:
-    case oid::kTimestamptz: return apply_timestamp_modifier(std::get<std::int64_t>(value), type.modifier);
-    case oid::kInterval: return apply_interval_modifier(std::get<Interval>(value), type.modifier);
-    default: return value;
+    case oid::kTimestamptz:
+      return apply_timestamp_modifier(std::get<std::int64_t>(value), type.modifier);
+    case oid::kInterval:
+      return apply_interval_modifier(std::get<Interval>(value), type.modifier);
+    default:
+      return value;
   }
 }
 
@@ -248,16 +296,36 @@ void format_value(const Column& column, std::size_t row, const SessionSettings& 
     return;
   }
   switch (storage_of(type)) {
-    case Storage::kBool: format(type, column.get<bool>(row), settings, out); break;
-    case Storage::kInt2: format(type, column.get<std::int16_t>(row), settings, out); break;
-    case Storage::kInt4: format(type, column.get<std::int32_t>(row), settings, out); break;
-    case Storage::kInt8: format(type, column.get<std::int64_t>(row), settings, out); break;
-    case Storage::kFloat4: format(type, column.get<float>(row), settings, out); break;
-    case Storage::kFloat8: format(type, column.get<double>(row), settings, out); break;
-    case Storage::kNumeric: format(type, column.ref<Numeric>(row), settings, out); break;
-    case Storage::kText: format(type, column.get<std::string_view>(row), settings, out); break;
-    case Storage::kInterval: format(type, column.get<Interval>(row), settings, out); break;
-    case Storage::kUuid: format(type, column.get<Uuid>(row), settings, out); break;
+    case Storage::kBool:
+      format(type, column.get<bool>(row), settings, out);
+      break;
+    case Storage::kInt2:
+      format(type, column.get<std::int16_t>(row), settings, out);
+      break;
+    case Storage::kInt4:
+      format(type, column.get<std::int32_t>(row), settings, out);
+      break;
+    case Storage::kInt8:
+      format(type, column.get<std::int64_t>(row), settings, out);
+      break;
+    case Storage::kFloat4:
+      format(type, column.get<float>(row), settings, out);
+      break;
+    case Storage::kFloat8:
+      format(type, column.get<double>(row), settings, out);
+      break;
+    case Storage::kNumeric:
+      format(type, column.ref<Numeric>(row), settings, out);
+      break;
+    case Storage::kText:
+      format(type, column.get<std::string_view>(row), settings, out);
+      break;
+    case Storage::kInterval:
+      format(type, column.get<Interval>(row), settings, out);
+      break;
+    case Storage::kUuid:
+      format(type, column.get<Uuid>(row), settings, out);
+      break;
   }
 }
 
@@ -269,27 +337,35 @@ bool output_depends_on_settings(Type type) {
     case oid::kInterval:
     case oid::kBytea:
     case oid::kFloat4:
-    case oid::kFloat8: return true;
-    default: return false;
+    case oid::kFloat8:
+      return true;
+    default:
+      return false;
   }
 }
 
 bool output_is_storage_form(Type type, const SessionSettings& settings) {
   switch (type.oid) {
-    case oid::kBpchar: return type.modifier < 0;  // else its blanks are put back
+    case oid::kBpchar:
+      return type.modifier < 0;  // else its blanks are put back
     case oid::kDate:
-    case oid::kTimestamp: return settings.date_style == DateStyle::kIso;
+    case oid::kTimestamp:
+      return settings.date_style == DateStyle::kIso;
     case oid::kTimestamptz: {
       if (settings.date_style != DateStyle::kIso) return false;
       if (settings.time_zone == "UTC") return true;
       const TimeZone& zone = session_zone(settings);
       return zone.at(0).offset == 0 && zone.is_fixed();
     }
-    case oid::kInterval: return settings.interval_style == IntervalStyle::kPostgres;
-    case oid::kBytea: return settings.bytea_output == ByteaOutput::kHex;
+    case oid::kInterval:
+      return settings.interval_style == IntervalStyle::kPostgres;
+    case oid::kBytea:
+      return settings.bytea_output == ByteaOutput::kHex;
     case oid::kFloat4:
-    case oid::kFloat8: return settings.extra_float_digits > 0;
-    default: return true;
+    case oid::kFloat8:
+      return settings.extra_float_digits > 0;
+    default:
+      return true;
   }
 }
 

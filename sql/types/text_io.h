@@ -12,9 +12,9 @@
 
 namespace redquel::sql {
 
-/// PostgreSQL's input function of the type. The modifier is not applied (see `apply_modifier`), except that an interval's
-/// fields give bare numbers their unit. `now` is what 'now' and 'today' mean. Throws 22P02, 22003, 22007, 22008, 22021…;
-/// 0A000 for pseudo-types.
+/// PostgreSQL's input function of the type. The modifier is not applied (see `apply_modifier`), except that an
+/// interval's fields give bare numbers their unit. `now` is what 'now' and 'today' mean. Throws 22P02, 22003, 22007,
+/// 22008, 22021…; 0A000 for pseudo-types.
 Datum parse_value(Type type, std::string_view text, const SessionSettings& settings, Now now = {});
 /// The same, appended to a column of that type without a detour over Datum.
 void append_parsed(Column& column, std::string_view text, const SessionSettings& settings, Now now = {});
@@ -27,8 +27,8 @@ bool has_modifier_effect(Type type);
 
 /// PostgreSQL's output function; the value is not NULL. Text is appended to `out`.
 void format_value(Type type, const Datum& value, const SessionSettings& settings, std::string& out);
-/// The same for a row of a column. A row of an encoded column is copied where no setting touches the type or the settings
-/// are the storage form, else parsed and printed again.
+/// The same for a row of a column. A row of an encoded column is copied where no setting touches the type or the
+/// settings are the storage form, else parsed and printed again.
 void format_value(const Column& column, std::size_t row, const SessionSettings& settings, std::string& out);
 std::string format_value(Type type, const Datum& value, const SessionSettings& settings = {});
 

@@ -20,10 +20,12 @@ std::int64_t unix_seconds(std::int64_t timestamp) {
 std::int64_t day_of_rule(const ZoneRule& rule, int year) {
   const std::int64_t january = days_from_civil(year, 1, 1) + kEpochUnixDays;
   switch (rule.kind) {
-    case ZoneRule::Kind::kDayOfYear: return january + rule.day;
+    case ZoneRule::Kind::kDayOfYear:
+      return january + rule.day;
     case ZoneRule::Kind::kJulian:  // 29 February is never counted
       return january + rule.day - 1 + (is_leap_year(year) && rule.day >= 60 ? 1 : 0);
-    case ZoneRule::Kind::kMonthWeekDay: break;
+    case ZoneRule::Kind::kMonthWeekDay:
+      break;
   }
   const std::int64_t first = days_from_civil(year, rule.month, 1) + kEpochUnixDays;
   const auto weekday = static_cast<int>(((first + 4) % 7 + 7) % 7);  // 1970-01-01 was a Thursday
@@ -53,10 +55,13 @@ TimeZone::Local TimeZone::local_of_tail(bool daylight) const {
 std::vector<TimeZone::Change> TimeZone::tail_changes(std::int64_t seconds) const {
   std::vector<Change> changes;
   if (!tail_ || !tail_->has_daylight) return changes;
-  const int year = civil_from_days(static_cast<std::int32_t>(floor_divide(seconds, kSecondsPerDay) - kEpochUnixDays)).year;
+  const int year =
+      civil_from_days(static_cast<std::int32_t>(floor_divide(seconds, kSecondsPerDay) - kEpochUnixDays)).year;
   for (int y = year - 1; y <= year + 1; ++y) {
-    changes.push_back({day_of_rule(tail_->start, y) * kSecondsPerDay + tail_->start.seconds - tail_->standard_offset, true});
-    changes.push_back({day_of_rule(tail_->end, y) * kSecondsPerDay + tail_->end.seconds - tail_->daylight_offset, false});
+    changes.push_back(
+        {day_of_rule(tail_->start, y) * kSecondsPerDay + tail_->start.seconds - tail_->standard_offset, true});
+    changes.push_back(
+        {day_of_rule(tail_->end, y) * kSecondsPerDay + tail_->end.seconds - tail_->daylight_offset, false});
   }
   std::ranges::sort(changes, {}, &Change::at);
   return changes;

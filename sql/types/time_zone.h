@@ -25,8 +25,8 @@ struct ZoneTail {
   ZoneRule start, end;
 };
 
-/// A time zone: offsets by instant. Loaded once per name from the system's zone files (TZDIR, /usr/share/zoneinfo), never
-/// freed; all members are safe to call from any thread.
+/// A time zone: offsets by instant. Loaded once per name from the system's zone files (TZDIR, /usr/share/zoneinfo),
+/// never freed; all members are safe to call from any thread.
 class TimeZone {
  public:
   struct Local {
@@ -41,8 +41,8 @@ class TimeZone {
     std::uint16_t abbreviation;  // index into the names below
   };
 
-  /// `periods` are in order of time and not empty; the first holds for everything before it, too. `tail`, where there is
-  /// one, goes on after the last.
+  /// `periods` are in order of time and not empty; the first holds for everything before it, too. `tail`, where there
+  /// is one, goes on after the last.
   TimeZone(std::string name, std::vector<Period> periods, std::vector<std::string> abbreviations,
            std::optional<ZoneTail> tail);
 
@@ -55,7 +55,8 @@ class TimeZone {
   std::int32_t offset_of_local(std::int64_t local) const;
   /// Whether the zone has had one offset for ever.
   bool is_fixed() const;
-  /// What an abbreviation (upper case) meant in this zone at `timestamp`, or the last time before, or else the first time.
+  /// What an abbreviation (upper case) meant in this zone at `timestamp`, or the last time before, or else the first
+  /// time.
   std::optional<Local> of_abbreviation(std::string_view abbreviation, std::int64_t timestamp) const;
 
  private:
@@ -80,8 +81,8 @@ class TimeZone {
 /// "CET-1CEST,M3.5.0,M10.5.0/3": the tail, or nullopt where it is no POSIX TZ string.
 std::optional<ZoneTail> parse_posix_zone(std::string_view text);
 
-/// By name in any letter case ("europe/berlin"), POSIX string ("PST8PDT", "<+02>-02") or what SET TIME ZONE accepts as a
-/// number ("+02", "-3.5": hours east). nullptr if there is no such zone.
+/// By name in any letter case ("europe/berlin"), POSIX string ("PST8PDT", "<+02>-02") or what SET TIME ZONE accepts as
+/// a number ("+02", "-3.5": hours east). nullptr if there is no such zone.
 const TimeZone* find_time_zone(std::string_view name);
 /// Throws 22023 `time zone "x" not recognized`.
 const TimeZone& time_zone_named(std::string_view name);

@@ -15,7 +15,8 @@ namespace {
 
 using enum TypeCategory;
 
-// pg_type of PostgreSQL 15, ordered by oid. Arrays and pseudo-types have no values of their own yet; their storage is text.
+// pg_type of PostgreSQL 15, ordered by oid. Arrays and pseudo-types have no values of their own yet; their storage is
+// text.
 constexpr TypeInfo kTypes[] = {
     {oid::kBool, "bool", "boolean", Storage::kBool, kBoolean, true, 1, 0, oid::kBoolArray, 'c'},
     {oid::kBytea, "bytea", "bytea", Storage::kText, kUserDefined, false, -1, 0, oid::kByteaArray, 'i'},
@@ -83,9 +84,9 @@ static_assert(std::ranges::is_sorted(kTypes, {}, &TypeInfo::oid));
 
 // Spellings that the SQL grammar turns into pg_catalog names.
 constexpr std::pair<std::string_view, Oid> kSpellings[] = {
-    {"bigint", oid::kInt8},       {"boolean", oid::kBool}, {"character", oid::kBpchar}, {"dec", oid::kNumeric},
-    {"decimal", oid::kNumeric},   {"int", oid::kInt4},     {"integer", oid::kInt4},     {"real", oid::kFloat4},
-    {"smallint", oid::kInt2},     {"float", oid::kFloat8},
+    {"bigint", oid::kInt8},     {"boolean", oid::kBool}, {"character", oid::kBpchar}, {"dec", oid::kNumeric},
+    {"decimal", oid::kNumeric}, {"int", oid::kInt4},     {"integer", oid::kInt4},     {"real", oid::kFloat4},
+    {"smallint", oid::kInt2},   {"float", oid::kFloat8},
 };
 
 /// Marks the highest oid of the built-in types below which a direct table is worth its room.
@@ -111,20 +112,47 @@ std::string interval_suffix(std::int32_t modifier) {
   const int precision = modifier & 0xFFFF;
   std::string_view name;
   switch (fields) {
-    case kYear: name = " year"; break;
-    case kMonth: name = " month"; break;
-    case kDay: name = " day"; break;
-    case kHour: name = " hour"; break;
-    case kMinute: name = " minute"; break;
-    case kSecond: name = " second"; break;
-    case kYear | kMonth: name = " year to month"; break;
-    case kDay | kHour: name = " day to hour"; break;
-    case kDay | kHour | kMinute: name = " day to minute"; break;
-    case kDay | kHour | kMinute | kSecond: name = " day to second"; break;
-    case kHour | kMinute: name = " hour to minute"; break;
-    case kHour | kMinute | kSecond: name = " hour to second"; break;
-    case kMinute | kSecond: name = " minute to second"; break;
-    default: break;
+    case kYear:
+      name = " year";
+      break;
+    case kMonth:
+      name = " month";
+      break;
+    case kDay:
+      name = " day";
+      break;
+    case kHour:
+      name = " hour";
+      break;
+    case kMinute:
+      name = " minute";
+      break;
+    case kSecond:
+      name = " second";
+      break;
+    case kYear | kMonth:
+      name = " year to month";
+      break;
+    case kDay | kHour:
+      name = " day to hour";
+      break;
+    case kDay | kHour | kMinute:
+      name = " day to minute";
+      break;
+    case kDay | kHour | kMinute | kSecond:
+      name = " day to second";
+      break;
+    case kHour | kMinute:
+      name = " hour to minute";
+      break;
+    case kHour | kMinute | kSecond:
+      name = " hour to second";
+      break;
+    case kMinute | kSecond:
+      name = " minute to second";
+      break;
+    default:
+      break;
   }
   return precision == kFullPrecision ? std::string(name) : fmt::format("{}({})", name, precision);
 }
@@ -164,8 +192,7 @@ std::int32_t encode_interval_modifier(std::span<const std::int32_t> written) {
     if (written[0] == interval_field::kAll) return -1;
     return (written[0] & 0x7FFF) << 16 | interval_field::kFullPrecision;
   }
-  if (written[1] < 0)
-    throw invalid_modifier(fmt::format("INTERVAL({}) precision must not be negative", written[1]));
+  if (written[1] < 0) throw invalid_modifier(fmt::format("INTERVAL({}) precision must not be negative", written[1]));
   return (written[0] & 0x7FFF) << 16 | std::min(written[1], kMaxTimePrecision);
 }
 
@@ -198,30 +225,43 @@ std::string format_type(Type type) {
   if (type.modifier < 0) return std::string(info->display_name);
   switch (type.oid) {
     case oid::kVarchar:
-    case oid::kBpchar: return fmt::format("{}({})", info->display_name, type.modifier - kHeaderSize);
+    case oid::kBpchar:
+      return fmt::format("{}({})", info->display_name, type.modifier - kHeaderSize);
     case oid::kNumeric: {
       const std::int32_t packed = type.modifier - kHeaderSize;
       const std::int32_t scale = ((packed & 0x7FF) ^ 1024) - 1024;  // eleven bits with sign
       return fmt::format("numeric({},{})", (packed >> 16) & 0xFFFF, scale);
     }
-    case oid::kTime: return fmt::format("time({}) without time zone", type.modifier);
-    case oid::kTimestamp: return fmt::format("timestamp({}) without time zone", type.modifier);
-    case oid::kTimestamptz: return fmt::format("timestamp({}) with time zone", type.modifier);
-    case oid::kInterval: return "interval" + interval_suffix(type.modifier);
-    default: return std::string(info->display_name);
+    case oid::kTime:
+      return fmt::format("time({}) without time zone", type.modifier);
+    case oid::kTimestamp:
+      return fmt::format("timestamp({}) without time zone", type.modifier);
+    case oid::kTimestamptz:
+      return fmt::format("timestamp({}) with time zone", type.modifier);
+    case oid::kInterval:
+      return "interval" + interval_suffix(type.modifier);
+    default:
+      return std::string(info->display_name);
   }
 }
 
 std::int32_t encode_modifier(Oid type, std::span<const std::int32_t> written) {
   if (written.empty()) return -1;
   switch (type) {
-    case oid::kVarchar: return encode_length("varchar", written);
-    case oid::kBpchar: return encode_length("char", written);
-    case oid::kNumeric: return encode_numeric_modifier(written);
-    case oid::kTime: return encode_precision("TIME", "", written);
-    case oid::kTimestamp: return encode_precision("TIMESTAMP", "", written);
-    case oid::kTimestamptz: return encode_precision("TIMESTAMP", " WITH TIME ZONE", written);
-    case oid::kInterval: return encode_interval_modifier(written);
+    case oid::kVarchar:
+      return encode_length("varchar", written);
+    case oid::kBpchar:
+      return encode_length("char", written);
+    case oid::kNumeric:
+      return encode_numeric_modifier(written);
+    case oid::kTime:
+      return encode_precision("TIME", "", written);
+    case oid::kTimestamp:
+      return encode_precision("TIMESTAMP", "", written);
+    case oid::kTimestamptz:
+      return encode_precision("TIMESTAMP", " WITH TIME ZONE", written);
+    case oid::kInterval:
+      return encode_interval_modifier(written);
     default:
       if (const TypeInfo* info = find_type(type); info != nullptr && info->element != 0 && info->category == kArray)
         return encode_modifier(info->element, written);

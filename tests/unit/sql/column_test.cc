@@ -82,21 +82,22 @@ TEST(Column, AppendsBehindSharedText) {
 }
 
 TEST(Column, DecodesStoredText) {
-  for (const auto& [type, text] : std::vector<std::pair<Type, std::string>>{{kInt2, "-5"},
-                                                                            {kInt4, "42"},
-                                                                            {kInt8, "9223372036854775807"},
-                                                                            {kFloat4, "1.5"},
-                                                                            {kFloat8, "1e+20"},
-                                                                            {kNumeric, "12.340"},
-                                                                            {kBool, "t"},
-                                                                            {kText, "abc"},
-                                                                            {kBytea, "\\xdeadbeef"},
-                                                                            {kDate, "2020-02-29"},
-                                                                            {kTime, "12:34:56.789"},
-                                                                            {kTimestamp, "2020-02-29 12:34:56.789"},
-                                                                            {kTimestamptz, "2020-02-29 12:34:56.789+00"},
-                                                                            {kInterval, "1 year 2 mons"},
-                                                                            {kUuid, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"}}) {
+  for (const auto& [type, text] :
+       std::vector<std::pair<Type, std::string>>{{kInt2, "-5"},
+                                                 {kInt4, "42"},
+                                                 {kInt8, "9223372036854775807"},
+                                                 {kFloat4, "1.5"},
+                                                 {kFloat8, "1e+20"},
+                                                 {kNumeric, "12.340"},
+                                                 {kBool, "t"},
+                                                 {kText, "abc"},
+                                                 {kBytea, "\\xdeadbeef"},
+                                                 {kDate, "2020-02-29"},
+                                                 {kTime, "12:34:56.789"},
+                                                 {kTimestamp, "2020-02-29 12:34:56.789"},
+                                                 {kTimestamptz, "2020-02-29 12:34:56.789+00"},
+                                                 {kInterval, "1 year 2 mons"},
+                                                 {kUuid, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"}}) {
     Column column = Column::encoded(type);
     column.append_view(text);
     column.append_null();

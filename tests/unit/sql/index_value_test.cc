@@ -22,7 +22,8 @@ std::vector<Datum> sample(Type type, std::mt19937& random) {
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution(low, high)(random); };
   const auto letters = [&](std::string_view alphabet, int longest) {
     std::string text;
-    for (int i = pick(0, longest); i > 0; --i) text.push_back(alphabet[static_cast<std::size_t>(pick(0, static_cast<int>(alphabet.size()) - 1))]);
+    for (int i = pick(0, longest); i > 0; --i)
+      text.push_back(alphabet[static_cast<std::size_t>(pick(0, static_cast<int>(alphabet.size()) - 1))]);
     return text;
   };
   const auto add = [&](std::initializer_list<const char*> texts) {
@@ -30,8 +31,11 @@ std::vector<Datum> sample(Type type, std::mt19937& random) {
   };
   switch (type.oid) {
     case oid::kNumeric:
-      add({"0", "0.00", "1", "1.0", "1.00", "10", "100", "-1", "-1.0", "0.1", "-0.1", "NaN", "Infinity", "-Infinity", "1e5000",
-           "-1e5000", "1e-3000", "-1e-3000", "12", "1.2", "1.23", "-12", "-1.2", "-1.23", "123456789012345678901234567890"});
+      add({"0",       "0.00",    "1",        "1.0",       "1.00",
+           "10",      "100",     "-1",       "-1.0",      "0.1",
+           "-0.1",    "NaN",     "Infinity", "-Infinity", "1e5000",
+           "-1e5000", "1e-3000", "-1e-3000", "12",        "1.2",
+           "1.23",    "-12",     "-1.2",     "-1.23",     "123456789012345678901234567890"});
       for (int i = 0; i < 60; ++i) {
         const std::string digits = letters("0123456789", 25) + "7";
         const std::string text = (pick(0, 1) == 0 ? "-" : "") + digits + "e" + std::to_string(pick(-30, 10));
@@ -43,9 +47,11 @@ std::vector<Datum> sample(Type type, std::mt19937& random) {
       values.push_back(value_of(type, "-" + std::string(299, '1') + "2"));
       break;
     case oid::kInterval:
-      add({"0", "1 day", "24 hours", "1 mon", "30 days", "-1 mon", "-720 hours", "1 year", "360 days", "-00:00:00.000001", "00:00:00.000001",
-           "178956970 years", "-178956970 years", "2147483647 days", "-2147483648 days"});
-      for (int i = 0; i < 60; ++i) values.emplace_back(Interval{pick(-5, 5) * kMicrosecondsPerDay / pick(1, 4), pick(-40, 40), pick(-3, 3)});
+      add({"0", "1 day", "24 hours", "1 mon", "30 days", "-1 mon", "-720 hours", "1 year", "360 days",
+           "-00:00:00.000001", "00:00:00.000001", "178956970 years", "-178956970 years", "2147483647 days",
+           "-2147483648 days"});
+      for (int i = 0; i < 60; ++i)
+        values.emplace_back(Interval{pick(-5, 5) * kMicrosecondsPerDay / pick(1, 4), pick(-40, 40), pick(-3, 3)});
       break;
     case oid::kText:
     case oid::kBpchar:
@@ -75,22 +81,32 @@ std::vector<Datum> sample(Type type, std::mt19937& random) {
     case oid::kTime:
       add({"00:00", "00:00:00.000001", "09:59:59.9", "10:00", "23:59:59.999999", "24:00"});
       break;
-    case oid::kBool: add({"t", "f"}); break;
+    case oid::kBool:
+      add({"t", "f"});
+      break;
     case oid::kInt8:
-      for (const std::int64_t around : {std::int64_t{0}, std::int64_t{1} << 53, std::numeric_limits<std::int64_t>::max() - 9})
+      for (const std::int64_t around :
+           {std::int64_t{0}, std::int64_t{1} << 53, std::numeric_limits<std::int64_t>::max() - 9})
         for (int i = -3; i < 9; ++i) values.emplace_back(around + i);
       values.emplace_back(std::numeric_limits<std::int64_t>::min());
       break;
     case oid::kFloat8:
-      add({"0", "-0", "1", "-1", "NaN", "Infinity", "-Infinity", "1e308", "-1e308", "5e-324", "-5e-324", "0.1", "0.2", "0.30000000000000004"});
+      add({"0", "-0", "1", "-1", "NaN", "Infinity", "-Infinity", "1e308", "-1e308", "5e-324", "-5e-324", "0.1", "0.2",
+           "0.30000000000000004"});
       break;
-    case oid::kFloat4: add({"0", "-0", "0.1", "NaN", "Infinity", "-Infinity", "3.4e38", "1e-45"}); break;
-    case oid::kDate: add({"2000-01-01", "1999-12-31", "infinity", "-infinity", "5874897-12-31", "4714-11-24 BC"}); break;
+    case oid::kFloat4:
+      add({"0", "-0", "0.1", "NaN", "Infinity", "-Infinity", "3.4e38", "1e-45"});
+      break;
+    case oid::kDate:
+      add({"2000-01-01", "1999-12-31", "infinity", "-infinity", "5874897-12-31", "4714-11-24 BC"});
+      break;
     case oid::kTimestamptz:
-      add({"2000-01-01 00:00:00+00", "9999-12-31 23:59:59.999999+00", "9999-12-31 23:59:59.999998+00", "infinity", "-infinity", "294276-12-31",
-           "4714-11-24 BC", "2020-01-01 00:00:00.000001+00"});
+      add({"2000-01-01 00:00:00+00", "9999-12-31 23:59:59.999999+00", "9999-12-31 23:59:59.999998+00", "infinity",
+           "-infinity", "294276-12-31", "4714-11-24 BC", "2020-01-01 00:00:00.000001+00"});
       break;
-    default: add({"0", "1", "-1", "32767", "-32768"}); break;
+    default:
+      add({"0", "1", "-1", "32767", "-32768"});
+      break;
   }
   return values;
 }
@@ -143,8 +159,8 @@ TEST_P(OrderedForms, KeepTheOrderOfTheType) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, OrderedForms,
-                         testing::Values(kNumeric, kInterval, kText, kBpchar, kBytea, kUuid, kTime, kBool, kInt2, kInt4, kInt8, kFloat4,
-                                         kFloat8, kDate, kTimestamptz),
+                         testing::Values(kNumeric, kInterval, kText, kBpchar, kBytea, kUuid, kTime, kBool, kInt2, kInt4,
+                                         kInt8, kFloat4, kFloat8, kDate, kTimestamptz),
                          [](const auto& info) { return std::string(type_info(info.param.oid).name); });
 
 TEST(CanonicalText, FoldsWhatIsEqual) {

@@ -23,7 +23,8 @@ namespace {
 using Arguments = std::vector<std::string>;
 
 std::filesystem::path data_directory() {
-  for (std::filesystem::path start : {std::filesystem::current_path(), std::filesystem::read_symlink("/proc/self/exe")}) {
+  for (std::filesystem::path start :
+       {std::filesystem::current_path(), std::filesystem::read_symlink("/proc/self/exe")}) {
     for (;; start = start.parent_path()) {
       if (exists(start / "tests/unit/sql/data")) return start / "tests/unit/sql/data";
       if (start == start.parent_path()) break;
@@ -47,7 +48,8 @@ std::string unescape(std::string_view text) {
 
 std::vector<std::string> split(std::string_view text, std::string_view separator) {
   std::vector<std::string> parts;
-  for (std::size_t end; (end = text.find(separator)) != std::string_view::npos; text.remove_prefix(end + separator.size()))
+  for (std::size_t end; (end = text.find(separator)) != std::string_view::npos;
+       text.remove_prefix(end + separator.size()))
     parts.emplace_back(text.substr(0, end));
   parts.emplace_back(text);
   return parts;
@@ -65,7 +67,7 @@ Type type_named(std::string_view text) {
   }
   if (name.starts_with("interval ")) {
     using namespace interval_field;
-    const std::map<std::string, int> bits{{"year", kYear}, {"month", kMonth}, {"day", kDay},
+    const std::map<std::string, int> bits{{"year", kYear}, {"month", kMonth},   {"day", kDay},
                                           {"hour", kHour}, {"minute", kMinute}, {"second", kSecond}};
     const std::vector<int> order{kYear, kMonth, kDay, kHour, kMinute, kSecond};
     const std::vector<std::string> ends = split(name.substr(9), " to ");
@@ -96,7 +98,8 @@ SessionSettings settings_of(std::string_view text) {
     const std::string& value = parts[1];
     if (parts[0] == "timezone") settings.time_zone = value;
     if (parts[0] == "extra_float_digits") settings.extra_float_digits = std::stoi(value);
-    if (parts[0] == "bytea_output") settings.bytea_output = value == "escape" ? ByteaOutput::kEscape : ByteaOutput::kHex;
+    if (parts[0] == "bytea_output")
+      settings.bytea_output = value == "escape" ? ByteaOutput::kEscape : ByteaOutput::kHex;
     if (parts[0] == "intervalstyle") {
       settings.interval_style = value == "postgres"           ? IntervalStyle::kPostgres
                                 : value == "postgres_verbose" ? IntervalStyle::kPostgresVerbose
@@ -189,11 +192,28 @@ class Functions {
       {"numeric_from_float8", [this] { return show(numeric_from(number(0))); }},
       {"numeric_from_float4", [this] { return show(numeric_from(parse_float4(text(0)))); }},
 
-      {"timestamptz_in_utc", [this] { return show_timestamp(local_from_timestamptz(timestamptz(0), time_zone_named("UTC"))); }},
-      {"timestamp_add", [this] { const auto to = timestamp(0); return show_timestamp(add_interval(to, interval(1))); }},
-      {"timestamp_subtract", [this] { const auto to = timestamp(0); return show_timestamp(subtract_interval(to, interval(1))); }},
-      {"timestamptz_add", [this] { const auto to = timestamptz(0); return show_timestamptz(add_interval(to, interval(1), zone())); }},
-      {"timestamptz_subtract", [this] { const auto to = timestamptz(0); return show_timestamptz(subtract_interval(to, interval(1), zone())); }},
+      {"timestamptz_in_utc",
+       [this] { return show_timestamp(local_from_timestamptz(timestamptz(0), time_zone_named("UTC"))); }},
+      {"timestamp_add",
+       [this] {
+         const auto to = timestamp(0);
+         return show_timestamp(add_interval(to, interval(1)));
+       }},
+      {"timestamp_subtract",
+       [this] {
+         const auto to = timestamp(0);
+         return show_timestamp(subtract_interval(to, interval(1)));
+       }},
+      {"timestamptz_add",
+       [this] {
+         const auto to = timestamptz(0);
+         return show_timestamptz(add_interval(to, interval(1), zone()));
+       }},
+      {"timestamptz_subtract",
+       [this] {
+         const auto to = timestamptz(0);
+         return show_timestamptz(subtract_interval(to, interval(1), zone()));
+       }},
       {"timestamp_difference", [this] { return show(subtract_timestamps(timestamp(0), timestamp(1))); }},
       {"timestamptz_difference", [this] { return show(subtract_timestamps(timestamptz(0), timestamptz(1))); }},
       {"timestamp_age", [this] { return show(age(timestamp(0), timestamp(1))); }},
@@ -201,7 +221,8 @@ class Functions {
       {"timestamp_trunc", [this] { return show_timestamp(truncate_timestamp(text(0), timestamp(1))); }},
       {"timestamptz_trunc", [this] { return show_timestamptz(truncate_timestamptz(text(0), timestamptz(1), zone())); }},
       {"timestamp_part", [this] { return null_ = "", show(date_part_of_timestamp(text(0), timestamp(1))); }},
-      {"timestamptz_part", [this] { return null_ = "", show(date_part_of_timestamptz(text(0), timestamptz(1), zone())); }},
+      {"timestamptz_part",
+       [this] { return null_ = "", show(date_part_of_timestamptz(text(0), timestamptz(1), zone())); }},
       {"timestamp_extract", [this] { return show(extract_from_timestamp(text(0), timestamp(1))); }},
       {"timestamptz_extract", [this] { return show(extract_from_timestamptz(text(0), timestamptz(1), zone())); }},
       {"timestamp_at_zone", [this] { return show_timestamptz(timestamptz_from_local(timestamp(1), text(0))); }},
@@ -258,14 +279,16 @@ class Functions {
          const auto value = time_from_timestamp(timestamp(0));
          return value ? show_time(*value) : "NULL";
        }},
-      {"cast:timestamp:timestamptz", [this] { return show_timestamptz(timestamptz_from_timestamp(timestamp(0), zone())); }},
+      {"cast:timestamp:timestamptz",
+       [this] { return show_timestamptz(timestamptz_from_timestamp(timestamp(0), zone())); }},
       {"cast:timestamptz:date", [this] { return show_date(date_from_timestamptz(timestamptz(0), zone())); }},
       {"cast:timestamptz:time",
        [this] {
          const auto value = time_from_timestamptz(timestamptz(0), zone());
          return value ? show_time(*value) : "NULL";
        }},
-      {"cast:timestamptz:timestamp", [this] { return show_timestamp(timestamp_from_timestamptz(timestamptz(0), zone())); }},
+      {"cast:timestamptz:timestamp",
+       [this] { return show_timestamp(timestamp_from_timestamptz(timestamptz(0), zone())); }},
       {"cast:date:timestamp", [this] { return show_timestamp(timestamp_from_date(date(0))); }},
       {"cast:date:timestamptz", [this] { return show_timestamptz(timestamptz_from_date(date(0), zone())); }},
       {"cast:interval:time", [this] { return show_time(time_from_interval(interval(0))); }},
@@ -279,7 +302,8 @@ std::string hex(std::string_view bytes) {
 }
 
 /// What PostgreSQL's answer must be equal to.
-std::string answer(Functions& functions, const std::string& name, const Arguments& arguments, const SessionSettings& settings) {
+std::string answer(Functions& functions, const std::string& name, const Arguments& arguments,
+                   const SessionSettings& settings) {
   try {
     if (name.starts_with("io:")) {
       const Type type = type_named(name.substr(3));
@@ -345,7 +369,9 @@ TEST_P(TypeCases, AnswerAsPostgreSql) {
 INSTANTIATE_TEST_SUITE_P(, TypeCases,
                          testing::Values("numeric_cases.txt", "scalar_cases.txt", "datetime_cases.txt",
                                          "datetime_arithmetic_cases.txt"),
-                         [](const auto& info) { return std::string(info.param).substr(0, std::string(info.param).find('.')); });
+                         [](const auto& info) {
+                           return std::string(info.param).substr(0, std::string(info.param).find('.'));
+                         });
 
 }  // namespace
 }  // namespace redquel::sql

@@ -54,11 +54,14 @@ TEST(TimeZones, AreFoundByNameStringAndNumber) {
 TEST(Utf8, IsCheckedByteByByte) {
   EXPECT_TRUE(is_valid_utf8("plain ASCII, longer than a word"));
   EXPECT_TRUE(is_valid_utf8("äöü 日本語 \xF0\x9F\x98\x80"));
-  for (const std::string_view bad : {"\xFF", "\xC0\x80", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "12345678\x80", "\xF8\x88\x80\x80\x80"})
+  for (const std::string_view bad : {"\xFF", "\xC0\x80", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+                                     "12345678\x80", "\xF8\x88\x80\x80\x80"})
     EXPECT_FALSE(is_valid_utf8(bad));
   EXPECT_FALSE(is_valid_utf8(std::string_view("a\0b", 3)));
-  EXPECT_EQ(failure_of([] { check_utf8("abc\xE4 o"); }), "22021 invalid byte sequence for encoding \"UTF8\": 0xe4 0x20 0x6f");
-  EXPECT_EQ(failure_of([] { check_utf8(std::string_view("a\0", 2)); }), "22021 invalid byte sequence for encoding \"UTF8\": 0x00");
+  EXPECT_EQ(failure_of([] { check_utf8("abc\xE4 o"); }),
+            "22021 invalid byte sequence for encoding \"UTF8\": 0xe4 0x20 0x6f");
+  EXPECT_EQ(failure_of([] { check_utf8(std::string_view("a\0", 2)); }),
+            "22021 invalid byte sequence for encoding \"UTF8\": 0x00");
   EXPECT_EQ(utf8_length("äöü"), 3u);
   EXPECT_EQ(utf8_prefix("äöü", 2), 4u);
 }
@@ -68,22 +71,29 @@ TEST(BinaryForms, AreBoundedBeforeTheyAreBelieved) {
   EXPECT_EQ(failure_of([&] { decode_binary(kInt4, nothing); }), "08P01 insufficient data left in message");
   EXPECT_EQ(failure_of([] { decode_binary(kInt4, "12345"); }), "22P03 incorrect binary data format");
   EXPECT_EQ(failure_of([] { decode_binary(kUuid, "12345"); }), "08P01 insufficient data left in message");
-  EXPECT_EQ(failure_of([] { decode_binary(kText, "\xFF"); }), "22021 invalid byte sequence for encoding \"UTF8\": 0xff");
-  EXPECT_EQ(failure_of([] { decode_binary(kNumeric, std::string_view("\x7F\xFF\0\0\0\0\0\0", 8)); }), "08P01 insufficient data left in message");
+  EXPECT_EQ(failure_of([] { decode_binary(kText, "\xFF"); }),
+            "22021 invalid byte sequence for encoding \"UTF8\": 0xff");
+  EXPECT_EQ(failure_of([] { decode_binary(kNumeric, std::string_view("\x7F\xFF\0\0\0\0\0\0", 8)); }),
+            "08P01 insufficient data left in message");
   EXPECT_EQ(failure_of([] { decode_binary(kNumeric, std::string_view("\0\0\0\0\x12\x34\0\0", 8)); }),
             "22P03 invalid sign in external \"numeric\" value");
   EXPECT_EQ(failure_of([] { decode_binary(kNumeric, std::string_view("\0\1\0\0\0\0\0\0\x27\x10", 10)); }),
             "22P03 invalid digit in external \"numeric\" value");
   EXPECT_EQ(failure_of([] { decode_binary(kDate, "\x7F\xFF\xFF\xFE"); }), "22008 date out of range");
   EXPECT_EQ(failure_of([] { decode_binary(kTime, "\x7F\xFF\xFF\xFE\x7F\xFF\xFF\xFE"); }), "22008 time out of range");
-  EXPECT_EQ(failure_of([] { decode_binary(kTimestamp, "\x7F\xFF\xFF\xFE\x7F\xFF\xFF\xFE"); }), "22008 timestamp out of range");
+  EXPECT_EQ(failure_of([] { decode_binary(kTimestamp, "\x7F\xFF\xFF\xFE\x7F\xFF\xFF\xFE"); }),
+            "22008 timestamp out of range");
   // The largest weight is in range with one digit; a tiny weight is cut away by the scale.
-  EXPECT_EQ(std::get<Numeric>(decode_binary(kNumeric, std::string_view("\0\1\x7F\xFF\0\0\0\0\0\1", 10))).to_string().size(), 131069u);
+  EXPECT_EQ(
+      std::get<Numeric>(decode_binary(kNumeric, std::string_view("\0\1\x7F\xFF\0\0\0\0\0\1", 10))).to_string().size(),
+      131069u);
   EXPECT_TRUE(std::get<Numeric>(decode_binary(kNumeric, std::string_view("\0\1\x80\0\0\0\0\2\0\1", 10))).is_zero());
 }
 
 TEST(Types, AreNamedWithTheirModifiers) {
-  const auto shown = [](Oid oid, std::vector<std::int32_t> written) { return format_type({oid, encode_modifier(oid, written)}); };
+  const auto shown = [](Oid oid, std::vector<std::int32_t> written) {
+    return format_type({oid, encode_modifier(oid, written)});
+  };
   EXPECT_EQ(shown(oid::kVarchar, {20}), "character varying(20)");
   EXPECT_EQ(shown(oid::kBpchar, {1}), "character(1)");
   EXPECT_EQ(shown(oid::kNumeric, {10, 2}), "numeric(10,2)");
@@ -102,7 +112,7 @@ TEST(Types, AreNamedWithTheirModifiers) {
 
 TEST(Numerics, StayWithinTheirLimits) {
   const Numeric most = Numeric::parse("9e131071");
-  EXPECT_EQ(failure_of([&] { most * Numeric(10); }), "22003 value overflows numeric format");
+  EXPECT_EQ(failure_of([&] { most* Numeric(10); }), "22003 value overflows numeric format");
   EXPECT_EQ(failure_of([&] { most + most; }), "22003 value overflows numeric format");
   EXPECT_EQ((Numeric::parse("1e-16383") * Numeric::parse("0.4")).sign(), 0);
   EXPECT_EQ((Numeric::parse("1e-16383") * Numeric::parse("0.5")).scale(), Numeric::kMaxScale);

@@ -1,0 +1,74 @@
+#include "executor/tables/engine_functions.h"
+
+#include <fmt/format.h>
+
+#include "executor/storage/index_checker.h"
+#include "parser/parse.h"
+#include "sql/error.h"
+#include "sql/expressions/evaluate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// `emp`, `sys.emp` or `"My table"` as a table of the search path. 42P01.
+std::shared_ptr<const sql::TableDef> find_table(const std::string& written, const ExecutionContext& context) {
+  parser::ast::TypeName name = parser::parse_type_name(written);  // qualified names are spelled alike
+  const auto& path = context.evaluation().search_path;
+  std::string schema = name.names.size() > 1 ? name.names[name.names.size() - 2] : "";
+  auto table = context.catalog()->find_table(schema, name.names.back(), path);
+  if (!table) throw sql::SqlError("42P01", fmt::format("relation \"{}\" does not exist", written));
+  return table;
+}
+
+/// Every index entry of a table that does not fit its row.
+class CheckIndexes final : public Operator {
+ public:
+  CheckIndexes(const planner::PhysicalFunctionScan& plan, ExecutionContext& context) : plan_(plan), context_(context) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (done_) co_return std::nullopt;
+    done_ = true;
+    sql::Datum argument = sql::evaluate_scalar(*plan_.arguments[0], context_.evaluation());
+    if (sql::is_null(argument)) co_return std::nullopt;
+    auto table = find_table(std::get<std::string>(argument), context_);
+    std::vector<IndexDifference> differences = co_await check_indexes(context_.redis(), context_.catalog(), table);
+    if (differences.empty()) co_return std::nullopt;
+    std::vector<std::shared_ptr<sql::Column>> columns;
+    for (int i = 0; i < 5; ++i) columns.push_back(std::make_shared<sql::Column>(sql::kText));
+    auto append = [](sql::Column& column, const std::optional<std::string>& text) {
+      if (text) column.append<std::string_view>(*text);
+      else column.append_null();
+    };
+    for (const IndexDifference& difference : differences) {
+      append(*columns[0], difference.structure);
+      append(*columns[1], difference.key);
+      append(*columns[2], difference.id);
+      append(*columns[3], difference.stored);
+      append(*columns[4], difference.expected);
+    }
+    sql::Batch batch;
+    batch.rows = differences.size();
+    batch.columns.assign(columns.begin(), columns.end());
+    if (plan_.with_ordinality) {
+      auto numbers = std::make_shared<sql::Column>(sql::kInt8);
+      for (std::size_t i = 1; i <= batch.rows; ++i) numbers->append(static_cast<std::int64_t>(i));
+      batch.columns.push_back(std::move(numbers));
+    }
+    co_return batch;
+  }
+
+ private:
+  const planner::PhysicalFunctionScan& plan_;
+  ExecutionContext& context_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+OperatorPtr make_engine_function(const planner::PhysicalFunctionScan& plan, ExecutionContext& context) {
+  if (plan.function->name == "redquel.check_indexes") return std::make_unique<CheckIndexes>(plan, context);
+  throw sql::not_supported("function " + std::string(plan.function->name));
+}
+
+}  // namespace redquel::executor
