@@ -81,6 +81,9 @@ class Engine {
   /// `parameter_types`: what Parse declared (kUnknown or missing: inferred). Waits only where the catalog must be loaded.
   virtual asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
                                                std::vector<sql::Type> parameter_types, SessionState& session) = 0;
+  /// The statement as the definitions are now: planned again if they moved since. As PostgreSQL does at Bind. Throws what `prepare`
+  /// throws, and 0A000 "cached plan must not change result type".
+  virtual asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState&) { co_return prepared; }
   /// Parameters are in the types of `prepared->parameter_types`. Nothing is sent before the first `next`.
   virtual std::unique_ptr<Execution> execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) = 0;
 };

@@ -169,6 +169,13 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
   co_return again;
 }
 
+asio::awaitable<PreparedPtr> RedisEngine::refresh(PreparedPtr prepared, SessionState& session) {
+  // Definitions that another process changed are noticed when the statement runs.
+  bool moved = !catalog_ || prepared->plan->catalog_version != catalog_->version;
+  if (!moved || prepared->plan->kind == PreparedPlan::Kind::kDefinition) co_return prepared;
+  co_return co_await replan(*prepared, session);
+}
+
 std::unique_ptr<Execution> RedisEngine::execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) {
   switch (prepared->plan->kind) {
     case PreparedPlan::Kind::kQuery:

@@ -23,6 +23,7 @@ class RedisEngine final : public Engine {
 
   asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
                                        std::vector<sql::Type> parameter_types, SessionState& session) override;
+  asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState& session) override;
   std::unique_ptr<Execution> execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) override;
 
   // ---- for its executions ----

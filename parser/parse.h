@@ -32,7 +32,9 @@ struct ParsedStatement {
 /// position, 0A000 for XML expressions, 54000 and 54001 for the limits. Safe to call from any number of threads.
 std::vector<ParsedStatement> parse(std::string_view text, const ParseLimits& limits = {});
 
-/// A single expression, as the catalog stores it (the output of to_sql). Its offsets mean nothing. Throws like parse().
+/// A single expression, as the catalog stores it (the output of to_sql). Its offsets are kExpressionOffset too large. Throws like
+/// parse().
+inline constexpr std::uint32_t kExpressionOffset = 7;  // of "SELECT "
 ast::ExpressionPtr parse_expression(std::string_view text);
 
 /// A type's name as written in a cast: `numeric(10,2)[]`. Its offsets mean nothing. Throws like parse().

@@ -20,7 +20,7 @@ SELECT g,
        lower(first_name) || '.' || lower(last_name) || g || '@example.com',
        g % 40 + 1,
        g / 40 % 25 + 1,
-       2400 + g * 7919 % 5603,
+       2400 + g * 7919 % 20011,
        date '2001-01-01' + g * 31 % 8700
 FROM (
   SELECT g,

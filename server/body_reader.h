@@ -20,7 +20,10 @@ class BodyReader {
     rest_.remove_prefix(count);
     return taken;
   }
-  char byte() { return bytes(1)[0]; }
+  char byte() {
+    if (rest_.empty()) throw sql::SqlError("08P01", "no data left in message");
+    return bytes(1)[0];
+  }
   std::uint16_t uint16() { return static_cast<std::uint16_t>(big_endian(bytes(2))); }
   std::uint32_t uint32() { return big_endian(bytes(4)); }
 

@@ -134,6 +134,14 @@ asio::awaitable<void> Session::on(const BindMessage& message) {
     throw sql::SqlError("42P03", fmt::format("cursor \"{}\" already exists", portal->name));
   }
   portal->parameters = bind_parameters(message, statement);
+  if (statement.plan) {  // definitions may have moved since Parse
+    executor::PreparedPtr plan = co_await engine_->refresh(statement.plan, state_);
+    if (plan != statement.plan) {
+      auto renewed = std::make_shared<PreparedStatement>(statement);
+      renewed->plan = std::move(plan);
+      portal->statement = std::move(renewed);
+    }
+  }
   const std::size_t columns = statement.columns.size(), formats = message.result_formats.size();
   if (formats > 1 && formats != columns) {
     throw sql::SqlError("08P01",

@@ -21,8 +21,9 @@ std::string rewrite(const std::string& text, const std::function<std::string(con
     if (const auto* column = std::get_if<ast::ColumnRef>(&expression.node); column != nullptr && !column->star) {
       std::string written;
       for (const std::string& name : column->names) written += (written.empty() ? "" : ".") + parser::quote_identifier(name);
-      if (text.compare(expression.offset, written.size(), written) == 0) {
-        replacements[expression.offset] = {written.size(), parser::quote_identifier(change(column->names.back()))};
+      const std::size_t offset = expression.offset - parser::kExpressionOffset;
+      if (offset < text.size() && text.compare(offset, written.size(), written) == 0) {
+        replacements[offset] = {written.size(), parser::quote_identifier(change(column->names.back()))};
       }
     }
     planner::for_each_child(expression, visit);

@@ -90,8 +90,8 @@ ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Wh
   } catch (const SqlError& error) {
     // SUBSTRING(x FROM 1) and the like: messages say the schema where the statement (or the grammar) does.
     const std::string text = "function " + name + "(";
-    if (function.name[0] != "pg_catalog" || error.sqlstate() != "42883" || !error.message().starts_with(text)) throw;
-    throw SqlError("42883", "function pg_catalog." + error.message().substr(sizeof("function ") - 1))
+    if (function.name[0] != "pg_catalog" || !error.message().starts_with(text)) throw;
+    throw SqlError(error.sqlstate(), "function pg_catalog." + error.message().substr(sizeof("function ") - 1))
         .hint(error.hint())
         .at(error.position());
   }

@@ -35,7 +35,6 @@ ExpressionPtr ExpressionBinder::add_subquery(PendingSubquery pending, std::optio
 
 ExpressionPtr ExpressionBinder::node(const ast::SubLink& link, const Whole& whole) {
   check_subquery_allowed(whole);
-  if (link.kind == ast::SubLinkKind::kArray) throw sql::not_supported("ARRAY(subquery)", token(whole));
   PendingSubquery pending;
   {
     CorrelationScope scope(level_, pending.correlations);

@@ -42,7 +42,7 @@ def test_plain_start(server, postgres):
 
 
 def test_unknown_versions(server, postgres):
-    for version in (0x00020000, 0x00040000, 0x00030002, 0x000300ff):
+    for version in (0x00040000, 0x00030002, 0x000300ff):
         same_greeting(server, postgres, startup(dict(user="postgres", database="postgres"), version))
 
 
