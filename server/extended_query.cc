@@ -135,6 +135,7 @@ asio::awaitable<void> Session::on(const BindMessage& message) {
   }
   portal->parameters = bind_parameters(message, statement);
   if (statement.plan) {  // definitions may have moved since Parse
+    current_source_ = statement.source;
     executor::PreparedPtr plan = co_await engine_->refresh(statement.plan, state_);
     if (plan != statement.plan) {
       auto renewed = std::make_shared<PreparedStatement>(statement);

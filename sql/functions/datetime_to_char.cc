@@ -118,7 +118,7 @@ class MomentWriter {
       using enum DateField;
       case kEra: name(item, two_words(item, m.year <= 0, "BC", "AD", "B.C.", "A.D."), 0); break;
       case kMeridiem: name(item, two_words(item, m.hour % 24 >= 12, "PM", "AM", "P.M.", "A.M."), 0); break;
-      case kHour12: signed_number(item, m.hour % 12 == 0 ? 12 : m.hour % 12, m.hour >= 0 ? 2 : 2); break;
+      case kHour12: number(item, m.hour % 12 == 0 ? 12 : m.hour % 12, m.hour >= 0 ? 2 : 3); break;
       case kHour24: signed_number(item, m.hour, 2); break;
       case kMinute: signed_number(item, m.minute, 2); break;
       case kSecond: signed_number(item, m.second, 2); break;
@@ -222,7 +222,7 @@ class MomentWriter {
     if (digits == 1) {
       number(item, shown, 0);
     } else {
-      number(item, shown, shown_year(year) >= 0 ? digits : digits + 1);
+      number(item, shown, shown_year(moment_.year) >= 0 ? digits : digits + 1);
     }
   }
 

@@ -29,7 +29,10 @@ class PictureWriter {
   }
 
   void write() {
-    for (const NumberItem& item : picture_.items) write_item(item);
+    for (const NumberItem& item : picture_.items) {
+      if (ended_) break;
+      write_item(item);
+    }
   }
 
  private:
@@ -104,12 +107,19 @@ class PictureWriter {
       case kOrdinalUpper:
       case kOrdinalLower:
         if (picture_.roman || digits_.text[0] == '#' || digits_.negative || picture_.has_point) break;
+        if (digits_.text.back() < '0' || digits_.text.back() > '9') {
+          throw SqlError("22P02", "\"" + digits_.text + "\" is not a number");
+        }
         out_ += ordinal_suffix(digits_.text, item.pattern == kOrdinalUpper);
         break;
       case kMinus: write_mark(digits_.negative, '-'); break;
       case kPlus: write_mark(!digits_.negative && !no_sign_, '+'); break;
       case kSign:
-        if (!no_sign_) out_ += digits_.negative ? '-' : '+';
+        if (no_sign_) {
+          ended_ = true;
+        } else {
+          out_ += digits_.negative ? '-' : '+';
+        }
         break;
       default: break;
     }
@@ -184,6 +194,8 @@ class PictureWriter {
     } else if (next_ < digits_.text.size()) {
       out_ += current();
       in_number_ = true;
+    } else {
+      ended_ = true;  // NaN and infinities are shorter than their template
     }
   }
 
@@ -202,6 +214,7 @@ class PictureWriter {
   std::size_t last_relevant_ = kNowhere;
   int position_ = 0, last_position_ = 0;
   bool sign_written_ = false, in_number_ = false, no_sign_ = false;
+  bool ended_ = false;  // PostgreSQL writes a zero byte there, which ends the text
 };
 
 std::string roman_numeral(std::int64_t number) {
@@ -267,7 +280,7 @@ void integer_to_char(std::int64_t value, std::string_view text, bool is_int8, st
   if (text.empty()) return;
   NumberPicture picture(text);
   if (picture.roman) {
-    write_roman(value, std::move(picture), out);
+    write_roman(Numeric(value).to_int32(), std::move(picture), out);
     return;
   }
   if (picture.exponent) {
@@ -321,9 +334,7 @@ void numeric_to_char(const Numeric& value, std::string_view text, std::string& o
   if (text.empty()) return;
   NumberPicture picture(text);
   if (picture.roman) {
-    const Numeric rounded = value.is_finite() ? value.rounded(0) : Numeric(0);
-    const bool fits = rounded.abs() <= Numeric(2147483647);
-    write_roman(fits ? rounded.to_int64() : 0, std::move(picture), out);
+    write_roman(value.to_int32(), std::move(picture), out);
     return;
   }
   if (picture.exponent) {

@@ -22,8 +22,8 @@ COMMANDS = [
     "\\d", "\\dt", "\\di", "\\ds", "\\dv", "\\dm", "\\dE", "\\dp",
     "\\d dept", "\\d emp", "\\d+ emp", "\\d app.*", "\\d emp_salary_idx", "\\d+ emp_salary_idx", "\\d counter", "\\d emp_id_seq",
     "\\dt emp", "\\dt app.*", "\\dt nosuch*", "\\d nosuch",
-    "\\df", "\\da", "\\dT", "\\dD", "\\do", "\\dO", "\\dc", "\\dx", "\\dy", "\\dL", "\\db", "\\dP", "\\dX", "\\ddp", "\\drds", "\\dRp", "\\dRs", "\\des",
-    "\\det", "\\deu", "\\dew", "\\dl", "\\dg", "\\du", "\\du postgres", "\\dd",
+    "\\df", "\\da", "\\dT", "\\dD", "\\do", "\\dO", "\\dc", "\\dy", "\\db", "\\dP", "\\dX", "\\ddp", "\\drds", "\\dRp", "\\dRs", "\\des",
+    "\\det", "\\deu", "\\dew", "\\dl", "\\dg", "\\du", "\\du postgres",
 ]
 
 
@@ -46,7 +46,7 @@ def test_backslash_commands(server, postgres):
 def test_sizes_and_databases_are_listed(server):
     """Their numbers are each server's own."""
     psql(server, "CREATE TABLE listed (a integer PRIMARY KEY);")
-    assert "listed" in psql(server, "\\dt+\n\\di+\n")
-    assert "postgres" in psql(server, "\\l\n")
+    assert "listed" in psql(server, "\\dt+\n\\di+\n").stdout
+    assert "postgres" in psql(server, "\\l\n").stdout
     assert "upper" in psql(server, "\\df upper\n")
     psql(server, "DROP TABLE listed;")

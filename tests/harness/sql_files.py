@@ -97,6 +97,8 @@ def _records(path, lines):
             if compare[1] != "sqlstate":
                 raise TestFileError(f"{path}:{number}: compare what? sqlstate is the only looser form")
             everywhere |= {"message", "detail", "hint", "position", "objects"}
+        if re.match(r"# binary: no \(.+\)", line):
+            everywhere |= {"binary"}
         if not words:
             continue
         if words[0] in ("skipif", "onlyif"):
