@@ -14,7 +14,13 @@ class SystemScanOperator final : public Operator {
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (turn_.is_over()) co_await turn_.yield();
-    if (!rows_) read();
+    if (!rows_) {
+      // Its rows are the catalog's, which no other command of the statement may have checked to be that of now.
+      CommandBatch batch;
+      batch.add("EXISTS", "redquel:version");
+      co_await context_.ask(std::move(batch), nullptr);
+      read();
+    }
     const std::size_t count = std::min(sql::kBatchRows, rows_->rows - next_);
     if (count == 0) co_return std::nullopt;
     const std::vector<RowNumber> rows = row_range(next_, count);

@@ -22,6 +22,7 @@ struct Fields {
   int afternoon = 0, before_christ = 0;
   int year_digits = 0;
   bool twelve_hours = false;
+  int fraction_digits = -1;  // of FF1 to FF6: what the result is rounded to
   int zone_sign = 0, zone_hours = 0, zone_minutes = 0;
   enum class Convention : std::uint8_t { kNone, kGregorian, kIso } convention = Convention::kNone;
 };
@@ -239,6 +240,7 @@ class FieldReader {
       case kFraction: {
         const int read = read_number(fields_.microsecond, item, item.pattern->digits);
         for (int i = read; i < 6; ++i) fields_.microsecond *= 10;
+        fields_.fraction_digits = item.pattern->digits;
         break;
       }
       case kSecondOfDay: read_number(fields_.second_of_day, item); break;
@@ -355,7 +357,7 @@ class FieldReader {
 /// A date and a time of day that the fields make.
 struct Reading {
   CivilTime time{.year = 0};
-  std::optional<int> zone_offset;  // seconds east
+  Fields fields;
 };
 
 class FieldAssembler {
@@ -384,7 +386,7 @@ class FieldAssembler {
       throw_out_of_range();
     }
     time_.microsecond = static_cast<int>(fraction);
-    return {time_, zone_offset()};
+    return {time_, fields_};
   }
 
  private:
@@ -474,14 +476,6 @@ class FieldAssembler {
     if (has_year_ && has_month_ && has_day_ && time_.day > days_in_month(time_.year, time_.month)) throw_out_of_range();
   }
 
-  std::optional<int> zone_offset() const {
-    if (fields_.zone_sign == 0) return std::nullopt;
-    if (fields_.zone_hours < 0 || fields_.zone_hours > 15 || fields_.zone_minutes < 0 || fields_.zone_minutes >= 60) {
-      throw SqlError("22009", "time zone displacement out of range: \"" + std::string(text_) + "\"");
-    }
-    return fields_.zone_sign * (fields_.zone_hours * 3600 + fields_.zone_minutes * 60);
-  }
-
   Fields fields_;
   Text text_;
   CivilTime time_{.year = 0};
@@ -491,6 +485,15 @@ class FieldAssembler {
 Reading read(Text text, Text picture) {
   const std::vector<PictureItem> items = parse_datetime_picture(picture);
   return FieldAssembler(FieldReader(text, items).read(), text).assemble();
+}
+
+/// The zone that TZH and TZM gave, in seconds east.
+std::optional<int> zone_offset(const Fields& fields, Text text) {
+  if (fields.zone_sign == 0) return std::nullopt;
+  if (fields.zone_hours < 0 || fields.zone_hours > 15 || fields.zone_minutes < 0 || fields.zone_minutes >= 60) {
+    throw SqlError("22009", "time zone displacement out of range: \"" + std::string(text) + "\"");
+  }
+  return fields.zone_sign * (fields.zone_hours * 3600 + fields.zone_minutes * 60);
 }
 
 /// Julian days that a date can count.
@@ -508,10 +511,11 @@ std::int64_t timestamptz_from_char(Text text, Text picture, const TimeZone& zone
   const std::int64_t local = days * kMicrosecondsPerDay + time.hour * kMicrosecondsPerHour +
                              time.minute * kMicrosecondsPerMinute + time.second * kMicrosecondsPerSecond +
                              time.microsecond;
-  const int offset = reading.zone_offset ? *reading.zone_offset : zone.offset_of_local(local);
+  const std::optional<int> written = zone_offset(reading.fields, text);
+  const int offset = written ? *written : zone.offset_of_local(local);
   const std::int64_t timestamp = local - offset * kMicrosecondsPerSecond;
   if (timestamp < kMinTimestamp || timestamp >= kEndTimestamp) throw out_of_range();
-  return timestamp;
+  return apply_timestamp_modifier(timestamp, reading.fields.fraction_digits);
 }
 
 std::int32_t date_from_char(Text text, Text picture) {

@@ -217,7 +217,6 @@ bool reads_digits(DateField field) {
     case kMeridiem:
     case kDayName:
     case kDayAbbreviation:
-    case kFraction:
     case kFixed:
     case kMonthName:
     case kMonthAbbreviation:

@@ -10,6 +10,8 @@ class NumberReader {
  public:
   NumberReader(const NumberPicture& picture, std::string_view text) : picture_(picture), rest_(text) {}
 
+  int digits_after_point() const { return read_after_; }
+
   std::string read() {
     for (const NumberItem& item : picture_.items) {
       if (rest_.empty()) break;
@@ -51,7 +53,7 @@ class NumberReader {
         break;
       case kComma:
       case kGroup:
-        if (!in_number_ && picture_.fill_mode) break;
+        if (picture_.fill_mode) break;
         if (front() == ',') take();
         break;
       case kCurrency: pass_over(1); break;
@@ -75,7 +77,7 @@ class NumberReader {
     }
   }
 
-  /// The character that is current at the end is consumed by the caller, unless nothing should be: then one is put back.
+  /// The caller passes over the character that is current at the end.
   void read_position(NumberPattern pattern) {
     if (is_space(front())) take();
     if (rest_.empty()) return;
@@ -102,35 +104,29 @@ class NumberReader {
 
     bool is_read = false;
     if (is_digit(front())) {
-      if (read_point_ && read_after_ == picture_.after) {
-        put_back_ = true;
-      } else {
-        digits_ += front();
-        ++(read_point_ ? read_after_ : read_before_);
-        is_read = true;
-        in_number_ = true;
-      }
+      if (read_point_ && read_after_ == picture_.after) return;
+      digits_ += front();
+      ++(read_point_ ? read_after_ : read_before_);
+      is_read = true;
     } else if (picture_.has_point && !read_point_ && front() == '.') {
       digits_ += '.';
       read_point_ = true;
       is_read = true;
     }
-
-    // A sign behind the last digit.
-    if (sign_ == ' ' && read_before_ + read_after_ > 0 && is_read && rest_.size() > 1) {
-      const char behind = rest_[1];
-      const bool anchored_behind = picture_.anchored_sign && !is_digit(behind);
-      if (anchored_behind && (behind == '-' || behind == '+')) {
-        sign_ = behind;
-        take();
-      }
-    }
-    if (!is_read) keep_current();
+    if (sign_ == ' ' && read_before_ + read_after_ > 0) read_sign_behind(is_read);
   }
 
-  /// What is no part of a number stands still when the caller takes a character, if it is not for the next pattern.
-  void keep_current() {
-    if (!picture_.anchored_sign && !picture_.bracket && (front() == '-' || front() == '+' || front() == '>')) return;
+  /// S stands right behind the last digit; MI, PL and SG may be met before the template's last position.
+  void read_sign_behind(bool is_read) {
+    if (picture_.anchored_sign) {
+      if (!is_read || rest_.size() < 2) return;
+      if (rest_[1] == '-' || rest_[1] == '+') {
+        sign_ = rest_[1];
+        take();
+      }
+    } else if (!is_read && (picture_.plus || picture_.minus) && (front() == '-' || front() == '+')) {
+      sign_ = front();
+    }
   }
 
   const NumberPicture& picture_;
@@ -138,7 +134,7 @@ class NumberReader {
   std::string digits_;
   char sign_ = ' ';
   int read_before_ = 0, read_after_ = 0;
-  bool read_point_ = false, in_number_ = false, put_back_ = false;
+  bool read_point_ = false;
 };
 
 }  // namespace
@@ -151,10 +147,13 @@ Numeric numeric_from_char(std::string_view text, std::string_view picture_text, 
   const NumberPicture picture(picture_text);
   if (picture.exponent) throw SqlError("0A000", "\"EEEE\" not supported for input");
   if (picture.roman) throw SqlError("0A000", "\"RN\" not supported for input");
-  std::string number = NumberReader(picture, text).read();
-  Numeric value = Numeric::parse(number);
-  if (picture.shifted > 0) value = value / Numeric::parse("1e" + std::to_string(picture.shifted));
-  return value;
+  NumberReader reader(picture, text);
+  const std::string number = reader.read();
+  // As a numeric of the template's precision.
+  const int scale = reader.digits_after_point();
+  const int precision = picture.before + picture.shifted + scale;
+  const Numeric value = Numeric::parse(number).with_modifier((precision << 16 | scale) + 4);
+  return picture.shift ? value * power(Numeric(10), Numeric(-picture.shifted)) : value;
 }
 
 }  // namespace redquel::sql

@@ -79,6 +79,7 @@ void NumberPicture::add(NumberPattern pattern) {
       if (shift) throw syntax_error("cannot use \"V\" and decimal point together");
       has_point = true;
       break;
+    case kBlank: blank = blank || (before == 0 && after == 0 && !has_zero); break;
     case kFillMode: fill_mode = true; break;
     case kAnchoredSign:
       if (anchored_sign) throw syntax_error("cannot use \"S\" twice");
@@ -118,7 +119,7 @@ void NumberPicture::add(NumberPattern pattern) {
       break;
     case kExponent:
       if (exponent) throw syntax_error("cannot use \"EEEE\" twice");
-      if (fill_mode || anchored_sign || bracket || minus || plus || roman || shift) {
+      if (blank || fill_mode || anchored_sign || bracket || minus || plus || roman || shift) {
         throw syntax_error("\"EEEE\" is incompatible with other formats")
             .detail("\"EEEE\" may only be used together with digit and decimal point patterns.");
       }

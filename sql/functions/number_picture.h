@@ -28,7 +28,7 @@ struct NumberPicture {
   int before = 0, after = 0;  // digit positions around the decimal point
   int shifted = 0;            // digits behind V
   bool fill_mode = false, has_zero = false, has_point = false, bracket = false, minus = false, plus = false, roman = false,
-       exponent = false, shift = false, anchored_sign = false;
+       exponent = false, shift = false, anchored_sign = false, blank = false;
   enum class Anchor : std::uint8_t { kNone, kBefore, kAfter } anchor = Anchor::kNone;  // where S writes
   int digits_before_anchor = 0;
   int zero_start = 0, zero_end = 0;  // positions of the first and behind the last 0

@@ -200,6 +200,7 @@ class PictureWriter {
   }
 
   void write_trailing_sign() {
+    if (ended_) return;
     if (sign_written_ && picture_.bracket) {
       out_ += digits_.negative ? '>' : ' ';
     } else if (picture_.anchored_sign && picture_.anchor == Anchor::kAfter) {

@@ -46,7 +46,7 @@ def test_backslash_commands(server, postgres):
 def test_sizes_and_databases_are_listed(server):
     """Their numbers are each server's own."""
     psql(server, "CREATE TABLE listed (a integer PRIMARY KEY);")
-    assert "listed" in psql(server, "\\dt+\n\\di+\n").stdout
-    assert "postgres" in psql(server, "\\l\n").stdout
+    assert "listed" in psql(server, "\\dt+\n\\di+\n")
+    assert "postgres" in psql(server, "\\l\n")
     assert "upper" in psql(server, "\\df upper\n")
     psql(server, "DROP TABLE listed;")

@@ -6,7 +6,8 @@
 namespace redquel::planner {
 namespace {
 
-/// Columns, parameter types and errors of a few hundred statements, as PostgreSQL 15 has them: data/generate_bind_cases.py.
+/// Columns, parameter types and errors of a few hundred statements, as PostgreSQL 15 has them:
+/// data/generate_bind_cases.py.
 TEST(BindCases, MeanWhatPostgresSays) {
   std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "data/bind_cases.txt");
   ASSERT_TRUE(file);

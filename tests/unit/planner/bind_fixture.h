@@ -20,7 +20,8 @@ sql::CatalogSnapshot test_catalog();
 
 /// The plan of a statement as text, behind an empty line. A SqlError as "SQLSTATE@offset message | detail | hint".
 std::string bound(const std::string& statement, std::vector<sql::Type> parameter_types = {});
-/// The result's columns, and the parameters' types where there are any: "ok: a integer, b text, (bigint)"; errors as above.
+/// The result's columns, and the parameters' types where there are any: "ok: a integer, b text, (bigint)"; errors as
+/// above.
 std::string described(const std::string& statement, std::vector<sql::Type> parameter_types = {});
 
 }  // namespace redquel::planner

@@ -1,0 +1,324 @@
+#include "tests/unit/planner/bind_fixture.h"
+
+namespace redquel::planner {
+namespace {
+
+TEST(BindPlans, Joins) {
+  EXPECT_EQ(bound("select t.*, u.name n from t join u using (a) where t.a > 3 and u.flag order by u.name limit 5"), R"(
+Project [a#0, b#1, c#2, d#3, name#6 AS n#6]
+  Limit (5)::bigint offset -
+    Sort name#6
+      Filter (a#0 > 3) AND flag#7
+        Inner join a#0 = a#5
+          Scan t [a#0, b#1, c#2, d#3]
+          Scan u [id#4, a#5, name#6, flag#7]
+)");
+  EXPECT_EQ(bound("select * from t full join u using (a)"), R"(
+Project [COALESCE(a#0, a#5) AS a#8, b#1, c#2, d#3, id#4, name#6, flag#7]
+  Full join a#0 = a#5
+    Scan t [a#0, b#1, c#2, d#3]
+    Scan u [id#4, a#5, name#6, flag#7]
+)");
+  EXPECT_EQ(bound("select * from t natural left join u where u.id is null"), R"(
+Project [a#0, b#1, c#2, d#3, id#4, name#6, flag#7]
+  Filter id#4 IS NULL
+    Left join a#0 = a#5
+      Scan t [a#0, b#1, c#2, d#3]
+      Scan u [id#4, a#5, name#6, flag#7]
+)");
+}
+
+TEST(BindPlans, Grouping) {
+  EXPECT_EQ(bound("select a+1 as x, count(*) from t where b = 'x' group by 1 having sum(c) > 5 order by 2 desc"), R"(
+Project [?column?#6 AS x#6, count#4]
+  Sort count#4 DESC
+    Filter sum#5 > (5)::numeric
+      Aggregate by [a#0 + 1 AS ?column?#6] [count(*) AS count#4, sum(c#2) AS sum#5]
+        Filter b#1 = 'x'::text
+          Scan t [a#0, b#1, c#2, d#3]
+)");
+  EXPECT_EQ(bound("select b, c, d from t group by a"), R"(
+Project [b#1, c#2, d#3]
+  Aggregate by [a#0, b#1, c#2, d#3] []
+    Scan t [a#0, b#1, c#2, d#3]
+)");
+}
+
+TEST(BindPlans, Order) {
+  EXPECT_EQ(bound("select distinct on (b) b, a from t order by b, c"), R"(
+Project [b#1, a#0]
+  Distinct on b#1
+    Sort b#1, ?column?#2
+      Project [b#1, a#0, c#2 AS ?column?#2]
+        Scan t [a#0, b#1, c#2, d#3]
+)");
+  EXPECT_EQ(bound("select distinct a, b from t order by b desc nulls last"), R"(
+Sort b#1 DESC NULLS LAST
+  Distinct
+    Project [a#0, b#1]
+      Scan t [a#0, b#1, c#2, d#3]
+)");
+  EXPECT_EQ(bound("select a from t order by random()"), R"(
+Project [a#0]
+  Sort ?column?#4
+    Project [a#0, random() AS ?column?#4]
+      Scan t [a#0, b#1, c#2, d#3]
+)");
+}
+
+TEST(BindPlans, Subqueries) {
+  EXPECT_EQ(bound("select * from t where exists (select 1 from u where u.a = t.a and u.flag limit 1)"), R"(
+Project [a#0, b#1, c#2, d#3]
+  Semi join a#5 = a#0
+    Scan t [a#0, b#1, c#2, d#3]
+    Filter flag#7
+      Scan u [id#4, a#5, name#6, flag#7]
+)");
+  EXPECT_EQ(bound("select * from t where not exists (select 1 from u where u.a = t.a)"), R"(
+Project [a#0, b#1, c#2, d#3]
+  Anti join a#5 = a#0
+    Scan t [a#0, b#1, c#2, d#3]
+    Scan u [id#4, a#5, name#6, flag#7]
+)");
+  EXPECT_EQ(bound("select * from t where a in (select a from u where u.name = t.b)"), R"(
+Project [a#0, b#1, c#2, d#3]
+  Semi join (a#0 = a#5) AND ((name#6)::text = b#1)
+    Scan t [a#0, b#1, c#2, d#3]
+    Scan u [id#4, a#5, name#6, flag#7]
+)");
+  EXPECT_EQ(bound("select * from t where a not in (select a from u)"), R"(
+Project [a#0, b#1, c#2, d#3]
+  Filter NOT any#8
+    Apply any a#0 = a#5 AS any#8
+      Scan t [a#0, b#1, c#2, d#3]
+      Project [a#5]
+        Scan u [id#4, a#5, name#6, flag#7]
+)");
+  EXPECT_EQ(bound("select * from t where a not in (select x from k)"), R"(
+Project [a#0, b#1, c#2, d#3]
+  Anti join a#0 = x#4
+    Scan t [a#0, b#1, c#2, d#3]
+    Scan k [x#4, y#5, z#6]
+)");
+  EXPECT_EQ(bound("select * from t where exists (select 1 from u left join k on k.y = t.a where u.id > 1)"), R"(
+Project [a#0, b#1, c#2, d#3]
+  Filter exists#12
+    Apply exists AS exists#12 ($1 = #0)
+      Scan t [a#0, b#1, c#2, d#3]
+      Project [1 AS ?column?#11]
+        Filter id#4 > 1
+          Left join y#9 = $1
+            Scan u [id#4, a#5, name#6, flag#7]
+            Scan k [x#8, y#9, z#10]
+)");
+  EXPECT_EQ(bound("select b from t where a = (select max(id) from u where u.name = t.b)"), R"(
+Project [b#1]
+  Filter a#0 = max#9
+    Apply scalar AS max#9 ($1 = #1)
+      Scan t [a#0, b#1, c#2, d#3]
+      Project [max#8]
+        Aggregate all by [] [max(id#4) AS max#8]
+          Filter (name#6)::text = $1
+            Scan u [id#4, a#5, name#6, flag#7]
+)");
+  EXPECT_EQ(bound("select b, (select max(u.id) from u where u.a = t.b::int) from t group by b"), R"(
+Project [b#1, max#9]
+  Apply scalar AS max#9 ($1 = #1)
+    Aggregate by [b#1] []
+      Scan t [a#0, b#1, c#2, d#3]
+    Project [max#8]
+      Aggregate all by [] [max(id#4) AS max#8]
+        Filter a#5 = ($1)::integer
+          Scan u [id#4, a#5, name#6, flag#7]
+)");
+  EXPECT_EQ(bound("select (select count(t.a) from u) from t"), R"(
+Project [count#10]
+  Apply scalar AS count#10 ($1 = #8)
+    Aggregate all by [] [count(a#0) AS count#8]
+      Scan t [a#0, b#1, c#2, d#3]
+    Project [$1 AS count#9]
+      Scan u [id#4, a#5, name#6, flag#7]
+)");
+  EXPECT_EQ(bound("select a > all (select a from u) from t"), R"(
+Project [any#8 AS ?column?#8]
+  Apply all a#0 > a#5 AS any#8
+    Scan t [a#0, b#1, c#2, d#3]
+    Project [a#5]
+      Scan u [id#4, a#5, name#6, flag#7]
+)");
+}
+
+TEST(BindPlans, FromAndLimit) {
+  EXPECT_EQ(bound("select a, generate_series(1, a) g from t order by g limit 3"), R"(
+Limit (3)::bigint offset -
+  Sort g#4
+    Project [a#0, generate_series#4 AS g#4]
+      Apply lateral ($1 = #0)
+        Scan t [a#0, b#1, c#2, d#3]
+        Function generate_series(1, $1) [generate_series#4]
+)");
+  EXPECT_EQ(bound("select q.id from t left join lateral (select u.id from u where u.a = t.a) q on q.id > t.a"), R"(
+Project [id#4]
+  Apply left lateral ($1 = #0)
+    Scan t [a#0, b#1, c#2, d#3]
+    Filter id#4 > $1
+      Project [id#4]
+        Filter a#5 = $1
+          Scan u [id#4, a#5, name#6, flag#7]
+)");
+  EXPECT_EQ(bound("select * from generate_series(1, (select max(a) from t)) with ordinality g(n, i)"), R"(
+Project [generate_series#6 AS n#6, ordinality#7 AS i#7]
+  Apply lateral ($1 = #5)
+    Apply scalar AS max#5
+      Values () []
+      Project [max#4]
+        Aggregate all by [] [max(a#0) AS max#4]
+          Scan t [a#0, b#1, c#2, d#3]
+    Function generate_series(1, $1) with ordinality [generate_series#6, ordinality#7]
+)");
+  EXPECT_EQ(bound("select a from t limit (select 1)"), R"(
+Project [a#0]
+  Apply lateral ($1 = #5)
+    Apply scalar AS ?column?#5
+      Values () []
+      Project [1 AS ?column?#4]
+        Values () []
+    Limit ($1)::bigint offset -
+      Scan t [a#0, b#1, c#2, d#3]
+)");
+  EXPECT_EQ(bound("select '1' union all select a from t order by 1 limit 2"), R"(
+Project [?column?#6]
+  Limit (2)::bigint offset -
+    Sort ?column?#6
+      Union all [?column?#6]
+        Project [1 AS ?column?#5]
+          Project [NULL::text AS ?column?#0]
+            Values () []
+        Project [a#1]
+          Scan t [a#1, b#2, c#3, d#4]
+)");
+  EXPECT_EQ(bound("with x(q) as (select a from t) select x.q from x, x y"), R"(
+Project [q#0]
+  Inner join
+    Project [a#0 AS q#0]
+      Scan t [a#0, b#1, c#2, d#3]
+    Project [a#4 AS q#4]
+      Scan t [a#4, b#5, c#6, d#7]
+)");
+  EXPECT_EQ(bound("values (1, 'a'), (2.5, null)"), R"(
+Values ((1)::numeric, 'a'::text), (2.5, NULL::text) [column1#0, column2#1]
+)");
+}
+
+TEST(BindPlans, Expressions) {
+  EXPECT_EQ(bound("select (a, b) < (1, 'x'), a in (1, 2), b between symmetric 'x' and 'y' from t"), R"(
+Project [(a#0 < 1) OR ((a#0 = 1) AND (b#1 < 'x'::text)) AS ?column?#4, a#0 IN (1, 2) AS ?column?#5, ((b#1 >= 'x'::text) AND (b#1 <= 'y'::text)) OR ((b#1 >= 'y'::text) AND (b#1 <= 'x'::text)) AS ?column?#6]
+  Scan t [a#0, b#1, c#2, d#3]
+)");
+  EXPECT_EQ(bound("select a from t where a = $1 and exists (select 1 from u where u.id < $2 + t.a offset 1)"), R"(
+Project [a#0]
+  Filter exists#9
+    Apply exists AS exists#9 ($3 = #0)
+      Filter a#0 = $1
+        Scan t [a#0, b#1, c#2, d#3]
+      Project [1 AS ?column?#8]
+        Limit - offset (1)::bigint
+          Filter id#4 < ($2 + $3)
+            Scan u [id#4, a#5, name#6, flag#7]
+)");
+  EXPECT_EQ(bound("select t.a from t join u on t.a in (select x from k) and u.a = t.a"), R"(
+Project [a#0]
+  Semi join a#0 = x#8
+    Inner join a#5 = a#0
+      Scan t [a#0, b#1, c#2, d#3]
+      Scan u [id#4, a#5, name#6, flag#7]
+    Scan k [x#8, y#9, z#10]
+)");
+  EXPECT_EQ(bound("select t.a from t left join u on u.a in (select x from k)"), R"(
+Project [a#0]
+  Left join any#11
+    Scan t [a#0, b#1, c#2, d#3]
+    Apply any a#5 = x#8 AS any#11
+      Scan u [id#4, a#5, name#6, flag#7]
+      Project [x#8]
+        Scan k [x#8, y#9, z#10]
+)");
+}
+
+TEST(BindPlans, Modifications) {
+  EXPECT_EQ(bound("insert into s(v) values ('x'), (default) returning *, id + 1 as n1"), R"(
+Insert s [id#1 = sequence 20100, v#2 = v#0, n#3 = NULL::integer] check s_n_check n#3 > 0 returning [id#1 AS id#4, v#2 AS v#5, n#3 AS n#6, id#1 + 1 AS n1#7]
+  Values ('x'::text), ('dflt'::text) [v#0]
+)");
+  EXPECT_EQ(bound("insert into s(id, n) values (default, 1), (default, 2)"), R"(
+Insert s [id#1 = sequence 20100, v#2 = 'dflt'::text, n#3 = n#0] check s_n_check n#3 > 0
+  Values (1), (2) [n#0]
+)");
+  EXPECT_EQ(bound("insert into t values (1, (select b from t)), (2, 'x')"), R"(
+Insert t [a#10 = a#8, b#11 = b#9, c#12 = NULL::numeric(10,2), d#13 = NULL::date]
+  Union all [a#8, b#9]
+    Project [1 AS a#5, b#4]
+      Apply scalar AS b#4
+        Values () []
+        Project [b#1]
+          Scan t [a#0, b#1, c#2, d#3]
+    Project [2 AS a#6, 'x'::text AS b#7]
+      Values () []
+)");
+  EXPECT_EQ(bound("insert into t(a, b) select a, name from u on conflict do nothing"), R"(
+Insert t [a#4 = a#1, b#5 = (name#2)::text, c#6 = NULL::numeric(10,2), d#7 = NULL::date] on conflict do nothing
+  Project [a#1, name#2]
+    Scan u [id#0, a#1, name#2, flag#3]
+)");
+  EXPECT_EQ(bound("insert into ida(e) values ('x') on conflict (e) do nothing"), R"(
+Insert ida [id#1 = sequence 20101, v#2 = NULL::integer, e#3 = e#0] on conflict do nothing
+  Values ('x'::character varying(10)) [e#0]
+)");
+  EXPECT_EQ(bound("insert into s default values"), R"(
+Insert s [id#0 = sequence 20100, v#1 = 'dflt'::text, n#2 = NULL::integer] check s_n_check n#2 > 0
+  Values () []
+)");
+  EXPECT_EQ(bound("update t set b = u.name, c = (select 1) from u where u.a = t.a returning t.*, u.id"), R"(
+Update t [b = (name#6)::text, c = ((?column?#18)::numeric)::numeric(10,2)] returning [a#8 AS a#12, b#9 AS b#13, c#10 AS c#14, d#11 AS d#15, id#4 AS id#16]
+  Apply scalar AS ?column?#18
+    Filter a#5 = a#0
+      Inner join
+        Scan t [a#0, b#1, c#2, d#3]
+        Scan u [id#4, a#5, name#6, flag#7]
+    Project [1 AS ?column?#17]
+      Values () []
+)");
+  EXPECT_EQ(bound("update s set v = default, n = n + 1"), R"(
+Update s [v = 'dflt'::text, n = n#2 + 1] check s_n_check n#5 > 0
+  Scan s [id#0, v#1, n#2]
+)");
+  EXPECT_EQ(bound("update u set name = 'abcdef' where id = 1"), R"(
+Update u [name = 'abcdef'::character varying(20)]
+  Filter id#0 = 1
+    Scan u [id#0, a#1, name#2, flag#3, rowid#4]
+)");
+  EXPECT_EQ(bound("update t set (b, c) = (select name, id from u where u.a = t.a)"), R"(
+Update t [b = (name#12)::text, c = ((id#17)::numeric)::numeric(10,2)]
+  Apply scalar AS id#17 ($2 = #0)
+    Apply scalar AS name#12 ($1 = #0)
+      Scan t [a#0, b#1, c#2, d#3]
+      Project [name#10]
+        Project [name#10, id#8]
+          Filter a#9 = $1
+            Scan u [id#8, a#9, name#10, flag#11]
+    Project [id#13]
+      Project [name#15, id#13]
+        Filter a#14 = $2
+          Scan u [id#13, a#14, name#15, flag#16]
+)");
+  EXPECT_EQ(bound("delete from t using u where t.a = u.a returning t.b, u.id"), R"(
+Delete t returning [b#1 AS b#8, id#4 AS id#9]
+  Filter a#0 = a#5
+    Inner join
+      Scan t [a#0, b#1, c#2, d#3]
+      Scan u [id#4, a#5, name#6, flag#7]
+)");
+}
+
+}  // namespace
+}  // namespace redquel::planner
