@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sql/error.h"
-#include "table_builder.h"
+#include "tests/unit/sql/table_builder.h"
 
 namespace redquel::sql {
 namespace {

@@ -8,7 +8,7 @@
 #include "sql/catalog/key_segments.h"
 #include "sql/catalog/prefixes.h"
 #include "sql/error.h"
-#include "table_builder.h"
+#include "tests/unit/sql/table_builder.h"
 
 namespace redquel::sql {
 namespace {
