@@ -7,8 +7,8 @@
 
 namespace redquel::sql {
 
-/// to_timestamp(text, template) and to_date(text, template) (manual 9.8). 22007 where the text does not follow the template, 22008
-/// where a field is out of range.
+/// to_timestamp(text, template) and to_date(text, template) (manual 9.8). 22007 where the text does not follow the
+/// template, 22008 where a field is out of range.
 std::int64_t timestamptz_from_char(std::string_view text, std::string_view picture, const TimeZone& zone);
 std::int32_t date_from_char(std::string_view text, std::string_view picture);
 

@@ -48,12 +48,22 @@ void time_of_day(Context context, std::string& out) {
 
 // ---- age ------------------------------------------------------------------------------------------------------------
 
-Interval age_between(Instant a, Instant b) { return age(a, b); }
-Interval age_between_zoned(Context context, Instant a, Instant b) { return age(a, b, zone_of(context)); }
-Interval age_today(Context context, Instant b) { return age(timestamp_from_date(today(context)), b); }
+/// PostgreSQL takes +infinity for its last instant, and cannot take -infinity apart.
+void check_reachable(Instant a, Instant b) {
+  if (a == kTimestampNegativeInfinity || b == kTimestampNegativeInfinity)
+    throw SqlError("22008", "timestamp out of range");
+}
+Interval age_between(Instant a, Instant b) {
+  check_reachable(a, b);
+  return age(a, b);
+}
+Interval age_between_zoned(Context context, Instant a, Instant b) {
+  check_reachable(a, b);
+  return age(a, b, zone_of(context));
+}
+Interval age_today(Context context, Instant b) { return age_between(timestamp_from_date(today(context)), b); }
 Interval age_today_zoned(Context context, Instant b) {
-  const TimeZone& zone = zone_of(context);
-  return age(timestamptz_from_date(today(context), zone), b, zone);
+  return age_between_zoned(context, timestamptz_from_date(today(context), zone_of(context)), b);
 }
 
 // ---- fields ---------------------------------------------------------------------------------------------------------
@@ -68,6 +78,7 @@ Instant truncate_zoned(Context context, Text field, Instant value) {
   return truncate_timestamptz(field, value, zone_of(context));
 }
 Instant truncate_named_zone(Text field, Instant value, Text zone) {
+  if (!is_finite_timestamp(value)) return value;
   return truncate_timestamptz(field, value, time_zone_named(zone));
 }
 

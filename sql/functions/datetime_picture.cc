@@ -223,8 +223,10 @@ bool reads_digits(DateField field) {
     case kOffset:
     case kRomanMonth:
     case kZoneHours:
-    case kZoneName: return false;
-    default: return true;
+    case kZoneName:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -244,8 +246,10 @@ bool is_gregorian_field(DateField field) {
     case kWeek:
     case kWeekOfMonth:
     case kYearWithComma:
-    case kYear: return true;
-    default: return false;
+    case kYear:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -258,10 +262,14 @@ std::string_view ordinal_suffix(std::string_view digits, bool upper) {
   char last = digits.back();
   if (digits.size() > 1 && digits[digits.size() - 2] == '1') last = '0';
   switch (last) {
-    case '1': return upper ? "ST" : "st";
-    case '2': return upper ? "ND" : "nd";
-    case '3': return upper ? "RD" : "rd";
-    default: return upper ? "TH" : "th";
+    case '1':
+      return upper ? "ST" : "st";
+    case '2':
+      return upper ? "ND" : "nd";
+    case '3':
+      return upper ? "RD" : "rd";
+    default:
+      return upper ? "TH" : "th";
   }
 }
 

@@ -7,13 +7,44 @@
 
 namespace redquel::sql {
 
-/// What a template pattern of to_char(timestamp) and to_timestamp(text) stands for (manual, table 9.27). Upper and lower case spell
-/// the same field; names also print in the case they are written in.
+/// What a template pattern of to_char(timestamp) and to_timestamp(text) stands for (manual, table 9.27). Upper and
+/// lower case spell the same field; names also print in the case they are written in.
 enum class DateField : std::uint8_t {
-  kEra, kMeridiem, kCentury, kDayName, kDayAbbreviation, kDayOfYear, kDay, kDayOfWeek, kFraction, kFixed, kHour24, kHour12,
-  kIsoDayOfYear, kIsoDayOfWeek, kIsoWeek, kIsoYear, kJulian, kMinute, kMonth, kMonthName, kMonthAbbreviation, kMillisecond,
-  kOffset, kQuarter, kRomanMonth, kSecondOfDay, kSecond, kZoneHours, kZoneMinutes, kZoneName, kMicrosecond, kWeek,
-  kWeekOfMonth, kYearWithComma, kYear,
+  kEra,
+  kMeridiem,
+  kCentury,
+  kDayName,
+  kDayAbbreviation,
+  kDayOfYear,
+  kDay,
+  kDayOfWeek,
+  kFraction,
+  kFixed,
+  kHour24,
+  kHour12,
+  kIsoDayOfYear,
+  kIsoDayOfWeek,
+  kIsoWeek,
+  kIsoYear,
+  kJulian,
+  kMinute,
+  kMonth,
+  kMonthName,
+  kMonthAbbreviation,
+  kMillisecond,
+  kOffset,
+  kQuarter,
+  kRomanMonth,
+  kSecondOfDay,
+  kSecond,
+  kZoneHours,
+  kZoneMinutes,
+  kZoneName,
+  kMicrosecond,
+  kWeek,
+  kWeekOfMonth,
+  kYearWithComma,
+  kYear,
 };
 
 enum class LetterCase : std::uint8_t { kUpper, kCapital, kLower };
@@ -46,8 +77,9 @@ std::vector<PictureItem> parse_datetime_picture(std::string_view picture);
 bool is_separator(char c);
 bool is_blank(char c);
 
-inline constexpr std::string_view kMonthNames[] = {"January", "February", "March",     "April",   "May",      "June",
-                                                   "July",    "August",   "September", "October", "November", "December"};
+inline constexpr std::string_view kMonthNames[] = {"January",   "February", "March",    "April",
+                                                   "May",       "June",     "July",     "August",
+                                                   "September", "October",  "November", "December"};
 inline constexpr std::string_view kDayNames[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                                  "Thursday", "Friday", "Saturday"};
 inline constexpr std::string_view kRomanMonths[] = {"I",   "II",   "III", "IV", "V",  "VI",

@@ -50,7 +50,8 @@ Moment moment_of(const Interval& interval) {
   moment.minute = static_cast<int>(interval.microseconds % kHour / kMinute);
   moment.second = static_cast<int>(interval.microseconds % kMinute / kMicrosecondsPerSecond);
   moment.microsecond = static_cast<int>(interval.microseconds % kMicrosecondsPerSecond);
-  moment.day_of_year = (moment.year * 12 + moment.month) * 30 + moment.day;
+  // Wraps around where there are too many days, as PostgreSQL's does.
+  moment.day_of_year = static_cast<int>((std::int64_t{moment.year} * 12 + moment.month) * 30 + moment.day);
   return moment;
 }
 
@@ -84,7 +85,8 @@ class MomentWriter {
       case kZoneMinutes:
         throw SqlError("22007", "invalid format specification for an interval value")
             .hint("Intervals are not tied to specific calendar dates.");
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -116,28 +118,53 @@ class MomentWriter {
     const Moment& m = moment_;
     switch (item.pattern->field) {
       using enum DateField;
-      case kEra: name(item, two_words(item, m.year <= 0, "BC", "AD", "B.C.", "A.D."), 0); break;
-      case kMeridiem: name(item, two_words(item, m.hour % 24 >= 12, "PM", "AM", "P.M.", "A.M."), 0); break;
-      case kHour12: number(item, m.hour % 12 == 0 ? 12 : m.hour % 12, m.hour >= 0 ? 2 : 3); break;
-      case kHour24: signed_number(item, m.hour, 2); break;
-      case kMinute: signed_number(item, m.minute, 2); break;
-      case kSecond: signed_number(item, m.second, 2); break;
-      case kFraction: fraction(item, item.pattern->digits); break;
-      case kMillisecond: fraction(item, 3); break;
-      case kMicrosecond: fraction(item, 6); break;
+      case kEra:
+        name(item, two_words(item, m.year <= 0, "BC", "AD", "B.C.", "A.D."), 0);
+        break;
+      case kMeridiem:
+        name(item, two_words(item, m.hour % 24 >= 12, "PM", "AM", "P.M.", "A.M."), 0);
+        break;
+      case kHour12:
+        number(item, m.hour % 12 == 0 ? 12 : m.hour % 12, m.hour >= 0 ? 2 : 3);
+        break;
+      case kHour24:
+        signed_number(item, m.hour, 2);
+        break;
+      case kMinute:
+        signed_number(item, m.minute, 2);
+        break;
+      case kSecond:
+        signed_number(item, m.second, 2);
+        break;
+      case kFraction:
+        fraction(item, item.pattern->digits);
+        break;
+      case kMillisecond:
+        fraction(item, 3);
+        break;
+      case kMicrosecond:
+        fraction(item, 6);
+        break;
       case kSecondOfDay: {
         const std::size_t begin = out_.size();
         out_ += std::to_string(m.hour * 3600 + m.minute * 60 + m.second);
         ordinal(item, begin);
         break;
       }
-      case kZoneName: name(item, m.zone, 0); break;
+      case kZoneName:
+        name(item, m.zone, 0);
+        break;
       case kZoneHours:
         fmt::format_to(std::back_inserter(out_), "{}{:02}", m.offset >= 0 ? '+' : '-', std::abs(m.offset) / 3600);
         break;
-      case kZoneMinutes: fmt::format_to(std::back_inserter(out_), "{:02}", std::abs(m.offset) % 3600 / 60); break;
-      case kOffset: offset(item); break;
-      default: write_date_field(item);
+      case kZoneMinutes:
+        fmt::format_to(std::back_inserter(out_), "{:02}", std::abs(m.offset) % 3600 / 60);
+        break;
+      case kOffset:
+        offset(item);
+        break;
+      default:
+        write_date_field(item);
     }
   }
 
@@ -173,20 +200,42 @@ class MomentWriter {
       case kMonthAbbreviation:
         if (m.month != 0) name(item, kMonthNames[m.month - 1].substr(0, 3), 0);
         break;
-      case kMonth: signed_number(item, m.month, 2); break;
-      case kDayName: name(item, kDayNames[day_of_week(m.days)], 9); break;
-      case kDayAbbreviation: name(item, kDayNames[day_of_week(m.days)].substr(0, 3), 0); break;
-      case kDayOfYear: number(item, m.day_of_year, 3); break;
-      case kIsoDayOfYear: number(item, iso_date().day_of_year, 3); break;
-      case kDay: number(item, m.day, 2); break;
-      case kDayOfWeek: number(item, day_of_week(m.days) + 1, 0); break;
-      case kIsoDayOfWeek: number(item, (day_of_week(m.days) + 6) % 7 + 1, 0); break;
-      case kWeek: number(item, (m.day_of_year - 1) / 7 + 1, 2); break;
-      case kIsoWeek: number(item, iso_date().week, 2); break;
+      case kMonth:
+        signed_number(item, m.month, 2);
+        break;
+      case kDayName:
+        name(item, kDayNames[day_of_week(m.days)], 9);
+        break;
+      case kDayAbbreviation:
+        name(item, kDayNames[day_of_week(m.days)].substr(0, 3), 0);
+        break;
+      case kDayOfYear:
+        number(item, m.day_of_year, 3);
+        break;
+      case kIsoDayOfYear:
+        number(item, iso_date().day_of_year, 3);
+        break;
+      case kDay:
+        number(item, m.day, 2);
+        break;
+      case kDayOfWeek:
+        number(item, day_of_week(m.days) + 1, 0);
+        break;
+      case kIsoDayOfWeek:
+        number(item, (day_of_week(m.days) + 6) % 7 + 1, 0);
+        break;
+      case kWeek:
+        number(item, (m.day_of_year - 1) / 7 + 1, 2);
+        break;
+      case kIsoWeek:
+        number(item, iso_date().week, 2);
+        break;
       case kQuarter:
         if (m.month != 0) number(item, (m.month - 1) / 3 + 1, 0);
         break;
-      case kCentury: century(item); break;
+      case kCentury:
+        century(item);
+        break;
       case kYearWithComma: {
         const std::size_t begin = out_.size();
         const int year = shown_year(m.year);
@@ -194,12 +243,23 @@ class MomentWriter {
         ordinal(item, begin);
         break;
       }
-      case kYear: year(item, m.year); break;
-      case kIsoYear: year(item, iso_date().year); break;
-      case kRomanMonth: roman_month(item); break;
-      case kWeekOfMonth: number(item, (m.day - 1) / 7 + 1, 0); break;
-      case kJulian: number(item, julian_day(), 0); break;
-      default: break;
+      case kYear:
+        year(item, m.year);
+        break;
+      case kIsoYear:
+        year(item, iso_date().year);
+        break;
+      case kRomanMonth:
+        roman_month(item);
+        break;
+      case kWeekOfMonth:
+        number(item, (m.day - 1) / 7 + 1, 0);
+        break;
+      case kJulian:
+        number(item, julian_day(), 0);
+        break;
+      default:
+        break;
     }
   }
 

@@ -1,11 +1,12 @@
+#include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/number_picture.h"
-#include "sql/error.h"
 
 namespace redquel::sql {
 namespace {
 
-/// Reads a text along a template: digits are kept, a pattern or character that is not a digit passes over what stands there.
+/// Reads a text along a template: digits are kept, a pattern or character that is not a digit passes over what stands
+/// there.
 class NumberReader {
  public:
   NumberReader(const NumberPicture& picture, std::string_view text) : picture_(picture), rest_(text) {}
@@ -35,7 +36,8 @@ class NumberReader {
 
   /// Passes over `count` characters that cannot belong to the number.
   void pass_over(std::size_t count) {
-    while (count-- > 0 && !rest_.empty() && std::string_view("0123456789.,+-").find(rest_[0]) == std::string_view::npos) {
+    while (count-- > 0 && !rest_.empty() &&
+           std::string_view("0123456789.,+-").find(rest_[0]) == std::string_view::npos) {
       take_character();
     }
   }
@@ -43,7 +45,9 @@ class NumberReader {
   void read_item(const NumberItem& item) {
     switch (item.pattern) {
       using enum NumberPattern;
-      case kCharacter: take_character(); break;
+      case kCharacter:
+        take_character();
+        break;
       case kDigit:
       case kZero:
       case kPoint:
@@ -56,15 +60,24 @@ class NumberReader {
         if (picture_.fill_mode) break;
         if (front() == ',') take();
         break;
-      case kCurrency: pass_over(1); break;
+      case kCurrency:
+        pass_over(1);
+        break;
       case kOrdinalUpper:
       case kOrdinalLower:
         if (!(picture_.roman || sign_ == '-' || picture_.has_point)) pass_over(2);
         break;
-      case kMinus: read_mark("-"); break;
-      case kPlus: read_mark("+"); break;
-      case kSign: read_mark("+-"); break;
-      default: break;
+      case kMinus:
+        read_mark("-");
+        break;
+      case kPlus:
+        read_mark("+");
+        break;
+      case kSign:
+        read_mark("+-");
+        break;
+      default:
+        break;
     }
   }
 

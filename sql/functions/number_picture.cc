@@ -13,13 +13,13 @@ struct Keyword {
   NumberPattern pattern;
 };
 constexpr Keyword kKeywords[] = {
-    {",", kComma},      {".", kPoint},      {"0", kZero},       {"9", kDigit},        {"B", kBlank},
-    {"C", kIgnored},    {"D", kLocalPoint}, {"EEEE", kExponent}, {"FM", kFillMode},   {"G", kGroup},
-    {"L", kCurrency},   {"MI", kMinus},     {"PL", kPlus},      {"PR", kBracket},     {"RN", kRomanUpper},
-    {"SG", kSign},      {"SP", kIgnored},   {"S", kAnchoredSign}, {"TH", kOrdinalUpper}, {"V", kShift},
-    {"b", kBlank},      {"c", kIgnored},    {"d", kLocalPoint}, {"eeee", kExponent},  {"fm", kFillMode},
-    {"g", kGroup},      {"l", kCurrency},   {"mi", kMinus},     {"pl", kPlus},        {"pr", kBracket},
-    {"rn", kRomanLower}, {"sg", kSign},     {"sp", kIgnored},   {"s", kAnchoredSign}, {"th", kOrdinalLower},
+    {",", kComma},       {".", kPoint},      {"0", kZero},         {"9", kDigit},         {"B", kBlank},
+    {"C", kIgnored},     {"D", kLocalPoint}, {"EEEE", kExponent},  {"FM", kFillMode},     {"G", kGroup},
+    {"L", kCurrency},    {"MI", kMinus},     {"PL", kPlus},        {"PR", kBracket},      {"RN", kRomanUpper},
+    {"SG", kSign},       {"SP", kIgnored},   {"S", kAnchoredSign}, {"TH", kOrdinalUpper}, {"V", kShift},
+    {"b", kBlank},       {"c", kIgnored},    {"d", kLocalPoint},   {"eeee", kExponent},   {"fm", kFillMode},
+    {"g", kGroup},       {"l", kCurrency},   {"mi", kMinus},       {"pl", kPlus},         {"pr", kBracket},
+    {"rn", kRomanLower}, {"sg", kSign},      {"sp", kIgnored},     {"s", kAnchoredSign},  {"th", kOrdinalLower},
     {"v", kShift},
 };
 
@@ -79,8 +79,12 @@ void NumberPicture::add(NumberPattern pattern) {
       if (shift) throw syntax_error("cannot use \"V\" and decimal point together");
       has_point = true;
       break;
-    case kBlank: blank = blank || (before == 0 && after == 0 && !has_zero); break;
-    case kFillMode: fill_mode = true; break;
+    case kBlank:
+      blank = blank || (before == 0 && after == 0 && !has_zero);
+      break;
+    case kFillMode:
+      fill_mode = true;
+      break;
     case kAnchoredSign:
       if (anchored_sign) throw syntax_error("cannot use \"S\" twice");
       if (plus || minus || bracket) throw sign_conflict();
@@ -112,7 +116,9 @@ void NumberPicture::add(NumberPattern pattern) {
       bracket = true;
       break;
     case kRomanUpper:
-    case kRomanLower: roman = true; break;
+    case kRomanLower:
+      roman = true;
+      break;
     case kShift:
       if (has_point) throw syntax_error("cannot use \"V\" and decimal point together");
       shift = true;
@@ -125,7 +131,8 @@ void NumberPicture::add(NumberPattern pattern) {
       }
       exponent = true;
       break;
-    default: break;
+    default:
+      break;
   }
 }
 

@@ -11,8 +11,28 @@ namespace redquel::sql {
 
 /// Template patterns of to_char(number) and to_number (manual, table 9.29).
 enum class NumberPattern : std::uint8_t {
-  kCharacter, kDigit, kZero, kPoint, kLocalPoint, kComma, kGroup, kCurrency, kMinus, kPlus, kSign, kBracket, kAnchoredSign,
-  kOrdinalUpper, kOrdinalLower, kRomanUpper, kRomanLower, kShift, kBlank, kFillMode, kExponent, kIgnored,
+  kCharacter,
+  kDigit,
+  kZero,
+  kPoint,
+  kLocalPoint,
+  kComma,
+  kGroup,
+  kCurrency,
+  kMinus,
+  kPlus,
+  kSign,
+  kBracket,
+  kAnchoredSign,
+  kOrdinalUpper,
+  kOrdinalLower,
+  kRomanUpper,
+  kRomanLower,
+  kShift,
+  kBlank,
+  kFillMode,
+  kExponent,
+  kIgnored,
 };
 
 struct NumberItem {
@@ -27,8 +47,8 @@ struct NumberPicture {
   std::vector<NumberItem> items;
   int before = 0, after = 0;  // digit positions around the decimal point
   int shifted = 0;            // digits behind V
-  bool fill_mode = false, has_zero = false, has_point = false, bracket = false, minus = false, plus = false, roman = false,
-       exponent = false, shift = false, anchored_sign = false, blank = false;
+  bool fill_mode = false, has_zero = false, has_point = false, bracket = false, minus = false, plus = false,
+       roman = false, exponent = false, shift = false, anchored_sign = false, blank = false;
   enum class Anchor : std::uint8_t { kNone, kBefore, kAfter } anchor = Anchor::kNone;  // where S writes
   int digits_before_anchor = 0;
   int zero_start = 0, zero_end = 0;  // positions of the first and behind the last 0

@@ -73,26 +73,28 @@ class PictureWriter {
     last_relevant_ = text.find_last_not_of('0');
     if (last_relevant_ < point) last_relevant_ = point;
     if (picture_.zero_end <= digits_.missing) return;
-    const std::size_t forced = std::min<std::size_t>(text.size() - 1,
-                                                     static_cast<std::size_t>(picture_.zero_end - digits_.missing));
+    const std::size_t forced =
+        std::min<std::size_t>(text.size() - 1, static_cast<std::size_t>(picture_.zero_end - digits_.missing));
     last_relevant_ = std::max(last_relevant_, forced);
   }
 
   bool relevant_ends_at_point() const { return last_relevant_ != kNowhere && digits_.text[last_relevant_] == '.'; }
   char current() const { return next_ < digits_.text.size() ? digits_.text[next_] : '\0'; }
   /// The 0 before the point of 0.1, which 9.9 leaves blank.
-  bool at_blank_zero() const {
-    return !picture_.has_zero && next_ == 0 && current() == '0' && picture_.after != 0;
-  }
+  bool at_blank_zero() const { return !picture_.has_zero && next_ == 0 && current() == '0' && picture_.after != 0; }
 
   void write_item(const NumberItem& item) {
     switch (item.pattern) {
       using enum NumberPattern;
-      case kCharacter: out_ += item.character; break;
+      case kCharacter:
+        out_ += item.character;
+        break;
       case kDigit:
       case kZero:
       case kPoint:
-      case kLocalPoint: write_position(item.pattern); break;
+      case kLocalPoint:
+        write_position(item.pattern);
+        break;
       case kComma:
       case kGroup:
         if (in_number_) {
@@ -101,9 +103,15 @@ class PictureWriter {
           out_ += ' ';
         }
         break;
-      case kCurrency: out_ += ' '; break;
-      case kRomanUpper: write_roman(to_upper); break;
-      case kRomanLower: write_roman(to_lower); break;
+      case kCurrency:
+        out_ += ' ';
+        break;
+      case kRomanUpper:
+        write_roman(to_upper);
+        break;
+      case kRomanLower:
+        write_roman(to_lower);
+        break;
       case kOrdinalUpper:
       case kOrdinalLower:
         if (picture_.roman || digits_.text[0] == '#' || digits_.negative || picture_.has_point) break;
@@ -112,8 +120,12 @@ class PictureWriter {
         }
         out_ += ordinal_suffix(digits_.text, item.pattern == kOrdinalUpper);
         break;
-      case kMinus: write_mark(digits_.negative, '-'); break;
-      case kPlus: write_mark(!digits_.negative && !no_sign_, '+'); break;
+      case kMinus:
+        write_mark(digits_.negative, '-');
+        break;
+      case kPlus:
+        write_mark(!digits_.negative && !no_sign_, '+');
+        break;
       case kSign:
         if (no_sign_) {
           ended_ = true;
@@ -121,7 +133,8 @@ class PictureWriter {
           out_ += digits_.negative ? '-' : '+';
         }
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -221,9 +234,9 @@ class PictureWriter {
 std::string roman_numeral(std::int64_t number) {
   constexpr int kMaxRoman = 3999;
   if (number < 1 || number > kMaxRoman) return std::string(15, '#');
-  constexpr std::pair<int, std::string_view> kSteps[] = {
-      {1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"},
-      {40, "XL"},  {10, "X"},   {9, "IX"},  {5, "V"},    {4, "IV"},  {1, "I"}};
+  constexpr std::pair<int, std::string_view> kSteps[] = {{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"},
+                                                         {90, "XC"},  {50, "L"},   {40, "XL"}, {10, "X"},   {9, "IX"},
+                                                         {5, "V"},    {4, "IV"},   {1, "I"}};
   std::string text;
   for (const auto& [value, letters] : kSteps) {
     for (; number >= value; number -= value) text += letters;
@@ -231,7 +244,8 @@ std::string roman_numeral(std::int64_t number) {
   return text;
 }
 
-/// The unsigned text of a number under the template's positions: how many of them stay before it, or #'s where it is too long.
+/// The unsigned text of a number under the template's positions: how many of them stay before it, or #'s where it is
+/// too long.
 Digits lay_out(std::string text, bool negative, const NumberPicture& picture, int before) {
   Digits digits{std::move(text), negative};
   const auto length = static_cast<int>(std::min(digits.text.find('.'), digits.text.size()));
@@ -264,13 +278,15 @@ std::string exponent_hashes(const NumberPicture& picture) {
 
 /// d.ddde+dd, rounded half away from zero.
 std::string scientific(const Numeric& value, int digits) {
-  if (value.is_zero()) return "0" + (digits > 0 ? "." + std::string(static_cast<std::size_t>(digits), '0') : "") + "e+00";
+  if (value.is_zero())
+    return "0" + (digits > 0 ? "." + std::string(static_cast<std::size_t>(digits), '0') : "") + "e+00";
   const auto power_of_ten = [](int exponent) { return Numeric::parse("1e" + std::to_string(exponent)); };
   const std::string plain = value.abs().to_string();
   const std::size_t first = plain.find_first_of("123456789");
   const std::size_t point = std::min(plain.find('.'), plain.size());
   int exponent = first < point ? static_cast<int>(point - first) - 1 : -static_cast<int>(first - point);
-  Numeric mantissa = (exponent <= 0 ? value * power_of_ten(-exponent) : value * power_of_ten(-exponent)).rounded(digits);
+  Numeric mantissa =
+      (exponent <= 0 ? value * power_of_ten(-exponent) : value * power_of_ten(-exponent)).rounded(digits);
   // PostgreSQL does not carry 9.99 over to the exponent; nor is there a need: 10.0e+02 is what it prints.
   return mantissa.to_string() + fmt::format("e{:+03d}", exponent);
 }
@@ -291,8 +307,8 @@ void integer_to_char(std::int64_t value, std::string_view text, bool is_int8, st
     out += number;
     return;
   }
-  const Numeric shifted = picture.shifted == 0 ? Numeric(value)
-                                               : Numeric(value) * Numeric::parse("1e" + std::to_string(picture.shifted));
+  const Numeric shifted =
+      picture.shifted == 0 ? Numeric(value) : Numeric(value) * Numeric::parse("1e" + std::to_string(picture.shifted));
   if (!is_int8) static_cast<void>(shifted.to_int32());
   if (is_int8) static_cast<void>(shifted.to_int64());
   std::string number = shifted.abs().rounded(0).to_string();
@@ -344,8 +360,9 @@ void numeric_to_char(const Numeric& value, std::string_view text, std::string& o
     out += number;
     return;
   }
-  const Numeric shifted =
-      picture.shifted == 0 || !value.is_finite() ? value : value * Numeric::parse("1e" + std::to_string(picture.shifted));
+  const Numeric shifted = picture.shifted == 0 || !value.is_finite()
+                              ? value
+                              : value * Numeric::parse("1e" + std::to_string(picture.shifted));
   std::string number = shifted.rounded(picture.after).to_string();
   const bool negative = number[0] == '-';
   if (negative) number.erase(0, 1);

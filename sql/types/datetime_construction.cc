@@ -23,18 +23,21 @@ std::string seconds_text(double seconds) {
   return std::string(buffer, static_cast<std::size_t>(length));
 }
 
-/// A year below 0 is BC. 22008 where there is no such day.
-CivilTime checked_date(std::int32_t year, std::int32_t month, std::int32_t day) {
-  // The most negative year has no counterpart. Messages show the astronomical year, as PostgreSQL's do.
+/// A year below 0 is BC. 22008 where there is no such day. PostgreSQL's message shows the astronomical year for a date,
+/// the given one for a timestamp.
+CivilTime checked_date(std::int32_t year, std::int32_t month, std::int32_t day, bool for_timestamp) {
+  // The most negative year has no counterpart.
   const bool before_christ = year < 0 && year != std::numeric_limits<std::int32_t>::min();
   const int astronomical = before_christ ? year + 1 : year;
   if ((!before_christ && year <= 0) || month < 1 || month > 12 || day < 1 || day > days_in_month(astronomical, month)) {
-    throw SqlError("22008", fmt::format("date field value out of range: {}-{:02}-{:02}", astronomical, month, day));
+    throw SqlError("22008", fmt::format("date field value out of range: {}-{:02}-{:02}",
+                                        for_timestamp ? year : astronomical, month, day));
   }
   const CivilTime civil{.year = astronomical, .month = month, .day = day};
   const bool countable = astronomical >= -4713 && astronomical < 5874898;
   if (!countable || days_from_civil(astronomical, month, day) < kMinDate)
-    throw SqlError("22008", fmt::format("date out of range: {}-{:02}-{:02}", astronomical, month, day));
+    throw SqlError("22008",
+                   fmt::format("date out of range: {}-{:02}-{:02}", for_timestamp ? year : astronomical, month, day));
   return civil;
 }
 
@@ -76,7 +79,7 @@ std::optional<std::int32_t> decode_numeric_zone(std::string_view zone) {
 }  // namespace
 
 std::int32_t make_date(std::int32_t year, std::int32_t month, std::int32_t day) {
-  const CivilTime civil = checked_date(year, month, day);
+  const CivilTime civil = checked_date(year, month, day, false);
   return days_from_civil(civil.year, civil.month, civil.day);
 }
 
@@ -86,7 +89,7 @@ std::int64_t make_time(std::int32_t hour, std::int32_t minute, double seconds) {
 
 std::int64_t make_timestamp(std::int32_t year, std::int32_t month, std::int32_t day, std::int32_t hour,
                             std::int32_t minute, double seconds) {
-  const CivilTime civil = checked_date(year, month, day);
+  const CivilTime civil = checked_date(year, month, day, true);
   const std::int64_t time = checked_time(hour, minute, seconds);
   const Int128 result = Int128{days_from_civil(civil.year, civil.month, civil.day)} * kMicrosecondsPerDay + time;
   if (result < kMinTimestamp || result >= kEndTimestamp) {

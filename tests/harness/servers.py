@@ -205,6 +205,7 @@ def wait_until_gone(pid, seconds):
 
 def sanitizer_environment():
     return {"ASAN_OPTIONS": "abort_on_error=0:exitcode=99:detect_leaks=1",
+            "LSAN_OPTIONS": f"suppressions={os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lsan.supp')}:print_suppressions=0",
             "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=99",
             "TSAN_OPTIONS": "halt_on_error=0:exitcode=99:second_deadlock_stack=1"}
 

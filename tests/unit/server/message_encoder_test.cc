@@ -1,5 +1,6 @@
 #include "server/message_encoder.h"
 
+#include <boost/asio/awaitable.hpp>
 #include <gtest/gtest.h>
 
 #include "server/row_encoder.h"
@@ -13,6 +14,15 @@ sql::ColumnPtr text_column(std::vector<std::optional<std::string>> values) {
   for (const auto& value : values) value ? column.append(std::string_view(*value)) : column.append_null();
   return std::make_shared<const sql::Column>(std::move(column));
 }
+
+/// Rows that come from nowhere.
+class NoExecution final : public executor::Execution {
+ public:
+  boost::asio::awaitable<std::optional<sql::Batch>> next() override { co_return std::nullopt; }
+  std::string command_tag() const override { return ""; }
+};
+
+const NoExecution kNoExecution;
 
 TEST(MessageEncoder, Messages) {
   MessageEncoder encoder;
@@ -47,18 +57,18 @@ TEST(MessageEncoder, RowsInTextAndBinary) {
   const std::vector<executor::OutputColumn> columns = {{"n", sql::kInt4, 0, 0}, {"t", sql::kText, 0, 0}};
   const sql::SessionSettings settings;
   const std::vector<std::int16_t> formats = {0, 0};
-  RowEncoder rows(encoder, columns, formats, settings);
+  RowEncoder rows(encoder, columns, formats, settings, kNoExecution);
   EXPECT_EQ(rows.append_rows(batch, 0, 2, 1 << 20), 2u);
   const std::string second = message('D', int16(2) + int32(-1) + int32(0));
   EXPECT_EQ(encoder.bytes(), message('D', int16(2) + int32(1) + "7" + int32(1) + "a") + second);
   encoder.clear();
 
   const std::vector<std::int16_t> binary = {1, 1};
-  RowEncoder binary_rows(encoder, columns, binary, settings);
+  RowEncoder binary_rows(encoder, columns, binary, settings, kNoExecution);
   EXPECT_EQ(binary_rows.append_rows(batch, 0, 2, 1), 1u);  // full after one row
   EXPECT_EQ(encoder.bytes(), message('D', int16(2) + int32(4) + int32(7) + int32(1) + "a"));
   const std::vector<std::int16_t> unknown = {0, 5};
-  EXPECT_THROW(RowEncoder(encoder, columns, unknown, settings), sql::SqlError);
+  EXPECT_THROW(RowEncoder(encoder, columns, unknown, settings, kNoExecution), sql::SqlError);
 }
 
 TEST(MessageEncoder, ClientEncoding) {
@@ -75,7 +85,7 @@ TEST(MessageEncoder, ClientEncoding) {
   const std::vector<executor::OutputColumn> columns = {{"t", sql::kText, 0, 0}};
   const std::vector<std::int16_t> formats = {0};
   const sql::SessionSettings settings;
-  RowEncoder rows(encoder, columns, formats, settings);
+  RowEncoder rows(encoder, columns, formats, settings, kNoExecution);
   EXPECT_THROW(rows.append_rows(batch, 0, 2, 1 << 20), sql::SqlError);
   EXPECT_EQ(encoder.bytes(), message('D', int16(1) + int32(1) + "\xe9"));
   encoder.clear();
