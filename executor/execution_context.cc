@@ -2,6 +2,15 @@
 
 namespace redquel::executor {
 
+NodeCounters::~NodeCounters() {
+  if (!statistics_) return;
+  planner::NodeRun& run = (*statistics_)[&node_];
+  run.round_trips += counters_.round_trips;
+  run.commands += counters_.commands;
+  run.bytes_sent += counters_.bytes_sent;
+  run.bytes_received += counters_.bytes_received;
+}
+
 void ExecutionContext::check(const Replies& replies) const {
   if (replies.catalog_version().value_or("") != catalog_->version) throw StaleCatalog{};
   replies.or_throw();

@@ -88,4 +88,21 @@ class ExecutionContext {
   std::set<sql::Oid> multi_turn_tables_;
 };
 
+/// What one operator's commands do, added to EXPLAIN ANALYZE's numbers of its plan node when the operator ends.
+class NodeCounters {
+ public:
+  NodeCounters(const planner::PhysicalNode& node, ExecutionContext& context) : node_(node), statistics_(context.statistics) {}
+  ~NodeCounters();
+  NodeCounters(const NodeCounters&) = delete;
+  NodeCounters& operator=(const NodeCounters&) = delete;
+
+  /// For the commands of the operator; null where nobody counts.
+  ExecutionCounters* get() { return statistics_ ? &counters_ : nullptr; }
+
+ private:
+  const planner::PhysicalNode& node_;
+  planner::RunStatistics* statistics_;
+  ExecutionCounters counters_;
+};
+
 }  // namespace redquel::executor

@@ -39,27 +39,17 @@ class IndexAnswer : public Operator {
 
  protected:
   IndexAnswer(const planner::PhysicalNode& node, planner::PhysicalPlan fallback, ExecutionContext& context)
-      : node_(node), context_(context), fallback_plan_(std::move(fallback)) {
-    if (context.statistics) counters_ = &own_counters_;
-  }
-  ~IndexAnswer() override {
-    if (!counters_) return;
-    planner::NodeRun& run = (*context_.statistics)[&node_];
-    run.round_trips += own_counters_.round_trips;
-    run.commands += own_counters_.commands;
-    run.bytes_sent += own_counters_.bytes_sent;
-    run.bytes_received += own_counters_.bytes_received;
-  }
+      : context_(context), fallback_plan_(std::move(fallback)), counters_(node, context) {}
   /// nullopt: cardinalities cannot tell, the fallback must run.
   virtual asio::awaitable<std::optional<sql::Batch>> answer() = 0;
 
-  const planner::PhysicalNode& node_;
+  ExecutionCounters* counters() { return counters_.get(); }
+
   ExecutionContext& context_;
-  ExecutionCounters* counters_ = nullptr;
 
  private:
   planner::PhysicalPlan fallback_plan_;
-  ExecutionCounters own_counters_;
+  NodeCounters counters_;
   OperatorPtr fallback_;
   bool done_ = false;
 };
@@ -83,7 +73,7 @@ class IndexCountOperator final : public IndexAnswer {
     }
     std::int64_t total = 0;
     if (!signs.empty()) {
-      RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters_);
+      RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters());
       for (std::size_t i = 0; i < signs.size(); ++i) total += signs[i] * replies->integer(i);
     }
     sql::Batch result;
@@ -110,7 +100,7 @@ class IndexCountOperator final : public IndexAnswer {
       sizes.push_back(added);
     }
     if (sizes.empty() || context_.is_known_cheap(&count_)) co_return true;
-    RepliesPtr replies = co_await context_.ask(std::move(batch), counters_);
+    RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
     std::size_t next = 0;
     bool cheap = true;
     for (std::size_t count : sizes) {
@@ -219,7 +209,7 @@ class IndexMinMaxOperator final : public IndexAnswer {
       RowArguments rows{min_max_.table->prefix + ":", !composite && !keys.sort_get_is_safe(), &fields.back().fields};
       append_range_rows(batch, source.key, range, source.encoding == Encoding::kMember, rows);
     }
-    RepliesPtr replies = co_await context_.ask_script(ReadScripts::range_rows(), std::move(batch), counters_);
+    RepliesPtr replies = co_await context_.ask_script(ReadScripts::range_rows(), std::move(batch), counters());
     if (min_max_.ends.size() > 1) context_.note_turns(*min_max_.table);
     sql::Batch result;
     result.rows = 1;
@@ -277,7 +267,7 @@ class IndexGroupsOperator final : public IndexAnswer {
     CommandBatch batch;
     append_group_counts(batch, keys.values(columns), definition.not_null ? "" : keys.null_set(groups_.column), context_.limits.values,
                         groups_.counts);
-    RepliesPtr replies = co_await context_.ask_script(ReadScripts::group_counts(), std::move(batch), counters_);
+    RepliesPtr replies = co_await context_.ask_script(ReadScripts::group_counts(), std::move(batch), counters());
     if ((*replies)[0].is_nil()) co_return std::nullopt;
     auto entries = replies->array(0);
     auto values = std::make_shared<sql::Column>(sql::Column::encoded(definition.type));

@@ -10,25 +10,18 @@ namespace redquel::executor {
 class SourceOperator : public Operator {
  protected:
   SourceOperator(const planner::PhysicalNode& node, const planner::TableRead& read, ExecutionContext& context)
-      : context_(context), reader_(read), node_(node) {
-    if (context.statistics) counters_ = &own_counters_;
-  }
-  ~SourceOperator() override { publish(); }
+      : context_(context), reader_(read), counters_(node, context) {}
 
   /// Fetches the rows of these members in bounded pipelines and gives the batch of those that exist and satisfy the condition.
   asio::awaitable<sql::Batch> fetch(std::vector<std::string> members);
   sql::Batch take() { return reader_.take(context_.evaluation()); }
-  ExecutionCounters* counters() { return counters_; }
+  ExecutionCounters* counters() { return counters_.get(); }
 
   ExecutionContext& context_;
   RowReader reader_;
 
  private:
-  void publish();
-
-  const planner::PhysicalNode& node_;
-  ExecutionCounters own_counters_;
-  ExecutionCounters* counters_ = nullptr;
+  NodeCounters counters_;
 };
 
 /// The operator of a KeyLookup, UniqueLookup, SetScan, OrderedScan or FullScan.

@@ -43,7 +43,7 @@ class InsertOperator final : public WriteOperator {
     sql::Type type = insert_.table->find_column(column.number)->type;
     auto found = context_.catalog()->sequences.find(column.sequence);
     if (found == context_.catalog()->sequences.end()) throw StaleCatalog{};
-    std::vector<std::int64_t> numbers = co_await allocate(context_.redis(), found->second, count, counters_);
+    std::vector<std::int64_t> numbers = co_await allocate(context_.redis(), found->second, count, counters());
     auto values = std::make_shared<sql::Column>(type);
     values->reserve(count);
     for (std::int64_t number : numbers) {
@@ -57,7 +57,7 @@ class InsertOperator final : public WriteOperator {
   }
 
   asio::awaitable<void> add_hidden_keys(std::vector<std::vector<sql::Datum>>& rows) {
-    std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), *insert_.table, rows.size(), counters_);
+    std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), *insert_.table, rows.size(), counters());
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
   }
 

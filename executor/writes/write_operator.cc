@@ -7,28 +7,17 @@
 namespace redquel::executor {
 
 WriteOperator::WriteOperator(const planner::PhysicalNode& node, const planner::PhysicalPlan& source, ExecutionContext& context)
-    : node_(node),
-      context_(context),
+    : context_(context),
       source_(make_operator(*source, context)),
-      unit_(WriteOptions{context.max_written_rows, *context.evaluation().settings}) {
-  if (context.statistics) counters_ = &own_counters_;
-}
-
-WriteOperator::~WriteOperator() {
-  if (!counters_) return;
-  planner::NodeRun& run = (*context_.statistics)[&node_];
-  run.round_trips += own_counters_.round_trips;
-  run.commands += own_counters_.commands;
-  run.bytes_sent += own_counters_.bytes_sent;
-  run.bytes_received += own_counters_.bytes_received;
-}
+      unit_(WriteOptions{context.max_written_rows, *context.evaluation().settings}),
+      counters_(node, context) {}
 
 asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
   if (!applied_) {
     applied_ = true;
     while (auto batch = co_await source_->next()) co_await collect(*batch);
     if (!unit_.empty()) {
-      WriteStatus status = co_await unit_.execute(context_.redis(), counters_);
+      WriteStatus status = co_await unit_.execute(context_.redis(), counters());
       if (status == WriteStatus::kConflict) throw WriteConflict{};
       if (status == WriteStatus::kStale) throw StaleCatalog{};
     }

@@ -16,7 +16,6 @@ class WriteOperator : public Operator {
 
  protected:
   WriteOperator(const planner::PhysicalNode& node, const planner::PhysicalPlan& source, ExecutionContext& context);
-  ~WriteOperator() override;
 
   /// Adds the changes of one batch of the source to the unit, checks included.
   virtual asio::awaitable<void> collect(const sql::Batch& source) = 0;
@@ -28,15 +27,15 @@ class WriteOperator : public Operator {
                   const std::vector<std::vector<sql::Datum>>& rows);
   sql::Batch evaluate_returning(const std::vector<sql::ExpressionPtr>& returning, const sql::Batch& batch);
 
-  const planner::PhysicalNode& node_;
+  ExecutionCounters* counters() { return counters_.get(); }
+
   ExecutionContext& context_;
   OperatorPtr source_;
   WriteUnit unit_;
   std::deque<sql::Batch> returned_;
-  ExecutionCounters* counters_ = nullptr;
 
  private:
-  ExecutionCounters own_counters_;
+  NodeCounters counters_;
   bool applied_ = false;
 };
 
