@@ -72,15 +72,19 @@ class Execution {
   virtual std::string command_tag() const = 0;
 };
 
+/// What Parse declared of $1, $2, …: kUnknown or missing ones are inferred. None at all: the statement may hold no parameter, as in the
+/// simple protocol (42P02).
+using DeclaredParameters = std::optional<std::vector<sql::Type>>;
+
 /// The SQL engine of one (thread, database): catalog cache, plan cache, Redis connections. Not thread-safe: used from its
 /// io_context only.
 class Engine {
  public:
   virtual ~Engine() = default;
   /// Binds and plans one parsed statement. `text` is the statement's own source, offsets of errors count from its start.
-  /// `parameter_types`: what Parse declared (kUnknown or missing: inferred). Waits only where the catalog must be loaded.
+  /// Waits only where the catalog must be loaded.
   virtual asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
-                                               std::vector<sql::Type> parameter_types, SessionState& session) = 0;
+                                               DeclaredParameters parameters, SessionState& session) = 0;
   /// The statement as the definitions are now: planned again if they moved since. As PostgreSQL does at Bind. Throws what `prepare`
   /// throws, and 0A000 "cached plan must not change result type".
   virtual asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState&) { co_return prepared; }

@@ -110,7 +110,7 @@ bool returns_rows(const planner::PhysicalNode& plan) {
 
 }  // namespace
 
-PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::Statement> statement, std::vector<sql::Type> parameter_types,
+PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::Statement> statement, DeclaredParameters parameters,
                               const SessionState& session) const {
   auto started = std::chrono::steady_clock::now();
   auto prepared = std::make_shared<Prepared>();
@@ -120,7 +120,9 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   const ast::Statement& inner = explain ? *explain->statement : *statement;
   plan->statement = &inner;
   if (is_query(inner)) {
-    plan->planned = planner::plan(inner, *catalog_, std::move(parameter_types), bind_settings(session));
+    planner::BindSettings settings = bind_settings(session);
+    settings.parameters = parameters.has_value();
+    plan->planned = planner::plan(inner, *catalog_, std::move(parameters).value_or(std::vector<sql::Type>{}), settings);
     prepared->parameter_types = plan->planned.parameter_types;
     prepared->columns = output_columns(*plan->planned.plan);
     prepared->returns_rows = returns_rows(*plan->planned.plan);
@@ -146,18 +148,18 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
 }
 
 asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_ptr<const ast::Statement> statement,
-                                                  std::vector<sql::Type> parameter_types, SessionState& session) {
+                                                  DeclaredParameters parameters, SessionState& session) {
   co_await catalog();
   // A name that this process does not know may be another's newest table: an error counts only with the catalog of now.
   std::exception_ptr error;
   try {
-    co_return plan(text, statement, parameter_types, session);
+    co_return plan(text, statement, parameters, session);
   } catch (const sql::SqlError&) {
     error = std::current_exception();
   }
   bool moved = co_await reload_catalog();
   if (!moved) std::rethrow_exception(error);
-  co_return plan(std::move(text), std::move(statement), std::move(parameter_types), session);
+  co_return plan(std::move(text), std::move(statement), std::move(parameters), session);
 }
 
 asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, SessionState& session) {

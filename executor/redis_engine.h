@@ -22,7 +22,7 @@ class RedisEngine final : public Engine {
   RedisEngine(RedisClient& shared, RedisClient& bulk, EngineLimits limits);
 
   asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
-                                       std::vector<sql::Type> parameter_types, SessionState& session) override;
+                                       DeclaredParameters parameters, SessionState& session) override;
   asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState& session) override;
   std::unique_ptr<Execution> execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) override;
 
@@ -40,7 +40,7 @@ class RedisEngine final : public Engine {
   std::minstd_rand& random() { return random_; }
 
  private:
-  PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, std::vector<sql::Type> parameter_types,
+  PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, DeclaredParameters parameters,
                    const SessionState& session) const;
 
   RedisClient& shared_;

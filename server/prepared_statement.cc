@@ -4,12 +4,12 @@ namespace redquel::server {
 
 asio::awaitable<PreparedStatementPtr> plan_statement(executor::Engine& engine, SourceText source, std::string text,
                                                      std::shared_ptr<const parser::ast::Statement> statement,
-                                                     std::vector<sql::Type> parameter_types,
+                                                     executor::DeclaredParameters parameters,
                                                      executor::SessionState& state) {
   auto prepared = std::make_shared<PreparedStatement>();
   prepared->source = std::move(source);
   prepared->statement = statement;
-  prepared->plan = co_await engine.prepare(std::move(text), std::move(statement), std::move(parameter_types), state);
+  prepared->plan = co_await engine.prepare(std::move(text), std::move(statement), std::move(parameters), state);
   prepared->parameter_types = prepared->plan->parameter_types;
   prepared->columns = prepared->plan->columns;
   prepared->returns_rows = prepared->plan->returns_rows;

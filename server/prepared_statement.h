@@ -39,7 +39,7 @@ using PreparedStatements = std::unordered_map<std::string, PreparedStatementPtr>
 /// Engine::prepare throws.
 asio::awaitable<PreparedStatementPtr> plan_statement(executor::Engine& engine, SourceText source, std::string text,
                                                      std::shared_ptr<const parser::ast::Statement> statement,
-                                                     std::vector<sql::Type> parameter_types,
+                                                     executor::DeclaredParameters parameters,
                                                      executor::SessionState& state);
 
 }  // namespace redquel::server

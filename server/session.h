@@ -99,7 +99,7 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::awaitable<void> run_cancellable(asio::awaitable<void> statement);
   asio::awaitable<PreparedStatementPtr> prepare(SourceText source, std::string text,
                                                 std::shared_ptr<const parser::ast::Statement> statement,
-                                                std::vector<sql::Type> parameter_types);
+                                                executor::DeclaredParameters parameters);
   /// Sends up to `max_rows` rows (0: all) and how it ended: CommandComplete, PortalSuspended or EmptyQueryResponse.
   /// `describe`: RowDescription goes before the first row.
   asio::awaitable<void> run_portal(Portal& portal, std::size_t max_rows, bool describe);

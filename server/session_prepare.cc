@@ -34,7 +34,7 @@ asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_row(std::st
   try {
     std::vector<parser::ParsedStatement> parsed = parser::parse(text);
     auto statement = std::make_shared<const ast::Statement>(std::move(parsed.at(0).statement));
-    std::vector<sql::Type> no_parameters;
+    executor::DeclaredParameters no_parameters;
     executor::PreparedPtr plan = co_await engine_->prepare(std::move(text), statement, no_parameters, state_);
     std::vector<sql::Datum> no_values;
     std::unique_ptr<executor::Execution> run = engine_->execute(plan, no_values, state_);
@@ -66,7 +66,7 @@ asio::awaitable<void> SessionStatements::store_prepared(PreparedStatementPtr out
     auto cast = std::make_shared<const ast::Statement>(std::move(parsed.at(0).statement));
     std::optional<sql::SqlError> failure;
     try {
-      std::vector<sql::Type> no_parameters;
+      executor::DeclaredParameters no_parameters;
       executor::PreparedPtr plan = co_await engine_->prepare(std::move(text), cast, no_parameters, state_);
       for (const executor::OutputColumn& column : plan->columns) types.push_back(column.type);
     } catch (const sql::SqlError& error) {

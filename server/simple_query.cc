@@ -42,7 +42,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
 asio::awaitable<void> Session::run_simple(SourceText source, std::string text,
                                           std::shared_ptr<const parser::ast::Statement> statement) {
   Portal portal;
-  std::vector<sql::Type> no_parameters;
+  executor::DeclaredParameters no_parameters;
   portal.statement =
       co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(no_parameters));
   portal.result_formats.assign(portal.statement->columns.size(), 0);

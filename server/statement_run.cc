@@ -52,12 +52,12 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
 
 asio::awaitable<PreparedStatementPtr> Session::prepare(SourceText source, std::string text,
                                                        std::shared_ptr<const parser::ast::Statement> statement,
-                                                       std::vector<sql::Type> parameter_types) {
+                                                       executor::DeclaredParameters parameters) {
   if (SessionStatements::handles(*statement)) {
     co_return session_statements_.prepare(std::move(source), std::move(statement));
   }
   co_return co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(statement),
-                                    std::move(parameter_types), state_);
+                                    std::move(parameters), state_);
 }
 
 /// Brings the next batch to the front; false at the end.

@@ -119,11 +119,12 @@ class FakeEngine final : public Engine {
   explicit FakeEngine(std::shared_ptr<FakeCounters> counters) : counters_(std::move(counters)) {}
 
   asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
-                                       std::vector<sql::Type> types, SessionState&) override {
+                                       executor::DeclaredParameters declared, SessionState&) override {
     ++counters_->prepared;
     if (const std::size_t at = text.find("wrong"); at != std::string::npos) {
       throw sql::SqlError("42703", "column \"wrong\" does not exist").at(static_cast<std::uint32_t>(at));
     }
+    std::vector<sql::Type> types = std::move(declared).value_or(std::vector<sql::Type>{});
     auto prepared = std::make_shared<Prepared>();
     const bool select = std::holds_alternative<parser::ast::Select>(statement->node);
     if (text.find("echo") != std::string::npos) {
