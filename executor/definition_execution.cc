@@ -17,7 +17,7 @@ class DefinitionExecution final : public Execution {
       : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    DdlContext context{engine_.shared(), engine_.bulk(), session_};
+    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home()};
     co_await std::visit([&](const auto& statement) { return run_one(context, statement); }, prepared_->statement->node);
     co_await engine_.reload_catalog();
     co_return std::nullopt;

@@ -81,6 +81,8 @@ using DeclaredParameters = std::optional<std::vector<sql::Type>>;
 class Engine {
  public:
   virtual ~Engine() = default;
+  /// A session begins: it knows every definition that was complete before.
+  virtual asio::awaitable<void> begin_session() { co_return; }
   /// Binds and plans one parsed statement. `text` is the statement's own source, offsets of errors count from its start.
   /// Waits only where the catalog must be loaded.
   virtual asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,

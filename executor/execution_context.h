@@ -76,6 +76,7 @@ class ExecutionContext {
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
   CheapnessMemory* cheapness = nullptr;          // the engine's
+  RedisClient* home = nullptr;                   // where the list of databases lies
 
  private:
   void check(const Replies& replies) const;

@@ -129,6 +129,7 @@ class QueryRun {
     context_->work_mem = session_.work_mem;
     context_->max_written_rows = engine_.limits().statement_rows;
     context_->cheapness = &engine_.cheapness();
+    context_->home = &engine_.home();
     context_->statistics = statistics;
     holds_ = planner::needs_snapshot(prepared_->plan->planned.plan);
     if (holds_) counters_before_ = co_await change_counters();

@@ -12,8 +12,8 @@ namespace redquel::executor {
 
 namespace ast = parser::ast;
 
-RedisEngine::RedisEngine(RedisClient& shared, RedisClient& bulk, EngineLimits limits)
-    : shared_(shared), bulk_(bulk), limits_(limits) {}
+RedisEngine::RedisEngine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits)
+    : shared_(shared), bulk_(bulk), home_(home), limits_(limits) {}
 
 asio::awaitable<sql::CatalogPtr> RedisEngine::catalog() {
   // Another Redis than before (restart, failover) may have lost definitions.
@@ -30,6 +30,18 @@ asio::awaitable<bool> RedisEngine::reload_catalog() {
     cheapness_.clear();
   }
   co_return moved;
+}
+
+asio::awaitable<void> RedisEngine::begin_session() {
+  if (!catalog_) co_return;
+  CommandBatch batch;
+  batch.add("EXISTS", "redquel:version");  // every turn tells the version
+  try {
+    const RepliesPtr replies = co_await shared_.execute(std::move(batch));
+    if (replies->catalog_version().value_or("") == catalog_->version) co_return;
+  } catch (const sql::SqlError&) {  // the first statement will say so
+  }
+  catalog_ = nullptr;
 }
 
 namespace {
@@ -190,8 +202,8 @@ std::unique_ptr<Execution> RedisEngine::execute(PreparedPtr prepared, std::vecto
   return nullptr;
 }
 
-std::unique_ptr<Engine> make_engine(RedisClient& shared, RedisClient& bulk, EngineLimits limits) {
-  return std::make_unique<RedisEngine>(shared, bulk, limits);
+std::unique_ptr<Engine> make_engine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits) {
+  return std::make_unique<RedisEngine>(shared, bulk, home, limits);
 }
 
 }  // namespace redquel::executor

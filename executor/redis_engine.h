@@ -19,8 +19,9 @@ struct EngineLimits {
 /// The engine over one logical database of Redis.
 class RedisEngine final : public Engine {
  public:
-  RedisEngine(RedisClient& shared, RedisClient& bulk, EngineLimits limits);
+  RedisEngine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits);
 
+  asio::awaitable<void> begin_session() override;
   asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
                                        DeclaredParameters parameters, SessionState& session) override;
   asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState& session) override;
@@ -35,6 +36,7 @@ class RedisEngine final : public Engine {
   asio::awaitable<PreparedPtr> replan(const Prepared& prepared, SessionState& session);
   RedisClient& shared() { return shared_; }
   RedisClient& bulk() { return bulk_; }
+  RedisClient& home() { return home_; }
   const EngineLimits& limits() const { return limits_; }
   CheapnessMemory& cheapness() { return cheapness_; }
   std::minstd_rand& random() { return random_; }
@@ -45,6 +47,7 @@ class RedisEngine final : public Engine {
 
   RedisClient& shared_;
   RedisClient& bulk_;
+  RedisClient& home_;
   EngineLimits limits_;
   sql::CatalogPtr catalog_;
   std::uint64_t generation_ = 0;
@@ -52,6 +55,7 @@ class RedisEngine final : public Engine {
   std::minstd_rand random_{std::random_device{}()};
 };
 
-std::unique_ptr<Engine> make_engine(RedisClient& shared, RedisClient& bulk, EngineLimits limits = {});
+/// `home`: a way to the logical database where the list of databases lies.
+std::unique_ptr<Engine> make_engine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits = {});
 
 }  // namespace redquel::executor

@@ -53,6 +53,11 @@ struct AlterOwner {
   std::string role;
 };
 
+struct CreateDatabase {
+  std::string name;
+  std::vector<Option> options;  // "owner", "encoding", "template", "lc_collate", …
+};
+
 struct CreateSchema {
   std::string name;  // empty: that of the role
   std::string role;  // AUTHORIZATION

@@ -15,7 +15,7 @@ struct Unsupported {
 
 struct Statement {
   std::variant<Select, Insert, Update, Delete, Merge, CreateTable, CreateForeignTable, CreateTableAs, CreateIndex,
-               AlterTable, Drop, Truncate, Rename, SetSchema, AlterOwner, CreateSchema, CreateView,
+               AlterTable, Drop, Truncate, Rename, SetSchema, AlterOwner, CreateDatabase, CreateSchema, CreateView,
                RefreshMaterializedView, CreateSequence, AlterSequence, CreateEnum, AlterEnum, CreateDomain, AlterDomain,
                CreateComposite, CreateFunction, Comment, CreateForeignServer, AlterForeignServer, ImportForeignSchema,
                CreateExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, Explain, SetVariable, ShowVariable,

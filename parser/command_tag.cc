@@ -96,6 +96,7 @@ struct CommandTag {
   }
   std::string_view operator()(const ast::SetSchema& alter) const { return alter_tag(alter.object); }
   std::string_view operator()(const ast::AlterOwner& alter) const { return alter_tag(alter.object); }
+  std::string_view operator()(const ast::CreateDatabase&) const { return "CREATE DATABASE"; }
   std::string_view operator()(const ast::CreateSchema&) const { return "CREATE SCHEMA"; }
   std::string_view operator()(const ast::CreateView&) const { return "CREATE VIEW"; }
   std::string_view operator()(const ast::RefreshMaterializedView&) const { return "REFRESH MATERIALIZED VIEW"; }

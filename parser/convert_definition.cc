@@ -33,6 +33,18 @@ ast::Drop convert(const PgQuery__DropStmt& drop) {
   return result;
 }
 
+ast::CreateDatabase convert(const PgQuery__CreatedbStmt& create) {
+  return {create.dbname, convert_options(nodes(create.options, create.n_options))};
+}
+
+ast::Drop convert(const PgQuery__DropdbStmt& drop) {
+  ast::Drop result;
+  result.object = ast::ObjectType::kDatabase;
+  result.names.push_back({.names = {drop.dbname}, .argument_types = {}});
+  result.if_exists = drop.missing_ok;
+  return result;
+}
+
 ast::Truncate convert(const PgQuery__TruncateStmt& truncate) {
   ast::Truncate result;
   for (const Node* item : nodes(truncate.relations, truncate.n_relations)) {
@@ -321,6 +333,10 @@ std::optional<ast::Statement> convert_definition(const Node& node) {
       return ast::Statement{convert(*node.alter_object_schema_stmt)};
     case PG_QUERY__NODE__NODE_ALTER_OWNER_STMT:
       return ast::Statement{convert(*node.alter_owner_stmt)};
+    case PG_QUERY__NODE__NODE_CREATEDB_STMT:
+      return ast::Statement{convert(*node.createdb_stmt)};
+    case PG_QUERY__NODE__NODE_DROPDB_STMT:
+      return ast::Statement{convert(*node.dropdb_stmt)};
     case PG_QUERY__NODE__NODE_CREATE_SCHEMA_STMT:
       return ast::Statement{convert(*node.create_schema_stmt)};
     case PG_QUERY__NODE__NODE_VIEW_STMT:

@@ -58,10 +58,6 @@ std::string_view unsupported_tag(const Node& node) {
         default:
           return "ALTER FUNCTION";
       }
-    case PG_QUERY__NODE__NODE_CREATEDB_STMT:
-      return "CREATE DATABASE";
-    case PG_QUERY__NODE__NODE_DROPDB_STMT:
-      return "DROP DATABASE";
     case PG_QUERY__NODE__NODE_ALTER_DATABASE_STMT:
     case PG_QUERY__NODE__NODE_ALTER_DATABASE_REFRESH_COLL_STMT:
     case PG_QUERY__NODE__NODE_ALTER_DATABASE_SET_STMT:

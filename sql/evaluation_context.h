@@ -30,6 +30,7 @@ struct EvaluationContext {
   std::int64_t statement_timestamp = 0;
   std::string user = "postgres";
   std::string database = "postgres";
+  std::vector<std::string> databases;  // of this Redis, for pg_database; asked for where that is read
   std::vector<std::string> search_path = {"public"};
   std::int32_t backend_pid = 0;
   const CatalogSnapshot* catalog = nullptr;

@@ -15,6 +15,7 @@ struct DdlContext {
   RedisClient& redis;
   RedisClient& bulk;  // for walks over all rows
   SessionState& session;
+  RedisClient& home;  // where the list of databases lies
 };
 
 // One function per statement, in a file of its name. The statement is done when the coroutine ends: definitions committed, index
@@ -24,9 +25,10 @@ struct DdlContext {
 
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateTable& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateIndex& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateDatabase& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateSchema& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateSequence& statement);
-/// TABLE, INDEX, SCHEMA, SEQUENCE; VIEW and MATERIALIZED VIEW, of which there are none, as far as errors and notices go.
+/// TABLE, INDEX, SCHEMA, SEQUENCE, DATABASE; VIEW and MATERIALIZED VIEW, of which there are none, as far as errors and notices go.
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Drop& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Truncate& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterTable& statement);
@@ -34,6 +36,10 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::Rename& statem
 asio::awaitable<void> run(DdlContext& context, const parser::ast::SetSchema& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterSequence& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Comment& statement);
+
+// DROP DATABASE and ALTER DATABASE RENAME: the databases of a Redis are in no catalog.
+asio::awaitable<void> drop_database(DdlContext& context, const parser::ast::Drop& statement);
+asio::awaitable<void> rename_database(DdlContext& context, const parser::ast::Rename& statement);
 
 /// Ends what killed processes left half done: index builds without a living builder, keys of dropped tables and indexes. At start
 /// and by VACUUM.

@@ -189,6 +189,7 @@ void drop_schemas(CatalogDraft& draft, const ast::Drop& statement) {
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
+  if (statement.object == ast::ObjectType::kDatabase) co_return co_await drop_database(context, statement);
   const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const DropKind& k) { return k.type == statement.object; });
   const bool is_schema = statement.object == ast::ObjectType::kSchema;
   if (kind == std::end(kKinds) && !is_schema) throw sql::not_supported("DROP of this kind of object");

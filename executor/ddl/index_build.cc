@@ -114,7 +114,7 @@ asio::awaitable<void> finish_removals_of(RedisClient& client, const std::vector<
 asio::awaitable<void> finish_removals(RedisClient& redis) {
   LoadedCatalog loaded = co_await load_catalog(redis);
   SessionState session;
-  DdlContext context{redis, redis, session};
+  DdlContext context{redis, redis, session, redis};
   for (const auto& [oid, table] : loaded.snapshot->tables) {
     for (const sql::IndexDef& index : table->indexes) {
       if (index.state == sql::IndexState::kReady) continue;

@@ -151,6 +151,7 @@ void rename_schema(CatalogDraft& draft, const ast::Rename& statement) {
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
+  if (statement.object == ast::ObjectType::kDatabase) co_return co_await rename_database(context, statement);
   const MakeDraft make = [&](CatalogDraft& draft) {
     switch (statement.object) {
       case ast::ObjectType::kColumn:

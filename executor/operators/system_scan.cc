@@ -1,6 +1,7 @@
 #include "executor/operators/event_loop_turn.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/row_store.h"
+#include "executor/storage/databases.h"
 #include "sql/system_tables.h"
 
 namespace redquel::executor {
@@ -19,6 +20,7 @@ class SystemScanOperator final : public Operator {
       CommandBatch batch;
       batch.add("EXISTS", "redquel:version");
       co_await context_.ask(std::move(batch), nullptr);
+      if (plan_.name == "pg_database") context_.evaluation().databases = co_await list_databases(*context_.home);
       read();
     }
     const std::size_t count = std::min(sql::kBatchRows, rows_->rows - next_);

@@ -11,10 +11,11 @@ namespace {
 constexpr std::int32_t kUtf8 = 6;
 constexpr std::string_view kHiddenPassword = "********";
 
-/// The snapshot knows one database: the session's own.
 void databases(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
-  out.add(database_oid(context.database), context.database, kPostgresRole, kUtf8, 'c', false, true, -1, 0, 0,
-          oid::kDefaultTablespace, "C", "C", kNull, kNull, kNull);
+  for (const std::string& name : context.databases) {
+    out.add(database_oid(name), name, kPostgresRole, kUtf8, 'c', false, true, -1, 0, 0, oid::kDefaultTablespace, "C", "C", kNull, kNull,
+            kNull);
+  }
 }
 
 void authids(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {

@@ -65,7 +65,7 @@ class DdlTest : public StorageTest {
   }
 
   SessionState session_;
-  DdlContext context_{connection_, connection_, session_};
+  DdlContext context_{connection_, connection_, session_, connection_};
 
  private:
   template <typename Node>

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/ddl/ddl.h"
+#include "executor/storage/databases.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// What an option asks for must be what every database here has; what has no meaning here (owner, tablespace, limits) is accepted.
+void check_option(const ast::Option& option) {
+  const auto* text = std::get_if<std::string>(&option.value);
+  if (option.name == "template") {
+    if (text && !is_one_of(*text, {"template0", "template1"})) throw sql::not_supported("CREATE DATABASE with a template");
+  } else if (option.name == "encoding") {
+    std::string encoding = text ? *text : "utf8";
+    std::ranges::transform(encoding, encoding.begin(), [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+    std::erase(encoding, '-');
+    if (!is_one_of(encoding, {"utf8", "unicode"})) {
+      throw sql::not_supported(fmt::format("CREATE DATABASE with encoding \"{}\"", *text), option.offset);
+    }
+  } else if (is_one_of(option.name, {"locale", "lc_collate", "lc_ctype", "collation"})) {
+    if (text && !is_one_of(*text, {"C", "POSIX", "C.UTF-8", "C.utf8"})) {
+      throw sql::not_supported(fmt::format("CREATE DATABASE with locale \"{}\"", *text), option.offset);
+    }
+  } else if (!is_one_of(option.name, {"owner", "tablespace", "allow_connections", "connection_limit", "is_template", "strategy",
+                                      "locale_provider", "icu_locale", "oid", "collation_version"})) {
+    throw SqlError("42601", fmt::format("option \"{}\" not recognized", option.name)).at(option.offset);
+  }
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::CreateDatabase& statement) {
+  for (const ast::Option& option : statement.options) check_option(option);
+  co_await create_database(context.home, statement.name);
+}
+
+asio::awaitable<void> drop_database(DdlContext& context, const ast::Drop& statement) {
+  const std::string& name = statement.names.at(0).names.at(0);
+  if (name == context.session.database) throw SqlError("55006", "cannot drop the currently open database");
+  if (name == kHomeDatabase) throw sql::not_supported(fmt::format("DROP DATABASE {}", kHomeDatabase));
+  const bool dropped = co_await drop_database(context.home, name);
+  if (dropped) co_return;
+  const SqlError missing("3D000", fmt::format("database \"{}\" does not exist", name));
+  if (!statement.if_exists) throw missing;
+  if (context.session.notice) {
+    context.session.notice("NOTICE", SqlError("00000", fmt::format("database \"{}\" does not exist, skipping", name)));
+  }
+}
+
+asio::awaitable<void> rename_database(DdlContext& context, const ast::Rename& statement) {
+  const std::string& name = statement.old_name;
+  if (name == context.session.database) throw SqlError("0A000", "current database cannot be renamed");
+  if (name == kHomeDatabase) throw sql::not_supported(fmt::format("ALTER DATABASE {} RENAME", kHomeDatabase));
+  co_await rename_database(context.home, name, statement.new_name);
+}
+
+}  // namespace redquel::executor

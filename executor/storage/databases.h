@@ -1,0 +1,34 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/redis/client.h"
+
+namespace redquel::executor {
+
+// The databases of one Redis are its logical databases (SELECT n). That of the URL is `postgres`; the names and numbers of the
+// others lie there, in the hash redquel:databases. `home` is a way to that one.
+
+inline constexpr std::string_view kHomeDatabase = "postgres";
+
+/// The logical database of a name other than `postgres`; nullopt: there is none. XX001: its entry is no number.
+asio::awaitable<std::optional<int>> find_database(RedisClient& home, const std::string& name);
+
+/// All names, `postgres` first, the others in order.
+asio::awaitable<std::vector<std::string>> list_databases(RedisClient& home);
+
+/// Gives the name the first logical database that is empty and nobody's. Throws 42P04 when the name is taken, 53100 when no logical
+/// database is left.
+asio::awaitable<void> create_database(RedisClient& home, const std::string& name);
+
+/// Deletes the name and everything in its logical database, in one step. False: there is none.
+asio::awaitable<bool> drop_database(RedisClient& home, const std::string& name);
+
+/// Throws 3D000 when the old name is unknown, 42P04 when the new one is taken.
+asio::awaitable<void> rename_database(RedisClient& home, const std::string& name, const std::string& new_name);
+
+}  // namespace redquel::executor

@@ -1,0 +1,51 @@
+"""CREATE DATABASE and its like: each database is a logical database of Redis."""
+from harness.programs import connection_options, psql, run
+
+
+def names(server):
+    return psql(server, "SELECT datname FROM pg_database WHERE datname NOT LIKE 'template%' ORDER BY 1", "-At").split()
+
+
+def in_database(server, database, sql, check=True):
+    return run(["psql", "-X", "-q", "-At", *connection_options(server, database), "-c", sql], check=check)
+
+
+def test_databases_are_separate(server, postgres):
+    for who in (server, postgres):
+        psql(who, "CREATE DATABASE shop; CREATE DATABASE \"Second One\" ENCODING 'UTF8' TEMPLATE template0")
+        assert names(who) == ["Second", "One", "postgres", "shop"]
+        in_database(who, "shop", "CREATE TABLE apart (id integer PRIMARY KEY)")
+        in_database(who, "shop", "INSERT INTO apart VALUES (1), (2)")
+        in_database(who, "Second One", "CREATE TABLE apart (word text)")
+        assert in_database(who, "shop", "SELECT current_database(), count(*) FROM apart") == "shop|2\n"
+        assert in_database(who, "Second One", "SELECT count(*) FROM apart") == "0\n"
+        assert psql(who, "SELECT to_regclass('apart') IS NULL", "-At") == "t\n"
+        psql(who, "ALTER DATABASE shop RENAME TO store")
+        assert in_database(who, "store", "SELECT count(*) FROM apart") == "2\n"
+        psql(who, "DROP DATABASE store; DROP DATABASE \"Second One\"")
+        assert names(who) == ["postgres"]
+        psql(who, "CREATE DATABASE store")
+        assert in_database(who, "store", "SELECT to_regclass('apart') IS NULL") == "t\n"
+        psql(who, "DROP DATABASE store")
+
+
+def test_errors(server, postgres):
+    for sql in ("CREATE DATABASE postgres", "DROP DATABASE nowhere", "DROP DATABASE IF EXISTS nowhere", "DROP DATABASE postgres",
+                "ALTER DATABASE nowhere RENAME TO elsewhere", "ALTER DATABASE postgres RENAME TO elsewhere", "CREATE DATABASE x FOO 1"):
+        expected, got = ([done.returncode, done.stdout, done.stderr] for done in
+                         (run(["psql", "-X", *connection_options(who), "-c", sql], check=False) for who in (postgres, server)))
+        assert got == expected, (sql, expected, got)
+    assert "database \"nowhere\" does not exist" in in_database(server, "nowhere", "SELECT 1", check=False).stderr
+
+
+def test_redis_has_only_so_many(server):
+    made = 0
+    while made < 100:
+        done = run(["psql", "-X", *connection_options(server), "-c", f"CREATE DATABASE many_{made}"], check=False)
+        if done.returncode:
+            break
+        made += 1
+    assert 0 < made < 16 and "no empty logical database left" in done.stderr, (made, done.stderr)
+    for number in range(made):
+        psql(server, f"DROP DATABASE many_{number}")
+    assert names(server) == ["postgres"]
