@@ -40,6 +40,11 @@ std::vector<sql::RunTimeParameter> run_time_parameters(const void* session) {
   return list ? list() : std::vector<sql::RunTimeParameter>{};
 }
 
+bool is_write(const planner::PhysicalNode& plan) {
+  return std::holds_alternative<planner::PhysicalInsert>(plan.node) || std::holds_alternative<planner::PhysicalUpdate>(plan.node) ||
+         std::holds_alternative<planner::PhysicalDelete>(plan.node);
+}
+
 /// What expressions may ask of a session; the statement's own parts are still missing.
 sql::EvaluationContext session_context(const SessionState& session, const sql::CatalogSnapshot* catalog) {
   sql::EvaluationContext context;
@@ -132,7 +137,7 @@ class QueryRun {
     context_->home = &engine_.home();
     context_->statistics = statistics;
     holds_ = planner::needs_snapshot(prepared_->plan->planned.plan);
-    if (holds_) counters_before_ = co_await change_counters();
+    if (holds_ && !is_write(*prepared_->plan->planned.plan)) counters_before_ = co_await change_counters();
     root_ = make_operator(*prepared_->plan->planned.plan, *context_);
   }
 
@@ -151,7 +156,9 @@ class QueryRun {
         co_return take_held();
       }
     }
-    if (context_->needs_snapshot_check() && ++snapshot_attempts_ < kMaxSnapshotAttempts) {
+    // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
+    bool checks = !is_write(*prepared_->plan->planned.plan) && context_->needs_snapshot_check();
+    if (checks && ++snapshot_attempts_ < kMaxSnapshotAttempts) {
       std::vector<std::string> after = co_await change_counters();
       if (after != counters_before_) {
         drop_run();

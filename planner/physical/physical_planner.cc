@@ -189,15 +189,31 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& 
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }
 
+namespace {
+
+/// So many of the wished keys hold where rows are sorted by `keys`.
+std::size_t granted(const std::vector<SortKey>& wished, const std::vector<SortKey>& keys) {
+  auto same = [](const SortKey& a, const SortKey& b) {
+    const auto *left = std::get_if<sql::ColumnRef>(&a.expression->node), *right = std::get_if<sql::ColumnRef>(&b.expression->node);
+    return left && right && left->column == right->column && a.descending == b.descending && a.nulls_first == b.nulls_first;
+  };
+  return static_cast<std::size_t>(std::mismatch(wished.begin(), wished.end(), keys.begin(), keys.end(), same).first - wished.begin());
+}
+
+}  // namespace
+
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalSort& sort, const Wish& wish) {
   Planned input = plan(sort.input, Wish{sort.keys, wish.goal});
-  if (input.ordered == sort.keys.size() && !input.ordered_by_form) return input;
+  if (input.ordered == sort.keys.size() && !input.ordered_by_form) {
+    input.ordered = granted(wish.order, sort.keys);
+    return input;
+  }
   PhysicalSort physical{input.plan, sort.keys, input.ordered, input.ordered_by_form, wish.goal};
   physical.goal.exact = false;
   for (SortKey& key : physical.keys) key.expression = resolve(key.expression, input.ids);
   auto columns = input.plan->columns;
   input.plan = make_physical(std::move(physical), std::move(columns));
-  input.ordered = sort.keys.size();
+  input.ordered = granted(wish.order, sort.keys);
   input.ordered_by_form = false;
   input.limited = false;
   return input;

@@ -75,6 +75,8 @@ LogicalPtr prune_join(const Logical& node, LogicalJoin join, Ids needed) {
 }
 
 LogicalPtr prune_apply(const Logical& node, LogicalApply apply, Ids needed) {
+  // A subquery whose answer nobody reads is not asked.
+  if (apply.kind != LogicalApply::Kind::kLateral && !needed.contains(node.columns.back().id)) return prune(apply.input, needed);
   auto columns = kept(node.columns, needed);
   need(needed, apply.comparison);
   for (const auto& correlation : apply.correlations) needed.insert(correlation.column);
