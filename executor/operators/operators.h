@@ -22,6 +22,8 @@ OperatorPtr make_aggregate(const planner::PhysicalNode&, const planner::Physical
 OperatorPtr make_sort(const planner::PhysicalNode&, const planner::PhysicalSort&, ExecutionContext&);
 OperatorPtr make_limit(const planner::PhysicalNode&, const planner::PhysicalLimit&, ExecutionContext&);
 OperatorPtr make_distinct(const planner::PhysicalNode&, const planner::PhysicalDistinct&, ExecutionContext&);
+/// Each row of the input once. `name` is for messages.
+OperatorPtr make_distinct_rows(OperatorPtr input, std::span<const sql::Type> types, const char* name, ExecutionContext&);
 OperatorPtr make_set_operation(const planner::PhysicalNode&, const planner::PhysicalSetOperation&, ExecutionContext&);
 
 /// Notes rows, loops and time of `inner` in the context's statistics, which are set.
