@@ -87,6 +87,8 @@ class Engine {
   /// Waits only where the catalog must be loaded.
   virtual asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
                                                DeclaredParameters parameters, SessionState& session) = 0;
+  /// The statement that this text is, if it came before: it need not be parsed again. null: unknown.
+  virtual std::shared_ptr<const parser::ast::Statement> known_statement(std::string_view) { return nullptr; }
   /// The statement as the definitions are now: planned again if they moved since. As PostgreSQL does at Bind. Throws what `prepare`
   /// throws, and 0A000 "cached plan must not change result type".
   virtual asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState&) { co_return prepared; }

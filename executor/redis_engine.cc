@@ -13,7 +13,7 @@ namespace redquel::executor {
 namespace ast = parser::ast;
 
 RedisEngine::RedisEngine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits)
-    : shared_(shared), bulk_(bulk), home_(home), limits_(limits) {}
+    : shared_(shared), bulk_(bulk), home_(home), limits_(limits), plans_(limits.cached_plans) {}
 
 asio::awaitable<sql::CatalogPtr> RedisEngine::catalog() {
   // Another Redis than before (restart, failover) may have lost definitions.
@@ -162,16 +162,24 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
 asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_ptr<const ast::Statement> statement,
                                                   DeclaredParameters parameters, SessionState& session) {
   co_await catalog();
+  PlanCache::Conditions conditions{parameters, bind_settings(session), catalog_->version};
+  PreparedPtr prepared = plans_.find_plan(text, conditions);
+  if (prepared) co_return prepared;
   // A name that this process does not know may be another's newest table: an error counts only with the catalog of now.
   std::exception_ptr error;
   try {
-    co_return plan(text, statement, parameters, session);
+    prepared = plan(text, statement, parameters, session);
   } catch (const sql::SqlError&) {
     error = std::current_exception();
   }
-  bool moved = co_await reload_catalog();
-  if (!moved) std::rethrow_exception(error);
-  co_return plan(std::move(text), std::move(statement), std::move(parameters), session);
+  if (!prepared) {
+    bool moved = co_await reload_catalog();
+    if (!moved) std::rethrow_exception(error);
+    prepared = plan(std::move(text), std::move(statement), std::move(parameters), session);
+  }
+  conditions.catalog_version = prepared->plan->catalog_version;
+  plans_.remember(prepared, std::move(conditions));
+  co_return prepared;
 }
 
 asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, SessionState& session) {

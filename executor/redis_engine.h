@@ -6,6 +6,7 @@
 
 #include "executor/engine.h"
 #include "executor/execution_context.h"
+#include "executor/plan_cache.h"
 #include "executor/planned.h"
 #include "executor/redis/client.h"
 
@@ -24,6 +25,7 @@ class RedisEngine final : public Engine {
   asio::awaitable<void> begin_session() override;
   asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
                                        DeclaredParameters parameters, SessionState& session) override;
+  std::shared_ptr<const parser::ast::Statement> known_statement(std::string_view text) override { return plans_.find_statement(text); }
   asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState& session) override;
   std::unique_ptr<Execution> execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) override;
 
@@ -51,6 +53,7 @@ class RedisEngine final : public Engine {
   EngineLimits limits_;
   sql::CatalogPtr catalog_;
   std::uint64_t generation_ = 0;
+  PlanCache plans_;
   CheapnessMemory cheapness_;
   std::minstd_rand random_{std::random_device{}()};
 };

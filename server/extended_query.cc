@@ -51,11 +51,13 @@ asio::awaitable<void> Session::on(const ParseMessage& message) {
   const auto text = std::make_shared<const std::string>(from_client(message.text));
   SourceText source{text, 0};
   current_source_ = source;
-  std::vector<parser::ParsedStatement> parsed = parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
-  if (parsed.size() > 1) throw sql::SqlError("42601", "cannot insert multiple commands into a prepared statement");
+  std::shared_ptr<const parser::ast::Statement> statement = engine_->known_statement(*text);
+  if (!statement) {
+    std::vector<parser::ParsedStatement> parsed = parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
+    if (parsed.size() > 1) throw sql::SqlError("42601", "cannot insert multiple commands into a prepared statement");
+    if (!parsed.empty()) statement = std::make_shared<const parser::ast::Statement>(std::move(parsed[0].statement));
+  }
   std::vector<sql::Type> types = types_of(message.parameter_types);
-  std::shared_ptr<const parser::ast::Statement> statement;
-  if (!parsed.empty()) statement = std::make_shared<const parser::ast::Statement>(std::move(parsed[0].statement));
   auto run = parse_statement(std::move(name), std::move(source), std::move(types), std::move(statement));
   co_await run_cancellable(std::move(run));
 }

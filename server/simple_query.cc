@@ -11,6 +11,11 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   portals_.erase("");
   const auto text = std::make_shared<const std::string>(from_client(message.text));
   current_source_ = {text, 0};
+  if (auto known = engine_->known_statement(*text)) {
+    auto run = run_simple(current_source_, *text, std::move(known));
+    co_await run_cancellable(std::move(run));
+    co_return;
+  }
   const parser::ParseLimits limits{.text_bytes = host_.limits().statement_bytes};
   std::vector<parser::ParsedStatement> parsed = parser::parse(*text, limits);
   if (parsed.empty()) {
