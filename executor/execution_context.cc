@@ -55,6 +55,16 @@ asio::awaitable<RepliesPtr> ExecutionContext::ask_bulk(CommandBatch batch, bool 
   co_return replies;
 }
 
+std::unique_ptr<RedisRequest> ExecutionContext::start_bulk(CommandBatch batch, ExecutionCounters* counters) {
+  return bulk_.start_atomic(std::move(batch), counters);
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::replies_of(RedisRequest& request) {
+  RepliesPtr replies = co_await request.replies();
+  check(*replies);
+  co_return replies;
+}
+
 asio::awaitable<RepliesPtr> ExecutionContext::ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters) {
   std::vector<const Script*> scripts{&script};
   RepliesPtr replies = co_await run_scripts(redis_, std::move(scripts), std::move(batch), counters);

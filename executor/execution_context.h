@@ -53,6 +53,9 @@ class ExecutionContext {
   asio::awaitable<RepliesPtr> ask_atomic(CommandBatch batch, ExecutionCounters* counters);
   /// On the connection for bulk reads.
   asio::awaitable<RepliesPtr> ask_bulk(CommandBatch batch, bool atomic, ExecutionCounters* counters);
+  /// Sends a bulk read as one snapshot without waiting for it; `replies_of` gives what `ask_bulk` would have given.
+  std::unique_ptr<RedisRequest> start_bulk(CommandBatch batch, ExecutionCounters* counters);
+  asio::awaitable<RepliesPtr> replies_of(RedisRequest& request);
   /// A batch that calls read-only scripts.
   asio::awaitable<RepliesPtr> ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters);
 
