@@ -42,6 +42,10 @@ void count_reads(const PhysicalNode& node, Reads& reads) {
 }  // namespace
 
 bool needs_snapshot(const PhysicalPlan& plan) {
+  // What has been written must not be written again.
+  const bool writes = std::holds_alternative<PhysicalInsert>(plan->node) || std::holds_alternative<PhysicalUpdate>(plan->node) ||
+                      std::holds_alternative<PhysicalDelete>(plan->node);
+  if (writes) return false;
   Reads reads;
   count_reads(*plan, reads);
   return reads.sources > 1 || (reads.long_walk && reads.blocking);
