@@ -35,6 +35,8 @@ struct ReadLimits {
 /// When a plan's node last asked whether its commands are cheap; asked again after a second.
 using CheapnessMemory = std::unordered_map<const void*, std::chrono::steady_clock::time_point>;
 
+class SharedRows;
+
 /// What the operators of one run of one statement share.
 class ExecutionContext {
  public:
@@ -75,6 +77,8 @@ class ExecutionContext {
   std::size_t max_written_rows = 100'000;
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
+  /// The rows that the shared scans of a number read, while a share of this number runs.
+  std::unordered_map<std::uint32_t, SharedRows*> shared_rows;
   CheapnessMemory* cheapness = nullptr;          // the engine's
   RedisClient* home = nullptr;                   // where the list of databases lies
 

@@ -41,11 +41,17 @@ struct MakeOperator {
   }
   OperatorPtr operator()(const planner::PhysicalApply& plan) const { return make_apply(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalAggregate& plan) const { return make_aggregate(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalWindow& plan) const { return make_window(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalSort& plan) const { return make_sort(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalLimit& plan) const { return make_limit(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalDistinct& plan) const { return make_distinct(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalSetOperation& plan) const {
     return make_set_operation(node, plan, context);
+  }
+  OperatorPtr operator()(const planner::PhysicalShare& plan) const { return make_share(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalSharedScan& plan) const { return make_shared_scan(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalRecursiveUnion& plan) const {
+    return make_recursive_union(node, plan, context);
   }
 
   OperatorPtr operator()(const planner::PhysicalInsert& plan) const { return make_insert(node, plan, context); }

@@ -157,10 +157,6 @@ ExpressionPtr ExpressionBinder::node(const ast::Row&, const Whole& whole) {
   throw sql::not_supported("row constructor", start(whole));
 }
 
-ExpressionPtr ExpressionBinder::node(const ast::GroupingCall&, const Whole& whole) {
-  throw sql::not_supported("GROUPING", start(whole));
-}
-
 ExpressionPtr ExpressionBinder::node(const ast::DefaultValue&, const Whole& whole) {
   throw SqlError("42601", "DEFAULT is not allowed in this context").at(start(whole));
 }

@@ -77,6 +77,8 @@ class ExpressionBinder {
   /// A column of this or an outer level, as this level sees it.
   sql::ExpressionPtr use(const sql::ExpressionPtr& value, QueryLevel& level, std::optional<std::uint32_t> offset);
   Operands bind_all(const parser::ast::Expressions&);
+  /// Those of WITHIN GROUP are the last ones.
+  Operands bind_all_arguments(const parser::ast::FunctionCall&);
   Operands row_items(const parser::ast::Row&);
   sql::ExpressionPtr compare(std::string_view name, const sql::ExpressionPtr& left, const sql::ExpressionPtr& right,
                              std::optional<std::uint32_t> offset);
@@ -94,6 +96,12 @@ class ExpressionBinder {
   sql::ExpressionPtr array_subquery(PendingSubquery pending, const Whole&);
 
   sql::ExpressionPtr bind_aggregate(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
+  /// rank(…) WITHIN GROUP and its kin, made of counts.
+  sql::ExpressionPtr bind_hypothetical_set(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
+  sql::ExpressionPtr add_aggregate(QueryLevel& owner, PendingAggregate pending, std::optional<std::uint32_t> offset);
+  sql::ExpressionPtr bind_window_call(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
+  /// How deep set-returning calls are nested in it.
+  std::size_t set_returning_depth(const sql::Expression&) const;
   sql::ExpressionPtr bind_set_returning(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
   /// The level whose rows the aggregate runs over: that of the innermost column in it.
   QueryLevel& aggregate_level(const parser::ast::FunctionCall&);
@@ -103,6 +111,12 @@ class ExpressionBinder {
   BindState& state_;
   QueryLevel& level_;
 };
+
+/// 42803 where a clause is computed before there are groups. `what`: "aggregate functions".
+void check_aggregate_allowed(const QueryLevel&, std::string_view what, std::optional<std::uint32_t> offset);
+
+/// rank, dense_rank, percent_rank, cume_dist.
+bool is_hypothetical_set(std::string_view function);
 
 /// As the function table names it: pg_catalog is left out, another schema stays in front ("redquel.check_indexes").
 /// 3F000 where there is no such schema.

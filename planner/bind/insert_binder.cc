@@ -45,7 +45,7 @@ class InsertBinder {
     } else {
       bind_query_source(*insert_.source);
     }
-    if (source_) result.source = source_;
+    if (source_) result.source = with.place(source_);
     result.columns = columns();
     result.new_row = make_row_columns(state_, *table_);
     result.checks = bind_checks(state_, *table_, result.new_row);

@@ -95,6 +95,7 @@ ExpressionPtr ExpressionBinder::compare_rows(std::string_view name, const Operan
     return make_boolean(name == "=" ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), offset);
   }
   if (name != "<" && name != "<=" && name != ">" && name != ">=") {
+    for (std::size_t i = 0; i < left.size(); ++i) compare(name, left[i], right[i], offset);
     throw SqlError("0A000", fmt::format("could not determine interpretation of row comparison operator {}", name))
         .hint("Row comparison operators must be associated with btree operator families.")
         .at(offset);

@@ -15,10 +15,16 @@ BoundQuery bind_query(BindState& state, QueryLevel* outer, WithItem* with, const
   if (select.into) throw sql::not_supported("SELECT INTO", state.position(select.into->relation.offset));
   if (!select.locking.empty()) throw sql::not_supported("FOR UPDATE", state.position(select.offset));
   const WithScope scope(state, outer, with, select.with);
-  if (select.set_operator != ast::SetOperator::kNone)
-    return bind_set_operation(state, outer, scope.innermost(), select);
-  if (!select.values.empty()) return bind_values(state, outer, scope.innermost(), select);
-  return bind_select(state, outer, scope.innermost(), select, keep_unknowns);
+  BoundQuery query;
+  if (select.set_operator != ast::SetOperator::kNone) {
+    query = bind_set_operation(state, outer, scope.innermost(), select);
+  } else if (!select.values.empty()) {
+    query = bind_values(state, outer, scope.innermost(), select);
+  } else {
+    query = bind_select(state, outer, scope.innermost(), select, keep_unknowns);
+  }
+  query.plan = scope.place(std::move(query.plan));
+  return query;
 }
 
 }  // namespace redquel::planner

@@ -148,6 +148,7 @@ LogicalPtr bind_update(BindState& state, const ast::Update& update) {
   std::vector<ExpressionPtr> values;
   for (const Assignment& assignment : result.assignments) values.push_back(assignment.value);
   result.source = place_subqueries(state, level, result.source, values);
+  result.source = with.place(result.source);
   result.old_row = target.plan->columns;
   result.checks = bind_checks(state, *target.table, result.new_row);
   result.returning = std::move(returning.values);
@@ -161,7 +162,7 @@ LogicalPtr bind_delete(BindState& state, const ast::Delete& removal) {
   LogicalDelete result{.table = target.table,
                        .source = FromBinder(state, level).bind_beside(target.plan, removal.using_items)};
   const ExpressionPtr where = bind_where(state, level, removal.where);
-  result.source = place_condition(state, level, result.source, where);
+  result.source = with.place(place_condition(state, level, result.source, where));
   result.old_row = target.plan->columns;
   Returning returning = bind_returning(state, level, removal.returning, result.source->columns);
   result.returning = std::move(returning.values);

@@ -42,10 +42,14 @@ class PhysicalPlanner {
   Planned plan_node(const Logical&, const LogicalJoin&, const Wish&);
   Planned plan_node(const Logical&, const LogicalApply&, const Wish&);
   Planned plan_node(const Logical&, const LogicalAggregate&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalWindow&, const Wish&);
   Planned plan_node(const Logical&, const LogicalSort&, const Wish&);
   Planned plan_node(const Logical&, const LogicalLimit&, const Wish&);
   Planned plan_node(const Logical&, const LogicalDistinct&, const Wish&);
   Planned plan_node(const Logical&, const LogicalSetOperation&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalShare&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalSharedScan&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalRecursiveUnion&, const Wish&);
   Planned plan_node(const Logical&, const LogicalInsert&, const Wish&);
   Planned plan_node(const Logical&, const LogicalUpdate&, const Wish&);
   Planned plan_node(const Logical&, const LogicalDelete&, const Wish&);

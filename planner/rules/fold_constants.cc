@@ -15,7 +15,12 @@ class ExpressionChanger {
   void operator()(LogicalScan&) const {}
   void operator()(LogicalSystemScan&) const {}
   void operator()(LogicalSetOperation&) const {}
-  void operator()(LogicalFunctionScan& n) const { all(n.arguments); }
+  void operator()(LogicalShare&) const {}
+  void operator()(LogicalSharedScan&) const {}
+  void operator()(LogicalRecursiveUnion&) const {}
+  void operator()(LogicalFunctionScan& n) const {
+    for (TableFunctionCall& call : n.calls) all(call.arguments);
+  }
   void operator()(LogicalValues& n) const {
     for (auto& row : n.rows) all(row);
   }
@@ -30,6 +35,10 @@ class ExpressionChanger {
       one(call.filter);
       for (auto& order : call.order_by) one(order.expression);
     }
+  }
+  void operator()(LogicalWindow& n) const {
+    // Keys stay columns.
+    for (WindowCall& call : n.functions) visit_expressions(call, [this](ExpressionPtr& e) { one(e); });
   }
   void operator()(LogicalSort& n) const {
     for (SortKey& key : n.keys) one(key.expression);

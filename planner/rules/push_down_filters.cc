@@ -124,6 +124,17 @@ LogicalPtr push_into_aggregate(const Logical& node, const LogicalAggregate& aggr
   return filtered(with_inputs(node, {push(aggregate.input, std::move(below))}), std::move(conditions));
 }
 
+/// Whole partitions may go before the functions run.
+LogicalPtr push_into_window(const Logical& node, const LogicalWindow& window, Conditions conditions) {
+  std::set<ColumnId> keys;
+  for (const ExpressionPtr& key : window.partition_by) keys.merge(columns_in(*key));
+  Conditions below = extract(conditions, [&](const ExpressionPtr& c) {
+    auto used = columns_in(*c);
+    return !used.empty() && !sql::is_volatile(*c) && is_subset(used, keys);
+  });
+  return filtered(with_inputs(node, {push(window.input, std::move(below))}), std::move(conditions));
+}
+
 LogicalPtr push_into_set_operation(const Logical& node, const LogicalSetOperation& operation, Conditions conditions) {
   Conditions pushed = extract(conditions, [](const ExpressionPtr& c) { return !sql::is_volatile(*c); });
   auto side = [&](const LogicalPtr& input) {
@@ -150,8 +161,12 @@ LogicalPtr push(const LogicalPtr& node, Conditions conditions) {
   if (const auto* aggregate = std::get_if<LogicalAggregate>(&node->node)) {
     return push_into_aggregate(*node, *aggregate, std::move(conditions));
   }
+  if (const auto* window = std::get_if<LogicalWindow>(&node->node)) return push_into_window(*node, *window, std::move(conditions));
   if (const auto* operation = std::get_if<LogicalSetOperation>(&node->node)) {
     return push_into_set_operation(*node, *operation, std::move(conditions));
+  }
+  if (const auto* share = std::get_if<LogicalShare>(&node->node)) {
+    return with_inputs(*node, {push(share->input, std::move(conditions)), push(share->source, {})});
   }
   const auto* distinct = std::get_if<LogicalDistinct>(&node->node);
   if (std::holds_alternative<LogicalSort>(node->node) || (distinct && distinct->on.empty())) {

@@ -54,6 +54,7 @@ const NamedTable<AggregateFunction>& aggregates() {
   static const NamedTable<AggregateFunction> table({
       number_aggregates(),
       ordered_aggregates(),
+      ordered_set_aggregates(),
       text_and_boolean_aggregates(),
       variance_aggregates(),
       array_aggregates(),

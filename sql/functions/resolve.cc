@@ -4,6 +4,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/candidates.h"
+#include "sql/functions/window_function.h"
 
 namespace redquel::sql {
 namespace {
@@ -192,6 +193,26 @@ ResolvedAggregate resolve_aggregate(std::string_view name, std::span<const Type>
           is_polymorphic(result) ? element : Type{result}};
 }
 
+ResolvedWindowFunction resolve_window_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
+  std::vector<Type> given(arguments.begin(), arguments.end());
+  if (given.size() == 3 && given[0].oid != given[2].oid) {
+    const Type ends[] = {given[0], given[2]};
+    try {
+      given[0] = given[2] = resolve_common_type(ends, name);
+    } catch (const SqlError&) {
+      throw undefined_function(call_text(name, arguments), offset);
+    }
+  }
+  const std::vector<const WindowFunction*> overloads = find_window_functions(name);
+  const std::vector<Oid> types = oids_of(given);
+  const auto overload = choose(std::span<const WindowFunction* const>(overloads), std::span<const Oid>(types));
+  if (overload.outcome != Choice::Outcome::kFound) throw undefined_function(call_text(name, arguments), offset);
+  const Type element = element_type(overload.signature, given, {});
+  const Oid result = overload.function->result;
+  return {overload.function, bind_arguments(overload.signature, given, element),
+          is_polymorphic(result) ? element : Type{result}};
+}
+
 ResolvedTableFunction resolve_table_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
   const std::vector<Oid> given = oids_of(arguments);
   const auto overload = choose(find_table_functions(name), std::span<const Oid>(given));
@@ -202,7 +223,8 @@ ResolvedTableFunction resolve_table_function(std::string_view name, std::span<co
 }
 
 bool function_name_exists(std::string_view name) {
-  return !find_functions(name).empty() || !find_aggregates(name).empty() || !find_table_functions(name).empty();
+  return !find_functions(name).empty() || !find_aggregates(name).empty() || !find_table_functions(name).empty() ||
+         !find_window_functions(name).empty();
 }
 
 namespace {

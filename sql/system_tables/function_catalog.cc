@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "sql/functions/window_function.h"
 #include "sql/system_tables/type_layout.h"
 
 namespace redquel::sql {
@@ -72,6 +73,9 @@ class Collector {
     for (const AggregateFunction& aggregate : all_aggregates()) {
       add({.name = std::string(aggregate.name), .arguments = aggregate.arguments, .result = aggregate.result, .kind = 'a',
            .strict = false});
+    }
+    for (const WindowFunction& function : all_window_functions()) {
+      add({.name = std::string(function.name), .arguments = function.arguments, .result = function.result, .kind = 'w'});
     }
     for (const TableFunction& function : all_table_functions()) add_table_function(function);
     return std::move(functions_);

@@ -40,7 +40,7 @@ TEST_F(BasicOperatorTest, FunctionScanWithOrdinality) {
   EXPECT_EQ(run(series(3000)).size(), 3000u);
   EXPECT_LE(largest_batch_, sql::kBatchRows);
   planner::PhysicalFunctionScan node = std::get<planner::PhysicalFunctionScan>(series(2)->node);
-  node.arguments[0] = constant(kInt4, "0");
+  node.calls[0].arguments[0] = constant(kInt4, "0");
   node.with_ordinality = true;
   EXPECT_EQ(run(plan_of(node, {kInt4, kInt8})), (Rows{"0|1", "1|2", "2|3"}));
 }

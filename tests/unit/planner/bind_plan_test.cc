@@ -198,12 +198,39 @@ Project [?column?#6]
           Scan t [a#1, b#2, c#3, d#4]
 )");
   EXPECT_EQ(bound("with x(q) as (select a from t) select x.q from x, x y"), R"(
-Project [q#0]
-  Inner join
-    Project [a#0 AS q#0]
-      Scan t [a#0, b#1, c#2, d#3]
-    Project [a#4 AS q#4]
-      Scan t [a#4, b#5, c#6, d#7]
+Share 0 x
+  Project [q#5]
+    Inner join
+      Shared 0 x [q#5]
+      Shared 0 x [q#6]
+  Project [a#1]
+    Scan t [a#1, b#2, c#3, d#4]
+)");
+  EXPECT_EQ(bound("with x(q) as (select a from t) select q from x where q > 1"), R"(
+Project [q#5]
+  Filter q#5 > 1
+    Project [a#1 AS q#5]
+      Project [a#1]
+        Scan t [a#1, b#2, c#3, d#4]
+)");
+  EXPECT_EQ(bound("with recursive x(n) as (select 1 union all select n + 1 from x where n < 3) select n from x"), R"(
+Share 0 x
+  Project [n#6]
+    Shared 0 x [n#6]
+  Recursive union all 2 [?column?#5]
+    Project [1 AS ?column?#1]
+      Values () []
+    Project [?column?#4]
+      Project [n#3 + 1 AS ?column?#4]
+        Filter n#3 < 3
+          Shared 2 x [n#3]
+)");
+  EXPECT_EQ(bound("select a, rank() over (partition by d order by a desc), sum(c) over (partition by d) from t"), R"(
+Project [a#0, rank#4, sum#5]
+  Window by [d#3] order [] [sum(c#2) AS sum#5]
+    Window by [d#3] order [a#0 DESC] [rank() AS rank#4]
+      Sort d#3, a#0 DESC
+        Scan t [a#0, b#1, c#2, d#3]
 )");
   EXPECT_EQ(bound("values (1, 'a'), (2.5, null)"), R"(
 Values ((1)::numeric, 'a'::text), (2.5, NULL::text) [column1#0, column2#1]
