@@ -17,6 +17,10 @@
 
 namespace redquel::executor {
 
+class ReadChecks;
+class Transaction;
+struct TableChanges;
+
 /// The catalog moved since the statement was planned. Never reaches a client: the engine plans again.
 struct StaleCatalog {};
 
@@ -70,6 +74,16 @@ class ExecutionContext {
   bool is_known_cheap(const void* node) const;
   void remember_cheap(const void* node);
 
+  /// What the statement's transaction has changed in a table; null: nothing, or there is no transaction.
+  std::shared_ptr<const TableChanges> changes(sql::Oid table) const;
+
+  /// Null: the statement stands for itself.
+  const std::shared_ptr<Transaction>& transaction() const { return transaction_; }
+  void set_transaction(std::shared_ptr<Transaction> transaction) { transaction_ = std::move(transaction); }
+  /// Where lookups by key note what they found; null: nobody asks.
+  ReadChecks* reads() const { return reads_; }
+  void set_reads(ReadChecks* reads) { reads_ = reads; }
+
   std::size_t work_mem = 64u << 20;
   ReadLimits limits;
   std::size_t max_written_rows = 100'000;
@@ -87,6 +101,8 @@ class ExecutionContext {
   sql::EvaluationContext evaluation_;
   std::size_t read_commands_ = 0;
   std::set<sql::Oid> multi_turn_tables_;
+  std::shared_ptr<Transaction> transaction_;
+  ReadChecks* reads_ = nullptr;
 };
 
 /// What one operator's commands do, added to EXPLAIN ANALYZE's numbers of its plan node when the operator ends.

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <set>
+
 #include "executor/engine.h"
 #include "planner/explain/explain.h"
 #include "planner/plan.h"
@@ -15,6 +18,8 @@ class PreparedPlan {
   planner::ExplainOptions explain;            // kExplain
   const parser::ast::Statement* statement = nullptr;  // kQuery, kExplain: what was planned (EXPLAIN's inner statement)
   std::string catalog_version;
+  /// The same statement for transactions that have changed rows of these tables; made when first needed.
+  mutable std::map<std::set<sql::Oid>, planner::PhysicalPlan> over_changes;
   double planning_milliseconds = 0;
 };
 

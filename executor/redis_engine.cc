@@ -6,6 +6,7 @@
 
 #include "executor/query_execution.h"
 #include "executor/storage/catalog_store.h"
+#include "executor/transaction/transaction.h"
 #include "parser/parse.h"
 
 namespace redquel::executor {
@@ -15,7 +16,8 @@ namespace ast = parser::ast;
 RedisEngine::RedisEngine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits)
     : shared_(shared), bulk_(bulk), home_(home), limits_(limits) {}
 
-asio::awaitable<sql::CatalogPtr> RedisEngine::catalog() {
+asio::awaitable<sql::CatalogPtr> RedisEngine::catalog(const SessionState& session) {
+  if (session.transaction && session.transaction->catalog()) co_return session.transaction->catalog()->snapshot();
   // Another Redis than before (restart, failover) may have lost definitions.
   if (!catalog_ || generation_ != shared_.generation()) co_await reload_catalog();
   co_return catalog_;
@@ -123,18 +125,18 @@ bool returns_rows(const planner::PhysicalNode& plan) {
 }  // namespace
 
 PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::Statement> statement, DeclaredParameters parameters,
-                              const SessionState& session) const {
+                              const sql::CatalogSnapshot& catalog, const SessionState& session) const {
   auto started = std::chrono::steady_clock::now();
   auto prepared = std::make_shared<Prepared>();
   auto plan = std::make_shared<PreparedPlan>();
-  plan->catalog_version = catalog_->version;
+  plan->catalog_version = catalog.version;
   const auto* explain = std::get_if<ast::Explain>(&statement->node);
   const ast::Statement& inner = explain ? *explain->statement : *statement;
   plan->statement = &inner;
   if (is_query(inner)) {
     planner::BindSettings settings = bind_settings(session);
     settings.parameters = parameters.has_value();
-    plan->planned = planner::plan(inner, *catalog_, std::move(parameters).value_or(std::vector<sql::Type>{}), settings);
+    plan->planned = planner::plan(inner, catalog, std::move(parameters).value_or(std::vector<sql::Type>{}), settings);
     prepared->parameter_types = plan->planned.parameter_types;
     prepared->columns = output_columns(*plan->planned.plan);
     prepared->returns_rows = returns_rows(*plan->planned.plan);
@@ -161,22 +163,29 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
 
 asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_ptr<const ast::Statement> statement,
                                                   DeclaredParameters parameters, SessionState& session) {
-  co_await catalog();
+  sql::CatalogPtr known = co_await catalog(session);
   // A name that this process does not know may be another's newest table: an error counts only with the catalog of now.
   std::exception_ptr error;
   try {
-    co_return plan(text, statement, parameters, session);
+    co_return plan(text, statement, parameters, *known, session);
   } catch (const sql::SqlError&) {
     error = std::current_exception();
   }
+  const bool has_own = session.transaction && session.transaction->catalog();
+  if (has_own) std::rethrow_exception(error);
   bool moved = co_await reload_catalog();
   if (!moved) std::rethrow_exception(error);
-  co_return plan(std::move(text), std::move(statement), std::move(parameters), session);
+  co_return plan(std::move(text), std::move(statement), std::move(parameters), *catalog_, session);
 }
 
 asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, SessionState& session) {
   co_await reload_catalog();
-  PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, session);
+  sql::CatalogPtr now = co_await catalog(session);
+  if (session.transaction && session.transaction->catalog() && now->version == prepared.plan->catalog_version) {
+    throw sql::SqlError("40001", "could not serialize access due to concurrent change of definitions")
+        .hint("The transaction might succeed if retried.");
+  }
+  PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session);
   bool same = again->columns.size() == prepared.columns.size();
   for (std::size_t i = 0; same && i < prepared.columns.size(); ++i) same = again->columns[i].type == prepared.columns[i].type;
   if (!same) throw sql::SqlError("0A000", "cached plan must not change result type");
@@ -185,12 +194,14 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
 
 asio::awaitable<PreparedPtr> RedisEngine::refresh(PreparedPtr prepared, SessionState& session) {
   // Definitions that another process changed are noticed when the statement runs.
-  bool moved = !catalog_ || prepared->plan->catalog_version != catalog_->version;
+  sql::CatalogPtr now = co_await catalog(session);
+  bool moved = prepared->plan->catalog_version != now->version;
   if (!moved || prepared->plan->kind == PreparedPlan::Kind::kDefinition) co_return prepared;
   co_return co_await replan(*prepared, session);
 }
 
 std::unique_ptr<Execution> RedisEngine::execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) {
+  if (session.transaction) session.has_queried = true;
   switch (prepared->plan->kind) {
     case PreparedPlan::Kind::kQuery:
       return make_query_execution(*this, std::move(prepared), std::move(parameters), session);
@@ -200,6 +211,19 @@ std::unique_ptr<Execution> RedisEngine::execute(PreparedPtr prepared, std::vecto
       return make_definition_execution(*this, std::move(prepared), session);
   }
   return nullptr;
+}
+
+planner::PhysicalPlan RedisEngine::plan_over_changes(const Prepared& prepared, const sql::CatalogSnapshot& catalog,
+                                                     const std::set<sql::Oid>& changed_tables, const SessionState& session) {
+  const PreparedPlan& plan = *prepared.plan;
+  if (planner::reads_changed_tables_plainly(plan.planned.plan, changed_tables)) return plan.planned.plan;
+  planner::PhysicalPlan& found = plan.over_changes[changed_tables];
+  if (!found) {
+    planner::BindSettings settings = bind_settings(session);
+    settings.parameters = true;
+    found = planner::plan(*plan.statement, catalog, prepared.parameter_types, settings, changed_tables).plan;
+  }
+  return found;
 }
 
 std::unique_ptr<Engine> make_engine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits) {

@@ -39,7 +39,8 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key)
       key_(key),
       decoder_(host.limits().message_bytes),
       parameters_(state_, host.limits().server_values),
-      session_statements_(parameters_, statements_, portals_, state_),
+      transactions_(parameters_, portals_, state_),
+      session_statements_(parameters_, statements_, portals_, state_, transactions_),
       timeout_timer_(connection_.executor()),
       waiting_since_(std::chrono::steady_clock::now()),
       deadline_(waiting_since_ + kStartupTime) {
@@ -48,11 +49,12 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key)
   state_.show = [this](const std::string& name) { return parameters_.find(name); };
   state_.run_time_parameters = [this] { return parameters_.settings(); };
   state_.set = [this](const std::string& name, const std::optional<std::string>& value, bool local) {
-    const std::string before = local ? parameters_.find(name).value_or("") : "";
-    value ? parameters_.set(name, *value) : parameters_.reset(name);
+    const bool undone = local && !state_.transaction;
+    const std::string before = undone ? parameters_.find(name).value_or("") : "";
+    value ? parameters_.set(name, *value, local) : parameters_.reset(name, local);
     std::string now = parameters_.show(name);
     // Without a transaction block a local value ends with its statement, which nothing after this call can see.
-    if (local) parameters_.set(name, before);
+    if (undone) parameters_.set(name, before);
     return now;
   };
 }
@@ -72,6 +74,11 @@ asio::awaitable<void> Session::run() {
     fatal.emplace("XX000", error.what());
   }
   portals_.clear();
+  try {
+    co_await transactions_.close();
+  } catch (const std::exception& error) {
+    spdlog::warn("session {}: its transaction could not be rolled back: {}", key_.process_id, error.what());
+  }
   try {
     co_await say_goodbye(std::move(fatal));
   } catch (const Disconnected&) {
@@ -136,7 +143,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
   }
   if (failure) {
     report(failure);
-    portals_.clear();  // the statement's transaction is over
+    co_await transactions_.fail();
     skipping_to_sync_ = belongs_to_extended_protocol(raw.type);
   }
   if (raw.type == 'Q' || raw.type == 'F' || raw.type == 'S') {
@@ -148,7 +155,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
 asio::awaitable<void> Session::ready() {
   follow_client_encoding();
   for (const auto& [name, value] : parameters_.take_changes()) encoder_.parameter_status(name, value);
-  encoder_.ready_for_query(TransactionStatus::kIdle);
+  encoder_.ready_for_query(transactions_.block().status());
   co_await flush();
 }
 

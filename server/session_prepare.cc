@@ -109,9 +109,12 @@ asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::start_p
   if (target->plan) {
     co_return engine_->execute(target->plan, std::move(values), state_);
   }
-  // Statements of Parse may be anything. EXECUTE of an EXECUTE could go round in circles.
-  if (!target->statement || std::holds_alternative<ast::Execute>(target->statement->node)) {
-    throw sql::not_supported(target->statement ? "EXECUTE of an EXECUTE" : "EXECUTE of an empty statement");
+  // Statements of Parse may be anything. EXECUTE of an EXECUTE could go round in circles; others would close the portal that runs.
+  if (!target->statement) throw sql::not_supported("EXECUTE of an empty statement");
+  const auto& node = target->statement->node;
+  if (std::holds_alternative<ast::Execute>(node) || std::holds_alternative<ast::Transaction>(node) ||
+      std::holds_alternative<ast::Discard>(node) || std::holds_alternative<ast::ClosePortal>(node)) {
+    throw sql::not_supported(fmt::format("EXECUTE of {}", parser::command_tag(*target->statement)));
   }
   co_return execute(std::move(target));
 }

@@ -16,10 +16,6 @@ bool holds_any(const decltype(ast::Statement::node)& node) {
   return (std::holds_alternative<Types>(node) || ...);
 }
 
-sql::SqlError outside_block(std::string_view construct) {
-  return sql::SqlError("25P01", fmt::format("{} can only be used in transaction blocks", construct));
-}
-
 }  // namespace
 
 /// What was asked for happens at the first `next`; EXECUTE then hands on to the run of the prepared statement.
@@ -41,6 +37,10 @@ class SessionStatements::Run final : public executor::Execution {
       tag_ = "PREPARE";
       co_return std::nullopt;
     }
+    if (const auto* transaction = std::get_if<ast::Transaction>(&node)) {
+      tag_ = co_await owner_.transactions_.run(*transaction, this);
+      co_return std::nullopt;
+    }
     co_return act(node);
   }
 
@@ -56,8 +56,6 @@ class SessionStatements::Run final : public executor::Execution {
       tag_ = owner_.set(*set);
     } else if (const auto* discard = std::get_if<ast::Discard>(&node)) {
       tag_ = owner_.discard(*discard, this);
-    } else if (const auto* transaction = std::get_if<ast::Transaction>(&node)) {
-      tag_ = owner_.transaction(*transaction);
     } else if (const auto* deallocate = std::get_if<ast::Deallocate>(&node)) {
       tag_ = owner_.deallocate(*deallocate);
     } else if (const auto* close = std::get_if<ast::ClosePortal>(&node)) {
@@ -109,7 +107,7 @@ std::unique_ptr<executor::Execution> SessionStatements::execute(PreparedStatemen
 }
 
 void SessionStatements::warn_outside_block(std::string_view construct) const {
-  if (state_.notice) state_.notice("WARNING", outside_block(construct));
+  if (state_.notice && !transactions_.block().is_block()) state_.notice("WARNING", outside_block(construct));
 }
 
 std::string SessionStatements::set(const ast::SetVariable& set) {
@@ -120,7 +118,8 @@ std::string SessionStatements::set(const ast::SetVariable& set) {
     return "RESET";
   }
   // SET LOCAL lasts as long as the transaction, which without a block is this statement: checked, then undone.
-  const std::optional<std::string> before = set.local ? parameters_.find(set.name) : std::nullopt;
+  const bool undone = set.local && !state_.transaction;
+  const std::optional<std::string> before = undone ? parameters_.find(set.name) : std::nullopt;
   if (set.local) warn_outside_block("SET LOCAL");
   switch (set.kind) {
     case Kind::kValue: {
@@ -129,14 +128,14 @@ std::string SessionStatements::set(const ast::SetVariable& set) {
         values.push_back(value.interval ? fmt::format("INTERVAL '{}'", value.text) : value.text);
       }
       const std::string text = RunTimeParameters::join_values(set.name, values);
-      parameters_.set(set.name, text);
+      parameters_.set(set.name, text, set.local);
       break;
     }
     case Kind::kFromCurrent:
       parameters_.show(set.name);
       break;
     default:
-      parameters_.reset(set.name);
+      parameters_.reset(set.name, set.local);
       break;
   }
   if (before) parameters_.set(set.name, *before);
@@ -145,14 +144,12 @@ std::string SessionStatements::set(const ast::SetVariable& set) {
 
 std::string SessionStatements::set_transaction(const ast::SetVariable& set) {
   if (set.snapshot) throw sql::not_supported("SET TRANSACTION SNAPSHOT");
-  if (!set.session_characteristics) warn_outside_block("SET TRANSACTION");
-  for (const ast::Option& mode : set.modes) {
-    std::string value;
-    if (const auto* word = std::get_if<std::string>(&mode.value)) value = *word;
-    if (const auto* number = std::get_if<std::int64_t>(&mode.value)) value = *number != 0 ? "on" : "off";
-    if (const auto* flag = std::get_if<bool>(&mode.value)) value = *flag ? "on" : "off";
-    if (set.session_characteristics) parameters_.set("default_" + mode.name, value);
+  if (set.session_characteristics) {
+    for (const ast::Option& mode : set.modes) parameters_.set("default_" + mode.name, mode_value(mode));
+    return "SET";
   }
+  warn_outside_block("SET TRANSACTION");
+  if (state_.transaction) transactions_.set_modes(set.modes);
   return "SET";
 }
 
@@ -188,47 +185,13 @@ std::string SessionStatements::discard(const ast::Discard& discard, const execut
     case ast::DiscardTarget::kTemporary:
       return "DISCARD TEMP";
     case ast::DiscardTarget::kAll:
+      if (transactions_.block().is_block()) throw inside_block("DISCARD ALL");
       break;
   }
   std::erase_if(portals_, [&](const auto& entry) { return entry.second->execution.get() != running; });
   std::erase_if(statements_, [](const auto& entry) { return !entry.first.empty(); });
   parameters_.reset_all();
   return "DISCARD ALL";
-}
-
-std::string SessionStatements::transaction(const ast::Transaction& transaction) {
-  const auto no_transaction = [&] {
-    if (state_.notice) state_.notice("WARNING", sql::SqlError("25P01", "there is no transaction in progress"));
-  };
-  switch (transaction.kind) {
-    // Accepting BEGIN and then committing each statement on its own would be a lie.
-    case ast::TransactionKind::kBegin:
-      throw sql::not_supported("transaction block (BEGIN)");
-    case ast::TransactionKind::kStart:
-      throw sql::not_supported("transaction block (START TRANSACTION)");
-    case ast::TransactionKind::kCommit:
-      if (transaction.chain) throw outside_block("COMMIT AND CHAIN");
-      no_transaction();
-      return "COMMIT";
-    case ast::TransactionKind::kRollback:
-      if (transaction.chain) throw outside_block("ROLLBACK AND CHAIN");
-      no_transaction();
-      return "ROLLBACK";
-    case ast::TransactionKind::kPrepare:
-      no_transaction();
-      return "ROLLBACK";
-    case ast::TransactionKind::kSavepoint:
-      throw outside_block("SAVEPOINT");
-    case ast::TransactionKind::kRelease:
-      throw outside_block("RELEASE SAVEPOINT");
-    case ast::TransactionKind::kRollbackTo:
-      throw outside_block("ROLLBACK TO SAVEPOINT");
-    case ast::TransactionKind::kCommitPrepared:
-    case ast::TransactionKind::kRollbackPrepared:
-      break;
-  }
-  throw sql::SqlError("42704",
-                      fmt::format("prepared transaction with identifier \"{}\" does not exist", transaction.global_id));
 }
 
 std::string SessionStatements::deallocate(const ast::Deallocate& deallocate) {

@@ -9,6 +9,7 @@
 #include "server/portal.h"
 #include "server/prepared_statement.h"
 #include "server/run_time_parameters.h"
+#include "server/session_transactions.h"
 
 namespace redquel::server {
 
@@ -18,8 +19,8 @@ class SessionStatements {
  public:
   /// Everything passed belongs to the session and outlives this object.
   SessionStatements(RunTimeParameters& parameters, PreparedStatements& statements, Portals& portals,
-                    executor::SessionState& state)
-      : parameters_(parameters), statements_(statements), portals_(portals), state_(state) {}
+                    executor::SessionState& state, SessionTransactions& transactions)
+      : parameters_(parameters), statements_(statements), portals_(portals), state_(state), transactions_(transactions) {}
 
   /// Of the session's database, once it is known.
   void set_engine(executor::Engine& engine) { engine_ = &engine; }
@@ -40,10 +41,10 @@ class SessionStatements {
   std::string set(const parser::ast::SetVariable& set);
   std::string set_transaction(const parser::ast::SetVariable& set);
   std::string discard(const parser::ast::Discard& discard, const executor::Execution* running);
-  std::string transaction(const parser::ast::Transaction& transaction);
   std::string deallocate(const parser::ast::Deallocate& deallocate);
   std::string close_portal(const parser::ast::ClosePortal& close, const executor::Execution* running);
   sql::Batch show(const parser::ast::ShowVariable& show) const;
+  /// 25P01 as a warning, unless a block is open.
   void warn_outside_block(std::string_view construct) const;
 
   // PREPARE and EXECUTE: session_prepare.cc.
@@ -59,6 +60,7 @@ class SessionStatements {
   PreparedStatements& statements_;
   Portals& portals_;
   executor::SessionState& state_;
+  SessionTransactions& transactions_;
   executor::Engine* engine_ = nullptr;
 };
 

@@ -33,20 +33,23 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
     }
     current_source_ = source;
     auto statement = std::make_shared<const parser::ast::Statement>(std::move(one.statement));
-    auto run = run_simple(std::move(source), std::move(own), std::move(statement));
+    transactions_.block().admit(*statement);
+    // The statements of one string are one transaction, unless they say otherwise.
+    if (parsed.size() > 1 || is_strict()) transactions_.begin_implicit(TransactionBlock::State::kString);
+    auto run = run_simple(std::move(source), std::move(own), std::move(statement), &one == &parsed.back());
     co_await run_cancellable(std::move(run));
     if (terminating_) co_return;
   }
 }
 
 asio::awaitable<void> Session::run_simple(SourceText source, std::string text,
-                                          std::shared_ptr<const parser::ast::Statement> statement) {
+                                          std::shared_ptr<const parser::ast::Statement> statement, bool commits) {
   Portal portal;
   executor::DeclaredParameters no_parameters;
   portal.statement =
       co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(no_parameters));
   portal.result_formats.assign(portal.statement->columns.size(), 0);
-  co_await run_portal(portal, 0, portal.statement->returns_rows);
+  co_await run_portal(portal, 0, portal.statement->returns_rows, commits);
 }
 
 }  // namespace redquel::server

@@ -94,7 +94,7 @@ asio::awaitable<void> Session::hold_all_rows(Portal& portal) {
   }
 }
 
-asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, bool describe) {
+asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, bool describe, bool commits) {
   const PreparedStatement& statement = *portal.statement;
   if (!statement.statement) {
     encoder_.empty_query_response();
@@ -133,6 +133,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
     encoder_.portal_suspended();
     co_return;
   }
+  if (commits) co_await transactions_.commit_implicit();
   portal.finished = !statement.returns_rows;
   encoder_.command_complete(portal.resumed ? tag_with_count(portal.command_tag, sent) : portal.command_tag);
   portal.resumed = true;  // another Execute finds no more rows

@@ -9,6 +9,7 @@
 #include "executor/ddl/row_validation.h"
 #include "executor/ddl/table_alteration.h"
 #include "executor/storage/table_walk.h"
+#include "executor/transaction/transaction.h"
 
 namespace redquel::executor {
 
@@ -38,7 +39,7 @@ asio::awaitable<void> prepare_stored_keys(DdlContext& context, sql::Oid oid) {
     draft.put(std::move(changed));
   };
   co_await change_catalog(context, make);
-  LoadedCatalog loaded = co_await load_catalog(context.redis);
+  LoadedCatalog loaded = co_await load_definitions(context);
   if (const TablePtr table = loaded.snapshot->find_table(oid)) co_await store_keys(context, table);
 }
 
@@ -64,21 +65,34 @@ asio::awaitable<void> restore(DdlContext& context, TablePtr before) {
   co_await change_catalog(context, make);
 }
 
+/// What would have to look at rows or change them before the transaction's end.
+void refuse_in_transaction(const DdlContext& context, const TableAlteration& alteration, const sql::TableDef& table, bool is_empty) {
+  if (!is_empty && (alteration.needs_stored_keys() || !alteration.new_indexes().empty())) {
+    throw sql::not_supported("a new key of a table with rows in a transaction block");
+  }
+  if (!alteration.new_checks().empty() && context.session.transaction->buffer().changes(table.oid)) {
+    throw sql::not_supported("ADD CHECK to a table that the transaction has written");
+  }
+}
+
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement) {
   std::optional<sql::Oid> keys_stored;  // of this table
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    LoadedCatalog loaded = co_await load_catalog(context.redis);
+    LoadedCatalog loaded = co_await load_definitions(context);
     CatalogDraft first(loaded, context.session);
     const TablePtr before = find_altered(first, statement);
     TableState state;
     if (before) {
       co_await finish_removals_of(context.redis, loaded.removals, before->prefix);
       state = co_await table_state(context.redis, *before);
+      const Transaction* transaction = context.session.transaction.get();
+      if (transaction != nullptr && transaction->buffer().changes(before->oid)) state.is_empty = false;
       // A first pass tells what the rows must fulfil.
       TableAlteration trial(first, before, state.is_empty);
       for (const ast::Alteration& command : statement.commands) trial.apply(command);
+      if (context.session.transaction) refuse_in_transaction(context, trial, *before, state.is_empty);
       if (trial.needs_stored_keys() && keys_stored != before->oid) {
         co_await prepare_stored_keys(context, before->oid);
         keys_stored = before->oid;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {
@@ -128,7 +129,29 @@ CatalogChange CatalogDraft::take_change() {
   return std::move(change_);
 }
 
+namespace {
+
+asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft& make) {
+  TransactionCatalog& catalog = co_await transaction_catalog(context);
+  TransactionCatalog::State before = catalog.state();
+  std::vector<SqlError> notices = catalog.change(make);
+  try {
+    context.session.transaction->follow_definitions(context.session.settings);
+  } catch (...) {
+    catalog.restore(std::move(before));
+    throw;
+  }
+  if (!context.session.notice) co_return;
+  for (const SqlError& notice : notices) context.session.notice("NOTICE", notice);
+}
+
+}  // namespace
+
 asio::awaitable<bool> try_change_catalog(DdlContext& context, const MakeDraft& make) {
+  if (context.session.transaction) {
+    co_await change_in_transaction(context, make);
+    co_return true;
+  }
   LoadedCatalog loaded = co_await load_catalog(context.redis);
   CatalogDraft draft(loaded, context.session);
   make(draft);

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "executor/ddl/ddl.h"
@@ -57,6 +58,7 @@ class CatalogDraft {
   /// Sent to the client once the change is committed.
   void notice(std::string_view sqlstate, std::string message, std::string detail = {});
   const std::vector<sql::SqlError>& notices() const { return notices_; }
+  std::vector<sql::SqlError> take_notices() { return std::exchange(notices_, {}); }
 
   /// What is to be committed; empty if nothing changed.
   CatalogChange take_change();
@@ -74,7 +76,7 @@ class CatalogDraft {
 };
 
 /// Loads, drafts, commits, until no other process is faster; then runs the removals that the change made. Sends the notices.
-/// `draft` may be called several times.
+/// `draft` may be called several times. In a transaction the draft becomes the transaction's, which commits it.
 using MakeDraft = std::function<void(CatalogDraft&)>;
 asio::awaitable<void> change_catalog(DdlContext& context, const MakeDraft& draft);
 /// The same, once: false if another process was faster, or a table was written to that must be unchanged. For changes that depend on

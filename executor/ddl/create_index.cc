@@ -11,6 +11,7 @@
 #include "executor/ddl/index_build.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/storage/table_walk.h"
+#include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"
 #include "sql/types/compare.h"
 
@@ -141,13 +142,26 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   return made;
 }
 
+asio::awaitable<void> build(DdlContext& context, sql::Oid table, sql::Oid index) {
+  std::exception_ptr failure;
+  const std::vector<sql::Oid> indexes{index};
+  try {
+    co_await build_indexes(context, table, indexes);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (!failure) co_return;
+  co_await drop_indexes(context, table, indexes);
+  std::rethrow_exception(failure);
+}
+
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement) {
   std::optional<NewIndex> made;
   for (int attempt = 0;; ++attempt) {
     // Whether there are rows must be known before the definition is made; that nobody wrote since is part of its commit.
-    LoadedCatalog loaded = co_await load_catalog(context.redis);
+    LoadedCatalog loaded = co_await load_definitions(context);
     const CatalogDraft names(loaded, context.session);
     TablePtr known;
     TableState state;
@@ -162,17 +176,14 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement
     if (is_committed) break;
   }
   if (!made || !made->needs_build) co_return;
-
-  std::exception_ptr failure;
-  const std::vector<sql::Oid> indexes{made->index};
-  try {
-    co_await build_indexes(context, made->table, indexes);
-  } catch (...) {
-    failure = std::current_exception();
+  if (context.session.transaction) {
+    // Filled when the transaction has committed: the rows are not its own before. A violation could not be told then any more.
+    if (statement.unique) throw sql::not_supported("CREATE UNIQUE INDEX on a table with rows in a transaction block");
+    TransactionCatalog& catalog = co_await transaction_catalog(context);
+    catalog.add_sequel([table = made->table, index = made->index](DdlContext& later) { return build(later, table, index); });
+    co_return;
   }
-  if (!failure) co_return;
-  co_await drop_indexes(context, made->table, indexes);
-  std::rethrow_exception(failure);
+  co_await build(context, made->table, made->index);
 }
 
 }  // namespace redquel::executor

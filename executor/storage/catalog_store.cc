@@ -65,8 +65,10 @@ LoadedCatalog decode_catalog(const Replies& replies) {
   return loaded;
 }
 
+}  // namespace
+
 // Arguments: the expected and the new version, then lists, each with its length in front.
-const Script& commit_script() {
+const Script& commit_catalog_script() {
   static const Script kScript("commit_catalog", R"lua(
 local call = redis.call
 local version, catalog, versions, prefixes, removals = unpack(KEYS)
@@ -114,6 +116,8 @@ return 'committed'
 )lua");
   return kScript;
 }
+
+namespace {
 
 /// The arguments of the script above.
 class CommitArguments {
@@ -217,13 +221,18 @@ asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounte
 
 asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
                                                            CatalogChange change) {
-  const std::string new_version = random_version();
-  const std::vector<std::string> keys{"redquel:version", "redquel:catalog", "redquel:versions", "redquel:prefixes",
-                                      "redquel:removals"};
-  const std::vector<std::string> arguments = commit_arguments(base, change, new_version);
-  RepliesPtr replies = co_await run_script(client, commit_script(), keys, arguments);
-  if (replies->text(0).value_or("") == "committed") co_return new_version;
+  const CatalogCommit commit = encode_commit(base, std::move(change));
+  RepliesPtr replies = co_await run_script(client, commit_catalog_script(), commit.keys, commit.arguments);
+  if (replies->text(0).value_or("") == "committed") co_return commit.new_version;
   co_return std::nullopt;
+}
+
+CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change) {
+  CatalogCommit commit;
+  commit.new_version = random_version();
+  commit.keys = {"redquel:version", "redquel:catalog", "redquel:versions", "redquel:prefixes", "redquel:removals"};
+  commit.arguments = commit_arguments(base, change, commit.new_version);
+  return commit;
 }
 
 std::string building_key(sql::Oid index) { return "redquel:building:" + std::to_string(index); }

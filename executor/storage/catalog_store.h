@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "executor/redis/client.h"
+#include "executor/redis/script.h"
 #include "executor/storage/removal.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/prefixes.h"
@@ -62,6 +63,15 @@ struct CatalogChange {
 /// of `unchanged_tables` was written to).
 asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
                                                            CatalogChange change);
+
+/// The same as a part of a larger script: what `run_script` would get.
+struct CatalogCommit {
+  std::string new_version;
+  std::vector<std::string> keys, arguments;
+};
+CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change);
+/// Its script gives 'committed' or 'stale'.
+const Script& commit_catalog_script();
 
 /// How long a build without a sign of life counts as alive.
 inline constexpr std::size_t kBuildLeaseMilliseconds = 60'000;

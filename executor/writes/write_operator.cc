@@ -2,6 +2,7 @@
 
 #include "executor/operators/make_operator.h"
 #include "executor/storage/constraint_errors.h"
+#include "executor/transaction/transaction.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -9,18 +10,23 @@ namespace redquel::executor {
 WriteOperator::WriteOperator(const planner::PhysicalNode& node, const planner::PhysicalPlan& source, ExecutionContext& context)
     : context_(context),
       source_(make_operator(*source, context)),
-      unit_(WriteOptions{context.max_written_rows, *context.evaluation().settings}),
+      unit_(WriteOptions{context.max_written_rows, *context.evaluation().settings,
+                         context.transaction() ? &context.transaction()->buffer() : nullptr,
+                         context.transaction() ? &context.transaction()->locks() : nullptr}),
       counters_(node, context) {}
 
 asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
   if (!applied_) {
     applied_ = true;
     while (auto batch = co_await source_->next()) co_await collect(*batch);
+    source_.reset();  // and with it its hold on the transaction's buffer, which is about to change
     if (!unit_.empty()) {
       WriteStatus status = co_await unit_.execute(context_.redis(), counters());
       if (status == WriteStatus::kConflict) throw WriteConflict{};
       if (status == WriteStatus::kStale) throw StaleCatalog{};
+      if (status == WriteStatus::kLocked) throw LockedByOther{unit_.blocker()};
     }
+    if (context_.transaction()) unit_.absorb_into(context_.transaction()->buffer());
     finish();
   }
   while (!returned_.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "planner/access/index_condition.h"
@@ -26,7 +27,9 @@ struct Planned {
 /// Chooses for each logical node how it runs; for a table, which keys of Redis are asked.
 class PhysicalPlanner {
  public:
-  explicit PhysicalPlanner(const sql::SessionSettings& settings) : settings_(settings) {}
+  /// `changed_tables`: see `plan`.
+  PhysicalPlanner(const sql::SessionSettings& settings, const std::set<sql::Oid>& changed_tables)
+      : settings_(settings), changed_tables_(changed_tables) {}
 
   /// The plan of a whole statement: columns exactly those of the logical plan.
   PhysicalPlan plan_statement(const LogicalPtr& plan);
@@ -60,6 +63,7 @@ class PhysicalPlanner {
   std::optional<Planned> plan_index_distinct(const Logical&, const LogicalDistinct&);
 
   const sql::SessionSettings& settings_;
+  const std::set<sql::Oid>& changed_tables_;
   bool index_answers_ = true;  // false while a fallback is planned
 };
 

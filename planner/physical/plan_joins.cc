@@ -153,7 +153,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   const auto* filter = std::get_if<LogicalFilter>(&inner->node);
   const LogicalPtr& inner_scan = filter ? filter->input : inner;
   const auto* scan = std::get_if<LogicalScan>(&inner_scan->node);
-  if (!scan) return {};
+  if (!scan || changed_tables_.contains(scan->table->oid)) return {};
 
   auto outer_ids = ids_of(*outer), inner_ids = ids_of(*inner);
   ColumnNumber number = number_of(*scan, inner_scan->columns);
