@@ -33,7 +33,6 @@ sql::Type column_type(const ast::ColumnDefinition& definition) {
   if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
     throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", definition.name, info.name));
   }
-  if (info.category == sql::TypeCategory::kArray) throw sql::not_supported("type " + sql::format_type(type), definition.type->offset);
   return type;
 }
 

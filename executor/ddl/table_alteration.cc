@@ -185,7 +185,6 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   sql::ColumnDef& changed = column(written.column);
   const sql::Type type = planner::bind_type(written.type);
   check_collation(written.collation, type, written.offset);
-  if (sql::type_info(type.oid).category == sql::TypeCategory::kArray) throw sql::not_supported("type " + sql::format_type(type));
   if (!is_empty_ && (written.using_value || !is_widening(changed.type, type))) {
     throw sql::not_supported("ALTER COLUMN … TYPE of a table with rows, where values must be rewritten");
   }

@@ -31,7 +31,8 @@ sql::Type bind_type(const ast::TypeName& name) {
   const bool built_in_schema = name.names.size() == 2 && name.names[0] == "pg_catalog";
   if (name.names.size() == 1 || built_in_schema) info = sql::find_type(name.names.back());
   if (info == nullptr) {
-    throw SqlError("42704", fmt::format("type \"{}\" does not exist", fmt::join(name.names, "."))).at(name.offset);
+    const std::string_view brackets = name.array_bounds.empty() ? "" : "[]";
+    throw SqlError("42704", fmt::format("type \"{}{}\" does not exist", fmt::join(name.names, "."), brackets)).at(name.offset);
   }
   sql::Type type{info->oid};
   if (!name.modifiers.empty()) {

@@ -12,6 +12,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
+#include "sql/types/array_value.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::planner {
@@ -128,7 +129,9 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
 
 ExpressionPtr ExpressionBinder::node(const ast::TypeCast& cast, const Whole& whole) {
   const sql::Type type = bind_type(cast.type);
-  const ExpressionPtr operand = bind(*cast.argument);
+  const auto* literal = std::get_if<ast::ArrayLiteral>(&cast.argument->node);
+  const bool literal_of_type = literal != nullptr && sql::is_array_type(type.oid) && !sql::is_vector_type(type.oid);
+  const ExpressionPtr operand = literal_of_type ? array_literal(*literal, type, *cast.argument) : bind(*cast.argument);
   return with_offset(coerce(state_, operand, type, sql::CastContext::kExplicit, token(whole)), start(whole));
 }
 

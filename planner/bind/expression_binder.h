@@ -1,9 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "planner/bind/array_parts.h"
 #include "planner/bind/query_level.h"
 
 namespace redquel::planner {
@@ -24,6 +26,8 @@ class ExpressionBinder {
   std::vector<sql::ExpressionPtr> bind_row_subquery(const parser::ast::SubLink&, std::size_t count,
                                                     const std::string& too_many, const std::string& too_few,
                                                     std::optional<std::uint32_t> offset);
+  /// Subscripts and slices that follow each other. 42804, 54000.
+  ArraySubscripts array_subscripts(std::span<const parser::ast::IndirectionStep> steps);
   /// `function(arguments)` with arguments that are bound already.
   sql::ExpressionPtr call(std::string_view function, std::vector<sql::ExpressionPtr> arguments,
                           std::optional<std::uint32_t> offset);
@@ -91,6 +95,8 @@ class ExpressionBinder {
   /// The right side of ANY and ALL: an untyped literal is an array over the left side's type. 42809.
   sql::ExpressionPtr bind_array(const parser::ast::Expression&, sql::Type operand, std::optional<std::uint32_t> offset);
   sql::ExpressionPtr array_test(const std::string& name, sql::ExpressionPtr operand, sql::ExpressionPtr array, bool all, const Whole&);
+  /// `wanted`: the array type that a cast around it names.
+  sql::ExpressionPtr array_literal(const parser::ast::ArrayLiteral&, std::optional<sql::Type> wanted, const Whole&);
   sql::ExpressionPtr array_subquery(PendingSubquery pending, const Whole&);
 
   sql::ExpressionPtr bind_aggregate(const parser::ast::FunctionCall&, const std::string& name, const Whole&);

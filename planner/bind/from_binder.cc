@@ -160,6 +160,7 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
         arguments.push_back(binder.bind(*argument.value));
         types.push_back(arguments.back()->type);
       }
+      if (name == "unnest" && types.size() > 1) throw sql::not_supported("unnest of several arrays", state_.position(written.offset));
       resolved = sql::resolve_table_function(name, types, state_.position(written.offset));
       for (std::size_t i = 0; i < arguments.size(); ++i) {
         arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], sql::CastContext::kImplicit);

@@ -67,7 +67,7 @@ class InsertBinder {
       return;
     }
     for (const ast::AssignmentTarget& target : insert_.columns) {
-      const ColumnDef& column = find_target_column(state_, *table_, target);
+      const ColumnDef& column = find_whole_column(state_, *table_, target);
       if (std::ranges::find(targets_, &column) != targets_.end()) {
         throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name))
             .at(state_.position(target.offset));

@@ -59,8 +59,13 @@ const sql::ColumnDef& find_target_column(const BindState& state, const sql::Tabl
     throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", target.column, table.name))
         .at(offset);
   }
-  if (!target.steps.empty()) throw sql::not_supported("assignment to a part of a column", offset);
   return *column;
+}
+
+const sql::ColumnDef& find_whole_column(const BindState& state, const sql::TableDef& table, const ast::AssignmentTarget& target) {
+  const sql::ColumnDef& column = find_target_column(state, table, target);
+  if (!target.steps.empty()) throw sql::not_supported("assignment to a part of a column", state.position(target.offset));
+  return column;
 }
 
 ExpressionPtr coerce_for_column(BindState& state, const ExpressionPtr& value, const sql::ColumnDef& column) {

@@ -18,8 +18,10 @@ sql::ExpressionPtr bind_column_default(BindState&, const sql::TableDef&, const s
 /// Do values of the column come from a sequence when none is given?
 bool has_sequence_default(const sql::ColumnDef&);
 
-/// 42703 "column "x" of relation "t" does not exist"; 0A000 for a part of a column (a[1]).
+/// 42703 "column "x" of relation "t" does not exist".
 const sql::ColumnDef& find_target_column(const BindState&, const sql::TableDef&, const parser::ast::AssignmentTarget&);
+/// The same; 0A000 for a part of a column (a[1]).
+const sql::ColumnDef& find_whole_column(const BindState&, const sql::TableDef&, const parser::ast::AssignmentTarget&);
 /// 42804 "column "a" is of type integer but expression is of type text".
 sql::ExpressionPtr coerce_for_column(BindState&, const sql::ExpressionPtr&, const sql::ColumnDef&);
 

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/from_binder.h"
 #include "planner/bind/modification.h"
+#include "planner/bind/part_assignment.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/relation_lookup.h"
 #include "planner/bind/subquery_placement.h"
@@ -53,8 +55,9 @@ ExpressionPtr bind_where(BindState& state, QueryLevel& level, const ast::Express
 /// Binds SET: every assignment's value in its column's type.
 class SetBinder {
  public:
-  SetBinder(BindState& state, QueryLevel& level, const sql::TableDef& table)
-      : state_(state), level_(level), table_(table) {}
+  /// `old_row`: the table's columns as the level sees them.
+  SetBinder(BindState& state, QueryLevel& level, const sql::TableDef& table, const std::vector<LogicalColumn>& old_row)
+      : state_(state), level_(level), table_(table), old_row_(old_row) {}
 
   std::vector<Assignment> bind(const std::vector<ast::Assignment>& assignments) {
     Scoped clause(level_.clause, Clause::kUpdateSource);
@@ -72,13 +75,13 @@ class SetBinder {
   void assign(const ast::AssignmentTarget& target, const ast::Expression& value) {
     if (std::holds_alternative<ast::DefaultValue>(value.node)) {
       const ColumnDef& column = find_target_column(state_, table_, target);
+      if (!target.steps.empty()) throw SqlError("0A000", "cannot set an array element to DEFAULT").at(state_.position(target.offset));
       if (has_sequence_default(column)) {
         throw sql::not_supported("SET … = DEFAULT for a sequence's column", state_.position(value.start));
       }
       add(column, bind_column_default(state_, table_, column), true);
     } else {
-      const ExpressionPtr bound = ExpressionBinder(state_, level_).bind(value);
-      add(find_target_column(state_, table_, target), bound, false);
+      add(target, ExpressionBinder(state_, level_).bind(value));
     }
   }
 
@@ -99,7 +102,25 @@ class SetBinder {
     const std::vector<ExpressionPtr> values =
         ExpressionBinder(state_, level_).bind_row_subquery(*link, count, mismatch, mismatch, offset);
     for (std::size_t i = 0; i < count; ++i)
-      add(find_target_column(state_, table_, assignment.targets[i]), values[i], false);
+      add(assignment.targets[i], values[i]);
+  }
+
+  void add(const ast::AssignmentTarget& target, const ExpressionPtr& value) {
+    const ColumnDef& column = find_target_column(state_, table_, target);
+    if (target.steps.empty()) return add(column, value, false);
+    // Parts of one column are assigned one after the other.
+    const auto given = std::ranges::find(result_, column.number, &Assignment::number);
+    const bool again = given != result_.end() && parts_.contains(column.number);
+    const ExpressionPtr current = again ? given->value : reference(old_row_[table_.position(column.number)]);
+    ExpressionBinder binder(state_, level_);
+    const ExpressionPtr whole =
+        PartAssignment(state_, binder, column.name, state_.position(target.offset)).assign(current, target.steps, value);
+    if (again) {
+      given->value = whole;
+    } else {
+      add(column, whole, false);
+      parts_.insert(column.number);
+    }
   }
 
   void add(const ColumnDef& column, const ExpressionPtr& value, bool is_default) {
@@ -117,6 +138,8 @@ class SetBinder {
   BindState& state_;
   QueryLevel& level_;
   const sql::TableDef& table_;
+  const std::vector<LogicalColumn>& old_row_;
+  std::set<std::int16_t> parts_;  // columns of which only parts are assigned
   std::vector<Assignment> result_;
 };
 
@@ -144,7 +167,7 @@ LogicalPtr bind_update(BindState& state, const ast::Update& update) {
   input.insert(input.end(), result.new_row.begin(), result.new_row.end());
   Returning returning = bind_returning(state, returning_level, update.returning, input);
 
-  result.assignments = SetBinder(state, level, *target.table).bind(update.assignments);
+  result.assignments = SetBinder(state, level, *target.table, target.plan->columns).bind(update.assignments);
   std::vector<ExpressionPtr> values;
   for (const Assignment& assignment : result.assignments) values.push_back(assignment.value);
   result.source = place_subqueries(state, level, result.source, values);

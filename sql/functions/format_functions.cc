@@ -14,6 +14,7 @@
 #include "sql/types/compare.h"
 #include "sql/types/number_text.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {
@@ -319,7 +320,7 @@ ColumnPtr count_nulls(Arguments arguments, std::size_t rows, Type result, const 
 
 std::vector<ScalarFunction> format_functions() {
   constexpr auto stable = Volatility::kStable;
-  constexpr Type any_non_array{kAnyNonArrayOid};
+  constexpr Type any_non_array{oid::kAnyNonArray};
   return {
       column_function("concat", {kAny}, kText, concat, stable, false, true),
       column_function("concat_ws", {kText, kAny}, kText, concat_ws, stable, false, true),

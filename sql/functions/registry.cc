@@ -5,6 +5,7 @@
 #include "sql/functions/families.h"
 #include "sql/functions/function.h"
 #include "sql/functions/lift.h"
+#include "sql/functions/range_functions.h"
 
 namespace redquel::sql {
 namespace {
@@ -46,6 +47,7 @@ const NamedTable<ScalarFunction>& functions() {
       system_functions(),
       catalog_functions(),
       array_functions(),
+      range_functions(),
   });
   return table;
 }
@@ -57,12 +59,13 @@ const NamedTable<AggregateFunction>& aggregates() {
       text_and_boolean_aggregates(),
       variance_aggregates(),
       array_aggregates(),
+      range_aggregates(),
   });
   return table;
 }
 
 const NamedTable<TableFunction>& table_functions() {
-  static const NamedTable<TableFunction> table({series_functions(), array_table_functions(), engine_functions()});
+  static const NamedTable<TableFunction> table({series_functions(), array_table_functions(), range_table_functions(), engine_functions()});
   return table;
 }
 
@@ -75,7 +78,7 @@ const CastTable& casts() {
   static const CastTable table = [] {
     CastTable built;
     for (const std::vector<CastFunction>& family :
-         {number_casts(), datetime_casts(), text_casts(), name_casts(), array_casts()}) {
+         {number_casts(), datetime_casts(), text_casts(), name_casts(), array_casts(), range_casts()}) {
       built.rows.insert(built.rows.end(), family.begin(), family.end());
     }
     for (const CastFunction& row : built.rows) built.by_types[{row.source, row.target}] = &row;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "sql/types/datetime.h"
+#include "sql/types/structured_compare.h"
 
 namespace redquel::sql {
 namespace {
@@ -26,7 +27,7 @@ bool is_unsigned(Oid type) {
 template <class T>
 int compare_values(Oid type, const T& a, const T& b) {
   if constexpr (std::is_same_v<T, std::string_view>) {
-    return type == oid::kBpchar ? compare_bpchar(a, b) : compare_text(a, b);
+    return compare_text_values(type, a, b);
   } else if constexpr (std::is_same_v<T, std::string>) {
     return compare_values<std::string_view>(type, a, b);
   } else if constexpr (std::is_floating_point_v<T>) {
@@ -49,8 +50,7 @@ int compare_values(Oid type, const T& a, const T& b) {
 template <class T>
 std::uint64_t hash_value(Oid type, const T& value) {
   if constexpr (std::is_same_v<T, std::string_view> || std::is_same_v<T, std::string>) {
-    const std::string_view text = type == oid::kBpchar ? without_trailing_blanks(value) : std::string_view(value);
-    return std::hash<std::string_view>()(text);
+    return hash_text_value(type, value);
   } else if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(value)) return kMultiplier;
     const double normal = value == 0 ? 0.0 : static_cast<double>(value);
@@ -125,6 +125,26 @@ int compare_text(std::string_view a, std::string_view b) {
 
 int compare_bpchar(std::string_view a, std::string_view b) {
   return compare_text(without_trailing_blanks(a), without_trailing_blanks(b));
+}
+
+int compare_text_values(Oid type, std::string_view a, std::string_view b) {
+  switch (type) {
+    case oid::kText:
+    case oid::kVarchar:
+    case oid::kName:
+    case oid::kBytea:
+      return compare_text(a, b);
+    case oid::kBpchar:
+      return compare_bpchar(a, b);
+    default:
+      return is_structured(type) ? compare_structured(type, a, b) : compare_text(a, b);
+  }
+}
+
+std::uint64_t hash_text_value(Oid type, std::string_view value) {
+  if (type == oid::kBpchar) value = without_trailing_blanks(value);
+  if (is_structured(type) && !has_textual_equality(type)) return hash_structured(type, value);
+  return std::hash<std::string_view>()(value);
 }
 
 int compare_floats(double a, double b) {

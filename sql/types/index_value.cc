@@ -12,6 +12,8 @@
 #include "sql/types/byte_text.h"
 #include "sql/types/compare.h"
 #include "sql/types/datetime.h"
+#include "sql/types/structured_compare.h"
+#include "sql/types/structured_index.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
@@ -99,6 +101,7 @@ std::string canonical_text(Type type, const Datum& value) {
     case oid::kInterval:
       return format_value(type, fold(std::get<Interval>(value)));
     default:
+      if (is_structured(type.oid)) return canonical_structured_text(type.oid, std::get<std::string>(value));
       break;
   }
   return format_value(type, value);
@@ -114,7 +117,7 @@ bool canonical_text_is_output(Type type) {
     case oid::kBpchar:
       return type.modifier >= 0;  // printing pads it
     default:
-      return true;
+      return has_textual_equality(type.oid);
   }
 }
 
@@ -207,6 +210,10 @@ std::string ordered_member_prefix(Type type, const Datum& value) {
       result = ordered_time(std::get<std::int64_t>(value));
       break;
     default:
+      if (is_structured(type.oid)) {
+        result = ordered_structured_bytes(type.oid, std::get<std::string>(value));
+        break;
+      }
       format_value(type, value, {}, result);  // text as it is; uuid and bool print in their order
   }
   if (result.size() > kMaxOrderedPrefix) result.resize(kMaxOrderedPrefix);

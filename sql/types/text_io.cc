@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "sql/error.h"
-#include "sql/types/array_text.h"
+#include "sql/types/array_value.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/conversions.h"
 #include "sql/types/number_text.h"
+#include "sql/types/range_value.h"
 
 namespace redquel::sql {
 namespace {
@@ -54,17 +55,54 @@ void append_char(std::string_view value, std::string& out) {
   }
 }
 
+/// The array's text with every element changed by `change`, which is given the text and gives another.
+template <class Change>
+std::string map_array(Oid array, std::string_view text, Change change) {
+  ArrayValue value = read_array(array, text);
+  std::vector<std::optional<std::string_view>> elements = std::move(value.elements);
+  value.elements.clear();
+  for (const auto& element : elements) {
+    if (element) {
+      value.add(change(*element));
+    } else {
+      value.elements.push_back(std::nullopt);
+    }
+  }
+  return array_text(array, value);
+}
+
 /// An array's text form with every element in the form that its type prints.
 std::string parse_array(Oid array, std::string_view text, const SessionSettings& settings, Now now) {
   const Type element{type_info(array).element};
-  ArrayElements elements = array_elements(array, text);
-  for (auto& item : elements) {
-    if (item) item = format_value(element, parse_value(element, *item, settings, now));
+  return map_array(array, text, [&](std::string_view item) { return format_value(element, parse_value(element, item, settings, now)); });
+}
+
+/// A stored array with its elements as these settings print them.
+void append_array_value(Oid array, std::string_view value, const SessionSettings& settings, std::string& out) {
+  const Type element{type_info(array).element};
+  if (output_is_storage_form(element, settings)) {
+    out += value;
+  } else {
+    out += map_array(array, value, [&](std::string_view item) { return format_value(element, parse_value(element, item, {}), settings); });
   }
-  if (array != oid::kInt2Vector && array != oid::kOidVector) return array_text(elements);
-  std::string numbers;
-  for (const auto& item : elements) numbers += (numbers.empty() ? "" : " ") + item.value_or("");
-  return numbers;
+}
+
+std::string range_text(Oid type, const RangeValue& value, const SessionSettings& settings) {
+  std::string text;
+  append_range(type, value, settings, text);
+  return text;
+}
+std::string range_text(Oid type, const RangeSet& value, const SessionSettings& settings) {
+  std::string text;
+  append_multirange(type, value, settings, text);
+  return text;
+}
+
+/// Subtypes of ranges, elements of arrays: what decides how values that are made of them print. The type itself of others.
+Type part_of(Type type) {
+  if (is_array_type(type.oid)) return part_of(Type{type_info(type.oid).element});
+  if (is_multirange_type(type.oid)) return range_subtype(range_in(type.oid));
+  return is_range_type(type.oid) ? range_subtype(type.oid) : type;
 }
 
 /// Hands the parsed value to `take`, which a Datum and a column do in their own way.
@@ -123,6 +161,8 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     default:
       break;
   }
+  if (is_range_type(type.oid)) return take(range_text(type.oid, parse_range(type.oid, text, settings, now), {}));
+  if (is_multirange_type(type.oid)) return take(range_text(type.oid, parse_multirange(type.oid, text, settings, now), {}));
   if (is_array_type(type.oid)) return take(parse_array(type.oid, text, settings, now));
   if (type_info(type.oid).category == TypeCategory::kPseudo)
     throw SqlError("0A000", fmt::format("cannot accept a value of type {}", type_info(type.oid).name));
@@ -192,6 +232,12 @@ void format(Type type, const Value& value, const SessionSettings& settings, std:
       append_bytea(value, settings.bytea_output, out);
     } else if (type.oid == oid::kChar) {
       append_char(value, out);
+    } else if (is_array_type(type.oid)) {
+      append_array_value(type.oid, value, settings, out);
+    } else if (is_range_type(type.oid) && !output_is_storage_form(type, settings)) {
+      append_range(type.oid, parse_range(type.oid, value, {}), settings, out);
+    } else if (is_multirange_type(type.oid) && !output_is_storage_form(type, settings)) {
+      append_multirange(type.oid, read_ranges(type.oid, value), settings, out);
     } else {
       out += value;
       if (type.oid == oid::kBpchar) append_padding(type, value, out);
@@ -243,7 +289,7 @@ bool has_modifier_effect(Type type) {
     case oid::kInterval:
       return true;
     default:
-      return false;
+      return is_array_type(type.oid) && has_modifier_effect(element_type_of(type));
   }
 }
 
@@ -262,8 +308,12 @@ Datum apply_modifier(Type type, Datum value, bool explicit_cast) {
       return apply_timestamp_modifier(std::get<std::int64_t>(value), type.modifier);
     case oid::kInterval:
       return apply_interval_modifier(std::get<Interval>(value), type.modifier);
-    default:
-      return value;
+    default: {
+      const Type element = element_type_of(type);
+      return map_array(type.oid, std::get<std::string>(value), [&](std::string_view item) {
+        return format_value(element, apply_modifier(element, parse_value(element, item, {}), explicit_cast));
+      });
+    }
   }
 }
 
@@ -340,7 +390,7 @@ bool output_depends_on_settings(Type type) {
     case oid::kFloat8:
       return true;
     default:
-      return false;
+      return part_of(type) != type && output_depends_on_settings(part_of(type));
   }
 }
 
@@ -365,7 +415,7 @@ bool output_is_storage_form(Type type, const SessionSettings& settings) {
     case oid::kFloat8:
       return settings.extra_float_digits > 0;
     default:
-      return true;
+      return part_of(type) == type || output_is_storage_form(part_of(type), settings);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "sql/error.h"
 #include "sql/types/datetime.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {
@@ -24,12 +25,12 @@ constexpr TypeInfo kTypes[] = {
     {oid::kName, "name", "name", Storage::kText, kString, false, 64, oid::kChar, oid::kNameArray, 'c'},
     {oid::kInt8, "int8", "bigint", Storage::kInt8, TypeCategory::kNumeric, false, 8, 0, oid::kInt8Array, 'd'},
     {oid::kInt2, "int2", "smallint", Storage::kInt2, TypeCategory::kNumeric, false, 2, 0, oid::kInt2Array, 's'},
-    {oid::kInt2Vector, "int2vector", "int2vector", Storage::kText, kArray, false, -1, oid::kInt2, 0, 'i'},
+    {oid::kInt2Vector, "int2vector", "int2vector", Storage::kText, kArray, false, -1, oid::kInt2, oid::kInt2VectorArray, 'i'},
     {oid::kInt4, "int4", "integer", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kInt4Array, 'i'},
-    {oid::kRegproc, "regproc", "regproc", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
+    {oid::kRegproc, "regproc", "regproc", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegprocArray, 'i'},
     {oid::kText, "text", "text", Storage::kText, kString, true, -1, 0, oid::kTextArray, 'i'},
     {oid::kOid, "oid", "oid", Storage::kInt4, TypeCategory::kNumeric, true, 4, 0, oid::kOidArray, 'i'},
-    {oid::kOidVector, "oidvector", "oidvector", Storage::kText, kArray, false, -1, oid::kOid, 0, 'i'},
+    {oid::kOidVector, "oidvector", "oidvector", Storage::kText, kArray, false, -1, oid::kOid, oid::kOidVectorArray, 'i'},
     {oid::kJson, "json", "json", Storage::kText, kUserDefined, false, -1, 0, 0, 'i'},
     {oid::kFloat4, "float4", "real", Storage::kFloat4, TypeCategory::kNumeric, false, 4, 0, oid::kFloat4Array, 'i'},
     {oid::kFloat8, "float8", "double precision", Storage::kFloat8, TypeCategory::kNumeric, true, 8, 0,
@@ -40,8 +41,11 @@ constexpr TypeInfo kTypes[] = {
     {oid::kCharArray, "_char", "\"char\"[]", Storage::kText, kArray, false, -1, oid::kChar, 0, 'i'},
     {oid::kNameArray, "_name", "name[]", Storage::kText, kArray, false, -1, oid::kName, 0, 'i'},
     {oid::kInt2Array, "_int2", "smallint[]", Storage::kText, kArray, false, -1, oid::kInt2, 0, 'i'},
+    {oid::kInt2VectorArray, "_int2vector", "int2vector[]", Storage::kText, kArray, false, -1, oid::kInt2Vector, 0, 'i'},
     {oid::kInt4Array, "_int4", "integer[]", Storage::kText, kArray, false, -1, oid::kInt4, 0, 'i'},
+    {oid::kRegprocArray, "_regproc", "regproc[]", Storage::kText, kArray, false, -1, oid::kRegproc, 0, 'i'},
     {oid::kTextArray, "_text", "text[]", Storage::kText, kArray, false, -1, oid::kText, 0, 'i'},
+    {oid::kOidVectorArray, "_oidvector", "oidvector[]", Storage::kText, kArray, false, -1, oid::kOidVector, 0, 'i'},
     {oid::kBpcharArray, "_bpchar", "character[]", Storage::kText, kArray, false, -1, oid::kBpchar, 0, 'i'},
     {oid::kVarcharArray, "_varchar", "character varying[]", Storage::kText, kArray, false, -1, oid::kVarchar, 0, 'i'},
     {oid::kInt8Array, "_int8", "bigint[]", Storage::kText, kArray, false, -1, oid::kInt8, 0, 'd'},
@@ -67,18 +71,58 @@ constexpr TypeInfo kTypes[] = {
     {oid::kNumericArray, "_numeric", "numeric[]", Storage::kText, kArray, false, -1, oid::kNumeric, 0, 'i'},
     {oid::kNumeric, "numeric", "numeric", Storage::kNumeric, TypeCategory::kNumeric, false, -1, 0, oid::kNumericArray,
      'i'},
-    {oid::kRegprocedure, "regprocedure", "regprocedure", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
-    {oid::kRegclass, "regclass", "regclass", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
-    {oid::kRegtype, "regtype", "regtype", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
-    {oid::kRecord, "record", "record", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
+    {oid::kRegprocedure, "regprocedure", "regprocedure", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegprocedureArray, 'i'},
+    {oid::kRegclass, "regclass", "regclass", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegclassArray, 'i'},
+    {oid::kRegtype, "regtype", "regtype", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegtypeArray, 'i'},
+    {oid::kRegprocedureArray, "_regprocedure", "regprocedure[]", Storage::kText, kArray, false, -1, oid::kRegprocedure, 0, 'i'},
+    {oid::kRegclassArray, "_regclass", "regclass[]", Storage::kText, kArray, false, -1, oid::kRegclass, 0, 'i'},
+    {oid::kRegtypeArray, "_regtype", "regtype[]", Storage::kText, kArray, false, -1, oid::kRegtype, 0, 'i'},
+    {oid::kRecord, "record", "record", Storage::kText, kPseudo, false, -1, 0, oid::kRecordArray, 'd'},
     {oid::kAny, "any", "\"any\"", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {oid::kAnyArray, "anyarray", "anyarray", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
     {oid::kVoid, "void", "void", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {oid::kAnyElement, "anyelement", "anyelement", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kRecordArray, "_record", "record[]", Storage::kText, kPseudo, false, -1, oid::kRecord, 0, 'd'},
+    {oid::kAnyNonArray, "anynonarray", "anynonarray", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {oid::kUuid, "uuid", "uuid", Storage::kUuid, kUserDefined, false, 16, 0, oid::kUuidArray, 'c'},
     {oid::kUuidArray, "_uuid", "uuid[]", Storage::kText, kArray, false, -1, oid::kUuid, 0, 'i'},
-    {oid::kRegnamespace, "regnamespace", "regnamespace", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
-    {oid::kRegrole, "regrole", "regrole", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
+    {oid::kAnyEnum, "anyenum", "anyenum", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kAnyRange, "anyrange", "anyrange", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
+    {oid::kInt4Range, "int4range", "int4range", Storage::kText, kRangeCategory, false, -1, 0, 3905, 'i'},
+    {3905, "_int4range", "int4range[]", Storage::kText, kArray, false, -1, oid::kInt4Range, 0, 'i'},
+    {oid::kNumRange, "numrange", "numrange", Storage::kText, kRangeCategory, false, -1, 0, 3907, 'i'},
+    {3907, "_numrange", "numrange[]", Storage::kText, kArray, false, -1, oid::kNumRange, 0, 'i'},
+    {oid::kTsRange, "tsrange", "tsrange", Storage::kText, kRangeCategory, false, -1, 0, 3909, 'd'},
+    {3909, "_tsrange", "tsrange[]", Storage::kText, kArray, false, -1, oid::kTsRange, 0, 'd'},
+    {oid::kTstzRange, "tstzrange", "tstzrange", Storage::kText, kRangeCategory, false, -1, 0, 3911, 'd'},
+    {3911, "_tstzrange", "tstzrange[]", Storage::kText, kArray, false, -1, oid::kTstzRange, 0, 'd'},
+    {oid::kDateRange, "daterange", "daterange", Storage::kText, kRangeCategory, false, -1, 0, 3913, 'i'},
+    {3913, "_daterange", "daterange[]", Storage::kText, kArray, false, -1, oid::kDateRange, 0, 'i'},
+    {oid::kInt8Range, "int8range", "int8range", Storage::kText, kRangeCategory, false, -1, 0, 3927, 'd'},
+    {3927, "_int8range", "int8range[]", Storage::kText, kArray, false, -1, oid::kInt8Range, 0, 'd'},
+    {oid::kRegnamespace, "regnamespace", "regnamespace", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegnamespaceArray, 'i'},
+    {oid::kRegnamespaceArray, "_regnamespace", "regnamespace[]", Storage::kText, kArray, false, -1, oid::kRegnamespace, 0, 'i'},
+    {oid::kRegrole, "regrole", "regrole", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegroleArray, 'i'},
+    {oid::kRegroleArray, "_regrole", "regrole[]", Storage::kText, kArray, false, -1, oid::kRegrole, 0, 'i'},
+    {oid::kInt4Multirange, "int4multirange", "int4multirange", Storage::kText, kRangeCategory, false, -1, 0, 6150, 'i'},
+    {oid::kNumMultirange, "nummultirange", "nummultirange", Storage::kText, kRangeCategory, false, -1, 0, 6151, 'i'},
+    {oid::kTsMultirange, "tsmultirange", "tsmultirange", Storage::kText, kRangeCategory, false, -1, 0, 6152, 'd'},
+    {oid::kTstzMultirange, "tstzmultirange", "tstzmultirange", Storage::kText, kRangeCategory, false, -1, 0, 6153, 'd'},
+    {oid::kDateMultirange, "datemultirange", "datemultirange", Storage::kText, kRangeCategory, false, -1, 0, 6155, 'i'},
+    {oid::kInt8Multirange, "int8multirange", "int8multirange", Storage::kText, kRangeCategory, false, -1, 0, 6157, 'd'},
+    {oid::kAnyMultirange, "anymultirange", "anymultirange", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
+    {oid::kAnyCompatibleMultirange, "anycompatiblemultirange", "anycompatiblemultirange", Storage::kText, kPseudo, false, -1, 0, 0,
+     'd'},
+    {oid::kAnyCompatible, "anycompatible", "anycompatible", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kAnyCompatibleArray, "anycompatiblearray", "anycompatiblearray", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
+    {oid::kAnyCompatibleNonArray, "anycompatiblenonarray", "anycompatiblenonarray", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kAnyCompatibleRange, "anycompatiblerange", "anycompatiblerange", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
+    {6150, "_int4multirange", "int4multirange[]", Storage::kText, kArray, false, -1, oid::kInt4Multirange, 0, 'i'},
+    {6151, "_nummultirange", "nummultirange[]", Storage::kText, kArray, false, -1, oid::kNumMultirange, 0, 'i'},
+    {6152, "_tsmultirange", "tsmultirange[]", Storage::kText, kArray, false, -1, oid::kTsMultirange, 0, 'd'},
+    {6153, "_tstzmultirange", "tstzmultirange[]", Storage::kText, kArray, false, -1, oid::kTstzMultirange, 0, 'd'},
+    {6155, "_datemultirange", "datemultirange[]", Storage::kText, kArray, false, -1, oid::kDateMultirange, 0, 'i'},
+    {6157, "_int8multirange", "int8multirange[]", Storage::kText, kArray, false, -1, oid::kInt8Multirange, 0, 'd'},
 };
 static_assert(std::ranges::is_sorted(kTypes, {}, &TypeInfo::oid));
 
@@ -90,7 +134,7 @@ constexpr std::pair<std::string_view, Oid> kSpellings[] = {
 };
 
 /// Marks the highest oid of the built-in types below which a direct table is worth its room.
-constexpr std::size_t kDirect = 4100;
+constexpr std::size_t kDirect = 6200;
 
 const std::array<const TypeInfo*, kDirect>& by_oid() {
   static const std::array<const TypeInfo*, kDirect> table = [] {
