@@ -138,12 +138,12 @@ class QueryRun {
 
   asio::awaitable<std::optional<sql::Batch>> pull() {
     if (!holds_) {
-      auto batch = co_await root_->next();
+      auto batch = co_await next_batch();
       if (batch) rows_ += batch->rows;
       co_return batch;
     }
     std::size_t memory = 0;
-    while (auto batch = co_await root_->next()) {
+    while (auto batch = co_await next_batch()) {
       memory += batch->memory();
       held_.push_back(std::move(*batch));
       if (memory > context_->work_mem) {  // too much to hold: rows of one moment each, as a plain scan gives them
@@ -162,6 +162,18 @@ class QueryRun {
     finish();
     if (held_.empty()) co_return std::nullopt;
     co_return take_held();
+  }
+
+  /// Rows that called pg_sleep() come that much later.
+  asio::awaitable<std::optional<sql::Batch>> next_batch() {
+    auto batch = co_await root_->next();
+    const std::int64_t sleep = std::exchange(context_->evaluation().sleep, 0);
+    if (sleep > 0) {
+      asio::steady_timer timer(co_await asio::this_coro::executor);
+      timer.expires_after(std::chrono::microseconds(sleep));
+      co_await timer.async_wait(asio::use_awaitable);
+    }
+    co_return batch;
   }
 
   std::optional<sql::Batch> take_held() {

@@ -127,7 +127,9 @@ void MessageEncoder::report_message(char type, const ErrorReport& report) {
   put_field('D', error.detail());
   put_field('H', error.hint());
   if (report.character_position > 0) put_field('P', std::to_string(report.character_position));
-  put_field('W', report.context);
+  std::string context = error.context();
+  if (!context.empty() && !report.context.empty()) context += '\n';
+  put_field('W', context += report.context);
   put_field('s', error.schema());
   put_field('t', error.table());
   put_field('c', error.column());

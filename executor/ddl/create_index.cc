@@ -9,6 +9,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/generated_names.h"
 #include "executor/ddl/index_build.h"
+#include "executor/ddl/indexable.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/storage/table_walk.h"
 #include "parser/deparse.h"
@@ -56,10 +57,7 @@ sql::IndexDef::Part index_part(const ast::IndexElement& element, const sql::Tabl
   if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column));
   check_collation(element.collation, column->type, std::nullopt);
   check_operator_class(element, column->type, method);
-  if (column->type.oid == sql::oid::kJson) {
-    throw SqlError("42704", fmt::format("data type json has no default operator class for access method \"{}\"", method))
-        .hint("You must specify an operator class for the index or define a default operator class for the data type.");
-  }
+  check_indexable(column->type, method);
   sql::IndexDef::Part part;
   part.column = column->number;
   part.descending = element.direction == ast::SortDirection::kDescending;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "executor/ddl/generated_names.h"
+#include "executor/ddl/indexable.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/stored_expression.h"
 #include "parser/deparse.h"
@@ -132,10 +133,7 @@ std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft
       throw SqlError("42701", fmt::format("column \"{}\" appears twice in {} constraint", name, key.primary ? "primary key" : "unique"))
           .at(position);
     }
-    if (column->type.oid == sql::oid::kJson) {
-      throw SqlError("42704", "data type json has no default operator class for access method \"btree\"")
-          .hint("You must specify an operator class for the index or define a default operator class for the data type.");
-    }
+    check_indexable(column->type, "btree");
     numbers.push_back(column->number);
   }
   if (numbers.size() > 32) throw SqlError("54011", "cannot use more than 32 columns in an index");

@@ -5,6 +5,7 @@
 #include "planner/bind/ast_walk.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_lookup.h"
+#include "planner/bind/named_arguments.h"
 #include "planner/bind/ordering.h"
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
@@ -136,6 +137,7 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
       call.filter = binder.bind_boolean(*function.filter, "FILTER");
     }
   }
+  arguments = arrange_arguments(state_, name, function.arguments, std::move(arguments), offset);
   std::vector<sql::Type> types;
   for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
   const sql::ResolvedAggregate resolved = sql::resolve_aggregate(name, types, offset);

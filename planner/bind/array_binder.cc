@@ -7,7 +7,9 @@
 #include "planner/rules/rule.h"
 #include "sql/error.h"
 #include "sql/functions/function.h"
+#include "sql/functions/resolve.h"
 #include "sql/types/array_text.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::planner {
 
@@ -32,6 +34,31 @@ const sql::ScalarFunction& function_over(std::string_view name, sql::Type first,
   throw sql::not_supported(fmt::format("array over type {}", sql::format_type(first)), offset);
 }
 
+/// value['a'][0]: the same as jsonb_extract_path(value, 'a', '0').
+ExpressionPtr jsonb_part(BindState& state, ExpressionBinder& binder, const ExpressionPtr& base,
+                         const ast::Indirection& indirection, std::optional<std::uint32_t> offset) {
+  std::vector<ExpressionPtr> arguments = {base};
+  std::vector<sql::Type> types = {base->type};
+  for (const ast::IndirectionStep& step : indirection.steps) {
+    if (std::holds_alternative<ast::SliceStep>(step)) {
+      throw SqlError("0A000", "jsonb subscript does not support slices").at(offset);
+    }
+    const auto* subscript = std::get_if<ast::SubscriptStep>(&step);
+    if (subscript == nullptr) throw sql::not_supported("field selection", offset);
+    ExpressionPtr index = binder.bind(*subscript->index);
+    const bool is_text = index->type.oid == sql::oid::kUnknown || sql::can_coerce(index->type, sql::kText, sql::CastContext::kImplicit);
+    if (!is_text && !sql::can_coerce(index->type, sql::kInt4, sql::CastContext::kImplicit)) {
+      throw SqlError("42804", fmt::format("subscript type {} is not supported", sql::format_type(sql::Type{index->type.oid})))
+          .hint("jsonb subscript must be coercible to either integer or text.")
+          .at(index->offset);
+    }
+    arguments.push_back(coerce(state, index, sql::kText, sql::CastContext::kExplicit));
+    types.push_back(sql::kText);
+  }
+  const sql::ResolvedFunction resolved = sql::resolve_function("jsonb_extract_path", types, offset);
+  return sql::make_expression(sql::kJsonb, sql::FunctionCall{resolved.function, std::move(arguments)}, offset);
+}
+
 }  // namespace
 
 ExpressionPtr ExpressionBinder::node(const ast::ArrayLiteral& literal, const Whole& whole) {
@@ -53,9 +80,10 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayLiteral& literal, const Who
 
 ExpressionPtr ExpressionBinder::node(const ast::Indirection& indirection, const Whole& whole) {
   const auto offset = start(whole);
+  const ExpressionPtr array = resolve_unknown(state_, bind(*indirection.base));
+  if (array->type.oid == sql::oid::kJsonb) return jsonb_part(state_, *this, array, indirection, offset);
   const auto* step = std::get_if<ast::SubscriptStep>(&indirection.steps.front());
   if (step == nullptr || indirection.steps.size() != 1) throw sql::not_supported("slice or field selection", offset);
-  const ExpressionPtr array = resolve_unknown(state_, bind(*indirection.base));
   if (!sql::is_array_type(array->type.oid)) {
     throw SqlError("42804", fmt::format("cannot subscript type {} because it does not support subscripting",
                                         sql::format_type(sql::Type{array->type.oid})))

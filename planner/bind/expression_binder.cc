@@ -12,6 +12,8 @@
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
+#include "sql/types/bit_string.h"
+#include "sql/types/more_types.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::planner {
@@ -82,8 +84,13 @@ ExpressionPtr ExpressionBinder::node(const ast::StringLiteral& literal, const Wh
   return sql::make_expression(sql::kUnknown, sql::Constant{literal.value}, start(whole));
 }
 
-ExpressionPtr ExpressionBinder::node(const ast::BitStringLiteral&, const Whole& whole) {
-  throw sql::not_supported("bit string", start(whole));
+ExpressionPtr ExpressionBinder::node(const ast::BitStringLiteral& literal, const Whole& whole) {
+  try {
+    return sql::make_expression(sql::kBit, sql::Constant{sql::parse_bits(literal.text)}, start(whole));
+  } catch (SqlError& error) {
+    error.set_position(start(whole));
+    throw;
+  }
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::ParameterRef& parameter, const Whole& whole) {

@@ -6,6 +6,7 @@
 
 #include "planner/bind/column_name.h"
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/named_arguments.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
 #include "planner/bind/relation_lookup.h"
@@ -154,12 +155,10 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
     Scoped lateral(level_.lateral_active, true);
     ExpressionBinder binder(state_, level_);
     if (set_returning) {
+      for (const ast::Argument& argument : call->arguments) arguments.push_back(binder.bind(*argument.value));
+      arguments = arrange_arguments(state_, name, call->arguments, std::move(arguments), state_.position(written.offset));
       std::vector<sql::Type> types;
-      for (const ast::Argument& argument : call->arguments) {
-        if (!argument.name.empty()) throw sql::not_supported("named argument", state_.position(argument.offset));
-        arguments.push_back(binder.bind(*argument.value));
-        types.push_back(arguments.back()->type);
-      }
+      for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
       resolved = sql::resolve_table_function(name, types, state_.position(written.offset));
       for (std::size_t i = 0; i < arguments.size(); ++i) {
         arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], sql::CastContext::kImplicit);

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/named_arguments.h"
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::planner {
 
@@ -74,9 +76,6 @@ ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Wh
   const auto offset = token(whole);
   if (function.over) throw sql::not_supported("window function", offset);
   if (function.variadic) throw sql::not_supported("VARIADIC", offset);
-  for (const ast::Argument& argument : function.arguments) {
-    if (!argument.name.empty()) throw sql::not_supported("named argument", state_.position(argument.offset));
-  }
   const std::string name = function_name(state_, function.name, offset);
   if (!sql::find_aggregates(name).empty()) return bind_aggregate(function, name, whole);
   if (sql::find_functions(name).empty() && !sql::find_table_functions(name).empty()) {
@@ -84,6 +83,7 @@ ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Wh
   }
   Operands arguments;
   for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
+  arguments = arrange_arguments(state_, name, function.arguments, std::move(arguments), offset);
   if (!sql::find_functions(name).empty() && !function.star) check_plain_call(function, name, offset);
   try {
     return with_offset(call(name, std::move(arguments), offset), start(whole));
@@ -129,6 +129,7 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
   check_plain_call(function, name, offset);
   Operands arguments;
   for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
+  arguments = arrange_arguments(state_, name, function.arguments, std::move(arguments), offset);
   const sql::ResolvedTableFunction resolved = sql::resolve_table_function(name, types_of(arguments), offset);
   PendingSubquery pending{.kind = LogicalApply::Kind::kLateral};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -155,7 +156,7 @@ ExpressionPtr ExpressionBinder::node(const ast::SqlValueFunction& value, const W
     case ast::ValueFunction::kCurrentDate:
       return now_as(sql::kDate);
     case ast::ValueFunction::kCurrentTime:
-      throw sql::not_supported("CURRENT_TIME", offset);
+      return now_as(sql::kTimetz);
     case ast::ValueFunction::kCurrentTimestamp:
       return now_as(sql::kTimestamptz);
     case ast::ValueFunction::kLocalTime:

@@ -12,6 +12,8 @@
 #include "sql/functions/quote.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/compare.h"
+#include "sql/types/more_types.h"
+#include "sql/types/network.h"
 #include "sql/types/number_text.h"
 #include "sql/types/text_io.h"
 
@@ -34,6 +36,10 @@ void append_as_text(const Column& column, std::size_t row, const EvaluationConte
       break;
     case oid::kBpchar:
       out += without_trailing_blanks(column.get<Text>(row));
+      break;
+    case oid::kInet:
+    case oid::kCidr:
+      append_network(oid::kCidr, column.get<Text>(row), out);  // always with its mask
       break;
     default:
       append_output(column, row, context, out);

@@ -4,6 +4,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/candidates.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -212,6 +213,8 @@ Oid operator_type(Oid type) {
   switch (type) {
     case oid::kVarchar:
       return oid::kText;
+    case oid::kCidr:
+      return oid::kInet;
     case oid::kRegclass:
     case oid::kRegtype:
     case oid::kRegproc:

@@ -1,15 +1,23 @@
 #include "sql/types/binary_io.h"
 
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "sql/error.h"
+#include "sql/jsonpath/jsonpath.h"
+#include "sql/types/bit_string.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/datetime.h"
+#include "sql/types/jsonb.h"
+#include "sql/types/more_types.h"
+#include "sql/types/network.h"
 #include "sql/types/numeric_binary.h"
 #include "sql/types/text_io.h"
+#include "sql/types/zoned_time.h"
 
 namespace redquel::sql {
 namespace {
@@ -134,6 +142,43 @@ Datum decode(Type type, BinaryReader& reader) {
       check_json(text);
       return text;
     }
+    case oid::kJsonb: {
+      const int version = reader.byte();
+      if (version != 1) throw SqlError("XX000", fmt::format("unsupported jsonb version number {}", version));
+      return parse_jsonb(decode_text(reader));
+    }
+    case oid::kBit:
+    case oid::kVarbit: {
+      const std::size_t count = reader.integer<std::uint32_t>();
+      if (count > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+        throw SqlError("22P03", "invalid length in external bit string");
+      }
+      return unpack_bits(count, reader.take((count + 7) / 8));
+    }
+    case oid::kInet:
+    case oid::kCidr:
+      return read_network(type.oid, reader.rest());
+    case oid::kMacaddr:
+      return std::string(reader.take(6));
+    case oid::kMacaddr8: {
+      std::string bytes(reader.rest());
+      if (bytes.size() == 6) bytes.insert(3, "\xFF\xFE");
+      if (bytes.size() != 8) throw SqlError("08P01", "insufficient data left in message");
+      return bytes;
+    }
+    case oid::kTimetz: {
+      ZonedTime value;
+      value.time = static_cast<std::int64_t>(reader.integer<std::uint64_t>());
+      value.offset = -static_cast<std::int32_t>(reader.integer<std::uint32_t>());
+      if (value.time < 0 || value.time > kMicrosecondsPerDay) throw SqlError("22008", "time out of range");
+      if (std::abs(value.offset) >= 16 * 3600) throw SqlError("22009", "time zone displacement out of range");
+      return value.encode();
+    }
+    case oid::kJsonpath: {
+      const int version = reader.byte();
+      if (version != 1) throw SqlError("XX000", fmt::format("unsupported jsonpath version number: {}", version));
+      return to_string(parse_jsonpath(decode_text(reader)));
+    }
     case oid::kBytea:
       return std::string(reader.rest());
     case oid::kDate: {
@@ -166,6 +211,42 @@ Datum decode(Type type, BinaryReader& reader) {
   }
 }
 
+/// Types that are kept as text or bytes.
+void encode_text(Type type, std::string_view value, std::string& out) {
+  switch (type.oid) {
+    case oid::kJsonb:
+    case oid::kJsonpath:
+      out.push_back('\1');  // the version of the format
+      out += value;
+      break;
+    case oid::kBit:
+    case oid::kVarbit:
+      put(static_cast<std::uint32_t>(value.size()), out);
+      out += pack_bits(value);
+      break;
+    case oid::kInet:
+    case oid::kCidr:
+      out += write_network(type.oid, value);
+      break;
+    case oid::kTimetz: {
+      const ZonedTime time = ZonedTime::decode(value);
+      put(static_cast<std::uint64_t>(time.time), out);
+      put(static_cast<std::uint32_t>(-time.offset), out);
+      break;
+    }
+    case oid::kChar:
+      out += value;
+      if (value.empty()) out.push_back('\0');
+      break;
+    case oid::kBpchar:
+      out += value;
+      append_padding(type, value, out);
+      break;
+    default:
+      out += value;
+  }
+}
+
 /// `Text` is std::string of a Datum or std::string_view of a column.
 template <class Value>
 void encode(Type type, const Value& value, std::string& out) {
@@ -190,9 +271,7 @@ void encode(Type type, const Value& value, std::string& out) {
   } else if constexpr (std::is_same_v<Value, Uuid>) {
     out.append(reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size());
   } else if constexpr (!std::is_same_v<Value, std::monostate>) {
-    out += value;
-    if (type.oid == oid::kChar && value.empty()) out.push_back('\0');
-    if (type.oid == oid::kBpchar) append_padding(type, value, out);
+    encode_text(type, value, out);
   }
 }
 

@@ -7,10 +7,16 @@
 #include <utility>
 
 #include "sql/error.h"
+#include "sql/jsonpath/jsonpath.h"
 #include "sql/types/array_text.h"
+#include "sql/types/bit_string.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/conversions.h"
+#include "sql/types/jsonb.h"
+#include "sql/types/more_types.h"
+#include "sql/types/network.h"
 #include "sql/types/number_text.h"
+#include "sql/types/zoned_time.h"
 
 namespace redquel::sql {
 namespace {
@@ -101,6 +107,21 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     case oid::kJson:
       check_json(text);
       return take(text);
+    case oid::kJsonb:
+      return take(parse_jsonb(text));
+    case oid::kBit:
+    case oid::kVarbit:
+      return take(parse_bits(text));
+    case oid::kInet:
+    case oid::kCidr:
+      return take(parse_network(type.oid, text));
+    case oid::kMacaddr:
+    case oid::kMacaddr8:
+      return take(parse_hardware_address(type.oid, text));
+    case oid::kTimetz:
+      return take(parse_zoned_time(text, settings, now).encode());
+    case oid::kJsonpath:
+      return take(to_string(parse_jsonpath(text)));
     case oid::kDate:
       return take(parse_date(text, settings, now));
     case oid::kTime:
@@ -137,6 +158,35 @@ void append_registered_type(std::int32_t value, std::string& out) {
     out += info->display_name;
   } else {
     append_integer(static_cast<std::uint32_t>(value), out);
+  }
+}
+
+/// Types that are kept as text or bytes.
+void format_text(Type type, std::string_view value, const SessionSettings& settings, std::string& out) {
+  switch (type.oid) {
+    case oid::kBytea:
+      append_bytea(value, settings.bytea_output, out);
+      break;
+    case oid::kChar:
+      append_char(value, out);
+      break;
+    case oid::kInet:
+    case oid::kCidr:
+      append_network(type.oid, value, out);
+      break;
+    case oid::kMacaddr:
+    case oid::kMacaddr8:
+      append_hardware_address(value, out);
+      break;
+    case oid::kTimetz:
+      append_zoned_time(ZonedTime::decode(value), out);
+      break;
+    case oid::kBpchar:
+      out += value;
+      append_padding(type, value, out);
+      break;
+    default:
+      out += value;
   }
 }
 
@@ -188,14 +238,7 @@ void format(Type type, const Value& value, const SessionSettings& settings, std:
   } else if constexpr (std::is_same_v<Value, Uuid>) {
     append_uuid(value, out);
   } else if constexpr (!std::is_same_v<Value, std::monostate>) {
-    if (type.oid == oid::kBytea) {
-      append_bytea(value, settings.bytea_output, out);
-    } else if (type.oid == oid::kChar) {
-      append_char(value, out);
-    } else {
-      out += value;
-      if (type.oid == oid::kBpchar) append_padding(type, value, out);
-    }
+    format_text(type, value, settings, out);
   }
 }
 
@@ -240,7 +283,11 @@ bool has_modifier_effect(Type type) {
     case oid::kTimestamp:
     case oid::kTimestamptz:
       return type.modifier < 6;
+    case oid::kTimetz:
+      return type.modifier < 6;
     case oid::kInterval:
+    case oid::kBit:
+    case oid::kVarbit:
       return true;
     default:
       return false;
@@ -255,6 +302,14 @@ Datum apply_modifier(Type type, Datum value, bool explicit_cast) {
       return cut_to_length(type, std::get<std::string>(std::move(value)), explicit_cast);
     case oid::kNumeric:
       return std::get<Numeric>(value).with_modifier(type.modifier);
+    case oid::kBit:
+    case oid::kVarbit:
+      return fit_bits(type, std::get<std::string>(std::move(value)), explicit_cast);
+    case oid::kTimetz: {
+      ZonedTime time = ZonedTime::decode(std::get<std::string>(value));
+      time.time = apply_time_modifier(time.time, type.modifier);
+      return time.encode();
+    }
     case oid::kTime:
       return apply_time_modifier(std::get<std::int64_t>(value), type.modifier);
     case oid::kTimestamp:

@@ -9,6 +9,7 @@
 
 #include "sql/error.h"
 #include "sql/types/datetime.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -30,11 +31,18 @@ constexpr TypeInfo kTypes[] = {
     {oid::kText, "text", "text", Storage::kText, kString, true, -1, 0, oid::kTextArray, 'i'},
     {oid::kOid, "oid", "oid", Storage::kInt4, TypeCategory::kNumeric, true, 4, 0, oid::kOidArray, 'i'},
     {oid::kOidVector, "oidvector", "oidvector", Storage::kText, kArray, false, -1, oid::kOid, 0, 'i'},
-    {oid::kJson, "json", "json", Storage::kText, kUserDefined, false, -1, 0, 0, 'i'},
+    {oid::kJson, "json", "json", Storage::kText, kUserDefined, false, -1, 0, oid::kJsonArray, 'i'},
+    {oid::kJsonArray, "_json", "json[]", Storage::kText, kArray, false, -1, oid::kJson, 0, 'i'},
+    {oid::kCidr, "cidr", "cidr", Storage::kText, kNetworkCategory, false, -1, 0, oid::kCidrArray, 'i'},
+    {oid::kCidrArray, "_cidr", "cidr[]", Storage::kText, kArray, false, -1, oid::kCidr, 0, 'i'},
     {oid::kFloat4, "float4", "real", Storage::kFloat4, TypeCategory::kNumeric, false, 4, 0, oid::kFloat4Array, 'i'},
     {oid::kFloat8, "float8", "double precision", Storage::kFloat8, TypeCategory::kNumeric, true, 8, 0,
      oid::kFloat8Array, 'd'},
     {oid::kUnknown, "unknown", "unknown", Storage::kText, TypeCategory::kUnknown, false, -2, 0, 0, 'c'},
+    {oid::kMacaddr8, "macaddr8", "macaddr8", Storage::kText, kUserDefined, false, 8, 0, oid::kMacaddr8Array, 'i'},
+    {oid::kMacaddr8Array, "_macaddr8", "macaddr8[]", Storage::kText, kArray, false, -1, oid::kMacaddr8, 0, 'i'},
+    {oid::kMacaddr, "macaddr", "macaddr", Storage::kText, kUserDefined, false, 6, 0, oid::kMacaddrArray, 'i'},
+    {oid::kInet, "inet", "inet", Storage::kText, kNetworkCategory, true, -1, 0, oid::kInetArray, 'i'},
     {oid::kBoolArray, "_bool", "boolean[]", Storage::kText, kArray, false, -1, oid::kBool, 0, 'i'},
     {oid::kByteaArray, "_bytea", "bytea[]", Storage::kText, kArray, false, -1, oid::kBytea, 0, 'i'},
     {oid::kCharArray, "_char", "\"char\"[]", Storage::kText, kArray, false, -1, oid::kChar, 0, 'i'},
@@ -48,6 +56,8 @@ constexpr TypeInfo kTypes[] = {
     {oid::kFloat4Array, "_float4", "real[]", Storage::kText, kArray, false, -1, oid::kFloat4, 0, 'i'},
     {oid::kFloat8Array, "_float8", "double precision[]", Storage::kText, kArray, false, -1, oid::kFloat8, 0, 'd'},
     {oid::kOidArray, "_oid", "oid[]", Storage::kText, kArray, false, -1, oid::kOid, 0, 'i'},
+    {oid::kMacaddrArray, "_macaddr", "macaddr[]", Storage::kText, kArray, false, -1, oid::kMacaddr, 0, 'i'},
+    {oid::kInetArray, "_inet", "inet[]", Storage::kText, kArray, false, -1, oid::kInet, 0, 'i'},
     {oid::kBpchar, "bpchar", "character", Storage::kText, kString, false, -1, 0, oid::kBpcharArray, 'i'},
     {oid::kVarchar, "varchar", "character varying", Storage::kText, kString, false, -1, 0, oid::kVarcharArray, 'i'},
     {oid::kDate, "date", "date", Storage::kInt4, kDateTime, false, 4, 0, oid::kDateArray, 'i'},
@@ -65,6 +75,12 @@ constexpr TypeInfo kTypes[] = {
     {oid::kInterval, "interval", "interval", Storage::kInterval, kTimespan, true, 16, 0, oid::kIntervalArray, 'd'},
     {oid::kIntervalArray, "_interval", "interval[]", Storage::kText, kArray, false, -1, oid::kInterval, 0, 'd'},
     {oid::kNumericArray, "_numeric", "numeric[]", Storage::kText, kArray, false, -1, oid::kNumeric, 0, 'i'},
+    {oid::kTimetz, "timetz", "time with time zone", Storage::kText, kDateTime, false, 12, 0, oid::kTimetzArray, 'd'},
+    {oid::kTimetzArray, "_timetz", "time with time zone[]", Storage::kText, kArray, false, -1, oid::kTimetz, 0, 'd'},
+    {oid::kBit, "bit", "bit", Storage::kText, kBitStringCategory, false, -1, 0, oid::kBitArray, 'i'},
+    {oid::kBitArray, "_bit", "bit[]", Storage::kText, kArray, false, -1, oid::kBit, 0, 'i'},
+    {oid::kVarbit, "varbit", "bit varying", Storage::kText, kBitStringCategory, true, -1, 0, oid::kVarbitArray, 'i'},
+    {oid::kVarbitArray, "_varbit", "bit varying[]", Storage::kText, kArray, false, -1, oid::kVarbit, 0, 'i'},
     {oid::kNumeric, "numeric", "numeric", Storage::kNumeric, TypeCategory::kNumeric, false, -1, 0, oid::kNumericArray,
      'i'},
     {oid::kRegprocedure, "regprocedure", "regprocedure", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
@@ -77,6 +93,10 @@ constexpr TypeInfo kTypes[] = {
     {oid::kAnyElement, "anyelement", "anyelement", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {oid::kUuid, "uuid", "uuid", Storage::kUuid, kUserDefined, false, 16, 0, oid::kUuidArray, 'c'},
     {oid::kUuidArray, "_uuid", "uuid[]", Storage::kText, kArray, false, -1, oid::kUuid, 0, 'i'},
+    {oid::kJsonb, "jsonb", "jsonb", Storage::kText, kUserDefined, false, -1, 0, oid::kJsonbArray, 'i'},
+    {oid::kJsonbArray, "_jsonb", "jsonb[]", Storage::kText, kArray, false, -1, oid::kJsonb, 0, 'i'},
+    {oid::kJsonpath, "jsonpath", "jsonpath", Storage::kText, kUserDefined, false, -1, 0, oid::kJsonpathArray, 'i'},
+    {oid::kJsonpathArray, "_jsonpath", "jsonpath[]", Storage::kText, kArray, false, -1, oid::kJsonpath, 0, 'i'},
     {oid::kRegnamespace, "regnamespace", "regnamespace", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
     {oid::kRegrole, "regrole", "regrole", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
 };
@@ -102,7 +122,7 @@ const std::array<const TypeInfo*, kDirect>& by_oid() {
 }
 
 constexpr std::int32_t kHeaderSize = 4;  // VARHDRSZ: PostgreSQL counts it into the modifiers of varlena types
-constexpr std::int32_t kMaxTextLength = 10485760;
+constexpr std::int32_t kMaxTextLength = 10485760, kMaxBits = 8 * kMaxTextLength;
 constexpr std::int32_t kMaxPrecision = 1000, kMinScale = -1000, kMaxScale = 1000;
 constexpr std::int32_t kMaxTimePrecision = 6;
 
@@ -159,11 +179,12 @@ std::string interval_suffix(std::int32_t modifier) {
 
 SqlError invalid_modifier(std::string message) { return SqlError("22023", std::move(message)); }
 
-std::int32_t encode_length(std::string_view name, std::span<const std::int32_t> written) {
+std::int32_t encode_length(std::string_view name, std::span<const std::int32_t> written,
+                           std::int32_t longest = kMaxTextLength) {
   if (written.size() != 1) throw invalid_modifier("invalid type modifier");
   if (written[0] < 1) throw invalid_modifier(fmt::format("length for type {} must be at least 1", name));
-  if (written[0] > kMaxTextLength)
-    throw invalid_modifier(fmt::format("length for type {} cannot exceed {}", name, kMaxTextLength));
+  if (written[0] > longest)
+    throw invalid_modifier(fmt::format("length for type {} cannot exceed {}", name, longest));
   return written[0] + kHeaderSize;
 }
 
@@ -234,6 +255,11 @@ std::string format_type(Type type) {
     }
     case oid::kTime:
       return fmt::format("time({}) without time zone", type.modifier);
+    case oid::kTimetz:
+      return fmt::format("time({}) with time zone", type.modifier);
+    case oid::kBit:
+    case oid::kVarbit:
+      return fmt::format("{}({})", info->display_name, type.modifier);
     case oid::kTimestamp:
       return fmt::format("timestamp({}) without time zone", type.modifier);
     case oid::kTimestamptz:
@@ -256,6 +282,12 @@ std::int32_t encode_modifier(Oid type, std::span<const std::int32_t> written) {
       return encode_numeric_modifier(written);
     case oid::kTime:
       return encode_precision("TIME", "", written);
+    case oid::kTimetz:
+      return encode_precision("TIME", " WITH TIME ZONE", written);
+    case oid::kBit:
+      return encode_length("bit", written, kMaxBits) - kHeaderSize;
+    case oid::kVarbit:
+      return encode_length("varbit", written, kMaxBits) - kHeaderSize;
     case oid::kTimestamp:
       return encode_precision("TIMESTAMP", "", written);
     case oid::kTimestamptz:
