@@ -13,6 +13,7 @@
 #include "sql/column.h"
 #include "sql/error.h"
 #include "sql/evaluation_context.h"
+#include "sql/functions/sequence_calls.h"
 #include "sql/types/type.h"
 
 namespace redquel::executor {
@@ -43,7 +44,7 @@ struct SessionState {
   std::function<std::vector<sql::RunTimeParameter>()> run_time_parameters;
   /// set_config(): gives a parameter a value (nullopt: its default) and returns what SHOW says then. Throws as SET does.
   std::function<std::string(const std::string& name, const std::optional<std::string>& value, bool local)> set;
-  /// currval()/lastval() and the like live here in later capabilities.
+  sql::SessionSequences sequences;
 };
 
 class PreparedPlan;  // planner artefacts of one statement, defined in engine.cc

@@ -14,6 +14,7 @@
 #include "planner/explain/explain.h"
 #include "sql/catalog/catalog.h"
 #include "sql/evaluation_context.h"
+#include "sql/functions/sequence_calls.h"
 
 namespace redquel::executor {
 
@@ -70,6 +71,7 @@ class ExecutionContext {
   bool is_known_cheap(const void* node) const;
   void remember_cheap(const void* node);
 
+  sql::SessionSequences* sequences = nullptr;  // the session's
   std::size_t work_mem = 64u << 20;
   ReadLimits limits;
   std::size_t max_written_rows = 100'000;

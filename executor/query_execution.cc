@@ -126,6 +126,7 @@ class QueryRun {
     evaluation.transaction_timestamp = evaluation.statement_timestamp = timestamp_;
     catalog_ = catalog;
     context_.emplace(engine_.shared(), engine_.bulk(), catalog, std::move(evaluation));
+    context_->sequences = &session_.sequences;
     context_->work_mem = session_.work_mem;
     context_->max_written_rows = engine_.limits().statement_rows;
     context_->cheapness = &engine_.cheapness();

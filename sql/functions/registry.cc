@@ -5,6 +5,7 @@
 #include "sql/functions/families.h"
 #include "sql/functions/function.h"
 #include "sql/functions/lift.h"
+#include "sql/functions/sequence_calls.h"
 
 namespace redquel::sql {
 namespace {
@@ -45,6 +46,7 @@ const NamedTable<ScalarFunction>& functions() {
       to_char_functions(),
       system_functions(),
       catalog_functions(),
+      sequence_functions(),
       array_functions(),
   });
   return table;
