@@ -24,6 +24,7 @@ CatalogDraft::CatalogDraft(const LoadedCatalog& loaded, const SessionState& sess
       first_oid_(loaded.next_oid) {
   for (const auto& [oid, table] : state_.tables) committed_tables_.insert(oid);
   for (const auto& [oid, sequence] : state_.sequences) committed_sequences_.insert(oid);
+  for (const auto& [oid, view] : state_.views) committed_views_.insert(oid);
 }
 
 sql::Oid CatalogDraft::new_oid() { return next_oid_++; }
@@ -52,6 +53,12 @@ void CatalogDraft::put(sql::TableDef table) {
 void CatalogDraft::put(sql::SequenceDef sequence) {
   sequences_.insert(sequence.oid);
   state_.sequences.insert_or_assign(sequence.oid, std::move(sequence));
+}
+
+void CatalogDraft::put(sql::ViewDef view) {
+  views_.insert(view.oid);
+  const sql::Oid oid = view.oid;
+  state_.views[oid] = std::make_shared<const sql::ViewDef>(std::move(view));
 }
 
 void CatalogDraft::put(sql::SchemaDef schema) {
@@ -90,6 +97,11 @@ void CatalogDraft::drop_sequence(sql::Oid oid) {
   state_.sequences.erase(found);
 }
 
+void CatalogDraft::drop_view(sql::Oid oid) {
+  views_.insert(oid);
+  state_.views.erase(oid);
+}
+
 void CatalogDraft::drop_schema(const std::string& name) {
   std::erase_if(change_.schemas, [&](const sql::SchemaDef& schema) { return schema.name == name; });
   change_.dropped_schemas.push_back(name);
@@ -122,6 +134,13 @@ CatalogChange CatalogDraft::take_change() {
       change_.sequences.push_back(found->second);
     } else if (committed_sequences_.contains(oid)) {
       change_.dropped_sequences.push_back(oid);
+    }
+  }
+  for (sql::Oid oid : views_) {
+    if (const auto view = state_.find_view(oid)) {
+      change_.views.push_back(*view);
+    } else if (committed_views_.contains(oid)) {
+      change_.dropped_views.push_back(oid);
     }
   }
   if (next_oid_ != first_oid_) change_.next_oid = next_oid_;

@@ -48,6 +48,9 @@ LoadedCatalog decode_catalog(const Replies& replies) {
     } else if (field.starts_with("sequence:")) {
       sql::SequenceDef sequence = sql::decode_sequence(value);
       snapshot->sequences.emplace(sequence.oid, std::move(sequence));
+    } else if (field.starts_with("view:")) {
+      auto view = std::make_shared<sql::ViewDef>(sql::decode_view(value));
+      snapshot->views.emplace(view->oid, std::move(view));
     } else if (field.starts_with("schema:") && value == kDropped) {
       snapshot->schemas.erase(std::string(field.substr(7)));
     } else if (field.starts_with("schema:")) {
@@ -162,6 +165,10 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   for (const sql::SequenceDef& sequence : change.sequences) {
     definitions.emplace_back("sequence:" + std::to_string(sequence.oid), sql::encode_sequence(sequence));
   }
+  for (const sql::ViewDef& view : change.views) {
+    definitions.emplace_back("view:" + std::to_string(view.oid), sql::encode_view(view));
+  }
+  for (sql::Oid oid : change.dropped_views) dropped.push_back("view:" + std::to_string(oid));
   for (const sql::SchemaDef& schema : change.schemas) definitions.emplace_back("schema:" + schema.name, sql::encode_schema(schema));
   for (const std::string& schema : change.dropped_schemas) {
     if (schema == "public") {
@@ -201,8 +208,9 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
 }  // namespace
 
 bool CatalogChange::empty() const {
-  return tables.empty() && dropped_tables.empty() && sequences.empty() && dropped_sequences.empty() && schemas.empty() &&
-         dropped_schemas.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty();
+  return tables.empty() && dropped_tables.empty() && sequences.empty() && dropped_sequences.empty() && views.empty() &&
+         dropped_views.empty() && schemas.empty() &&
+         dropped_schemas.empty() && reserved_prefixes.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty();
 }
 
 asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters) {

@@ -9,6 +9,7 @@
 #include "planner/bind/bind_type.h"
 #include "planner/bind/missing_name.h"
 #include "planner/bind/name_lookup.h"
+#include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
@@ -108,12 +109,16 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
   const ColumnName name = split_column_name(state_, column.names, column.star, offset);
   if (column.star) throw sql::not_supported("whole-row reference", offset);
   if (name.relation.empty()) {
-    if (const auto found = find_column(level_, name.column, offset)) return use(found->value, *found->level, offset);
+    if (const auto found = find_column(level_, name.column, offset)) {
+      if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column);
+      return use(found->value, *found->level, offset);
+    }
     if (find_relation(state_, level_, {}, name.column, offset)) throw sql::not_supported("whole-row reference", offset);
   } else {
     const auto found = find_relation(state_, level_, name.schema, name.relation, offset);
     if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
     if (const ExpressionPtr value = find_in_relation(*found->relation, name.column, offset)) {
+      if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column);
       return use(value, *found->level, offset);
     }
   }

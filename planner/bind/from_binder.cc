@@ -6,10 +6,12 @@
 
 #include "planner/bind/column_name.h"
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
 #include "planner/bind/relation_lookup.h"
 #include "planner/bind/subquery_placement.h"
+#include "planner/bind/view_query.h"
 #include "planner/bind/with.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
@@ -97,7 +99,15 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
     relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, nullptr, table.alias);
   } else {
     const FoundTable found = find_from_table(name);
-    if (found.table) {
+    if (state_.names != nullptr) state_.names->relations[&name] = found.oid();
+    if (found.view) {
+      part.plan = bind_view(state_, *found.view);
+      auto view = std::make_shared<Relation>(Relation{.name = name.name, .view = found.view});
+      for (const LogicalColumn& column : part.plan->columns) view->columns.push_back({column.name, reference(column)});
+      apply_alias(*view, table.alias);
+      level_.range_table.push_back(view);
+      relation = view;
+    } else if (found.table) {
       part.plan = scan_table(state_, found.table, table.alias ? table.alias->name : name.name);
       relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, found.table, table.alias);
     } else {

@@ -12,7 +12,10 @@ BoundQuery bind_query(BindState& state, QueryLevel* outer, WithItem* with, const
                       bool keep_unknowns) {
   sql::check_stack_depth();
   state.count_query();
-  if (select.into) throw sql::not_supported("SELECT INTO", state.position(select.into->relation.offset));
+  const bool is_outermost = outer == nullptr && with == nullptr;
+  if (select.into && !(is_outermost && state.settings.into)) {
+    throw sql::SqlError("42601", "SELECT ... INTO is not allowed here").at(state.position(select.into->relation.offset));
+  }
   if (!select.locking.empty()) throw sql::not_supported("FOR UPDATE", state.position(select.offset));
   const WithScope scope(state, outer, with, select.with);
   if (select.set_operator != ast::SetOperator::kNone)
