@@ -137,20 +137,30 @@ struct InsertColumn {
 struct BoundCheck {
   std::string name;
   sql::ExpressionPtr condition;  // over the new row: column ids are those of `new_row`
+  std::string view = {};         // not empty: WITH CHECK OPTION of this view; NULL is no then
+};
+struct Assignment {
+  std::int16_t number;
+  sql::ExpressionPtr value;  // over the source's columns, in the column's type
+};
+/// ON CONFLICT DO UPDATE. The source gives the proposed row joined with the row that is there.
+template <class Column>
+struct ConflictUpdate {
+  std::vector<Column> old_row;          // in the source: the target's live columns in order, then the hidden key; NULLs: there is none
+  std::vector<Assignment> assignments;  // over the source's columns
+  sql::ExpressionPtr condition;         // WHERE, over the source's columns; null: none
 };
 struct LogicalInsert {
   std::shared_ptr<const sql::TableDef> table;
   LogicalPtr source;
   std::vector<InsertColumn> columns;       // every live column of the table, in order
   std::vector<LogicalColumn> new_row;      // ids under which checks and RETURNING see the new row, parallel to `columns`
+  std::vector<Assignment> generated;       // generated columns, over `new_row`
   std::vector<BoundCheck> checks;
   std::vector<sql::ExpressionPtr> returning;  // over `new_row`; parallel to `Logical::columns`
-  enum class OnConflict : std::uint8_t { kError, kNothing } on_conflict = OnConflict::kError;
+  enum class OnConflict : std::uint8_t { kError, kNothing, kUpdate } on_conflict = OnConflict::kError;
   std::optional<std::vector<std::int16_t>> conflict_columns;
-};
-struct Assignment {
-  std::int16_t number;
-  sql::ExpressionPtr value;  // over the source's columns, in the column's type
+  std::optional<ConflictUpdate<LogicalColumn>> conflict_update;  // kUpdate
 };
 struct LogicalUpdate {
   std::shared_ptr<const sql::TableDef> table;
@@ -158,6 +168,7 @@ struct LogicalUpdate {
   std::vector<LogicalColumn> old_row;      // the target's live columns in the source, in order (hidden key last when there is one)
   std::vector<Assignment> assignments;
   std::vector<LogicalColumn> new_row;
+  std::vector<Assignment> generated;       // generated columns, over `new_row`
   std::vector<BoundCheck> checks;
   std::vector<sql::ExpressionPtr> returning;  // over `new_row` (and other columns of the source)
 };

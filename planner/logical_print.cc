@@ -169,7 +169,9 @@ std::string label(const Logical& node, const LogicalInsert& insert) {
                           column.value ? text(column.value) : fmt::format("sequence {}", column.sequence));
   }
   return fmt::format("Insert {} [{}]{}{}", insert.table->name, values,
-                     insert.on_conflict == LogicalInsert::OnConflict::kNothing ? " on conflict do nothing" : "",
+                     insert.on_conflict == LogicalInsert::OnConflict::kNothing  ? " on conflict do nothing"
+                     : insert.on_conflict == LogicalInsert::OnConflict::kUpdate ? " on conflict do update"
+                                                                                 : "",
                      checks_and_returning(insert.checks, insert.returning, node.columns));
 }
 std::string label(const Logical& node, const LogicalUpdate& update) {

@@ -220,17 +220,20 @@ struct PhysicalInsert {
   std::shared_ptr<const sql::TableDef> table;
   PhysicalPlan source;
   std::vector<InsertColumn> columns;          // every live column; values over the source's columns
+  std::vector<Assignment> generated;          // generated columns, over the new row
   std::vector<BoundCheck> checks;             // over the new row
   std::vector<sql::ExpressionPtr> returning;  // over the new row
   bool has_returning = false;
   LogicalInsert::OnConflict on_conflict = LogicalInsert::OnConflict::kError;
   std::optional<std::vector<std::int16_t>> conflict_columns;
+  std::optional<ConflictUpdate<std::size_t>> conflict_update;
 };
 struct PhysicalUpdate {
   std::shared_ptr<const sql::TableDef> table;
   PhysicalPlan source;
   std::vector<std::size_t> old_row;           // positions in the source: live columns in order, then the hidden key if there is one
   std::vector<Assignment> assignments;        // values over the source's columns
+  std::vector<Assignment> generated;          // generated columns, over the new row followed by the source's columns
   std::vector<BoundCheck> checks;             // over the new row followed by the source's columns
   std::vector<sql::ExpressionPtr> returning;  // over the new row followed by the source's columns
   bool has_returning = false;

@@ -58,7 +58,8 @@ std::size_t WriteUnit::insert_row(const TablePtr& table, std::span<const sql::Da
   change.table = table_number(table, nullptr, {});
   change.new_image = tables_[change.table].encoder.encode(row, words_);
   change.skip_if_exists = conflict.skip;
-  if (conflict.skip) {
+  change.run_again_if_exists = conflict.run_again;
+  if (conflict.skip || conflict.run_again) {
     if (conflicts_.empty() || conflicts_.back().columns != conflict.columns) conflicts_.push_back(conflict);
     change.conflict = static_cast<std::uint32_t>(conflicts_.size() - 1);
   }
@@ -217,7 +218,11 @@ SqlError WriteUnit::violation_error(const Violation& violation) const {
 }
 
 bool WriteUnit::may_skip(const Change& change, const Violation& violation) const {
-  if (!change.skip_if_exists) return false;
+  return change.skip_if_exists && is_expected(change, violation);
+}
+
+/// Is it the conflict that the insert's ON CONFLICT names?
+bool WriteUnit::is_expected(const Change& change, const Violation& violation) const {
   const auto& wanted = conflicts_[change.conflict].columns;
   if (!wanted) return true;
   const RowEncoder& encoder = tables_[change.table].encoder;
@@ -284,6 +289,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     });
     for (const Violation& violation : violations) {
       Change& change = changes_[violation.change];
+      if (change.run_again_if_exists && is_expected(change, violation)) co_return WriteStatus::kConflict;
       if (!may_skip(change, violation)) throw violation_error(violation);
       change.skipped = true;
     }

@@ -34,6 +34,8 @@ struct WriteOptions {
 /// What an insert does when a row with the same key or unique value exists.
 struct InsertConflict {
   bool skip = false;  // ON CONFLICT DO NOTHING
+  /// Instead of skipping, the unit ends in kConflict: the row came after the statement had looked for it (ON CONFLICT DO UPDATE).
+  bool run_again = false;
   /// Skips only because of this unique key (or primary key); other violations stay errors. Absent: any.
   std::optional<std::vector<std::int16_t>> columns;
 };
@@ -88,7 +90,7 @@ class WriteUnit {
   /// One field that must still hold what was read; null: must be absent.
   struct Change {
     Kind kind;
-    bool skip_if_exists = false, skipped = false;
+    bool skip_if_exists = false, run_again_if_exists = false, skipped = false;
     std::uint32_t table = 0;
     std::uint32_t shape = 0;     // of the checks: which fields are compared
     std::uint32_t expected = 0;  // in words_: parallel to the shape's fields
@@ -129,6 +131,7 @@ class WriteUnit {
   bool mark_changed(Table& table, const RowImage& image);
   std::vector<sql::Datum> column_values(const Change& change, std::span<const std::size_t> positions) const;
   sql::SqlError violation_error(const Violation& violation) const;
+  bool is_expected(const Change& change, const Violation& violation) const;
   bool may_skip(const Change& change, const Violation& violation) const;
   Violation violation_of(std::size_t change, std::optional<std::size_t> structure) const;
 

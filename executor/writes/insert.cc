@@ -1,11 +1,23 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "executor/operators/sequence_evaluation.h"
 #include "executor/storage/sequences.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
+#include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
 
 namespace {
+
+template <class Integer>
+Integer narrow(std::int64_t number, std::string_view type) {
+  if (std::in_range<Integer>(number)) return static_cast<Integer>(number);
+  throw sql::SqlError("22003", fmt::format("{} out of range", type));
+}
 
 class InsertOperator final : public WriteOperator {
  public:
@@ -21,13 +33,17 @@ class InsertOperator final : public WriteOperator {
     batch.rows = source.rows;
     for (const planner::InsertColumn& column : insert_.columns) {
       sql::ColumnPtr values;
-      if (column.value) {
+      if (column.value && calls_sequences({&column.value, 1})) {
+        std::vector<sql::ColumnPtr> evaluated = co_await evaluate_with_sequences({&column.value, 1}, source, context_);
+        values = std::move(evaluated[0]);
+      } else if (column.value) {
         values = sql::evaluate(*column.value, source, context_.evaluation());
       } else {
         values = co_await next_values(column, source.rows);
       }
       batch.columns.push_back(std::move(values));
     }
+    compute_generated(*insert_.table, insert_.generated, batch);
     std::vector<std::size_t> positions(batch.columns.size());
     for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
     std::vector<std::vector<sql::Datum>> rows = rows_of(batch, positions);
@@ -44,12 +60,13 @@ class InsertOperator final : public WriteOperator {
     auto found = context_.catalog()->sequences.find(column.sequence);
     if (found == context_.catalog()->sequences.end()) throw StaleCatalog{};
     std::vector<std::int64_t> numbers = co_await allocate(context_.redis(), found->second, count, counters());
+    if (!numbers.empty()) context_.sequences->note(column.sequence, numbers.back());
     auto values = std::make_shared<sql::Column>(type);
     values->reserve(count);
     for (std::int64_t number : numbers) {
       switch (type.oid) {
-        case sql::oid::kInt2: values->append(static_cast<std::int16_t>(number)); break;
-        case sql::oid::kInt4: values->append(static_cast<std::int32_t>(number)); break;
+        case sql::oid::kInt2: values->append(narrow<std::int16_t>(number, "smallint")); break;
+        case sql::oid::kInt4: values->append(narrow<std::int32_t>(number, "integer")); break;
         default: values->append(number); break;
       }
     }
@@ -88,6 +105,7 @@ class InsertOperator final : public WriteOperator {
 }  // namespace
 
 OperatorPtr make_insert(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context) {
+  if (insert.conflict_update) return make_upsert(node, insert, context);
   return std::make_unique<InsertOperator>(node, insert, context);
 }
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "executor/operators/sequence_evaluation.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
 #include "sql/expressions/evaluate.h"
@@ -18,7 +21,19 @@ class UpdateOperator final : public WriteOperator {
     batch.rows = source.rows;
     for (std::size_t i = 0; i < table.columns.size(); ++i) batch.columns.push_back(source.columns[update_.old_row[i]]);
     for (const planner::Assignment& assignment : update_.assignments) {
-      batch.columns[table.position(assignment.number)] = sql::evaluate(*assignment.value, source, context_.evaluation());
+      sql::ColumnPtr& target = batch.columns[table.position(assignment.number)];
+      if (calls_sequences({&assignment.value, 1})) {
+        std::vector<sql::ColumnPtr> evaluated = co_await evaluate_with_sequences({&assignment.value, 1}, source, context_);
+        target = std::move(evaluated[0]);
+      } else {
+        target = sql::evaluate(*assignment.value, source, context_.evaluation());
+      }
+    }
+    if (!update_.generated.empty()) {
+      sql::Batch whole = batch;
+      whole.columns.insert(whole.columns.end(), source.columns.begin(), source.columns.end());
+      compute_generated(table, update_.generated, whole);
+      std::copy_n(whole.columns.begin(), batch.columns.size(), batch.columns.begin());
     }
     std::vector<std::size_t> positions(table.columns.size());
     for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;

@@ -31,6 +31,13 @@ asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
   co_return std::nullopt;
 }
 
+void WriteOperator::compute_generated(const sql::TableDef& table, const std::vector<planner::Assignment>& generated, sql::Batch& batch) {
+  // None of them reads another.
+  for (const planner::Assignment& assignment : generated) {
+    batch.columns[table.position(assignment.number)] = sql::evaluate(*assignment.value, batch, context_.evaluation());
+  }
+}
+
 void WriteOperator::check_rows(const sql::TableDef& table, const std::vector<planner::BoundCheck>& checks, const sql::Batch& batch,
                                const std::vector<std::vector<sql::Datum>>& rows) {
   const sql::SessionSettings& settings = *context_.evaluation().settings;
@@ -38,7 +45,9 @@ void WriteOperator::check_rows(const sql::TableDef& table, const std::vector<pla
   for (const planner::BoundCheck& check : checks) {
     sql::ColumnPtr result = sql::evaluate(*check.condition, batch, context_.evaluation());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (!result->is_null(i) && !result->get<bool>(i)) throw check_violation(table, check.name, rows[i], settings);
+      const bool holds = !result->is_null(i) && result->get<bool>(i);
+      if (!check.view.empty() && !holds) throw check_option_violation(table, check.view, rows[i], settings);
+      if (check.view.empty() && !result->is_null(i) && !result->get<bool>(i)) throw check_violation(table, check.name, rows[i], settings);
     }
   }
 }

@@ -22,6 +22,8 @@ class WriteOperator : public Operator {
   /// After the unit was applied: RETURNING rows, in order, and the number of rows that count.
   virtual void finish() = 0;
 
+  /// Puts the generated columns into new rows. `batch` is what they are bound over; its first columns are the table's.
+  void compute_generated(const sql::TableDef& table, const std::vector<planner::Assignment>& generated, sql::Batch& batch);
   /// NOT NULL and CHECK of new rows. `rows` are parallel to the batch over which the checks are bound.
   void check_rows(const sql::TableDef& table, const std::vector<planner::BoundCheck>& checks, const sql::Batch& batch,
                   const std::vector<std::vector<sql::Datum>>& rows);

@@ -8,6 +8,8 @@ namespace redquel::executor {
 /// INSERT, UPDATE and DELETE: the source is read to its end, the changes of all rows are one write unit, and only when it is in
 /// Redis the RETURNING rows are given. Throws SqlError 23502, 23505, 23514, 54000; WriteConflict and StaleCatalog for the engine.
 OperatorPtr make_insert(const planner::PhysicalNode&, const planner::PhysicalInsert&, ExecutionContext&);
+/// INSERT … ON CONFLICT DO UPDATE; 21000 for a row that is met twice.
+OperatorPtr make_upsert(const planner::PhysicalNode&, const planner::PhysicalInsert&, ExecutionContext&);
 OperatorPtr make_update(const planner::PhysicalNode&, const planner::PhysicalUpdate&, ExecutionContext&);
 OperatorPtr make_delete(const planner::PhysicalNode&, const planner::PhysicalDelete&, ExecutionContext&);
 

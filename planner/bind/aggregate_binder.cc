@@ -43,6 +43,9 @@ void check_aggregate_allowed(const QueryLevel& level, std::optional<std::uint32_
     case Clause::kDefault:
       place = "DEFAULT expressions";
       break;
+    case Clause::kGenerated:
+      place = "column generation expressions";
+      break;
     default:
       place = clause_name(level.clause);
       break;

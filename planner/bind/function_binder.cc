@@ -41,6 +41,8 @@ std::string_view set_returning_place(Clause clause) {
       return "check constraints";
     case Clause::kDefault:
       return "DEFAULT expressions";
+    case Clause::kGenerated:
+      return "column generation expressions";
     default:
       return clause_name(clause);
   }

@@ -42,6 +42,8 @@ std::string_view clause_name(Clause clause) {
       return "CHECK";
     case Clause::kDefault:
       return "DEFAULT";
+    case Clause::kGenerated:
+      return "GENERATED";
   }
   return "";
 }

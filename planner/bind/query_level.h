@@ -34,6 +34,7 @@ enum class Clause : std::uint8_t {
   kReturning,
   kCheck,
   kDefault,
+  kGenerated,
 };
 /// As messages call it: "ORDER BY", "JOIN/ON".
 std::string_view clause_name(Clause);
@@ -50,6 +51,7 @@ struct Relation {
   bool aliased = false;
   bool is_join = false;
   std::shared_ptr<const sql::TableDef> table;  // null: not a table; else `columns` is parallel to its columns
+  std::shared_ptr<const sql::ViewDef> view;    // null: not a view; else `columns` is parallel to its columns
   std::string system_schema, system_name;      // of a system table
   std::vector<RelationColumn> columns;
 };

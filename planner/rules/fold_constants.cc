@@ -41,6 +41,10 @@ class ExpressionChanger {
   void operator()(LogicalDistinct& n) const { all(n.on); }
   void operator()(LogicalInsert& n) const {
     for (InsertColumn& column : n.columns) one(column.value);
+    if (n.conflict_update) {
+      for (Assignment& assignment : n.conflict_update->assignments) one(assignment.value);
+      one(n.conflict_update->condition);
+    }
     row(n);
   }
   void operator()(LogicalUpdate& n) const {
@@ -58,6 +62,7 @@ class ExpressionChanger {
   }
   template <class Write>
   void row(Write& n) const {
+    for (Assignment& assignment : n.generated) one(assignment.value);
     for (BoundCheck& check : n.checks) one(check.condition);
     all(n.returning);
   }
