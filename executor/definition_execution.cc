@@ -1,3 +1,4 @@
+#include "executor/create_table_as.h"
 #include "executor/ddl/ddl.h"
 #include "executor/query_execution.h"
 #include "parser/parse.h"
@@ -44,12 +45,13 @@ class DefinitionExecution final : public Execution {
 }  // namespace
 
 bool is_definition(const ast::Statement& statement) {
-  return std::visit(
+  return is_create_table_as(statement) || std::visit(
       []<class Statement>(const Statement&) { return Definition<Statement> || std::is_same_v<Statement, ast::Vacuum>; },
       statement.node);
 }
 
 std::unique_ptr<Execution> make_definition_execution(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
+  if (is_create_table_as(*prepared->statement)) return make_create_table_as(engine, std::move(prepared), session);
   return std::make_unique<DefinitionExecution>(engine, std::move(prepared), session);
 }
 

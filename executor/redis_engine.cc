@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "executor/create_table_as.h"
 #include "executor/query_execution.h"
 #include "executor/storage/catalog_store.h"
 #include "parser/parse.h"
@@ -103,6 +104,7 @@ planner::ExplainOptions explain_options(const ast::Explain& explain) {
 
 bool is_query(const ast::Statement& statement) {
   const auto& node = statement.node;
+  if (is_create_table_as(statement)) return false;
   return std::holds_alternative<ast::Select>(node) || std::holds_alternative<ast::Insert>(node) ||
          std::holds_alternative<ast::Update>(node) || std::holds_alternative<ast::Delete>(node);
 }

@@ -109,6 +109,9 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
     case RelationKind::kSequence:
       throw SqlError("42809", fmt::format("cannot create index on relation \"{}\"", statement.relation.name))
           .detail("This operation is not supported for sequences.");
+    case RelationKind::kView:
+      throw SqlError("42809", fmt::format("cannot create index on relation \"{}\"", statement.relation.name))
+          .detail("This operation is not supported for views.");
     default:
       break;
   }
