@@ -11,14 +11,9 @@ namespace redquel::server {
 
 namespace ast = parser::ast;
 
-namespace {
-
-/// The error of a text that the client never wrote: its position means nothing.
 sql::SqlError without_position(const sql::SqlError& error) {
   return sql::SqlError(error.sqlstate(), error.message()).detail(error.detail()).hint(error.hint());
 }
-
-}  // namespace
 
 const PreparedStatementPtr& SessionStatements::find_statement(const std::string& name) const {
   const auto found = statements_.find(name);

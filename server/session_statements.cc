@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <deque>
+#include <iterator>
+
 #include "parser/parse.h"
 #include "sql/error.h"
 
@@ -16,11 +19,11 @@ bool holds_any(const decltype(ast::Statement::node)& node) {
   return (std::holds_alternative<Types>(node) || ...);
 }
 
+}  // namespace
+
 sql::SqlError outside_block(std::string_view construct) {
   return sql::SqlError("25P01", fmt::format("{} can only be used in transaction blocks", construct));
 }
-
-}  // namespace
 
 /// What was asked for happens at the first `next`; EXECUTE then hands on to the run of the prepared statement.
 class SessionStatements::Run final : public executor::Execution {
@@ -29,6 +32,11 @@ class SessionStatements::Run final : public executor::Execution {
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (inner_) co_return co_await inner_->next();
+    if (!fetched_.empty()) {
+      sql::Batch batch = std::move(fetched_.front());
+      fetched_.pop_front();
+      co_return batch;
+    }
     if (acted_) co_return std::nullopt;
     acted_ = true;
     const auto& node = prepared_->statement->node;
@@ -41,10 +49,25 @@ class SessionStatements::Run final : public executor::Execution {
       tag_ = "PREPARE";
       co_return std::nullopt;
     }
+    if (std::holds_alternative<ast::DeclareCursor>(node)) {
+      co_await owner_.declare_cursor(prepared_);
+      tag_ = "DECLARE CURSOR";
+      co_return std::nullopt;
+    }
+    if (const auto* fetch = std::get_if<ast::Fetch>(&node)) {
+      cursor_ = fetch->cursor;
+      std::vector<sql::Batch> batches = owner_.fetch(*fetch, tag_);
+      fetched_.assign(std::make_move_iterator(batches.begin()), std::make_move_iterator(batches.end()));
+      co_return co_await next();
+    }
     co_return act(node);
   }
 
   std::string command_tag() const override { return inner_ ? inner_->command_tag() : tag_; }
+  sql::ColumnPtr named(const sql::ColumnPtr& column) const override {
+    if (inner_) return inner_->named(column);
+    return cursor_.empty() ? column : owner_.find_cursor(cursor_).run().named(column);
+  }
 
  private:
   std::optional<sql::Batch> act(const decltype(ast::Statement::node)& node) {
@@ -74,13 +97,15 @@ class SessionStatements::Run final : public executor::Execution {
   SessionStatements& owner_;
   PreparedStatementPtr prepared_;
   std::unique_ptr<executor::Execution> inner_;
+  std::deque<sql::Batch> fetched_;
+  std::string cursor_;  // of FETCH
   bool acted_ = false;
   std::string tag_;
 };
 
 bool SessionStatements::handles(const ast::Statement& statement) {
   return holds_any<ast::SetVariable, ast::ShowVariable, ast::Discard, ast::Transaction, ast::SetConstraints,
-                   ast::Prepare, ast::Execute, ast::Deallocate, ast::ClosePortal, ast::Unlisten>(statement.node);
+                   ast::Prepare, ast::Execute, ast::Deallocate, ast::DeclareCursor, ast::Fetch, ast::ClosePortal, ast::Unlisten>(statement.node);
 }
 
 PreparedStatementPtr SessionStatements::prepare(SourceText source,
@@ -99,6 +124,11 @@ PreparedStatementPtr SessionStatements::prepare(SourceText source,
     const PreparedStatementPtr& target = find_statement(execute->name);
     prepared->columns = target->columns;
     prepared->returns_rows = target->returns_rows;
+  } else if (const auto* fetch = std::get_if<ast::Fetch>(&statement->node); fetch != nullptr && !fetch->move) {
+    const Cursor& cursor = find_cursor(fetch->cursor);
+    prepared->columns = cursor.query->columns;
+    prepared->returns_rows = true;
+    prepared->binary = cursor.binary;
   }
   prepared->statement = std::move(statement);
   return prepared;
@@ -180,10 +210,11 @@ sql::Batch SessionStatements::show(const ast::ShowVariable& show) const {
 
 std::string SessionStatements::discard(const ast::Discard& discard, const executor::Execution* running) {
   switch (discard.target) {
-    // The engine's plans follow the catalog by themselves; there are no temporary tables and no cached sequences.
+    // The engine's plans follow the catalog by themselves; there are no temporary tables.
     case ast::DiscardTarget::kPlans:
       return "DISCARD PLANS";
     case ast::DiscardTarget::kSequences:
+      state_.sequences = {};
       return "DISCARD SEQUENCES";
     case ast::DiscardTarget::kTemporary:
       return "DISCARD TEMP";
@@ -192,6 +223,8 @@ std::string SessionStatements::discard(const ast::Discard& discard, const execut
   }
   std::erase_if(portals_, [&](const auto& entry) { return entry.second->execution.get() != running; });
   std::erase_if(statements_, [](const auto& entry) { return !entry.first.empty(); });
+  cursors_.clear();
+  state_.sequences = {};
   parameters_.reset_all();
   return "DISCARD ALL";
 }
@@ -242,7 +275,9 @@ std::string SessionStatements::deallocate(const ast::Deallocate& deallocate) {
 }
 
 std::string SessionStatements::close_portal(const ast::ClosePortal& close, const executor::Execution* running) {
+  if (cursors_.erase(close.name) > 0) return "CLOSE CURSOR";
   if (close.name.empty()) {
+    cursors_.clear();
     std::erase_if(portals_, [&](const auto& entry) { return entry.second->execution.get() != running; });
     return "CLOSE CURSOR ALL";
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/engine.h"
+#include "server/cursor.h"
 #include "server/portal.h"
 #include "server/prepared_statement.h"
 #include "server/run_time_parameters.h"
@@ -13,7 +14,7 @@
 namespace redquel::server {
 
 /// The statements that concern the session itself and never reach the engine: SET, SHOW, RESET, DISCARD, transactions,
-/// PREPARE, EXECUTE, DEALLOCATE, CLOSE. They run as Executions like any other statement, in both protocols.
+/// PREPARE, EXECUTE, DEALLOCATE, DECLARE, FETCH, MOVE, CLOSE. They run as Executions like any other statement, in both protocols.
 class SessionStatements {
  public:
   /// Everything passed belongs to the session and outlives this object.
@@ -55,11 +56,23 @@ class SessionStatements {
   asio::awaitable<std::vector<sql::Datum>> evaluate_row(std::string text);
   const PreparedStatementPtr& find_statement(const std::string& name) const;
 
+  // DECLARE, FETCH and MOVE: session_cursors.cc.
+  asio::awaitable<void> declare_cursor(PreparedStatementPtr outer);
+  std::vector<sql::Batch> fetch(const parser::ast::Fetch& fetch, std::string& tag);
+  /// 34000
+  const Cursor& find_cursor(const std::string& name) const;
+
   RunTimeParameters& parameters_;
   PreparedStatements& statements_;
   Portals& portals_;
   executor::SessionState& state_;
   executor::Engine* engine_ = nullptr;
+  Cursors cursors_;
 };
+
+/// 25P01 "… can only be used in transaction blocks".
+sql::SqlError outside_block(std::string_view construct);
+/// The error of a text that the client never wrote: its position means nothing.
+sql::SqlError without_position(const sql::SqlError& error);
 
 }  // namespace redquel::server

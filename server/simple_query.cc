@@ -45,7 +45,7 @@ asio::awaitable<void> Session::run_simple(SourceText source, std::string text,
   executor::DeclaredParameters no_parameters;
   portal.statement =
       co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(no_parameters));
-  portal.result_formats.assign(portal.statement->columns.size(), 0);
+  portal.result_formats.assign(portal.statement->columns.size(), portal.statement->binary ? 1 : 0);
   co_await run_portal(portal, 0, portal.statement->returns_rows);
 }
 
