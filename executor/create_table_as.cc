@@ -51,7 +51,7 @@ class CreateTableAsExecution final : public Execution {
     const planner::BoundStatement bound = planner::bind(*parts.query, *catalog, {}, settings);
     const std::string query = parser::to_sql(*parts.query, uses.names_in(*catalog), parser::QueryLayout::kCompact);
 
-    DdlContext context{engine_.shared(), engine_.bulk(), session_};
+    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home()};
     sql::Oid made = 0;
     std::string target;
     const MakeDraft make = [&](CatalogDraft& draft) {
@@ -134,8 +134,8 @@ class CreateTableAsExecution final : public Execution {
 
   asio::awaitable<void> fill(std::string text) {
     auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
-    std::vector<sql::Type> no_types;
-    PreparedPtr insert = co_await engine_.prepare(std::move(text), std::move(statement), std::move(no_types), session_);
+    DeclaredParameters no_parameters_allowed;
+    PreparedPtr insert = co_await engine_.prepare(std::move(text), std::move(statement), std::move(no_parameters_allowed), session_);
     std::vector<sql::Datum> no_parameters;
     const std::unique_ptr<Execution> run = engine_.execute(std::move(insert), std::move(no_parameters), session_);
     while (co_await run->next()) continue;

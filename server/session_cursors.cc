@@ -34,7 +34,7 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
   cursor->scrolls = declare.scroll.value_or(true);
   std::string text = parser::to_sql(*declare.query);
   auto query = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
-  std::vector<sql::Type> no_types;
+  executor::DeclaredParameters no_types;
   SourceText source;
   std::optional<sql::SqlError> failure;
   try {
