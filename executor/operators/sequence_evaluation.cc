@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/storage/sequences.h"
+#include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/sequence_calls.h"
 
@@ -62,6 +63,7 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
 /// Evaluates until every call is answered.
 asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_once(std::span<const sql::ExpressionPtr> expressions, const sql::Batch& batch,
                                                            ExecutionContext& context) {
+  if (context.sequences == nullptr) throw sql::not_supported("a sequence function in this place");
   SequenceCalls calls(*context.sequences);
   while (true) {
     std::vector<sql::ColumnPtr> columns;

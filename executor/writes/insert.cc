@@ -60,7 +60,7 @@ class InsertOperator final : public WriteOperator {
     auto found = context_.catalog()->sequences.find(column.sequence);
     if (found == context_.catalog()->sequences.end()) throw StaleCatalog{};
     std::vector<std::int64_t> numbers = co_await allocate(context_.redis(), found->second, count, counters());
-    if (!numbers.empty()) context_.sequences->note(column.sequence, numbers.back());
+    if (!numbers.empty() && context_.sequences != nullptr) context_.sequences->note(column.sequence, numbers.back());
     auto values = std::make_shared<sql::Column>(type);
     values->reserve(count);
     for (std::int64_t number : numbers) {
