@@ -17,6 +17,8 @@ class DefinitionExecution final : public Execution {
       : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
+    std::vector<sql::Oid> any_table;
+    co_await wait_while_exclusive(engine_.shared(), std::move(any_table));
     DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home()};
     co_await std::visit([&](const auto& statement) { return run_one(context, statement); }, prepared_->statement->node);
     co_await engine_.reload_catalog();

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <deque>
 
+#include "executor/copy/copy_source.h"
 #include "executor/operators/make_operator.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/functions/object_names.h"
@@ -59,8 +60,9 @@ sql::EvaluationContext session_context(const SessionState& session, const sql::C
 /// and when its reads stem from different moments. Rows go out only when none of that can happen any more.
 class QueryRun {
  public:
-  QueryRun(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session)
-      : engine_(engine), prepared_(std::move(prepared)), parameters_(std::move(parameters)), session_(session) {
+  QueryRun(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session,
+           CopyInput* copy = nullptr)
+      : engine_(engine), prepared_(std::move(prepared)), parameters_(std::move(parameters)), session_(session), copy_(copy) {
     timestamp_ = now_microseconds();
   }
 
@@ -91,6 +93,9 @@ class QueryRun {
       }
       drop_run();
       if (outcome == Outcome::kStale) {
+        std::vector<sql::Oid> tables;
+        for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.push_back(table->oid);
+        if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables))) attempts_ = 0;
         prepared_ = co_await engine_.replan(*prepared_, session_);
       } else {
         co_await pause();
@@ -120,6 +125,9 @@ class QueryRun {
   asio::awaitable<void> start() {
     sql::CatalogPtr catalog = co_await engine_.catalog();
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
+    for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) {
+      if (engine_.exclusive_tables().contains(table->oid)) throw StaleCatalog{};
+    }
     sql::EvaluationContext evaluation = session_context(session_, catalog.get());
     evaluation.parameters = parameters_;
     evaluation.parameters.resize(std::max<std::size_t>(prepared_->plan->planned.slot_count, parameters_.size()));
@@ -127,13 +135,14 @@ class QueryRun {
     catalog_ = catalog;
     context_.emplace(engine_.shared(), engine_.bulk(), catalog, std::move(evaluation));
     context_->work_mem = session_.work_mem;
-    context_->max_written_rows = engine_.limits().statement_rows;
+    context_->max_written_rows = engine_.limits().script_rows;
     context_->cheapness = &engine_.cheapness();
     context_->home = &engine_.home();
     context_->statistics = statistics;
     holds_ = planner::needs_snapshot(prepared_->plan->planned.plan);
     if (holds_) counters_before_ = co_await change_counters();
-    root_ = make_operator(*prepared_->plan->planned.plan, *context_);
+    const PreparedPlan& plan = *prepared_->plan;
+    root_ = copy_ ? make_copy_insert(*plan.planned.plan, plan.copy, *copy_, *context_) : make_operator(*plan.planned.plan, *context_);
   }
 
   asio::awaitable<std::optional<sql::Batch>> pull() {
@@ -201,6 +210,7 @@ class QueryRun {
   PreparedPtr prepared_;
   std::vector<sql::Datum> parameters_;
   SessionState& session_;
+  CopyInput* copy_;
   std::int64_t timestamp_;
   std::optional<ExecutionContext> context_;
   OperatorPtr root_;
@@ -214,8 +224,8 @@ class QueryRun {
 
 class QueryExecution final : public Execution {
  public:
-  QueryExecution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session)
-      : run_(engine, std::move(prepared), std::move(parameters), session) {}
+  QueryExecution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session, CopyInput* copy)
+      : run_(engine, std::move(prepared), std::move(parameters), session, copy) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override { return run_.next(); }
 
@@ -223,7 +233,10 @@ class QueryExecution final : public Execution {
 
   std::string command_tag() const override {
     const planner::PhysicalNode& plan = *run_.prepared().plan->planned.plan;
-    if (std::holds_alternative<planner::PhysicalInsert>(plan.node)) return "INSERT 0 " + std::to_string(run_.affected_rows());
+    if (std::holds_alternative<planner::PhysicalInsert>(plan.node)) {
+      const bool copies = run_.prepared().plan->kind == PreparedPlan::Kind::kCopy;
+      return (copies ? "COPY " : "INSERT 0 ") + std::to_string(run_.affected_rows());
+    }
     if (std::holds_alternative<planner::PhysicalUpdate>(plan.node)) return "UPDATE " + std::to_string(run_.affected_rows());
     if (std::holds_alternative<planner::PhysicalDelete>(plan.node)) return "DELETE " + std::to_string(run_.affected_rows());
     return "SELECT " + std::to_string(run_.rows());
@@ -272,8 +285,8 @@ class ExplainExecution final : public Execution {
 }  // namespace
 
 std::unique_ptr<Execution> make_query_execution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters,
-                                                SessionState& session) {
-  return std::make_unique<QueryExecution>(engine, std::move(prepared), std::move(parameters), session);
+                                                SessionState& session, CopyInput* copy) {
+  return std::make_unique<QueryExecution>(engine, std::move(prepared), std::move(parameters), session, copy);
 }
 
 std::unique_ptr<Execution> make_explain_execution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters,

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "executor/copy/copy_execution.h"
 #include "executor/query_execution.h"
 #include "executor/storage/catalog_store.h"
 #include "parser/parse.h"
@@ -23,6 +24,8 @@ asio::awaitable<sql::CatalogPtr> RedisEngine::catalog() {
 
 asio::awaitable<bool> RedisEngine::reload_catalog() {
   LoadedCatalog loaded = co_await load_catalog(shared_);
+  // Read later than the definitions: whatever begins or ends in between moves the version, which every read compares.
+  exclusive_ = co_await load_exclusive_tables(shared_);
   bool moved = !catalog_ || catalog_->version != loaded.snapshot->version;
   generation_ = shared_.generation();
   if (moved) {
@@ -138,6 +141,10 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
     prepared->parameter_types = plan->planned.parameter_types;
     prepared->columns = output_columns(*plan->planned.plan);
     prepared->returns_rows = returns_rows(*plan->planned.plan);
+  } else if (const auto* copy = std::get_if<ast::Copy>(&inner.node); copy && !explain) {
+    plan->kind = PreparedPlan::Kind::kCopy;
+    plan->copy = planner::plan_copy(*copy, *catalog_, bind_settings(session));
+    plan->planned = std::move(plan->copy.rows);
   } else if (explain) {
     throw sql::not_supported(fmt::format("EXPLAIN of {}", parser::command_tag(inner)));
   } else {
@@ -196,6 +203,8 @@ std::unique_ptr<Execution> RedisEngine::execute(PreparedPtr prepared, std::vecto
       return make_query_execution(*this, std::move(prepared), std::move(parameters), session);
     case PreparedPlan::Kind::kExplain:
       return make_explain_execution(*this, std::move(prepared), std::move(parameters), session);
+    case PreparedPlan::Kind::kCopy:
+      return make_copy_execution(*this, std::move(prepared), session);
     case PreparedPlan::Kind::kDefinition:
       return make_definition_execution(*this, std::move(prepared), session);
   }

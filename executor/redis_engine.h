@@ -8,11 +8,12 @@
 #include "executor/execution_context.h"
 #include "executor/planned.h"
 #include "executor/redis/client.h"
+#include "executor/storage/exclusive_tables.h"
 
 namespace redquel::executor {
 
 struct EngineLimits {
-  std::size_t statement_rows = 100'000;  // that one statement may write
+  std::size_t script_rows = 2000;  // that one script writes; statements with more rows are journaled units
   std::size_t cached_plans = 1000;
 };
 
@@ -30,6 +31,8 @@ class RedisEngine final : public Engine {
   // ---- for its executions ----
   /// The definitions as last loaded; loads them at first use.
   asio::awaitable<sql::CatalogPtr> catalog();
+  /// Those that another unit had for itself when the definitions were loaded.
+  const ExclusiveTables& exclusive_tables() const { return exclusive_; }
   /// Loads the definitions again; true if they had moved.
   asio::awaitable<bool> reload_catalog();
   /// The same statement planned with the catalog of now. 0A000 when the result's columns are not the same any more.
@@ -50,6 +53,7 @@ class RedisEngine final : public Engine {
   RedisClient& home_;
   EngineLimits limits_;
   sql::CatalogPtr catalog_;
+  ExclusiveTables exclusive_;
   std::uint64_t generation_ = 0;
   CheapnessMemory cheapness_;
   std::minstd_rand random_{std::random_device{}()};

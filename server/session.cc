@@ -4,6 +4,7 @@
 
 #include <boost/asio/this_coro.hpp>
 
+#include "server/copy_stream.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::server {
@@ -44,6 +45,7 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key)
       waiting_since_(std::chrono::steady_clock::now()),
       deadline_(waiting_since_ + kStartupTime) {
   state_.backend_pid = key.process_id;
+  copy_stream_ = std::make_unique<CopyStream>(*this);
   state_.notice = [this](std::string_view severity, const sql::SqlError& notice) { send_notice(severity, notice); };
   state_.show = [this](const std::string& name) { return parameters_.find(name); };
   state_.run_time_parameters = [this] { return parameters_.settings(); };
@@ -56,6 +58,7 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key)
     return now;
   };
 }
+
 
 Session::~Session() = default;
 
@@ -163,6 +166,7 @@ void Session::cancel(CancelReason reason) {
   if (!statement_running_ || cancel_reason_ != CancelReason::kNone) return;
   cancel_reason_ = reason;
   cancel_signal_.emit(asio::cancellation_type::terminal);
+  if (waiting_for_data_) connection_.interrupt();
 }
 
 void Session::terminate() {

@@ -134,6 +134,10 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Takes up a changed client_encoding.
   void follow_client_encoding();
 
+  // --- copy_stream: COPY's data
+  class CopyStream;
+  void attach_copy_stream(Portal& portal);
+
   SessionHost& host_;
   Connection connection_;
   CancelKey key_;
@@ -145,6 +149,7 @@ class Session : public std::enable_shared_from_this<Session> {
   PreparedStatements statements_;
   SessionStatements session_statements_;
   std::shared_ptr<executor::Engine> engine_;
+  std::unique_ptr<CopyStream> copy_stream_;
   Portals portals_;  // after what their executions use
   std::string encoding_name_ = "UTF8";
 
@@ -159,6 +164,7 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::cancellation_signal cancel_signal_;
   asio::steady_timer timeout_timer_;
   bool statement_running_ = false;
+  bool waiting_for_data_ = false;  // the statement reads COPY data
   CancelReason cancel_reason_ = CancelReason::kNone;
   std::uint64_t statement_number_ = 0;
   int ticks_without_client_ = 0;

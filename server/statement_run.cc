@@ -104,6 +104,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
   if (!portal.execution) {
     portal.execution = statement.plan ? engine_->execute(statement.plan, std::move(portal.parameters), state_)
                                       : session_statements_.execute(portal.statement);
+    attach_copy_stream(portal);
     if (max_rows > 0 && statement.returns_rows && !is_select(statement)) co_await hold_all_rows(portal);
   }
   RowEncoder rows(encoder_, statement.columns, portal.result_formats, state_.settings, *portal.execution);

@@ -4,6 +4,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
+#include "executor/storage/exclusive_tables.h"
 #include "executor/storage/random_version.h"
 #include "sql/catalog/catalog_json.h"
 #include "sql/error.h"
@@ -86,6 +87,11 @@ for i = from, to, 2 do
   if (call('GET', ARGV[i]) or '') ~= ARGV[i + 1] then return 'stale' end
 end
 
+from, to = list()
+for i = from, to do
+  if call('HEXISTS', 'redquel:exclusive', ARGV[i]) == 1 then return 'busy' end
+end
+
 -- APPLY
 local function set(hash)
   local from, to = list()
@@ -150,6 +156,10 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   arguments.add(new_version);
   arguments.begin();
   for (const auto& [table, counter] : change.unchanged_tables) arguments.add(changes_key(table)), arguments.add(counter);
+  arguments.end();
+  arguments.begin();
+  for (const sql::TableDef& table : change.tables) arguments.add(std::to_string(table.oid));
+  for (sql::Oid oid : change.dropped_tables) arguments.add(std::to_string(oid));
   arguments.end();
 
   std::vector<std::pair<std::string, std::string>> definitions, versions, removals;
@@ -222,7 +232,12 @@ asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, 
                                       "redquel:removals"};
   const std::vector<std::string> arguments = commit_arguments(base, change, new_version);
   RepliesPtr replies = co_await run_script(client, commit_script(), keys, arguments);
-  if (replies->text(0).value_or("") == "committed") co_return new_version;
+  const std::string_view answer = replies->text(0).value_or("");
+  if (answer == "committed") co_return new_version;
+  if (answer == "busy") {
+    std::vector<sql::Oid> any_table;
+    co_await wait_while_exclusive(client, std::move(any_table));
+  }
   co_return std::nullopt;
 }
 

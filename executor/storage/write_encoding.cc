@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/storage/constraint_errors.h"
+#include "executor/storage/journal.h"
 #include "executor/storage/write_script.h"
 
 namespace redquel::executor {
@@ -189,7 +190,7 @@ void WriteEncoding::write_program() {
   put(tables.size());
   for (const auto& [oid, table] : tables) {
     put(unit_.words_.number(oid));
-    put(table->version);
+    put(unit_.options_.journal ? unit_.options_.journal->owner : table->version);
     keys_.push_back(unit_.words_.store(sql::TableKeys(*table).changes()));
   }
   // Verify.
@@ -237,6 +238,27 @@ void WriteEncoding::write_program() {
     put(value.values);
     put(value.entry);
   }
+  write_journal();
+}
+
+/// What a journaled unit notes of this chunk: how to undo it, or that it is undone.
+void WriteEncoding::write_journal() {
+  const std::optional<JournalStep>& journal = unit_.options_.journal;
+  if (!journal) return put("");
+  keys_.push_back(journal->key);
+  if (journal->kind == JournalStep::Kind::kUndo) return put("undo");
+  put("do");
+  std::string records;
+  for (std::size_t number = 0; number < limit_; ++number) {
+    if (!is_active(number)) continue;
+    const WriteUnit::Change& change = unit_.changes_[number];
+    const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+    const bool is_delete = change.kind == WriteUnit::Kind::kDelete;
+    std::optional<std::span<const Word>> before;
+    if (change.kind != WriteUnit::Kind::kInsert) before = unit_.words_.range(change.old_image.texts, encoder.width());
+    append_journal_record(records, encoder.table().oid, is_delete ? Word() : change.new_image.member, before);
+  }
+  put(unit_.words_.store(records));
 }
 
 void WriteEncoding::write_old_rows() {

@@ -180,6 +180,10 @@ for _ = 1, number() do
   p = p + 1
 end
 for t = 1, tables do call('INCR', keys[1 + t]) end
+
+-- The journal of a unit of many chunks: this one can be undone, or is.
+if argv[p] == 'do' then call('RPUSH', keys[#keys], argv[p + 1]) end
+if argv[p] == 'undo' then call('RPOP', keys[#keys]) end
 return {'applied'}
 )lua";
 

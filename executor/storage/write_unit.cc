@@ -8,6 +8,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/storage/constraint_errors.h"
+#include "executor/storage/row_error.h"
 #include "executor/storage/stored_text.h"
 #include "executor/storage/write_encoding.h"
 #include "executor/storage/write_script.h"
@@ -67,6 +68,7 @@ std::size_t WriteUnit::insert_row(const TablePtr& table, std::span<const sql::Da
 }
 
 bool WriteUnit::mark_changed(Table& table, const RowImage& image) {
+  if (options_.changed_rows) return options_.changed_rows->emplace(image.member).second;
   return table.changed_members.emplace(image.member).second;
 }
 
@@ -243,7 +245,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     const std::span<const Reply> answer = replies->array(0);
     if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the write script");
     if (answer[0].text == "stale") co_return WriteStatus::kStale;
-    if (answer[0].text == "verified") throw violation_error(*encoding.local_violation());
+    if (answer[0].text == "verified") throw RowError(violation_error(*encoding.local_violation()), options_.first_row + encoding.local_violation()->change);
     if (answer[0].text == "applied") {
       for (std::size_t number = 0; number < changes_.size(); ++number) {
         if (encoding.was_skipped(number)) changes_[number].skipped = true;
@@ -284,7 +286,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     });
     for (const Violation& violation : violations) {
       Change& change = changes_[violation.change];
-      if (!may_skip(change, violation)) throw violation_error(violation);
+      if (!may_skip(change, violation)) throw RowError(violation_error(violation), options_.first_row + violation.change);
       change.skipped = true;
     }
   }

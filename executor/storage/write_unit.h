@@ -24,11 +24,24 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
+/// A chunk of a journaled unit writes tables that are exclusive, and its undo with them.
+struct JournalStep {
+  enum class Kind : std::uint8_t { kDo, kUndo } kind;
+  std::string owner;  // the exclusive tables' version
+  std::string key;    // LIST of the chunks' undo
+};
+
 struct WriteOptions {
   /// More rows in one unit are 54000: the script stops Redis for about 20 µs a row.
   std::size_t max_rows = 100'000;
   /// How values are printed in the details of errors.
   sql::SessionSettings settings;
+  /// The unit is one chunk of a journaled unit (journaled_unit.h), or undoes one.
+  std::optional<JournalStep> journal;
+  /// Number of the first change among the statement's rows, for RowError.
+  std::size_t first_row = 0;
+  /// Members that the statement has updated or deleted in earlier chunks, and does now.
+  std::shared_ptr<std::set<std::string, std::less<>>> changed_rows;
 };
 
 /// What an insert does when a row with the same key or unique value exists.
@@ -58,6 +71,8 @@ class WriteUnit {
 
   explicit WriteUnit(WriteOptions options = {});
   ~WriteUnit();
+  WriteUnit(WriteUnit&&) = default;
+  WriteUnit& operator=(WriteUnit&&) = default;
   WriteUnit(const WriteUnit&) = delete;
   WriteUnit& operator=(const WriteUnit&) = delete;
 
@@ -72,11 +87,16 @@ class WriteUnit {
   void index_row(const TablePtr& table, const std::vector<sql::Structure>& structures, std::span<const sql::Datum> row,
                  const std::string& index_name);
 
+  const WriteOptions& options() const { return options_; }
+  /// Makes the unit a chunk of a journaled one.
+  void set_journal(JournalStep step) { options_.journal = std::move(step); }
+
   bool empty() const { return changes_.empty(); }
   std::size_t size() const { return changes_.size(); }
 
   /// One script call; more where an insert meets existing rows or leftovers of vanished ones. After kApplied the unit is done, after
-  /// anything else nothing has changed. Throws SqlError 23505 for the first violation in the order of rows, and Redis's errors.
+  /// anything else nothing has changed. Throws RowError 23505 for the first violation in the order of rows (its
+  /// number: that of the change), and Redis's errors.
   asio::awaitable<WriteStatus> execute(RedisClient& client, ExecutionCounters* counters = nullptr);
   /// After kApplied: did the insert with this ordinal give way to an existing row?
   bool was_skipped(std::size_t ordinal) const { return changes_[ordinal].skipped; }

@@ -9,8 +9,9 @@ namespace {
 
 class InsertOperator final : public WriteOperator {
  public:
-  InsertOperator(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context)
-      : WriteOperator(node, insert.source, context), insert_(insert) {
+  InsertOperator(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context,
+                 OperatorPtr source)
+      : WriteOperator(node, insert.table, insert.source, context, std::move(source)), insert_(insert) {
     conflict_.skip = insert.on_conflict == planner::LogicalInsert::OnConflict::kNothing;
     conflict_.columns = insert.conflict_columns;
   }
@@ -61,17 +62,19 @@ class InsertOperator final : public WriteOperator {
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
   }
 
-  void finish() override {
-    context_.affected_rows += inserted_;
-    for (Collected& collected : batches_) {
-      std::vector<std::uint32_t> kept;
-      for (std::size_t i = 0; i < collected.rows.rows; ++i) {
-        if (!conflict_.skip || !unit_.was_skipped(collected.first + i)) kept.push_back(static_cast<std::uint32_t>(i));
+  Finish take_collected() override {
+    return [this, inserted = std::exchange(inserted_, 0), batches = std::exchange(batches_, {})](const WriteUnit& unit) {
+      context_.affected_rows += inserted;
+      for (const Collected& collected : batches) {
+        std::vector<std::uint32_t> kept;
+        for (std::size_t i = 0; i < collected.rows.rows; ++i) {
+          if (!conflict_.skip || !unit.was_skipped(collected.first + i)) kept.push_back(static_cast<std::uint32_t>(i));
+        }
+        context_.affected_rows -= collected.rows.rows - kept.size();
+        if (!insert_.has_returning) continue;
+        returned_.push_back(evaluate_returning(insert_.returning, collected.rows.gather(kept)));
       }
-      context_.affected_rows -= collected.rows.rows - kept.size();
-      if (!insert_.has_returning) continue;
-      returned_.push_back(evaluate_returning(insert_.returning, collected.rows.gather(kept)));
-    }
+    };
   }
 
   struct Collected {
@@ -87,8 +90,9 @@ class InsertOperator final : public WriteOperator {
 
 }  // namespace
 
-OperatorPtr make_insert(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context) {
-  return std::make_unique<InsertOperator>(node, insert, context);
+OperatorPtr make_insert(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context,
+                        OperatorPtr source) {
+  return std::make_unique<InsertOperator>(node, insert, context, std::move(source));
 }
 
 }  // namespace redquel::executor

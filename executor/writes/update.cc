@@ -9,7 +9,7 @@ namespace {
 class UpdateOperator final : public WriteOperator {
  public:
   UpdateOperator(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context)
-      : WriteOperator(node, update.source, context), update_(update) {}
+      : WriteOperator(node, update.table, update.source, context), update_(update) {}
 
  private:
   asio::awaitable<void> collect(const sql::Batch& source) override {
@@ -37,9 +37,11 @@ class UpdateOperator final : public WriteOperator {
     co_return;
   }
 
-  void finish() override {
-    context_.affected_rows += updated_;
-    for (const sql::Batch& batch : batches_) returned_.push_back(evaluate_returning(update_.returning, batch));
+  Finish take_collected() override {
+    return [this, updated = std::exchange(updated_, 0), batches = std::exchange(batches_, {})](const WriteUnit&) {
+      context_.affected_rows += updated;
+      for (const sql::Batch& batch : batches) returned_.push_back(evaluate_returning(update_.returning, batch));
+    };
   }
 
   const planner::PhysicalUpdate& update_;
@@ -50,7 +52,7 @@ class UpdateOperator final : public WriteOperator {
 class DeleteOperator final : public WriteOperator {
  public:
   DeleteOperator(const planner::PhysicalNode& node, const planner::PhysicalDelete& removal, ExecutionContext& context)
-      : WriteOperator(node, removal.source, context), delete_(removal) {}
+      : WriteOperator(node, removal.table, removal.source, context), delete_(removal) {}
 
  private:
   asio::awaitable<void> collect(const sql::Batch& source) override {
@@ -64,9 +66,11 @@ class DeleteOperator final : public WriteOperator {
     co_return;
   }
 
-  void finish() override {
-    context_.affected_rows += deleted_;
-    for (const sql::Batch& batch : batches_) returned_.push_back(evaluate_returning(delete_.returning, batch));
+  Finish take_collected() override {
+    return [this, deleted = std::exchange(deleted_, 0), batches = std::exchange(batches_, {})](const WriteUnit&) {
+      context_.affected_rows += deleted;
+      for (const sql::Batch& batch : batches) returned_.push_back(evaluate_returning(delete_.returning, batch));
+    };
   }
 
   const planner::PhysicalDelete& delete_;
