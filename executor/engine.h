@@ -13,6 +13,7 @@
 #include "sql/column.h"
 #include "sql/error.h"
 #include "sql/evaluation_context.h"
+#include "sql/functions/sequence_calls.h"
 #include "sql/types/type.h"
 
 namespace redquel::executor {
@@ -25,6 +26,16 @@ struct OutputColumn {
   sql::Type type;
   sql::Oid table = 0;         // of a plain column reference, else 0
   std::int16_t attribute = 0;
+};
+
+class Transaction;  // of the executor
+
+enum class IsolationLevel : std::uint8_t { kReadCommitted, kRepeatableRead, kSerializable };
+
+/// How the statements of a transaction see and change data.
+struct TransactionModes {
+  IsolationLevel isolation = IsolationLevel::kReadCommitted;
+  bool read_only = false, deferrable = false;
 };
 
 /// What statements of one session share. The server's session owns it and hands it to every call; it outlives them.
@@ -43,7 +54,15 @@ struct SessionState {
   std::function<std::vector<sql::RunTimeParameter>()> run_time_parameters;
   /// set_config(): gives a parameter a value (nullopt: its default) and returns what SHOW says then. Throws as SET does.
   std::function<std::string(const std::string& name, const std::optional<std::string>& value, bool local)> set;
-  /// currval()/lastval() and the like live here in later capabilities.
+  sql::SessionSequences sequences;
+  /// Of the transaction, or of the next one while none is open.
+  TransactionModes modes;
+  /// The open transaction, block or implicit; null: each statement stands for itself. Set by Engine::begin.
+  std::shared_ptr<Transaction> transaction;
+  /// The transaction has run a statement of the engine: its isolation level is fixed.
+  bool has_queried = false;
+  std::size_t savepoints = 0;
+  std::int64_t lock_timeout = 0, deadlock_timeout = 1000;  // milliseconds; 0: none
 };
 
 class PreparedPlan;  // planner artefacts of one statement, defined in engine.cc
@@ -87,11 +106,29 @@ class Engine {
   /// Waits only where the catalog must be loaded.
   virtual asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
                                                DeclaredParameters parameters, SessionState& session) = 0;
+  /// The statement that this text is, if it came before: it need not be parsed again. null: unknown.
+  virtual std::shared_ptr<const parser::ast::Statement> known_statement(std::string_view) { return nullptr; }
   /// The statement as the definitions are now: planned again if they moved since. As PostgreSQL does at Bind. Throws what `prepare`
   /// throws, and 0A000 "cached plan must not change result type".
   virtual asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState&) { co_return prepared; }
   /// Parameters are in the types of `prepared->parameter_types`. Nothing is sent before the first `next`.
   virtual std::unique_ptr<Execution> execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) = 0;
+
+  // Transactions. While one is open (`SessionState::transaction`), the session's statements belong to it.
+
+  /// Opens one; there must be none.
+  virtual void begin(SessionState& session) = 0;
+  /// Everything at once, or an error and nothing; it is over in both cases. Throws SqlError 40001 and what writes throw. A cancelled
+  /// caller gets the outcome all the same.
+  virtual asio::awaitable<void> commit(SessionState& session) = 0;
+  /// Forgets what the transaction did. Without effect when there is none.
+  virtual asio::awaitable<void> roll_back(SessionState& session) = 0;
+  /// Savepoints are numbered from 0, the oldest.
+  virtual void set_savepoint(SessionState& session) = 0;
+  /// This one and the later ones are forgotten; what was done since stays.
+  virtual void release_savepoint(SessionState& session, std::size_t number) = 0;
+  /// What was done since then is undone; later savepoints are forgotten.
+  virtual asio::awaitable<void> roll_back_to(SessionState& session, std::size_t number) = 0;
 };
 
 }  // namespace redquel::executor

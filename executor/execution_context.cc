@@ -1,5 +1,7 @@
 #include "executor/execution_context.h"
 
+#include "executor/transaction/transaction.h"
+
 namespace redquel::executor {
 
 NodeCounters::~NodeCounters() {
@@ -12,12 +14,18 @@ NodeCounters::~NodeCounters() {
 }
 
 void ExecutionContext::check(const Replies& replies) const {
-  if (replies.catalog_version().value_or("") != catalog_->version) throw StaleCatalog{};
+  const TransactionCatalog* own = transaction_ ? transaction_->catalog() : nullptr;
+  const std::string& expected = own != nullptr ? own->base().version : catalog_->version;
+  if (replies.catalog_version().value_or("") != expected) throw StaleCatalog{};
   replies.or_throw();
 }
 
 void ExecutionContext::note_read(const sql::TableDef& table) {
   if (++read_commands_ > 1) multi_turn_tables_.insert(table.oid);
+}
+
+std::shared_ptr<const TableChanges> ExecutionContext::changes(sql::Oid table) const {
+  return transaction_ ? transaction_->buffer().changes(table) : nullptr;
 }
 
 bool ExecutionContext::is_known_cheap(const void* node) const {
@@ -51,6 +59,16 @@ asio::awaitable<RepliesPtr> ExecutionContext::ask_bulk(CommandBatch batch, bool 
   } else {
     replies = co_await bulk_.execute(std::move(batch), counters);
   }
+  check(*replies);
+  co_return replies;
+}
+
+std::unique_ptr<RedisRequest> ExecutionContext::start_bulk(CommandBatch batch, ExecutionCounters* counters) {
+  return bulk_.start_atomic(std::move(batch), counters);
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::replies_of(RedisRequest& request) {
+  RepliesPtr replies = co_await request.replies();
   check(*replies);
   co_return replies;
 }

@@ -14,8 +14,13 @@
 #include "planner/explain/explain.h"
 #include "sql/catalog/catalog.h"
 #include "sql/evaluation_context.h"
+#include "sql/functions/sequence_calls.h"
 
 namespace redquel::executor {
+
+class ReadChecks;
+class Transaction;
+struct TableChanges;
 
 /// The catalog moved since the statement was planned. Never reaches a client: the engine plans again.
 struct StaleCatalog {};
@@ -35,6 +40,8 @@ struct ReadLimits {
 /// When a plan's node last asked whether its commands are cheap; asked again after a second.
 using CheapnessMemory = std::unordered_map<const void*, std::chrono::steady_clock::time_point>;
 
+class SharedRows;
+
 /// What the operators of one run of one statement share.
 class ExecutionContext {
  public:
@@ -53,6 +60,9 @@ class ExecutionContext {
   asio::awaitable<RepliesPtr> ask_atomic(CommandBatch batch, ExecutionCounters* counters);
   /// On the connection for bulk reads.
   asio::awaitable<RepliesPtr> ask_bulk(CommandBatch batch, bool atomic, ExecutionCounters* counters);
+  /// Sends a bulk read as one snapshot without waiting for it; `replies_of` gives what `ask_bulk` would have given.
+  std::unique_ptr<RedisRequest> start_bulk(CommandBatch batch, ExecutionCounters* counters);
+  asio::awaitable<RepliesPtr> replies_of(RedisRequest& request);
   /// A batch that calls read-only scripts.
   asio::awaitable<RepliesPtr> ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters);
 
@@ -70,11 +80,24 @@ class ExecutionContext {
   bool is_known_cheap(const void* node) const;
   void remember_cheap(const void* node);
 
+  /// What the statement's transaction has changed in a table; null: nothing, or there is no transaction.
+  std::shared_ptr<const TableChanges> changes(sql::Oid table) const;
+
+  /// Null: the statement stands for itself.
+  const std::shared_ptr<Transaction>& transaction() const { return transaction_; }
+  void set_transaction(std::shared_ptr<Transaction> transaction) { transaction_ = std::move(transaction); }
+  /// Where lookups by key note what they found; null: nobody asks.
+  ReadChecks* reads() const { return reads_; }
+  void set_reads(ReadChecks* reads) { reads_ = reads; }
+
+  sql::SessionSequences* sequences = nullptr;  // the session's
   std::size_t work_mem = 64u << 20;
   ReadLimits limits;
   std::size_t max_written_rows = 100'000;
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
+  /// The rows that the shared scans of a number read, while a share of this number runs.
+  std::unordered_map<std::uint32_t, SharedRows*> shared_rows;
   CheapnessMemory* cheapness = nullptr;          // the engine's
   RedisClient* home = nullptr;                   // where the list of databases lies
 
@@ -87,6 +110,8 @@ class ExecutionContext {
   sql::EvaluationContext evaluation_;
   std::size_t read_commands_ = 0;
   std::set<sql::Oid> multi_turn_tables_;
+  std::shared_ptr<Transaction> transaction_;
+  ReadChecks* reads_ = nullptr;
 };
 
 /// What one operator's commands do, added to EXPLAIN ANALYZE's numbers of its plan node when the operator ends.

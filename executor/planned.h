@@ -1,20 +1,26 @@
 #pragma once
 
+#include <map>
+#include <set>
+
 #include "executor/engine.h"
 #include "planner/explain/explain.h"
-#include "planner/plan.h"
+#include "planner/plan_copy.h"
 
 namespace redquel::executor {
 
 /// What the engine knows of a prepared statement beside its face to the server.
 class PreparedPlan {
  public:
-  enum class Kind : std::uint8_t { kQuery, kExplain, kDefinition };
+  enum class Kind : std::uint8_t { kQuery, kExplain, kDefinition, kCopy };
   Kind kind = Kind::kQuery;
   planner::PlannedStatement planned;          // kQuery, kExplain
+  planner::PlannedCopy copy;                  // kCopy, without `rows`: they are `planned`
   planner::ExplainOptions explain;            // kExplain
-  const parser::ast::Statement* statement = nullptr;  // kQuery, kExplain: what was planned (EXPLAIN's inner statement)
+  const parser::ast::Statement* statement = nullptr;  // kQuery, kExplain, kCopy: what was planned (EXPLAIN's inner statement)
   std::string catalog_version;
+  /// The same statement for transactions that have changed rows of these tables; made when first needed.
+  mutable std::map<std::set<sql::Oid>, planner::PhysicalPlan> over_changes;
   double planning_milliseconds = 0;
 };
 

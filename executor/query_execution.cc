@@ -6,7 +6,10 @@
 #include <chrono>
 #include <deque>
 
+#include "executor/copy/copy_source.h"
 #include "executor/operators/make_operator.h"
+#include "executor/transaction/clock.h"
+#include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/functions/object_names.h"
 
@@ -18,13 +21,6 @@ namespace {
 constexpr int kMaxAttempts = 10;
 /// Runs that look for a quiet moment in which all reads of a statement belong together.
 constexpr int kMaxSnapshotAttempts = 4;
-
-std::int64_t now_microseconds() {
-  // 2000-01-01 in Unix time
-  constexpr std::int64_t kEpoch = 946684800;
-  auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(now).count() - kEpoch * 1'000'000;
-}
 
 const std::string* show_parameter(const void* session, const std::string& name) {
   thread_local std::string value;
@@ -55,12 +51,49 @@ sql::EvaluationContext session_context(const SessionState& session, const sql::C
   return context;
 }
 
+/// The command of a plan that writes; null: it only reads.
+const char* writes(const planner::PhysicalNode& plan) {
+  if (std::holds_alternative<planner::PhysicalInsert>(plan.node)) return "INSERT";
+  if (std::holds_alternative<planner::PhysicalUpdate>(plan.node)) return "UPDATE";
+  if (std::holds_alternative<planner::PhysicalDelete>(plan.node)) return "DELETE";
+  return nullptr;
+}
+
+void refuse_writes(const planner::PhysicalNode& plan) {
+  if (const char* command = writes(plan)) {
+    throw sql::SqlError("25006", std::string("cannot execute ") + command + " in a read-only transaction");
+  }
+}
+
+sql::SqlError serialization_failure(const char* what) {
+  return sql::SqlError("40001", std::string("could not serialize access due to concurrent ") + what)
+      .hint("The transaction might succeed if retried.");
+}
+
+/// The tables that a plan reads, and which of them not only by key.
+void note_tables(const planner::PhysicalNode& plan, ReadChecks& reads) {
+  std::visit(
+      [&](const auto& node) {
+        constexpr bool kIsByKey = std::is_same_v<std::decay_t<decltype(node)>, planner::KeyLookup>;
+        if constexpr (requires { node.read; }) reads.add_table(*node.read.table, !kIsByKey);
+        if constexpr (requires { node.fallback; }) reads.add_table(*node.table, true);
+      },
+      plan.node);
+  for (const planner::PhysicalPlan& input : planner::inputs_of(plan)) note_tables(*input, reads);
+}
+
 /// One statement's runs: it is run again when the catalog moved under it, when a value it read was changed before its writes arrived,
 /// and when its reads stem from different moments. Rows go out only when none of that can happen any more.
 class QueryRun {
  public:
-  QueryRun(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session)
-      : engine_(engine), prepared_(std::move(prepared)), parameters_(std::move(parameters)), session_(session) {
+  QueryRun(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session,
+           CopyInput* copy = nullptr)
+      : engine_(engine),
+        prepared_(std::move(prepared)),
+        parameters_(std::move(parameters)),
+        session_(session),
+        transaction_(session.transaction),
+        copy_(copy) {
     timestamp_ = now_microseconds();
   }
 
@@ -70,6 +103,7 @@ class QueryRun {
     while (true) {
       Outcome outcome = Outcome::kGood;
       std::optional<sql::Batch> batch;
+      LockConflict blocker;
       try {
         if (!root_) co_await start();
         batch = co_await pull();
@@ -77,6 +111,9 @@ class QueryRun {
         outcome = Outcome::kStale;
       } catch (const WriteConflict&) {
         outcome = Outcome::kConflict;
+      } catch (const LockedByOther& locked) {
+        outcome = Outcome::kLocked;
+        blocker = locked.conflict;
       }
       if (outcome == Outcome::kGood) {
         if (!batch) finish();
@@ -84,13 +121,24 @@ class QueryRun {
         co_return batch;
       }
       if (rows_sent_) {
-        throw sql::SqlError("40001", "could not serialize access due to concurrent change of the table's definition");
+        throw serialization_failure("change of the table's definition");
       }
+      if (outcome == Outcome::kLocked) {
+        drop_run();
+        const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
+        std::string token = transaction_ ? transaction_->locks().token : std::string();
+        co_await wait_for_lock(engine_.shared(), std::move(blocker), std::move(token), limits, engine_.random());
+        continue;
+      }
+      if (outcome == Outcome::kConflict && is_strict_) throw serialization_failure("update");
       if (++attempts_ >= kMaxAttempts) {
-        throw sql::SqlError("40001", "could not serialize access due to concurrent update").hint("The transaction might succeed if retried.");
+        throw serialization_failure("update");
       }
       drop_run();
       if (outcome == Outcome::kStale) {
+        std::vector<sql::Oid> tables;
+        for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.push_back(table->oid);
+        if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables))) attempts_ = 0;
         prepared_ = co_await engine_.replan(*prepared_, session_);
       } else {
         co_await pause();
@@ -106,6 +154,8 @@ class QueryRun {
   std::uint64_t rows() const { return rows_; }
   std::uint64_t affected_rows() const { return affected_rows_; }
   planner::RunStatistics* statistics = nullptr;
+  /// Of the last run; what was planned before the first.
+  const planner::PhysicalPlan& plan() const { return plan_ ? plan_ : prepared_->plan->planned.plan; }
 
   /// Ends the run, so that all operators have told their statistics.
   void finish() {
@@ -115,43 +165,75 @@ class QueryRun {
   }
 
  private:
-  enum class Outcome { kGood, kStale, kConflict };
+  enum class Outcome { kGood, kStale, kConflict, kLocked };
 
   asio::awaitable<void> start() {
-    sql::CatalogPtr catalog = co_await engine_.catalog();
+    if (session_.modes.read_only) refuse_writes(*prepared_->plan->planned.plan);
+    sql::CatalogPtr catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
+    for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) {
+      if (engine_.exclusive_tables().contains(table->oid)) throw StaleCatalog{};
+    }
     sql::EvaluationContext evaluation = session_context(session_, catalog.get());
     evaluation.parameters = parameters_;
     evaluation.parameters.resize(std::max<std::size_t>(prepared_->plan->planned.slot_count, parameters_.size()));
     evaluation.transaction_timestamp = evaluation.statement_timestamp = timestamp_;
+    plan_ = prepared_->plan->planned.plan;
+    if (transaction_) {
+      if (writes(*plan_)) co_await engine_.prepare_locks(*transaction_);
+      evaluation.transaction_timestamp = transaction_->started();
+      const std::set<sql::Oid> changed = transaction_->changed_tables();
+      if (!changed.empty()) plan_ = engine_.plan_over_changes(*prepared_, *catalog, changed, session_);
+    }
     catalog_ = catalog;
     context_.emplace(engine_.shared(), engine_.bulk(), catalog, std::move(evaluation));
+    context_->set_transaction(transaction_);
+    context_->sequences = &session_.sequences;
     context_->work_mem = session_.work_mem;
-    context_->max_written_rows = engine_.limits().statement_rows;
+    context_->max_written_rows = engine_.limits().script_rows;
     context_->cheapness = &engine_.cheapness();
     context_->home = &engine_.home();
     context_->statistics = statistics;
-    holds_ = planner::needs_snapshot(prepared_->plan->planned.plan);
-    if (holds_) counters_before_ = co_await change_counters();
-    root_ = make_operator(*prepared_->plan->planned.plan, *context_);
+    is_strict_ = transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted;
+    if (is_strict_) {
+      reads_ = {};
+      note_tables(*plan_, reads_);
+      co_await reads_.take_counters(engine_.shared());
+      context_->set_reads(&reads_);
+    }
+    holds_ = is_strict_ || planner::needs_snapshot(plan_);
+    if (holds_ && !is_strict_ && !writes(*plan_)) counters_before_ = co_await change_counters();
+    root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : make_operator(*plan_, *context_);
   }
 
   asio::awaitable<std::optional<sql::Batch>> pull() {
     if (!holds_) {
-      auto batch = co_await root_->next();
+      auto batch = co_await next_batch();
+      if (is_strict_ && !co_await reads_hold()) throw serialization_failure("update");
+      if (is_strict_ && !batch) transaction_->reads().merge(reads_);
       if (batch) rows_ += batch->rows;
       co_return batch;
     }
     std::size_t memory = 0;
-    while (auto batch = co_await root_->next()) {
+    while (auto batch = co_await next_batch()) {
       memory += batch->memory();
       held_.push_back(std::move(*batch));
       if (memory > context_->work_mem) {  // too much to hold: rows of one moment each, as a plain scan gives them
         holds_ = false;
+        if (is_strict_ && !co_await reads_hold()) throw serialization_failure("update");
         co_return take_held();
       }
     }
-    if (context_->needs_snapshot_check() && ++snapshot_attempts_ < kMaxSnapshotAttempts) {
+    if (is_strict_ && !co_await reads_hold()) {
+      // Nobody has seen anything of this statement; what it wrote belongs to the transaction already.
+      if (++snapshot_attempts_ >= kMaxAttempts || writes(*plan_)) throw serialization_failure("update");
+      drop_run();
+      co_await start();
+      co_return co_await pull();
+    }
+    // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
+    const bool checks = !is_strict_ && !writes(*plan_) && context_->needs_snapshot_check();
+    if (checks && ++snapshot_attempts_ < kMaxSnapshotAttempts) {
       std::vector<std::string> after = co_await change_counters();
       if (after != counters_before_) {
         drop_run();
@@ -164,6 +246,28 @@ class QueryRun {
     co_return take_held();
   }
 
+  /// Is everything that this statement and those before it have read still so? Then it counts as read. Throws 40001 where the
+  /// transaction is lost.
+  asio::awaitable<bool> reads_hold() {
+    const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), transaction_->reads(), reads_);
+    if (!answer.first) throw serialization_failure("update");
+    if (answer.second && !holds_) co_return true;
+    if (answer.second) transaction_->reads().merge(reads_);
+    co_return answer.second;
+  }
+
+  /// Rows that called pg_sleep() come that much later.
+  asio::awaitable<std::optional<sql::Batch>> next_batch() {
+    auto batch = co_await root_->next();
+    const std::int64_t sleep = std::exchange(context_->evaluation().sleep, 0);
+    if (sleep > 0) {
+      asio::steady_timer timer(co_await asio::this_coro::executor);
+      timer.expires_after(std::chrono::microseconds(sleep));
+      co_await timer.async_wait(asio::use_awaitable);
+    }
+    co_return batch;
+  }
+
   std::optional<sql::Batch> take_held() {
     sql::Batch batch = std::move(held_.front());
     held_.pop_front();
@@ -174,7 +278,7 @@ class QueryRun {
   asio::awaitable<std::vector<std::string>> change_counters() {
     CommandBatch batch;
     std::vector<std::string> keys;
-    for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) keys.push_back(sql::TableKeys(*table).changes());
+    for (const auto& table : planner::tables_of(plan_)) keys.push_back(sql::TableKeys(*table).changes());
     std::vector<std::string> counters;
     if (keys.empty()) co_return counters;
     batch.add("MGET", keys);
@@ -201,12 +305,17 @@ class QueryRun {
   PreparedPtr prepared_;
   std::vector<sql::Datum> parameters_;
   SessionState& session_;
+  std::shared_ptr<Transaction> transaction_;  // at the start
+  CopyInput* copy_;
   std::int64_t timestamp_;
+  planner::PhysicalPlan plan_;  // of the last run
   std::optional<ExecutionContext> context_;
   OperatorPtr root_;
   std::deque<sql::Batch> held_;
   std::vector<std::string> counters_before_;
   sql::CatalogPtr catalog_;  // of the last run: rows are shown after it has ended, too
+  ReadChecks reads_;         // of the last run
+  bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
   bool holds_ = false, finished_ = false, rows_sent_ = false;
   int attempts_ = 0, snapshot_attempts_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;
@@ -214,8 +323,8 @@ class QueryRun {
 
 class QueryExecution final : public Execution {
  public:
-  QueryExecution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session)
-      : run_(engine, std::move(prepared), std::move(parameters), session) {}
+  QueryExecution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session, CopyInput* copy)
+      : run_(engine, std::move(prepared), std::move(parameters), session, copy) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override { return run_.next(); }
 
@@ -223,7 +332,10 @@ class QueryExecution final : public Execution {
 
   std::string command_tag() const override {
     const planner::PhysicalNode& plan = *run_.prepared().plan->planned.plan;
-    if (std::holds_alternative<planner::PhysicalInsert>(plan.node)) return "INSERT 0 " + std::to_string(run_.affected_rows());
+    if (std::holds_alternative<planner::PhysicalInsert>(plan.node)) {
+      const bool copies = run_.prepared().plan->kind == PreparedPlan::Kind::kCopy;
+      return (copies ? "COPY " : "INSERT 0 ") + std::to_string(run_.affected_rows());
+    }
     if (std::holds_alternative<planner::PhysicalUpdate>(plan.node)) return "UPDATE " + std::to_string(run_.affected_rows());
     if (std::holds_alternative<planner::PhysicalDelete>(plan.node)) return "DELETE " + std::to_string(run_.affected_rows());
     return "SELECT " + std::to_string(run_.rows());
@@ -251,7 +363,7 @@ class ExplainExecution final : public Execution {
       milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
     }
     const PreparedPlan& plan = *run_.prepared().plan;
-    std::vector<std::string> lines = planner::explain(plan.planned.plan, options, options.analyze ? &statistics_ : nullptr,
+    std::vector<std::string> lines = planner::explain(run_.plan(), options, options.analyze ? &statistics_ : nullptr,
                                                       plan.planning_milliseconds, milliseconds);
     sql::Batch batch;
     batch.rows = lines.size();
@@ -272,8 +384,8 @@ class ExplainExecution final : public Execution {
 }  // namespace
 
 std::unique_ptr<Execution> make_query_execution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters,
-                                                SessionState& session) {
-  return std::make_unique<QueryExecution>(engine, std::move(prepared), std::move(parameters), session);
+                                                SessionState& session, CopyInput* copy) {
+  return std::make_unique<QueryExecution>(engine, std::move(prepared), std::move(parameters), session, copy);
 }
 
 std::unique_ptr<Execution> make_explain_execution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters,

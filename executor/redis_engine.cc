@@ -4,8 +4,11 @@
 
 #include <chrono>
 
+#include "executor/copy/copy_execution.h"
+#include "executor/create_table_as.h"
 #include "executor/query_execution.h"
 #include "executor/storage/catalog_store.h"
+#include "executor/transaction/transaction.h"
 #include "parser/parse.h"
 
 namespace redquel::executor {
@@ -13,9 +16,10 @@ namespace redquel::executor {
 namespace ast = parser::ast;
 
 RedisEngine::RedisEngine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits)
-    : shared_(shared), bulk_(bulk), home_(home), limits_(limits) {}
+    : shared_(shared), bulk_(bulk), home_(home), limits_(limits), plans_(limits.cached_plans) {}
 
-asio::awaitable<sql::CatalogPtr> RedisEngine::catalog() {
+asio::awaitable<sql::CatalogPtr> RedisEngine::catalog(const SessionState& session) {
+  if (session.transaction && session.transaction->catalog()) co_return session.transaction->catalog()->snapshot();
   // Another Redis than before (restart, failover) may have lost definitions.
   if (!catalog_ || generation_ != shared_.generation()) co_await reload_catalog();
   co_return catalog_;
@@ -23,6 +27,8 @@ asio::awaitable<sql::CatalogPtr> RedisEngine::catalog() {
 
 asio::awaitable<bool> RedisEngine::reload_catalog() {
   LoadedCatalog loaded = co_await load_catalog(shared_);
+  // Read later than the definitions: whatever begins or ends in between moves the version, which every read compares.
+  exclusive_ = co_await load_exclusive_tables(shared_);
   bool moved = !catalog_ || catalog_->version != loaded.snapshot->version;
   generation_ = shared_.generation();
   if (moved) {
@@ -103,6 +109,7 @@ planner::ExplainOptions explain_options(const ast::Explain& explain) {
 
 bool is_query(const ast::Statement& statement) {
   const auto& node = statement.node;
+  if (is_create_table_as(statement)) return false;
   return std::holds_alternative<ast::Select>(node) || std::holds_alternative<ast::Insert>(node) ||
          std::holds_alternative<ast::Update>(node) || std::holds_alternative<ast::Delete>(node);
 }
@@ -123,21 +130,25 @@ bool returns_rows(const planner::PhysicalNode& plan) {
 }  // namespace
 
 PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::Statement> statement, DeclaredParameters parameters,
-                              const SessionState& session) const {
+                              const sql::CatalogSnapshot& catalog, const SessionState& session) const {
   auto started = std::chrono::steady_clock::now();
   auto prepared = std::make_shared<Prepared>();
   auto plan = std::make_shared<PreparedPlan>();
-  plan->catalog_version = catalog_->version;
+  plan->catalog_version = catalog.version;
   const auto* explain = std::get_if<ast::Explain>(&statement->node);
   const ast::Statement& inner = explain ? *explain->statement : *statement;
   plan->statement = &inner;
   if (is_query(inner)) {
     planner::BindSettings settings = bind_settings(session);
     settings.parameters = parameters.has_value();
-    plan->planned = planner::plan(inner, *catalog_, std::move(parameters).value_or(std::vector<sql::Type>{}), settings);
+    plan->planned = planner::plan(inner, catalog, std::move(parameters).value_or(std::vector<sql::Type>{}), settings);
     prepared->parameter_types = plan->planned.parameter_types;
     prepared->columns = output_columns(*plan->planned.plan);
     prepared->returns_rows = returns_rows(*plan->planned.plan);
+  } else if (const auto* copy = std::get_if<ast::Copy>(&inner.node); copy && !explain) {
+    plan->kind = PreparedPlan::Kind::kCopy;
+    plan->copy = planner::plan_copy(*copy, catalog, bind_settings(session));
+    plan->planned = std::move(plan->copy.rows);
   } else if (explain) {
     throw sql::not_supported(fmt::format("EXPLAIN of {}", parser::command_tag(inner)));
   } else {
@@ -161,22 +172,42 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
 
 asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_ptr<const ast::Statement> statement,
                                                   DeclaredParameters parameters, SessionState& session) {
-  co_await catalog();
+  sql::CatalogPtr known = co_await catalog(session);
+  // Definitions of an open transaction are nobody else's.
+  const bool has_own = session.transaction && session.transaction->catalog();
+  PlanCache::Conditions conditions{parameters, bind_settings(session), known->version};
+  PreparedPtr prepared;
+  if (!has_own) prepared = plans_.find_plan(text, conditions);
+  if (prepared) co_return prepared;
   // A name that this process does not know may be another's newest table: an error counts only with the catalog of now.
   std::exception_ptr error;
   try {
-    co_return plan(text, statement, parameters, session);
+    prepared = plan(text, statement, parameters, *known, session);
   } catch (const sql::SqlError&) {
     error = std::current_exception();
   }
-  bool moved = co_await reload_catalog();
-  if (!moved) std::rethrow_exception(error);
-  co_return plan(std::move(text), std::move(statement), std::move(parameters), session);
+  if (has_own) {
+    if (!prepared) std::rethrow_exception(error);
+    co_return prepared;
+  }
+  if (!prepared) {
+    bool moved = co_await reload_catalog();
+    if (!moved) std::rethrow_exception(error);
+    prepared = plan(std::move(text), std::move(statement), std::move(parameters), *catalog_, session);
+  }
+  conditions.catalog_version = prepared->plan->catalog_version;
+  plans_.remember(prepared, std::move(conditions));
+  co_return prepared;
 }
 
 asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, SessionState& session) {
   co_await reload_catalog();
-  PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, session);
+  sql::CatalogPtr now = co_await catalog(session);
+  if (session.transaction && session.transaction->catalog() && now->version == prepared.plan->catalog_version) {
+    throw sql::SqlError("40001", "could not serialize access due to concurrent change of definitions")
+        .hint("The transaction might succeed if retried.");
+  }
+  PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session);
   bool same = again->columns.size() == prepared.columns.size();
   for (std::size_t i = 0; same && i < prepared.columns.size(); ++i) same = again->columns[i].type == prepared.columns[i].type;
   if (!same) throw sql::SqlError("0A000", "cached plan must not change result type");
@@ -185,21 +216,40 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
 
 asio::awaitable<PreparedPtr> RedisEngine::refresh(PreparedPtr prepared, SessionState& session) {
   // Definitions that another process changed are noticed when the statement runs.
-  bool moved = !catalog_ || prepared->plan->catalog_version != catalog_->version;
+  sql::CatalogPtr now = co_await catalog(session);
+  bool moved = prepared->plan->catalog_version != now->version;
   if (!moved || prepared->plan->kind == PreparedPlan::Kind::kDefinition) co_return prepared;
   co_return co_await replan(*prepared, session);
 }
 
 std::unique_ptr<Execution> RedisEngine::execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) {
+  if (session.transaction) session.has_queried = true;
   switch (prepared->plan->kind) {
     case PreparedPlan::Kind::kQuery:
       return make_query_execution(*this, std::move(prepared), std::move(parameters), session);
     case PreparedPlan::Kind::kExplain:
       return make_explain_execution(*this, std::move(prepared), std::move(parameters), session);
+    case PreparedPlan::Kind::kCopy:
+      return make_copy_execution(*this, std::move(prepared), session);
     case PreparedPlan::Kind::kDefinition:
       return make_definition_execution(*this, std::move(prepared), session);
   }
   return nullptr;
+}
+
+planner::PhysicalPlan RedisEngine::plan_over_changes(const Prepared& prepared, const sql::CatalogSnapshot& catalog,
+                                                     const std::set<sql::Oid>& changed_tables, const SessionState& session) {
+  const PreparedPlan& plan = *prepared.plan;
+  if (planner::reads_changed_tables_plainly(plan.planned.plan, changed_tables)) return plan.planned.plan;
+  planner::PhysicalPlan& found = plan.over_changes[changed_tables];
+  if (!found) {
+    planner::BindSettings settings = bind_settings(session);
+    settings.parameters = true;
+    const auto* copy = std::get_if<ast::Copy>(&plan.statement->node);
+    found = copy ? planner::plan_copy(*copy, catalog, settings, changed_tables).rows.plan
+                 : planner::plan(*plan.statement, catalog, prepared.parameter_types, settings, changed_tables).plan;
+  }
+  return found;
 }
 
 std::unique_ptr<Engine> make_engine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits) {

@@ -6,13 +6,16 @@
 
 #include "executor/engine.h"
 #include "executor/execution_context.h"
+#include "executor/plan_cache.h"
 #include "executor/planned.h"
 #include "executor/redis/client.h"
+#include "executor/storage/exclusive_tables.h"
+#include "executor/transaction/lock_wait.h"
 
 namespace redquel::executor {
 
 struct EngineLimits {
-  std::size_t statement_rows = 100'000;  // that one statement may write
+  std::size_t script_rows = 2000;  // that one script writes; statements with more rows are journaled units
   std::size_t cached_plans = 1000;
 };
 
@@ -24,16 +27,31 @@ class RedisEngine final : public Engine {
   asio::awaitable<void> begin_session() override;
   asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
                                        DeclaredParameters parameters, SessionState& session) override;
+  std::shared_ptr<const parser::ast::Statement> known_statement(std::string_view text) override { return plans_.find_statement(text); }
   asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState& session) override;
   std::unique_ptr<Execution> execute(PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session) override;
 
+  void begin(SessionState& session) override;
+  asio::awaitable<void> commit(SessionState& session) override;
+  asio::awaitable<void> roll_back(SessionState& session) override;
+  void set_savepoint(SessionState& session) override;
+  void release_savepoint(SessionState& session, std::size_t number) override;
+  asio::awaitable<void> roll_back_to(SessionState& session, std::size_t number) override;
+
   // ---- for its executions ----
-  /// The definitions as last loaded; loads them at first use.
-  asio::awaitable<sql::CatalogPtr> catalog();
+  /// The definitions as last loaded, at first use as they are now; the transaction's own, if it has any.
+  asio::awaitable<sql::CatalogPtr> catalog(const SessionState& session);
+  /// Those that another unit had for itself when the definitions were loaded.
+  const ExclusiveTables& exclusive_tables() const { return exclusive_; }
   /// Loads the definitions again; true if they had moved.
   asio::awaitable<bool> reload_catalog();
   /// The same statement planned with the catalog of now. 0A000 when the result's columns are not the same any more.
   asio::awaitable<PreparedPtr> replan(const Prepared& prepared, SessionState& session);
+  /// The statement's plan for a transaction that has changed rows of some tables.
+  planner::PhysicalPlan plan_over_changes(const Prepared& prepared, const sql::CatalogSnapshot& catalog,
+                                          const std::set<sql::Oid>& changed_tables, const SessionState& session);
+  /// Before a statement that locks.
+  asio::awaitable<void> prepare_locks(Transaction& transaction);
   RedisClient& shared() { return shared_; }
   RedisClient& bulk() { return bulk_; }
   RedisClient& home() { return home_; }
@@ -43,15 +61,20 @@ class RedisEngine final : public Engine {
 
  private:
   PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, DeclaredParameters parameters,
-                   const SessionState& session) const;
+                   const sql::CatalogSnapshot& catalog, const SessionState& session) const;
+
+  asio::awaitable<void> release(Transaction& transaction);
 
   RedisClient& shared_;
   RedisClient& bulk_;
   RedisClient& home_;
   EngineLimits limits_;
   sql::CatalogPtr catalog_;
+  ExclusiveTables exclusive_;
   std::uint64_t generation_ = 0;
+  PlanCache plans_;
   CheapnessMemory cheapness_;
+  LockLease lease_{shared_};
   std::minstd_rand random_{std::random_device{}()};
 };
 

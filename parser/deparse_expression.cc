@@ -72,10 +72,7 @@ struct WriteExpression {
   void operator()(const ast::BitStringLiteral& literal) const {
     sql << std::string_view(literal.text).substr(0, 1) << "'" << std::string_view(literal.text).substr(1) << "'";
   }
-  void operator()(const ast::ColumnRef& column) const {
-    sql.qualified(column.names);
-    if (column.star) sql << (column.names.empty() ? "*" : ".*");
-  }
+  void operator()(const ast::ColumnRef& column) const { sql.column(column); }
   void operator()(const ast::ParameterRef& parameter) const { sql << "$" << std::to_string(parameter.number); }
   void operator()(const ast::FunctionCall& call) const { sql.function_call(call); }
   void operator()(const ast::OperatorCall& call) const { sql.operator_call(call); }
@@ -224,10 +221,28 @@ struct WriteExpression {
 
 void SqlWriter::expression(const ast::Expression& expression) {
   sql::check_stack_depth();
+  if (lays_out()) return laid_out_expression(expression);
+  written_expression(expression);
+}
+
+void SqlWriter::written_expression(const ast::Expression& expression) {
   std::visit(WriteExpression{*this}, expression.node);
 }
 
+void SqlWriter::column(const ast::ColumnRef& column) {
+  const bool is_known = names_ != nullptr && names_->columns.contains(&column);
+  qualified(is_known ? names_->columns.at(&column) : column.names);
+  if (column.star) *this << (column.names.empty() ? "*" : ".*");
+}
+
 void SqlWriter::operand(const ast::Expression& expression) {
+  if (lays_out()) {
+    const bool parentheses = needs_parentheses(expression);
+    if (parentheses) *this << "(";
+    this->expression(expression);
+    if (parentheses) *this << ")";
+    return;
+  }
   if (std::visit(Primary{}, expression.node)) return this->expression(expression);
   *this << "(";
   this->expression(expression);
@@ -340,7 +355,7 @@ void SqlWriter::indirection(const std::vector<ast::IndirectionStep>& steps) {
 
 void SqlWriter::sort_keys(const std::vector<ast::SortKey>& keys) {
   list(keys, [this](const ast::SortKey& key) {
-    operand(*key.value);
+    sort_value(*key.value);
     switch (key.direction) {
       case ast::SortDirection::kDefault:
         break;
@@ -440,6 +455,12 @@ std::string to_sql(const ast::Expression& expression) {
 std::string to_sql(const ast::TypeName& type) {
   SqlWriter writer;
   writer.type(type);
+  return writer.take();
+}
+
+std::string to_sql(const ast::Select& query, const QueryNames& names, QueryLayout layout) {
+  SqlWriter writer(names, layout);
+  writer.select(query);
   return writer.take();
 }
 

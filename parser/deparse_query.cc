@@ -7,7 +7,17 @@
 
 namespace redquel::parser {
 
-void SqlWriter::relation(const ast::RelationName& relation) {
+void SqlWriter::relation(const ast::RelationName& written) {
+  const bool is_known = names_ != nullptr && names_->relations.contains(&written);
+  const ast::RelationName& relation = is_known ? names_->relations.at(&written) : written;
+  if (is_known && lays_out()) {
+    *this << "\1";
+    name(relation.schema);
+    *this << ".\2";
+    name(relation.name);
+    *this << "\3";
+    return;
+  }
   if (!relation.catalog.empty()) {
     name(relation.catalog);
     *this << ".";
@@ -20,7 +30,7 @@ void SqlWriter::relation(const ast::RelationName& relation) {
 }
 
 void SqlWriter::alias(const ast::Alias& alias) {
-  *this << " AS ";
+  *this << (lays_out() ? " " : " AS ");
   name(alias.name);
   if (alias.columns.empty()) return;
   *this << "(";
@@ -64,15 +74,17 @@ void SqlWriter::function_ref(const ast::FunctionRef& range) {
 }
 
 void SqlWriter::join(const ast::Join& join) {
-  if (join.alias) *this << "(";
+  const bool parentheses = lays_out() ? layout_ == QueryLayout::kPlain || join.alias.has_value() : join.alias.has_value();
+  if (parentheses) *this << "(";
   const auto side = [this](const ast::FromItem& item) {
     const auto* inner = std::get_if<ast::Join>(&item.node);
-    const bool parentheses = inner != nullptr && !inner->alias;
+    const bool parentheses = inner != nullptr && !inner->alias && !lays_out();
     if (parentheses) *this << "(";
     from_item(item);
     if (parentheses) *this << ")";
   };
   side(*join.left);
+  if (lays_out()) line(-8, 8, 4);
   if (join.natural) *this << " NATURAL";
   switch (join.kind) {
     case ast::JoinKind::kInner:
@@ -103,12 +115,12 @@ void SqlWriter::join(const ast::Join& join) {
   }
   if (join.on) {
     *this << " ON ";
+    if (layout_ == QueryLayout::kPlain) *this << "(";
     expression(*join.on);
+    if (layout_ == QueryLayout::kPlain) *this << ")";
   }
-  if (join.alias) {
-    *this << ")";
-    alias(*join.alias);
-  }
+  if (parentheses) *this << ")";
+  if (join.alias) alias(*join.alias);
 }
 
 void SqlWriter::from_item(const ast::FromItem& item) {
@@ -148,17 +160,38 @@ void SqlWriter::from_item(const ast::FromItem& item) {
 // --- SELECT --------------------------------------------------------------------------------------------------------
 
 void SqlWriter::targets(const std::vector<ast::Target>& targets) {
-  list(targets, [this](const ast::Target& target) {
+  bool first = true;
+  const auto separate = [&] {
+    if (!first) *this << (lays_out() ? "," : ", ");
+    if (!first && lays_out()) line(-8, 8, 4);
+    first = false;
+  };
+  for (const ast::Target& target : targets) {
+    const auto* column = std::get_if<ast::ColumnRef>(&target.value->node);
+    if (column != nullptr && names_ != nullptr && names_->stars.contains(column)) {
+      for (const auto& [names, column_name] : names_->stars.at(column)) {
+        separate();
+        qualified(names);
+        if (names.back() == column_name) continue;
+        *this << " AS ";
+        name(column_name);
+      }
+      continue;
+    }
+    separate();
     expression(*target.value);
-    if (target.name.empty()) return;
+    const bool is_known = names_ != nullptr && names_->targets.contains(&target);
+    const std::string& as = is_known ? names_->targets.at(&target) : target.name;
+    const bool is_plain = is_known && column != nullptr && names_->columns.contains(column) && names_->columns.at(column).back() == as;
+    if (as.empty() || is_plain) continue;
     *this << " AS ";
-    name(target.name);
-  });
+    name(as);
+  }
 }
 
 void SqlWriter::group_elements(const std::vector<ast::GroupElement>& elements) {
   list(elements, [this](const ast::GroupElement& element) {
-    if (const auto* value = std::get_if<ast::ExpressionPtr>(&element)) return operand(**value);
+    if (const auto* value = std::get_if<ast::ExpressionPtr>(&element)) return sort_value(**value);
     const ast::GroupingSet& set = *std::get<std::unique_ptr<const ast::GroupingSet>>(element);
     switch (set.kind) {
       case ast::GroupingSetKind::kEmpty:
@@ -213,7 +246,9 @@ void SqlWriter::common_table_expression(const ast::CommonTableExpression& expres
   if (expression.materialization == ast::Materialization::kAlways) *this << "MATERIALIZED ";
   if (expression.materialization == ast::Materialization::kNever) *this << "NOT MATERIALIZED ";
   *this << "(";
+  if (lays_out()) line(0, 0, 0);
   statement(*expression.statement);
+  if (lays_out()) line(0, 0, 0);
   *this << ")";
   if (expression.search) {
     *this << (expression.search->breadth_first ? " SEARCH BREADTH FIRST BY " : " SEARCH DEPTH FIRST BY ");
@@ -236,15 +271,31 @@ void SqlWriter::common_table_expression(const ast::CommonTableExpression& expres
 }
 
 void SqlWriter::with(const ast::WithClause& with) {
+  if (lays_out()) {
+    indentation_ += 8;
+    *this << " ";
+  }
   *this << (with.recursive ? "WITH RECURSIVE " : "WITH ");
   list(with.expressions, [this](const ast::CommonTableExpression& item) { common_table_expression(item); });
-  *this << " ";
+  if (!lays_out()) {
+    *this << " ";
+    return;
+  }
+  indentation_ -= 8;
+  line(0, 0, 0);
 }
 
 void SqlWriter::set_operand(const ast::Select& select) {
-  *this << "(";
+  const bool is_plain = lays_out() && select.order_by.empty() && !select.limit_count && !select.limit_offset && !select.with &&
+                        select.set_operator == ast::SetOperator::kNone;
+  if (!is_plain) *this << "(";
   this->select(select);
-  *this << ")";
+  if (!is_plain) *this << ")";
+}
+
+void SqlWriter::clause(std::string_view keyword, int plus) {
+  if (lays_out()) line(-8, 8, plus);
+  *this << " " << keyword << " ";
 }
 
 void SqlWriter::select_core(const ast::Select& select) {
@@ -257,7 +308,7 @@ void SqlWriter::select_core(const ast::Select& select) {
     });
     return;
   }
-  *this << "SELECT";
+  *this << (lays_out() ? " SELECT" : "SELECT");
   if (select.distinct) *this << " DISTINCT";
   if (!select.distinct_on.empty()) {
     *this << " ON (";
@@ -267,23 +318,31 @@ void SqlWriter::select_core(const ast::Select& select) {
   if (!select.targets.empty()) *this << " ";
   targets(select.targets);
   if (!select.from.empty()) {
-    *this << " FROM ";
-    list(select.from, [this](const ast::FromItem& item) { from_item(item); });
+    clause("FROM", 2);
+    bool first = true;
+    for (const ast::FromItem& item : select.from) {
+      if (!first) *this << (lays_out() ? "," : ", ");
+      if (!first && lays_out()) line(-8, 8, 4);
+      first = false;
+      from_item(item);
+    }
   }
   if (select.where) {
-    *this << " WHERE ";
+    clause("WHERE", 1);
     expression(*select.where);
   }
   if (!select.group_by.empty()) {
-    *this << (select.group_distinct ? " GROUP BY DISTINCT " : " GROUP BY ");
+    clause(select.group_distinct ? "GROUP BY DISTINCT" : "GROUP BY", 1);
+    sorted_ = &select;
     group_elements(select.group_by);
+    sorted_ = nullptr;
   }
   if (select.having) {
-    *this << " HAVING ";
+    clause("HAVING", 0);
     expression(*select.having);
   }
   if (!select.windows.empty()) {
-    *this << " WINDOW ";
+    clause("WINDOW", 1);
     list(select.windows, [this](const ast::WindowDefinition& definition) {
       name(definition.name);
       *this << " AS ";
@@ -294,42 +353,57 @@ void SqlWriter::select_core(const ast::Select& select) {
 
 void SqlWriter::select(const ast::Select& select) {
   sql::check_stack_depth();
-  if (select.into) throw sql::not_supported("SELECT ... INTO as stored text");
   if (select.with) with(*select.with);
+  indentation_ += 8;
   if (select.set_operator == ast::SetOperator::kNone) {
     select_core(select);
   } else {
+    indentation_ -= 8;
     set_operand(*select.left);
+    if (lays_out()) {
+      line(0, 0, 0);
+    } else {
+      *this << " ";
+    }
     switch (select.set_operator) {
       case ast::SetOperator::kIntersect:
-        *this << " INTERSECT ";
+        *this << "INTERSECT";
         break;
       case ast::SetOperator::kExcept:
-        *this << " EXCEPT ";
+        *this << "EXCEPT";
         break;
       default:
-        *this << " UNION ";
+        *this << "UNION";
         break;
     }
-    if (select.set_all) *this << "ALL ";
+    if (select.set_all) *this << " ALL";
+    if (lays_out()) {
+      line(0, 0, 0);
+    } else {
+      *this << " ";
+    }
     set_operand(*select.right);
+    indentation_ += 8;
   }
   if (!select.order_by.empty()) {
-    *this << " ORDER BY ";
+    clause("ORDER BY", 1);
+    sorted_ = &select;
     sort_keys(select.order_by);
+    sorted_ = nullptr;
   }
   if (select.limit_offset) {
-    *this << " OFFSET ";
+    clause("OFFSET", 0);
     expression(*select.limit_offset);
   }
   if (select.limit_count) {
     const bool all = std::holds_alternative<ast::NullLiteral>(select.limit_count->node);
     if (select.with_ties) {
-      *this << " FETCH FIRST (";
+      clause("FETCH FIRST", 0);
+      *this << "(";
       expression(*select.limit_count);
       *this << ") ROWS WITH TIES";
     } else {
-      *this << " LIMIT ";
+      clause("LIMIT", 0);
       if (all) {
         *this << "ALL";
       } else {
@@ -337,6 +411,7 @@ void SqlWriter::select(const ast::Select& select) {
       }
     }
   }
+  indentation_ -= 8;
   for (const ast::LockingClause& clause : select.locking) locking(clause);
 }
 

@@ -5,12 +5,16 @@
 #include <vector>
 
 #include "parser/ast.h"
+#include "parser/deparse.h"
 
 namespace redquel::parser {
 
 /// Appends trees as SQL to a string. Private to the parser; deparse.h is what others use.
 class SqlWriter {
  public:
+  SqlWriter() = default;
+  /// `names` outlives the writer.
+  SqlWriter(const QueryNames& names, QueryLayout layout) : names_(&names), layout_(layout) {}
   std::string take() { return std::move(out_); }
 
   // deparse_expression.cc
@@ -21,10 +25,22 @@ class SqlWriter {
   void function_call(const ast::FunctionCall& call);
   void sub_link(const ast::SubLink& link);
   void indirection(const std::vector<ast::IndirectionStep>& steps);
+  /// An expression of ORDER BY or GROUP BY; laid out: what an output column's number or name stands for.
+  void sort_value(const ast::Expression& value);
   void sort_keys(const std::vector<ast::SortKey>& keys);
   void window(const ast::WindowDefinition& window);
   void frame(const ast::WindowFrame& frame);
   void expressions(const ast::Expressions& expressions);
+
+  void column(const ast::ColumnRef& column);
+
+  // deparse_view.cc: as pg_get_viewdef() writes
+  bool lays_out() const { return layout_ != QueryLayout::kCompact; }
+  void written_expression(const ast::Expression& expression);
+  void laid_out_expression(const ast::Expression& expression);
+  bool needs_parentheses(const ast::Expression& operand) const;
+  /// A new line for a clause: the indentation changes by `before`, is written with `plus` blanks more, then changes by `after`.
+  void line(int before, int after, int plus);
 
   // deparse_type.cc
   void type(const ast::TypeName& type);
@@ -34,6 +50,7 @@ class SqlWriter {
   void with(const ast::WithClause& with);
   void common_table_expression(const ast::CommonTableExpression& expression);
   void statement(const ast::Statement& statement);
+  void clause(std::string_view keyword, int plus);
   void select_core(const ast::Select& select);
   void set_operand(const ast::Select& select);
   void from_item(const ast::FromItem& item);
@@ -79,7 +96,14 @@ class SqlWriter {
   }
 
  private:
+  struct LaidOut;
+
   std::string out_;
+  const QueryNames* names_ = nullptr;
+  QueryLayout layout_ = QueryLayout::kCompact;
+  int indentation_ = 0;
+  const ast::Select* sorted_ = nullptr;  // whose ORDER BY or GROUP BY is written
+  const ast::Expression* parent_ = nullptr;  // of the operand that is written
 };
 
 }  // namespace redquel::parser

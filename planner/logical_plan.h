@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "planner/window.h"
 #include "sql/catalog/catalog.h"
 #include "sql/expressions/expression.h"
 #include "sql/functions/function.h"
@@ -36,10 +37,14 @@ struct LogicalScan {
   /// Parallel to `Logical::columns`: which table column each is. Number 0 is the hidden row key.
   std::vector<std::int16_t> numbers;
 };
-/// A system table or a function in FROM: rows come from the proxy.
-struct LogicalFunctionScan {
-  const sql::TableFunction* function = nullptr;
+struct TableFunctionCall {
+  const sql::TableFunction* function = nullptr;  // null: the one argument is a value, and that is the only row
   std::vector<sql::ExpressionPtr> arguments;
+};
+/// Functions in FROM or in a select list, side by side: where one ends before the others, its columns are NULL. Columns: theirs, then
+/// the ordinality.
+struct LogicalFunctionScan {
+  std::vector<TableFunctionCall> calls;
   std::string alias;
   bool with_ordinality = false;
 };
@@ -110,6 +115,13 @@ struct LogicalSort {
   LogicalPtr input;
   std::vector<SortKey> keys;
 };
+/// Window functions over rows that come sorted by `partition_by`, then `order_by`. Columns: the input's, then the calls'.
+struct LogicalWindow {
+  LogicalPtr input;
+  std::vector<sql::ExpressionPtr> partition_by;  // columns of the input, like the keys of
+  std::vector<SortKey> order_by;
+  std::vector<WindowCall> functions;
+};
 struct LogicalLimit {
   LogicalPtr input;
   sql::ExpressionPtr limit, offset;  // int8 expressions without columns; null: none
@@ -127,6 +139,25 @@ struct LogicalSetOperation {
   LogicalPtr left, right;  // same number and types of columns
 };
 
+/// Computes `source` once, as far as it is asked for; every LogicalSharedScan of this number in `input` reads it. Columns: the input's.
+struct LogicalShare {
+  LogicalPtr input, source;
+  std::uint32_t number = 0;
+  std::string name;  // for EXPLAIN: "CTE t"
+};
+struct LogicalSharedScan {
+  std::uint32_t number = 0;
+  std::string name;
+  std::vector<std::size_t> positions;  // columns of the source, parallel to `Logical::columns`
+};
+/// WITH RECURSIVE: the rows of `left`, then those that `right` makes of the rows before, which it reads as the LogicalSharedScan of
+/// this number; until there are none.
+struct LogicalRecursiveUnion {
+  LogicalPtr left, right;
+  std::uint32_t number = 0;
+  bool all = false;  // UNION ALL: rows that were there before come again
+};
+
 /// How a column of the target gets its value in INSERT.
 struct InsertColumn {
   std::int16_t number;
@@ -137,20 +168,30 @@ struct InsertColumn {
 struct BoundCheck {
   std::string name;
   sql::ExpressionPtr condition;  // over the new row: column ids are those of `new_row`
+  std::string view = {};         // not empty: WITH CHECK OPTION of this view; NULL is no then
+};
+struct Assignment {
+  std::int16_t number;
+  sql::ExpressionPtr value;  // over the source's columns, in the column's type
+};
+/// ON CONFLICT DO UPDATE. The source gives the proposed row joined with the row that is there.
+template <class Column>
+struct ConflictUpdate {
+  std::vector<Column> old_row;          // in the source: the target's live columns in order, then the hidden key; NULLs: there is none
+  std::vector<Assignment> assignments;  // over the source's columns
+  sql::ExpressionPtr condition;         // WHERE, over the source's columns; null: none
 };
 struct LogicalInsert {
   std::shared_ptr<const sql::TableDef> table;
   LogicalPtr source;
   std::vector<InsertColumn> columns;       // every live column of the table, in order
   std::vector<LogicalColumn> new_row;      // ids under which checks and RETURNING see the new row, parallel to `columns`
+  std::vector<Assignment> generated;       // generated columns, over `new_row`
   std::vector<BoundCheck> checks;
   std::vector<sql::ExpressionPtr> returning;  // over `new_row`; parallel to `Logical::columns`
-  enum class OnConflict : std::uint8_t { kError, kNothing } on_conflict = OnConflict::kError;
+  enum class OnConflict : std::uint8_t { kError, kNothing, kUpdate } on_conflict = OnConflict::kError;
   std::optional<std::vector<std::int16_t>> conflict_columns;
-};
-struct Assignment {
-  std::int16_t number;
-  sql::ExpressionPtr value;  // over the source's columns, in the column's type
+  std::optional<ConflictUpdate<LogicalColumn>> conflict_update;  // kUpdate
 };
 struct LogicalUpdate {
   std::shared_ptr<const sql::TableDef> table;
@@ -158,6 +199,7 @@ struct LogicalUpdate {
   std::vector<LogicalColumn> old_row;      // the target's live columns in the source, in order (hidden key last when there is one)
   std::vector<Assignment> assignments;
   std::vector<LogicalColumn> new_row;
+  std::vector<Assignment> generated;       // generated columns, over `new_row`
   std::vector<BoundCheck> checks;
   std::vector<sql::ExpressionPtr> returning;  // over `new_row` (and other columns of the source)
 };
@@ -170,8 +212,8 @@ struct LogicalDelete {
 
 struct Logical {
   using Node = std::variant<LogicalScan, LogicalFunctionScan, LogicalSystemScan, LogicalValues, LogicalFilter, LogicalProject,
-                            LogicalJoin, LogicalApply, LogicalAggregate, LogicalSort, LogicalLimit, LogicalDistinct,
-                            LogicalSetOperation, LogicalInsert, LogicalUpdate, LogicalDelete>;
+                            LogicalJoin, LogicalApply, LogicalAggregate, LogicalWindow, LogicalSort, LogicalLimit, LogicalDistinct,
+                            LogicalSetOperation, LogicalShare, LogicalSharedScan, LogicalRecursiveUnion, LogicalInsert, LogicalUpdate, LogicalDelete>;
   Node node;
   std::vector<LogicalColumn> columns;
 };

@@ -2,6 +2,7 @@
 
 #include "planner/logical_plan.h"
 #include "planner/rules/rule.h"
+#include "sql/functions/window_function.h"
 
 namespace redquel::planner {
 
@@ -91,8 +92,19 @@ std::string label(const Logical& node, const LogicalScan& scan) {
   return fmt::format("Scan {}{} [{}]", scan.table->name, aliased ? " " + scan.alias : "", list(node.columns));
 }
 std::string label(const Logical& node, const LogicalFunctionScan& scan) {
-  return fmt::format("Function {}({}){} [{}]", scan.function->name, list(scan.arguments),
-                     scan.with_ordinality ? " with ordinality" : "", list(node.columns));
+  std::string calls;
+  for (const TableFunctionCall& call : scan.calls) {
+    calls += calls.empty() ? "" : ", ";
+    calls += call.function ? fmt::format("{}({})", call.function->name, list(call.arguments)) : text(call.arguments[0]);
+  }
+  return fmt::format("Function {}{} [{}]", calls, scan.with_ordinality ? " with ordinality" : "", list(node.columns));
+}
+std::string label(const Logical&, const LogicalShare& share) { return fmt::format("Share {} {}", share.number, share.name); }
+std::string label(const Logical& node, const LogicalSharedScan& scan) {
+  return fmt::format("Shared {} {} [{}]", scan.number, scan.name, list(node.columns));
+}
+std::string label(const Logical& node, const LogicalRecursiveUnion& recursion) {
+  return fmt::format("Recursive union{} {} [{}]", recursion.all ? " all" : "", recursion.number, list(node.columns));
 }
 std::string label(const Logical& node, const LogicalSystemScan& scan) {
   return fmt::format("System {}.{} [{}]", scan.schema, scan.name, list(node.columns));
@@ -142,6 +154,16 @@ std::string label(const Logical& node, const LogicalAggregate& aggregate) {
   return fmt::format("Aggregate{} by [{}] [{}]", aggregate.scalar ? " all" : "",
                      outputs(aggregate.group_by, node.columns), call_text);
 }
+std::string label(const Logical& node, const LogicalWindow& window) {
+  const std::size_t first = node.columns.size() - window.functions.size();
+  std::string calls;
+  for (std::size_t i = 0; i < window.functions.size(); ++i) {
+    const WindowCall& call = window.functions[i];
+    const std::string_view name = call.function ? call.function->name : call.aggregate->name;
+    calls += fmt::format("{}{}({}) AS {}", i > 0 ? ", " : "", name, list(call.arguments), text(node.columns[first + i]));
+  }
+  return fmt::format("Window by [{}] order [{}] [{}]", list(window.partition_by), list(window.order_by), calls);
+}
 std::string label(const Logical&, const LogicalSort& sort) { return "Sort " + list(sort.keys); }
 std::string label(const Logical&, const LogicalLimit& limit) {
   return fmt::format("Limit {} offset {}{}", text(limit.limit), text(limit.offset),
@@ -169,7 +191,9 @@ std::string label(const Logical& node, const LogicalInsert& insert) {
                           column.value ? text(column.value) : fmt::format("sequence {}", column.sequence));
   }
   return fmt::format("Insert {} [{}]{}{}", insert.table->name, values,
-                     insert.on_conflict == LogicalInsert::OnConflict::kNothing ? " on conflict do nothing" : "",
+                     insert.on_conflict == LogicalInsert::OnConflict::kNothing  ? " on conflict do nothing"
+                     : insert.on_conflict == LogicalInsert::OnConflict::kUpdate ? " on conflict do update"
+                                                                                 : "",
                      checks_and_returning(insert.checks, insert.returning, node.columns));
 }
 std::string label(const Logical& node, const LogicalUpdate& update) {

@@ -135,8 +135,7 @@ struct PhysicalValues {
   std::vector<std::vector<sql::ExpressionPtr>> rows;
 };
 struct PhysicalFunctionScan {
-  const sql::TableFunction* function;
-  std::vector<sql::ExpressionPtr> arguments;
+  std::vector<TableFunctionCall> calls;
   bool with_ordinality = false;
 };
 struct PhysicalSystemScan {
@@ -198,6 +197,12 @@ struct PhysicalSort {
   bool presorted_by_form = false;    // … by the ordered form of the key only (inexact scores, cut members)
   RowGoal goal;                      // never exact
 };
+struct PhysicalWindow {
+  PhysicalPlan input;
+  std::vector<sql::ExpressionPtr> partition_by;
+  std::vector<SortKey> order_by;
+  std::vector<WindowCall> functions;
+};
 struct PhysicalLimit {
   PhysicalPlan input;
   sql::ExpressionPtr limit, offset;
@@ -214,23 +219,42 @@ struct PhysicalSetOperation {
   PhysicalPlan left, right;
 };
 
+struct PhysicalShare {
+  PhysicalPlan input, source;
+  std::uint32_t number = 0;
+  std::string name;
+};
+struct PhysicalSharedScan {
+  std::uint32_t number = 0;
+  std::string name;
+  std::vector<std::size_t> positions;
+};
+struct PhysicalRecursiveUnion {
+  PhysicalPlan left, right;
+  std::uint32_t number = 0;
+  bool all = false;
+};
+
 // ---- Writes: the logical node with positions instead of ids -----------------------------------------------------------------
 
 struct PhysicalInsert {
   std::shared_ptr<const sql::TableDef> table;
   PhysicalPlan source;
   std::vector<InsertColumn> columns;          // every live column; values over the source's columns
+  std::vector<Assignment> generated;          // generated columns, over the new row
   std::vector<BoundCheck> checks;             // over the new row
   std::vector<sql::ExpressionPtr> returning;  // over the new row
   bool has_returning = false;
   LogicalInsert::OnConflict on_conflict = LogicalInsert::OnConflict::kError;
   std::optional<std::vector<std::int16_t>> conflict_columns;
+  std::optional<ConflictUpdate<std::size_t>> conflict_update;
 };
 struct PhysicalUpdate {
   std::shared_ptr<const sql::TableDef> table;
   PhysicalPlan source;
   std::vector<std::size_t> old_row;           // positions in the source: live columns in order, then the hidden key if there is one
   std::vector<Assignment> assignments;        // values over the source's columns
+  std::vector<Assignment> generated;          // generated columns, over the new row followed by the source's columns
   std::vector<BoundCheck> checks;             // over the new row followed by the source's columns
   std::vector<sql::ExpressionPtr> returning;  // over the new row followed by the source's columns
   bool has_returning = false;
@@ -254,7 +278,8 @@ struct PhysicalNode {
   using Node =
       std::variant<KeyLookup, UniqueLookup, SetScan, OrderedScan, FullScan, IndexCount, IndexMinMax, IndexGroups, PhysicalValues,
                    PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin,
-                   PhysicalApply, PhysicalAggregate, PhysicalSort, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
+                   PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
+                   PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
                    PhysicalInsert, PhysicalUpdate, PhysicalDelete>;
   Node node;
   std::vector<PhysicalColumn> columns;

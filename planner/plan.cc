@@ -1,14 +1,17 @@
 #include "planner/plan.h"
 
+#include <algorithm>
+
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
 
 namespace redquel::planner {
 
 PlannedStatement plan(const parser::ast::Statement& statement, const sql::CatalogSnapshot& catalog,
-                      std::vector<sql::Type> declared_parameter_types, const BindSettings& settings) {
+                      std::vector<sql::Type> declared_parameter_types, const BindSettings& settings,
+                      const std::set<sql::Oid>& changed_tables) {
   BoundStatement bound = bind(statement, catalog, std::move(declared_parameter_types), settings);
-  PhysicalPlanner physical(settings.session);
+  PhysicalPlanner physical(settings.session, changed_tables);
   return {physical.plan_statement(rewrite(bound.plan)), std::move(bound.parameter_types), bound.slot_count};
 }
 
@@ -41,7 +44,35 @@ void count_reads(const PhysicalNode& node, Reads& reads) {
 
 }  // namespace
 
+bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::Oid>& changed_tables) {
+  const bool plain = std::visit(
+      [&](const auto& n) {
+        using Node = std::decay_t<decltype(n)>;
+        constexpr bool kIsPlain = std::is_same_v<Node, KeyLookup> || std::is_same_v<Node, UniqueLookup>;
+        constexpr bool kIsPlainWithoutGoal = std::is_same_v<Node, SetScan> || std::is_same_v<Node, FullScan>;
+        constexpr bool kReadsIndex = requires { n.fallback; };
+        if constexpr (kIsPlainWithoutGoal) {
+          return !n.goal || !changed_tables.contains(n.read.table->oid);
+        } else if constexpr (kReadsIndex) {
+          return !changed_tables.contains(n.table->oid);
+        } else if constexpr (requires { n.read; } && !kIsPlain) {
+          return !changed_tables.contains(n.read.table->oid);
+        } else {
+          return true;
+        }
+      },
+      plan->node);
+  if (!plain) return false;
+  const std::vector<PhysicalPlan> inputs = inputs_of(*plan);
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [&](const PhysicalPlan& input) { return reads_changed_tables_plainly(input, changed_tables); });
+}
+
 bool needs_snapshot(const PhysicalPlan& plan) {
+  // What has been written must not be written again.
+  const bool writes = std::holds_alternative<PhysicalInsert>(plan->node) || std::holds_alternative<PhysicalUpdate>(plan->node) ||
+                      std::holds_alternative<PhysicalDelete>(plan->node);
+  if (writes) return false;
   Reads reads;
   count_reads(*plan, reads);
   return reads.sources > 1 || (reads.long_walk && reads.blocking);

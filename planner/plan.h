@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+
 #include "parser/ast.h"
 #include "planner/bind/bind.h"
 #include "planner/physical_plan.h"
@@ -13,9 +15,14 @@ struct PlannedStatement {
   std::uint32_t slot_count = 0;  // of EvaluationContext::parameters
 };
 
-/// bind → rewrite → choose paths. Pure: asks nobody. Throws what `bind` throws.
+/// bind → rewrite → choose paths. Pure: asks nobody. Throws what `bind` throws. `changed_tables`: an open transaction has changed rows
+/// of these, so that index answers, orders and limits of Redis are not the transaction's: only whole rows are read of them.
 PlannedStatement plan(const parser::ast::Statement& statement, const sql::CatalogSnapshot& catalog,
-                      std::vector<sql::Type> declared_parameter_types, const BindSettings& settings);
+                      std::vector<sql::Type> declared_parameter_types, const BindSettings& settings,
+                      const std::set<sql::Oid>& changed_tables = {});
+
+/// Would a plan made without these changed tables do with them?
+bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::Oid>& changed_tables);
 
 /// Rows that come from several commands must stem from one moment: a plan that reads more than one source, or holds back its rows
 /// until it has read all. (A plain scan streams; each of its rows is from one moment.)

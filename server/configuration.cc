@@ -68,8 +68,8 @@ constexpr Key kKeys[] = {
      [](const std::string& key, const toml::node& node, Configuration& c) {
        take_number(key, node, c.max_statement_bytes, 1024, std::int64_t{1} << 29);
      }},
-    {"limits.statement_rows", [](const std::string& key, const toml::node& node,
-                                 Configuration& c) { take_number(key, node, c.statement_rows, 1, kLarge); }},
+    {"limits.script_rows", [](const std::string& key, const toml::node& node,
+                                 Configuration& c) { take_number(key, node, c.script_rows, 1, kLarge); }},
     {"limits.work_mem", [](const std::string& key, const toml::node& node,
                            Configuration& c) { take_number(key, node, c.work_mem, 65536, kLarge); }},
     {"log.level",

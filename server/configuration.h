@@ -23,7 +23,7 @@ struct Configuration {
 
   std::size_t max_connections = 5000;
   std::size_t max_statement_bytes = 16777216;
-  std::size_t statement_rows = 100000;
+  std::size_t script_rows = 2000;
   std::size_t work_mem = 268435456;
 
   std::string log_level = "info";

@@ -51,11 +51,13 @@ asio::awaitable<void> Session::on(const ParseMessage& message) {
   const auto text = std::make_shared<const std::string>(from_client(message.text));
   SourceText source{text, 0};
   current_source_ = source;
-  std::vector<parser::ParsedStatement> parsed = parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
-  if (parsed.size() > 1) throw sql::SqlError("42601", "cannot insert multiple commands into a prepared statement");
+  std::shared_ptr<const parser::ast::Statement> statement = engine_->known_statement(*text);
+  if (!statement) {
+    std::vector<parser::ParsedStatement> parsed = parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
+    if (parsed.size() > 1) throw sql::SqlError("42601", "cannot insert multiple commands into a prepared statement");
+    if (!parsed.empty()) statement = std::make_shared<const parser::ast::Statement>(std::move(parsed[0].statement));
+  }
   std::vector<sql::Type> types = types_of(message.parameter_types);
-  std::shared_ptr<const parser::ast::Statement> statement;
-  if (!parsed.empty()) statement = std::make_shared<const parser::ast::Statement>(std::move(parsed[0].statement));
   auto run = parse_statement(std::move(name), std::move(source), std::move(types), std::move(statement));
   co_await run_cancellable(std::move(run));
 }
@@ -65,6 +67,7 @@ asio::awaitable<void> Session::parse_statement(std::string name, SourceText sour
                                                std::shared_ptr<const parser::ast::Statement> statement) {
   PreparedStatementPtr prepared;
   if (statement) {
+    transactions_.block().admit(*statement);
     std::string text = *source.text;
     prepared = co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(parameter_types));
   } else {
@@ -133,6 +136,7 @@ asio::awaitable<void> Session::on(const BindMessage& message) {
   if (!portal->name.empty() && portals_.contains(portal->name)) {
     throw sql::SqlError("42P03", fmt::format("cursor \"{}\" already exists", portal->name));
   }
+  if (statement.statement) transactions_.block().admit(*statement.statement);
   portal->parameters = bind_parameters(message, statement);
   if (statement.plan) {  // definitions may have moved since Parse
     current_source_ = statement.source;
@@ -162,10 +166,12 @@ asio::awaitable<void> Session::on(const DescribeMessage& message) {
   if (message.target == DescribeTarget::kStatement) {
     statement = find_statement(name).get();
     formats.assign(statement->columns.size(), 0);
+    if (statement->returns_rows && statement->statement) transactions_.block().admit(*statement->statement);
     encoder_.parameter_description(statement->parameter_types);
   } else {
     const Portal& portal = find_portal(name);
     statement = portal.statement.get();
+    if (statement->returns_rows && statement->statement) transactions_.block().admit(*statement->statement);
     formats = portal.result_formats;
   }
   if (statement->returns_rows) {
@@ -179,6 +185,12 @@ asio::awaitable<void> Session::on(const DescribeMessage& message) {
 asio::awaitable<void> Session::on(const ExecuteMessage& message) {
   Portal& portal = find_portal(from_client(message.portal));
   current_source_ = portal.statement->source;
+  if (const auto& statement = portal.statement->statement) {
+    transactions_.block().admit(*statement);
+    // What is executed up to Sync is one transaction. Where Sync follows at once, as with most clients, the statement stands for itself.
+    const bool is_control = std::holds_alternative<parser::ast::Transaction>(statement->node);
+    if (!is_control && (is_strict() || !decoder_.sync_is_next())) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
+  }
   auto run = run_portal(portal, message.max_rows > 0 ? static_cast<std::size_t>(message.max_rows) : 0, false);
   co_await run_cancellable(std::move(run));
 }
@@ -197,8 +209,9 @@ asio::awaitable<void> Session::on(const CloseMessage& message) {
 asio::awaitable<void> Session::on(const FlushMessage&) { co_await flush(); }
 
 asio::awaitable<void> Session::on(const SyncMessage&) {
-  portals_.clear();  // the implicit transaction ends
-  co_return;
+  if (transactions_.block().status() == TransactionStatus::kInBlock) co_return;  // portals live as long as the block
+  portals_.clear();
+  co_await transactions_.commit_implicit();
 }
 
 asio::awaitable<void> Session::on(const TerminateMessage&) { co_return; }

@@ -85,6 +85,8 @@ class MessageDecoder {
   std::optional<std::string_view> take(std::size_t bytes);
   std::optional<std::string_view> peek(std::size_t bytes) const;
   std::size_t unread() const { return end_ - begin_; }
+  /// Has a Sync come, as the next message?
+  bool sync_is_next() const { return unread() > 0 && buffer_[begin_] == 'S'; }
 
  private:
   std::size_t message_limit_;

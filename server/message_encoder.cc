@@ -8,7 +8,7 @@ namespace redquel::server {
 
 namespace {
 
-constexpr std::size_t kKeptCapacity = 1 << 20;
+constexpr std::size_t kKeptBuffer = 1 << 20;
 
 void store_big_endian(char* to, std::uint32_t value) {
   to[0] = static_cast<char>(value >> 24);
@@ -61,7 +61,7 @@ void MessageEncoder::put_text(std::string_view utf8) {
 }
 
 void MessageEncoder::clear() {
-  if (buffer_.capacity() > kKeptCapacity) {
+  if (buffer_.capacity() > kKeptBuffer) {
     buffer_ = std::string();
   } else {
     buffer_.clear();
@@ -127,7 +127,9 @@ void MessageEncoder::report_message(char type, const ErrorReport& report) {
   put_field('D', error.detail());
   put_field('H', error.hint());
   if (report.character_position > 0) put_field('P', std::to_string(report.character_position));
-  put_field('W', report.context);
+  std::string context = error.context();
+  if (!context.empty() && !report.context.empty()) context += '\n';
+  put_field('W', context += report.context);
   put_field('s', error.schema());
   put_field('t', error.table());
   put_field('c', error.column());

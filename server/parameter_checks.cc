@@ -121,10 +121,53 @@ std::string only_initial(const ParameterDefinition& definition, std::string valu
   throw sql::not_supported(fmt::format("{} = {}", definition.name, value));
 }
 
-std::string check_isolation(const ParameterDefinition& definition, std::string value, const SessionState&) {
-  if (value == "read committed" || value == "read uncommitted") return value;
-  throw sql::not_supported(fmt::format("{} = '{}'", definition.name, value));
+namespace {
+
+executor::IsolationLevel isolation_level(std::string_view value) {
+  if (value == "serializable") return executor::IsolationLevel::kSerializable;
+  if (value == "repeatable read") return executor::IsolationLevel::kRepeatableRead;
+  return executor::IsolationLevel::kReadCommitted;
 }
+
+}  // namespace
+
+std::string check_transaction_isolation(const ParameterDefinition&, std::string value, const SessionState& session) {
+  if (!session.transaction || isolation_level(value) == session.modes.isolation) return value;
+  if (session.has_queried) throw sql::SqlError("25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query");
+  if (session.savepoints > 0) {
+    throw sql::SqlError("25001", "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction");
+  }
+  return value;
+}
+
+std::string check_transaction_read_only(const ParameterDefinition&, std::string value, const SessionState& session) {
+  if (!session.transaction || value == "on" || !session.modes.read_only) return value;
+  if (session.savepoints > 0) {
+    throw sql::SqlError("25001", "cannot set transaction read-write mode inside a read-only transaction");
+  }
+  if (session.has_queried) throw sql::SqlError("25001", "transaction read-write mode must be set before any query");
+  return value;
+}
+
+std::string check_transaction_deferrable(const ParameterDefinition&, std::string value, const SessionState& session) {
+  if (!session.transaction) return value;
+  if (session.savepoints > 0) {
+    throw sql::SqlError("25001", "SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction");
+  }
+  if (session.has_queried) {
+    throw sql::SqlError("25001", "SET TRANSACTION [NOT] DEFERRABLE must be called before any query");
+  }
+  return value;
+}
+
+void apply_transaction_isolation(const std::string& value, SessionState& session) {
+  session.modes.isolation = isolation_level(value);
+}
+void apply_transaction_read_only(const std::string& value, SessionState& session) { session.modes.read_only = value == "on"; }
+void apply_transaction_deferrable(const std::string& value, SessionState& session) { session.modes.deferrable = value == "on"; }
+
+void apply_lock_timeout(const std::string& value, SessionState& session) { session.lock_timeout = std::stoll(value); }
+void apply_deadlock_timeout(const std::string& value, SessionState& session) { session.deadlock_timeout = std::stoll(value); }
 
 std::string ascii_only(const ParameterDefinition&, std::string value, const SessionState&) {
   for (char& c : value) {

@@ -14,8 +14,10 @@ namespace redquel::server {
 
 /// Accepts the value that redquel honours, the default; any other that PostgreSQL would take is 0A000.
 std::string only_initial(const ParameterDefinition&, std::string value, const executor::SessionState&);
-/// read committed (and read uncommitted, which PostgreSQL treats alike); 0A000 for the stricter levels.
-std::string check_isolation(const ParameterDefinition&, std::string value, const executor::SessionState&);
+/// The running transaction's: 25001 where it is too late to change them.
+std::string check_transaction_isolation(const ParameterDefinition&, std::string value, const executor::SessionState&);
+std::string check_transaction_read_only(const ParameterDefinition&, std::string value, const executor::SessionState&);
+std::string check_transaction_deferrable(const ParameterDefinition&, std::string value, const executor::SessionState&);
 /// Bytes that are not printable ASCII become '?'.
 std::string ascii_only(const ParameterDefinition&, std::string value, const executor::SessionState&);
 std::string check_client_encoding(const ParameterDefinition&, std::string value, const executor::SessionState&);
@@ -27,6 +29,11 @@ std::string check_access_method(const ParameterDefinition&, std::string value, c
 std::string check_role(const ParameterDefinition&, std::string value, const executor::SessionState&);
 std::string check_session_authorization(const ParameterDefinition&, std::string value, const executor::SessionState&);
 
+void apply_transaction_isolation(const std::string& value, executor::SessionState& session);
+void apply_transaction_read_only(const std::string& value, executor::SessionState& session);
+void apply_transaction_deferrable(const std::string& value, executor::SessionState& session);
+void apply_lock_timeout(const std::string& value, executor::SessionState& session);
+void apply_deadlock_timeout(const std::string& value, executor::SessionState& session);
 void apply_date_style(const std::string& value, executor::SessionState& session);
 void apply_time_zone(const std::string& value, executor::SessionState& session);
 void apply_interval_style(const std::string& value, executor::SessionState& session);

@@ -29,6 +29,7 @@ struct PreparedStatement {
   std::vector<sql::Type> parameter_types;
   std::vector<executor::OutputColumn> columns;
   bool returns_rows = false;
+  bool binary = false;  // FETCH from a BINARY cursor
 };
 
 using PreparedStatementPtr = std::shared_ptr<const PreparedStatement>;

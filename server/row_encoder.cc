@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sql/types/binary_io.h"
+#include "sql/types/more_types.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::server {
@@ -20,6 +21,8 @@ bool is_plain_text(sql::Oid type) {
     case sql::oid::kName:
     case sql::oid::kUnknown:
     case sql::oid::kJson:
+    case sql::oid::kJsonb:
+    case sql::oid::kJsonpath:
       return true;
     default:
       return false;

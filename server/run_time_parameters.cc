@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "parser/deparse.h"
 #include "server/ascii.h"
 #include "server/parameter_values.h"
@@ -48,6 +51,14 @@ void check_custom_name(std::string_view name) {
     throw sql::SqlError("42602", fmt::format("invalid configuration parameter name \"{}\"", name))
         .detail("\"redquel\" is a reserved prefix.");
   }
+}
+
+/// What a transaction has for itself; their values between transactions are those of default_….
+constexpr std::array<std::string_view, 3> kTransactionParameters = {"transaction_isolation", "transaction_read_only",
+                                                                    "transaction_deferrable"};
+
+bool is_of_transaction(const ParameterDefinition& definition) {
+  return std::ranges::find(kTransactionParameters, definition.name) != kTransactionParameters.end();
 }
 
 std::size_t index_of(const ParameterDefinition& definition) {
@@ -110,24 +121,90 @@ void RunTimeParameters::assign(const ParameterDefinition& definition, std::strin
   if (definition.name == "client_encoding") client_encoding_ = value;
   maybe_changed_ = maybe_changed_ || definition.traits.reported;
   setting(definition).value = std::move(value);
+  if (!in_transaction_ && definition.name.starts_with("default_transaction_")) take_transaction_defaults();
 }
 
-void RunTimeParameters::set(std::string_view name, std::string_view value) {
+void RunTimeParameters::change(const ParameterDefinition& definition, std::string value, bool local) {
+  if (in_transaction_) {
+    changes_.push_back({&definition, {}, setting(definition).value, value, local || is_of_transaction(definition)});
+  }
+  assign(definition, std::move(value));
+}
+
+void RunTimeParameters::change_custom(const std::string& key, std::optional<std::string> value, bool local) {
+  CustomSetting& custom = custom_.at(key);
+  if (in_transaction_) changes_.push_back({nullptr, key, custom.value, value, local});
+  custom.value = *std::move(value);
+}
+
+void RunTimeParameters::restore(const Change& change, const std::optional<std::string>& value) {
+  if (change.definition) {
+    assign(*change.definition, *value);
+  } else {
+    custom_.at(change.custom).value = *value;
+  }
+}
+
+void RunTimeParameters::take_transaction_defaults() {
+  for (const std::string_view name : kTransactionParameters) {
+    const ParameterDefinition& initial = *find_parameter(fmt::format("default_{}", name));
+    assign(*find_parameter(name), setting(initial).value);
+  }
+}
+
+void RunTimeParameters::begin_transaction() {
+  in_transaction_ = true;
+  changes_.clear();
+}
+
+void RunTimeParameters::end_transaction(bool committed) {
+  if (!committed) roll_back_to(0);
+  in_transaction_ = false;
+  // The last value that was not local stays; without one, the first.
+  std::map<std::pair<const ParameterDefinition*, std::string>, std::optional<std::string>> kept;
+  for (const Change& change : changes_) {
+    auto& value = kept.try_emplace({change.definition, change.custom}, change.before).first->second;
+    if (!change.local) value = change.after;
+  }
+  for (const Change& change : changes_) {
+    if (change.local) restore(change, kept.at({change.definition, change.custom}));
+  }
+  changes_.clear();
+  take_transaction_defaults();
+}
+
+void RunTimeParameters::roll_back_to(std::size_t mark) {
+  while (changes_.size() > mark) {
+    restore(changes_.back(), changes_.back().before);
+    changes_.pop_back();
+  }
+}
+
+RunTimeParameters::TransactionValues RunTimeParameters::transaction_values() const {
+  TransactionValues values;
+  for (const std::string_view name : kTransactionParameters) values.push_back(setting(*find_parameter(name)).value);
+  return values;
+}
+
+void RunTimeParameters::set_transaction_values(const TransactionValues& values) {
+  std::size_t index = 0;
+  for (const std::string_view name : kTransactionParameters) change(*find_parameter(name), values[index++], true);
+}
+
+void RunTimeParameters::set(std::string_view name, std::string_view value, bool local) {
   if (!find_parameter(name)) {
     const std::string key = lower_case(name);
-    const auto known = custom_.find(key);
-    if (known == custom_.end()) {
+    if (!custom_.contains(key)) {
       check_custom_name(name);
-      custom_.emplace(key, CustomSetting{std::string(name), std::string(value), ""});
-    } else {
-      known->second.value = std::string(value);
+      custom_.emplace(key, CustomSetting{std::string(name), "", ""});
     }
+    change_custom(key, std::string(value), local);
     return;
   }
   const ParameterDefinition& definition = changeable(name);
   std::string parsed = parse_parameter_value(definition, value);
   if (definition.traits.check) parsed = definition.traits.check(definition, std::move(parsed), session_);
-  assign(definition, std::move(parsed));
+  change(definition, std::move(parsed), local);
 }
 
 void RunTimeParameters::set_at_start(std::string_view name, std::string_view value) {
@@ -154,27 +231,27 @@ std::string RunTimeParameters::join_values(std::string_view name, const std::vec
   return text;
 }
 
-void RunTimeParameters::reset(std::string_view name) {
+void RunTimeParameters::reset(std::string_view name, bool local) {
   if (!find_parameter(name)) {
     const auto known = custom_.find(lower_case(name));
     if (known != custom_.end()) {
-      known->second.value = known->second.start_value;
+      change_custom(known->first, known->second.start_value, local);
     } else {
       check_custom_name(name);
     }
     return;
   }
   const ParameterDefinition& definition = changeable(name);
-  assign(definition, setting(definition).start_value);
+  change(definition, setting(definition).start_value, local);
 }
 
 void RunTimeParameters::reset_all() {
   for (const ParameterDefinition& definition : parameter_definitions()) {
     if (definition.context != ParameterContext::kUser) continue;
     const Setting& current = setting(definition);
-    if (current.value != current.start_value) assign(definition, current.start_value);
+    if (current.value != current.start_value && !is_of_transaction(definition)) change(definition, current.start_value, false);
   }
-  for (auto& [key, custom] : custom_) custom.value = custom.start_value;
+  for (auto& [key, custom] : custom_) change_custom(key, custom.start_value, false);
 }
 
 std::optional<std::string> RunTimeParameters::find(std::string_view name) const {

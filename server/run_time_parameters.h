@@ -26,12 +26,24 @@ class RunTimeParameters {
   RunTimeParameters& operator=(const RunTimeParameters&) = delete;
 
   /// SET. 42704 unknown, 42602 bad custom name, 55P02 not changeable, 22023 bad value, 0A000 not honoured.
-  void set(std::string_view name, std::string_view value);
+  /// `local`: until the transaction ends.
+  void set(std::string_view name, std::string_view value, bool local = false);
   /// SET name = a, b, …: one text, quoted where the parameter is a list of names. 22023 where it takes only one value.
   static std::string join_values(std::string_view name, const std::vector<std::string>& values);
   /// SET x TO DEFAULT and RESET: back to what the session started with.
-  void reset(std::string_view name);
+  void reset(std::string_view name, bool local = false);
   void reset_all();
+
+  // What is set in a transaction goes with it when it is rolled back; what is set locally, in any case.
+  void begin_transaction();
+  void end_transaction(bool committed);
+  /// For savepoints: back to how everything was at the mark.
+  std::size_t mark() const { return changes_.size(); }
+  void roll_back_to(std::size_t mark);
+  /// The transaction's own parameters (isolation, read only, deferrable), for AND CHAIN.
+  using TransactionValues = std::vector<std::string>;
+  TransactionValues transaction_values() const;
+  void set_transaction_values(const TransactionValues& values);
   /// The session's user has come to be known: parameters that speak of it follow.
   void user_known();
   /// A value of the startup packet or of its options: RESET goes back to it.
@@ -70,10 +82,22 @@ class RunTimeParameters {
     std::string told;         // what the client knows, as SHOW prints it
   };
 
+  /// One change within the transaction.
+  struct Change {
+    const ParameterDefinition* definition;  // null: custom
+    std::string custom;                     // its lower-case name
+    std::optional<std::string> before, after;
+    bool local;
+  };
+
   const ParameterDefinition& changeable(std::string_view name) const;
   const Setting& setting(const ParameterDefinition& definition) const;
   Setting& setting(const ParameterDefinition& definition);
   void assign(const ParameterDefinition& definition, std::string value);
+  void change(const ParameterDefinition& definition, std::string value, bool local);
+  void change_custom(const std::string& key, std::optional<std::string> value, bool local);
+  void restore(const Change& change, const std::optional<std::string>& value);
+  void take_transaction_defaults();
   std::vector<ParameterValue> status(bool only_changes);
 
   executor::SessionState& session_;
@@ -82,6 +106,8 @@ class RunTimeParameters {
     std::string name, value, start_value;
   };
   std::map<std::string, CustomSetting> custom_;  // a.b, by lower-case name
+  std::vector<Change> changes_;
+  bool in_transaction_ = false;
   bool maybe_changed_ = false;
   std::int64_t statement_timeout_ = 0;
   std::int64_t idle_session_timeout_ = 0;

@@ -4,6 +4,7 @@
 
 #include <boost/asio/this_coro.hpp>
 
+#include "server/copy_stream.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::server {
@@ -39,23 +40,27 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key)
       key_(key),
       decoder_(host.limits().message_bytes),
       parameters_(state_, host.limits().server_values),
-      session_statements_(parameters_, statements_, portals_, state_),
+      transactions_(parameters_, portals_, cursors_, state_),
+      session_statements_(parameters_, statements_, portals_, cursors_, state_, transactions_),
       timeout_timer_(connection_.executor()),
       waiting_since_(std::chrono::steady_clock::now()),
       deadline_(waiting_since_ + kStartupTime) {
   state_.backend_pid = key.process_id;
+  copy_stream_ = std::make_unique<CopyStream>(*this);
   state_.notice = [this](std::string_view severity, const sql::SqlError& notice) { send_notice(severity, notice); };
   state_.show = [this](const std::string& name) { return parameters_.find(name); };
   state_.run_time_parameters = [this] { return parameters_.settings(); };
   state_.set = [this](const std::string& name, const std::optional<std::string>& value, bool local) {
-    const std::string before = local ? parameters_.find(name).value_or("") : "";
-    value ? parameters_.set(name, *value) : parameters_.reset(name);
+    const bool undone = local && !state_.transaction;
+    const std::string before = undone ? parameters_.find(name).value_or("") : "";
+    value ? parameters_.set(name, *value, local) : parameters_.reset(name, local);
     std::string now = parameters_.show(name);
     // Without a transaction block a local value ends with its statement, which nothing after this call can see.
-    if (local) parameters_.set(name, before);
+    if (undone) parameters_.set(name, before);
     return now;
   };
 }
+
 
 Session::~Session() = default;
 
@@ -72,6 +77,11 @@ asio::awaitable<void> Session::run() {
     fatal.emplace("XX000", error.what());
   }
   portals_.clear();
+  try {
+    co_await transactions_.close();
+  } catch (const std::exception& error) {
+    spdlog::warn("session {}: its transaction could not be rolled back: {}", key_.process_id, error.what());
+  }
   try {
     co_await say_goodbye(std::move(fatal));
   } catch (const Disconnected&) {
@@ -136,7 +146,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
   }
   if (failure) {
     report(failure);
-    portals_.clear();  // the statement's transaction is over
+    co_await transactions_.fail();
     skipping_to_sync_ = belongs_to_extended_protocol(raw.type);
   }
   if (raw.type == 'Q' || raw.type == 'F' || raw.type == 'S') {
@@ -148,7 +158,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
 asio::awaitable<void> Session::ready() {
   follow_client_encoding();
   for (const auto& [name, value] : parameters_.take_changes()) encoder_.parameter_status(name, value);
-  encoder_.ready_for_query(TransactionStatus::kIdle);
+  encoder_.ready_for_query(transactions_.block().status());
   co_await flush();
 }
 
@@ -163,6 +173,7 @@ void Session::cancel(CancelReason reason) {
   if (!statement_running_ || cancel_reason_ != CancelReason::kNone) return;
   cancel_reason_ = reason;
   cancel_signal_.emit(asio::cancellation_type::terminal);
+  if (waiting_for_data_) connection_.interrupt();
 }
 
 void Session::terminate() {

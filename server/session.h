@@ -20,6 +20,7 @@
 #include "server/prepared_statement.h"
 #include "server/run_time_parameters.h"
 #include "server/session_statements.h"
+#include "server/session_transactions.h"
 #include "server/startup_packet.h"
 
 namespace redquel::server {
@@ -102,14 +103,18 @@ class Session : public std::enable_shared_from_this<Session> {
                                                 executor::DeclaredParameters parameters);
   /// Sends up to `max_rows` rows (0: all) and how it ended: CommandComplete, PortalSuspended or EmptyQueryResponse.
   /// `describe`: RowDescription goes before the first row.
-  asio::awaitable<void> run_portal(Portal& portal, std::size_t max_rows, bool describe);
+  /// `commits`: the implicit transaction ends with this statement, before its end is told.
+  asio::awaitable<void> run_portal(Portal& portal, std::size_t max_rows, bool describe, bool commits = false);
   asio::awaitable<bool> pull(Portal& portal);
   asio::awaitable<void> hold_all_rows(Portal& portal);
 
   // --- simple_query.cc
   asio::awaitable<void> on(const QueryMessage& message);
   asio::awaitable<void> run_simple(SourceText source, std::string text,
-                                   std::shared_ptr<const parser::ast::Statement> statement);
+                                   std::shared_ptr<const parser::ast::Statement> statement, bool commits);
+
+  /// The stricter isolation levels check what was read when they commit, also for a single statement.
+  bool is_strict() const { return state_.modes.isolation != executor::IsolationLevel::kReadCommitted; }
 
   // --- extended_query.cc
   asio::awaitable<void> on(const ParseMessage& message);
@@ -134,6 +139,10 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Takes up a changed client_encoding.
   void follow_client_encoding();
 
+  // --- copy_stream: COPY's data
+  class CopyStream;
+  void attach_copy_stream(Portal& portal);
+
   SessionHost& host_;
   Connection connection_;
   CancelKey key_;
@@ -143,9 +152,12 @@ class Session : public std::enable_shared_from_this<Session> {
   executor::SessionState state_;
   RunTimeParameters parameters_;
   PreparedStatements statements_;
+  SessionTransactions transactions_;
   SessionStatements session_statements_;
   std::shared_ptr<executor::Engine> engine_;
-  Portals portals_;  // after what their executions use
+  std::unique_ptr<CopyStream> copy_stream_;
+  Portals portals_;
+  Cursors cursors_;  // after what their executions use
   std::string encoding_name_ = "UTF8";
 
   SourceText current_source_;  // of the statement at work, for positions
@@ -159,6 +171,7 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::cancellation_signal cancel_signal_;
   asio::steady_timer timeout_timer_;
   bool statement_running_ = false;
+  bool waiting_for_data_ = false;  // the statement reads COPY data
   CancelReason cancel_reason_ = CancelReason::kNone;
   std::uint64_t statement_number_ = 0;
   int ticks_without_client_ = 0;

@@ -11,14 +11,9 @@ namespace redquel::server {
 
 namespace ast = parser::ast;
 
-namespace {
-
-/// The error of a text that the client never wrote: its position means nothing.
 sql::SqlError without_position(const sql::SqlError& error) {
   return sql::SqlError(error.sqlstate(), error.message()).detail(error.detail()).hint(error.hint());
 }
-
-}  // namespace
 
 const PreparedStatementPtr& SessionStatements::find_statement(const std::string& name) const {
   const auto found = statements_.find(name);
@@ -109,9 +104,12 @@ asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::start_p
   if (target->plan) {
     co_return engine_->execute(target->plan, std::move(values), state_);
   }
-  // Statements of Parse may be anything. EXECUTE of an EXECUTE could go round in circles.
-  if (!target->statement || std::holds_alternative<ast::Execute>(target->statement->node)) {
-    throw sql::not_supported(target->statement ? "EXECUTE of an EXECUTE" : "EXECUTE of an empty statement");
+  // Statements of Parse may be anything. EXECUTE of an EXECUTE could go round in circles; others would close the portal that runs.
+  if (!target->statement) throw sql::not_supported("EXECUTE of an empty statement");
+  const auto& node = target->statement->node;
+  if (std::holds_alternative<ast::Execute>(node) || std::holds_alternative<ast::Transaction>(node) ||
+      std::holds_alternative<ast::Discard>(node) || std::holds_alternative<ast::ClosePortal>(node)) {
+    throw sql::not_supported(fmt::format("EXECUTE of {}", parser::command_tag(*target->statement)));
   }
   co_return execute(std::move(target));
 }

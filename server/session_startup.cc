@@ -65,6 +65,7 @@ asio::awaitable<void> Session::open(StartupMessage message) {
 
   engine_ = co_await host_.engines().open(message.database);
   session_statements_.set_engine(*engine_);
+  transactions_.set_engine(*engine_);
   for (const auto& [name, value] : parameters_.reported()) encoder_.parameter_status(name, value);
   encoder_.backend_key_data(key_);
   deadline_.reset();

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <deque>
+#include <iterator>
+
 #include "parser/parse.h"
 #include "sql/error.h"
 
@@ -16,10 +19,6 @@ bool holds_any(const decltype(ast::Statement::node)& node) {
   return (std::holds_alternative<Types>(node) || ...);
 }
 
-sql::SqlError outside_block(std::string_view construct) {
-  return sql::SqlError("25P01", fmt::format("{} can only be used in transaction blocks", construct));
-}
-
 }  // namespace
 
 /// What was asked for happens at the first `next`; EXECUTE then hands on to the run of the prepared statement.
@@ -29,6 +28,11 @@ class SessionStatements::Run final : public executor::Execution {
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (inner_) co_return co_await inner_->next();
+    if (!fetched_.empty()) {
+      sql::Batch batch = std::move(fetched_.front());
+      fetched_.pop_front();
+      co_return batch;
+    }
     if (acted_) co_return std::nullopt;
     acted_ = true;
     const auto& node = prepared_->statement->node;
@@ -41,10 +45,29 @@ class SessionStatements::Run final : public executor::Execution {
       tag_ = "PREPARE";
       co_return std::nullopt;
     }
+    if (const auto* transaction = std::get_if<ast::Transaction>(&node)) {
+      tag_ = co_await owner_.transactions_.run(*transaction, this);
+      co_return std::nullopt;
+    }
+    if (std::holds_alternative<ast::DeclareCursor>(node)) {
+      co_await owner_.declare_cursor(prepared_);
+      tag_ = "DECLARE CURSOR";
+      co_return std::nullopt;
+    }
+    if (const auto* fetch = std::get_if<ast::Fetch>(&node)) {
+      cursor_ = fetch->cursor;
+      std::vector<sql::Batch> batches = owner_.fetch(*fetch, tag_);
+      fetched_.assign(std::make_move_iterator(batches.begin()), std::make_move_iterator(batches.end()));
+      co_return co_await next();
+    }
     co_return act(node);
   }
 
   std::string command_tag() const override { return inner_ ? inner_->command_tag() : tag_; }
+  sql::ColumnPtr named(const sql::ColumnPtr& column) const override {
+    if (inner_) return inner_->named(column);
+    return cursor_.empty() ? column : owner_.find_cursor(cursor_).run().named(column);
+  }
 
  private:
   std::optional<sql::Batch> act(const decltype(ast::Statement::node)& node) {
@@ -56,8 +79,6 @@ class SessionStatements::Run final : public executor::Execution {
       tag_ = owner_.set(*set);
     } else if (const auto* discard = std::get_if<ast::Discard>(&node)) {
       tag_ = owner_.discard(*discard, this);
-    } else if (const auto* transaction = std::get_if<ast::Transaction>(&node)) {
-      tag_ = owner_.transaction(*transaction);
     } else if (const auto* deallocate = std::get_if<ast::Deallocate>(&node)) {
       tag_ = owner_.deallocate(*deallocate);
     } else if (const auto* close = std::get_if<ast::ClosePortal>(&node)) {
@@ -74,13 +95,15 @@ class SessionStatements::Run final : public executor::Execution {
   SessionStatements& owner_;
   PreparedStatementPtr prepared_;
   std::unique_ptr<executor::Execution> inner_;
+  std::deque<sql::Batch> fetched_;
+  std::string cursor_;  // of FETCH
   bool acted_ = false;
   std::string tag_;
 };
 
 bool SessionStatements::handles(const ast::Statement& statement) {
   return holds_any<ast::SetVariable, ast::ShowVariable, ast::Discard, ast::Transaction, ast::SetConstraints,
-                   ast::Prepare, ast::Execute, ast::Deallocate, ast::ClosePortal, ast::Unlisten>(statement.node);
+                   ast::Prepare, ast::Execute, ast::Deallocate, ast::DeclareCursor, ast::Fetch, ast::ClosePortal, ast::Unlisten>(statement.node);
 }
 
 PreparedStatementPtr SessionStatements::prepare(SourceText source,
@@ -99,6 +122,11 @@ PreparedStatementPtr SessionStatements::prepare(SourceText source,
     const PreparedStatementPtr& target = find_statement(execute->name);
     prepared->columns = target->columns;
     prepared->returns_rows = target->returns_rows;
+  } else if (const auto* fetch = std::get_if<ast::Fetch>(&statement->node); fetch != nullptr && !fetch->move) {
+    const Cursor& cursor = find_cursor(fetch->cursor);
+    prepared->columns = cursor.query->columns;
+    prepared->returns_rows = true;
+    prepared->binary = cursor.binary;
   }
   prepared->statement = std::move(statement);
   return prepared;
@@ -109,7 +137,7 @@ std::unique_ptr<executor::Execution> SessionStatements::execute(PreparedStatemen
 }
 
 void SessionStatements::warn_outside_block(std::string_view construct) const {
-  if (state_.notice) state_.notice("WARNING", outside_block(construct));
+  if (state_.notice && !transactions_.block().is_block()) state_.notice("WARNING", outside_block(construct));
 }
 
 std::string SessionStatements::set(const ast::SetVariable& set) {
@@ -120,7 +148,8 @@ std::string SessionStatements::set(const ast::SetVariable& set) {
     return "RESET";
   }
   // SET LOCAL lasts as long as the transaction, which without a block is this statement: checked, then undone.
-  const std::optional<std::string> before = set.local ? parameters_.find(set.name) : std::nullopt;
+  const bool undone = set.local && !state_.transaction;
+  const std::optional<std::string> before = undone ? parameters_.find(set.name) : std::nullopt;
   if (set.local) warn_outside_block("SET LOCAL");
   switch (set.kind) {
     case Kind::kValue: {
@@ -129,14 +158,14 @@ std::string SessionStatements::set(const ast::SetVariable& set) {
         values.push_back(value.interval ? fmt::format("INTERVAL '{}'", value.text) : value.text);
       }
       const std::string text = RunTimeParameters::join_values(set.name, values);
-      parameters_.set(set.name, text);
+      parameters_.set(set.name, text, set.local);
       break;
     }
     case Kind::kFromCurrent:
       parameters_.show(set.name);
       break;
     default:
-      parameters_.reset(set.name);
+      parameters_.reset(set.name, set.local);
       break;
   }
   if (before) parameters_.set(set.name, *before);
@@ -145,14 +174,12 @@ std::string SessionStatements::set(const ast::SetVariable& set) {
 
 std::string SessionStatements::set_transaction(const ast::SetVariable& set) {
   if (set.snapshot) throw sql::not_supported("SET TRANSACTION SNAPSHOT");
-  if (!set.session_characteristics) warn_outside_block("SET TRANSACTION");
-  for (const ast::Option& mode : set.modes) {
-    std::string value;
-    if (const auto* word = std::get_if<std::string>(&mode.value)) value = *word;
-    if (const auto* number = std::get_if<std::int64_t>(&mode.value)) value = *number != 0 ? "on" : "off";
-    if (const auto* flag = std::get_if<bool>(&mode.value)) value = *flag ? "on" : "off";
-    if (set.session_characteristics) parameters_.set("default_" + mode.name, value);
+  if (set.session_characteristics) {
+    for (const ast::Option& mode : set.modes) parameters_.set("default_" + mode.name, mode_value(mode));
+    return "SET";
   }
+  warn_outside_block("SET TRANSACTION");
+  if (state_.transaction) transactions_.set_modes(set.modes);
   return "SET";
 }
 
@@ -180,55 +207,24 @@ sql::Batch SessionStatements::show(const ast::ShowVariable& show) const {
 
 std::string SessionStatements::discard(const ast::Discard& discard, const executor::Execution* running) {
   switch (discard.target) {
-    // The engine's plans follow the catalog by themselves; there are no temporary tables and no cached sequences.
+    // The engine's plans follow the catalog by themselves; there are no temporary tables.
     case ast::DiscardTarget::kPlans:
       return "DISCARD PLANS";
     case ast::DiscardTarget::kSequences:
+      state_.sequences = {};
       return "DISCARD SEQUENCES";
     case ast::DiscardTarget::kTemporary:
       return "DISCARD TEMP";
     case ast::DiscardTarget::kAll:
+      if (transactions_.block().is_block()) throw inside_block("DISCARD ALL");
       break;
   }
   std::erase_if(portals_, [&](const auto& entry) { return entry.second->execution.get() != running; });
   std::erase_if(statements_, [](const auto& entry) { return !entry.first.empty(); });
+  cursors_.clear();
+  state_.sequences = {};
   parameters_.reset_all();
   return "DISCARD ALL";
-}
-
-std::string SessionStatements::transaction(const ast::Transaction& transaction) {
-  const auto no_transaction = [&] {
-    if (state_.notice) state_.notice("WARNING", sql::SqlError("25P01", "there is no transaction in progress"));
-  };
-  switch (transaction.kind) {
-    // Accepting BEGIN and then committing each statement on its own would be a lie.
-    case ast::TransactionKind::kBegin:
-      throw sql::not_supported("transaction block (BEGIN)");
-    case ast::TransactionKind::kStart:
-      throw sql::not_supported("transaction block (START TRANSACTION)");
-    case ast::TransactionKind::kCommit:
-      if (transaction.chain) throw outside_block("COMMIT AND CHAIN");
-      no_transaction();
-      return "COMMIT";
-    case ast::TransactionKind::kRollback:
-      if (transaction.chain) throw outside_block("ROLLBACK AND CHAIN");
-      no_transaction();
-      return "ROLLBACK";
-    case ast::TransactionKind::kPrepare:
-      no_transaction();
-      return "ROLLBACK";
-    case ast::TransactionKind::kSavepoint:
-      throw outside_block("SAVEPOINT");
-    case ast::TransactionKind::kRelease:
-      throw outside_block("RELEASE SAVEPOINT");
-    case ast::TransactionKind::kRollbackTo:
-      throw outside_block("ROLLBACK TO SAVEPOINT");
-    case ast::TransactionKind::kCommitPrepared:
-    case ast::TransactionKind::kRollbackPrepared:
-      break;
-  }
-  throw sql::SqlError("42704",
-                      fmt::format("prepared transaction with identifier \"{}\" does not exist", transaction.global_id));
 }
 
 std::string SessionStatements::deallocate(const ast::Deallocate& deallocate) {
@@ -242,7 +238,9 @@ std::string SessionStatements::deallocate(const ast::Deallocate& deallocate) {
 }
 
 std::string SessionStatements::close_portal(const ast::ClosePortal& close, const executor::Execution* running) {
+  if (cursors_.erase(close.name) > 0) return "CLOSE CURSOR";
   if (close.name.empty()) {
+    cursors_.clear();
     std::erase_if(portals_, [&](const auto& entry) { return entry.second->execution.get() != running; });
     return "CLOSE CURSOR ALL";
   }

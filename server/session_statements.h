@@ -6,20 +6,22 @@
 #include <vector>
 
 #include "executor/engine.h"
+#include "server/cursor.h"
 #include "server/portal.h"
 #include "server/prepared_statement.h"
 #include "server/run_time_parameters.h"
+#include "server/session_transactions.h"
 
 namespace redquel::server {
 
 /// The statements that concern the session itself and never reach the engine: SET, SHOW, RESET, DISCARD, transactions,
-/// PREPARE, EXECUTE, DEALLOCATE, CLOSE. They run as Executions like any other statement, in both protocols.
+/// PREPARE, EXECUTE, DEALLOCATE, DECLARE, FETCH, MOVE, CLOSE. They run as Executions like any other statement, in both protocols.
 class SessionStatements {
  public:
   /// Everything passed belongs to the session and outlives this object.
   SessionStatements(RunTimeParameters& parameters, PreparedStatements& statements, Portals& portals,
-                    executor::SessionState& state)
-      : parameters_(parameters), statements_(statements), portals_(portals), state_(state) {}
+                    Cursors& cursors, executor::SessionState& state, SessionTransactions& transactions)
+      : parameters_(parameters), statements_(statements), portals_(portals), cursors_(cursors), state_(state), transactions_(transactions) {}
 
   /// Of the session's database, once it is known.
   void set_engine(executor::Engine& engine) { engine_ = &engine; }
@@ -40,10 +42,10 @@ class SessionStatements {
   std::string set(const parser::ast::SetVariable& set);
   std::string set_transaction(const parser::ast::SetVariable& set);
   std::string discard(const parser::ast::Discard& discard, const executor::Execution* running);
-  std::string transaction(const parser::ast::Transaction& transaction);
   std::string deallocate(const parser::ast::Deallocate& deallocate);
   std::string close_portal(const parser::ast::ClosePortal& close, const executor::Execution* running);
   sql::Batch show(const parser::ast::ShowVariable& show) const;
+  /// 25P01 as a warning, unless a block is open.
   void warn_outside_block(std::string_view construct) const;
 
   // PREPARE and EXECUTE: session_prepare.cc.
@@ -55,11 +57,22 @@ class SessionStatements {
   asio::awaitable<std::vector<sql::Datum>> evaluate_row(std::string text);
   const PreparedStatementPtr& find_statement(const std::string& name) const;
 
+  // DECLARE, FETCH and MOVE: session_cursors.cc.
+  asio::awaitable<void> declare_cursor(PreparedStatementPtr outer);
+  std::vector<sql::Batch> fetch(const parser::ast::Fetch& fetch, std::string& tag);
+  /// 34000
+  const Cursor& find_cursor(const std::string& name) const;
+
   RunTimeParameters& parameters_;
   PreparedStatements& statements_;
   Portals& portals_;
+  Cursors& cursors_;
   executor::SessionState& state_;
+  SessionTransactions& transactions_;
   executor::Engine* engine_ = nullptr;
 };
+
+/// The error of a text that the client never wrote: its position means nothing.
+sql::SqlError without_position(const sql::SqlError& error);
 
 }  // namespace redquel::server

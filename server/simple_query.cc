@@ -11,6 +11,13 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   portals_.erase("");
   const auto text = std::make_shared<const std::string>(from_client(message.text));
   current_source_ = {text, 0};
+  if (auto known = engine_->known_statement(*text)) {
+    transactions_.block().admit(*known);
+    if (is_strict()) transactions_.begin_implicit(TransactionBlock::State::kString);
+    auto run = run_simple(current_source_, *text, std::move(known), true);
+    co_await run_cancellable(std::move(run));
+    co_return;
+  }
   const parser::ParseLimits limits{.text_bytes = host_.limits().statement_bytes};
   std::vector<parser::ParsedStatement> parsed = parser::parse(*text, limits);
   if (parsed.empty()) {
@@ -33,20 +40,23 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
     }
     current_source_ = source;
     auto statement = std::make_shared<const parser::ast::Statement>(std::move(one.statement));
-    auto run = run_simple(std::move(source), std::move(own), std::move(statement));
+    transactions_.block().admit(*statement);
+    // The statements of one string are one transaction, unless they say otherwise.
+    if (parsed.size() > 1 || is_strict()) transactions_.begin_implicit(TransactionBlock::State::kString);
+    auto run = run_simple(std::move(source), std::move(own), std::move(statement), &one == &parsed.back());
     co_await run_cancellable(std::move(run));
     if (terminating_) co_return;
   }
 }
 
 asio::awaitable<void> Session::run_simple(SourceText source, std::string text,
-                                          std::shared_ptr<const parser::ast::Statement> statement) {
+                                          std::shared_ptr<const parser::ast::Statement> statement, bool commits) {
   Portal portal;
   executor::DeclaredParameters no_parameters;
   portal.statement =
       co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(no_parameters));
-  portal.result_formats.assign(portal.statement->columns.size(), 0);
-  co_await run_portal(portal, 0, portal.statement->returns_rows);
+  portal.result_formats.assign(portal.statement->columns.size(), portal.statement->binary ? 1 : 0);
+  co_await run_portal(portal, 0, portal.statement->returns_rows, commits);
 }
 
 }  // namespace redquel::server

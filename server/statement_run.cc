@@ -94,7 +94,7 @@ asio::awaitable<void> Session::hold_all_rows(Portal& portal) {
   }
 }
 
-asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, bool describe) {
+asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, bool describe, bool commits) {
   const PreparedStatement& statement = *portal.statement;
   if (!statement.statement) {
     encoder_.empty_query_response();
@@ -104,6 +104,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
   if (!portal.execution) {
     portal.execution = statement.plan ? engine_->execute(statement.plan, std::move(portal.parameters), state_)
                                       : session_statements_.execute(portal.statement);
+    attach_copy_stream(portal);
     if (max_rows > 0 && statement.returns_rows && !is_select(statement)) co_await hold_all_rows(portal);
   }
   RowEncoder rows(encoder_, statement.columns, portal.result_formats, state_.settings, *portal.execution);
@@ -133,6 +134,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
     encoder_.portal_suspended();
     co_return;
   }
+  if (commits) co_await transactions_.commit_implicit();
   portal.finished = !statement.returns_rows;
   encoder_.command_complete(portal.resumed ? tag_with_count(portal.command_tag, sent) : portal.command_tag);
   portal.resumed = true;  // another Execute finds no more rows

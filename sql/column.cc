@@ -187,7 +187,7 @@ Column Column::decode() const {
   if (!encoded_) return *this;
   const auto& texts = std::get<std::vector<std::string_view>>(values_);
   Column result(type_);
-  if (storage_of(type_) == Storage::kText && type_.oid != oid::kBytea) {  // stored text is the value itself
+  if (is_kept_as_text(type_.oid)) {  // stored text is the value itself
     result.values_ = texts;
     result.arena_ = arena_;
     result.owners_ = owners_;

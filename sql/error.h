@@ -16,6 +16,8 @@ class SqlError : public std::runtime_error {
 
   SqlError&& detail(std::string text) && { return detail_ = std::move(text), std::move(*this); }
   SqlError&& hint(std::string text) && { return hint_ = std::move(text), std::move(*this); }
+  /// Where in the data it was: "JSON data, line 1: …".
+  SqlError&& context(std::string text) && { return context_ = std::move(text), std::move(*this); }
   /// Byte offset into the statement's text (0-based); the server turns it into a character position (1-based).
   SqlError&& at(std::optional<std::uint32_t> byte_offset) && { return set_position(byte_offset), std::move(*this); }
   SqlError&& schema(std::string name) && { return schema_ = std::move(name), std::move(*this); }
@@ -33,6 +35,7 @@ class SqlError : public std::runtime_error {
   std::string message() const { return what(); }
   const std::string& detail() const { return detail_; }
   const std::string& hint() const { return hint_; }
+  const std::string& context() const { return context_; }
   std::optional<std::uint32_t> position() const { return position_; }
   const std::string& schema() const { return schema_; }
   const std::string& table() const { return table_; }
@@ -41,7 +44,7 @@ class SqlError : public std::runtime_error {
   const std::string& constraint() const { return constraint_; }
 
  private:
-  std::string sqlstate_, detail_, hint_, schema_, table_, column_, data_type_, constraint_;
+  std::string sqlstate_, detail_, hint_, context_, schema_, table_, column_, data_type_, constraint_;
   std::optional<std::uint32_t> position_;
 };
 

@@ -36,6 +36,8 @@ struct EvaluationContext {
   const CatalogSnapshot* catalog = nullptr;
   /// The session's random(), setseed(); null: one of the thread.
   RandomGenerator* random = nullptr;
+  /// pg_sleep(): what the run has to wait for, in microseconds, before its next rows go out.
+  mutable std::int64_t sleep = 0;
   /// Values of run-time parameters by lower-case name, for current_setting(); valid until the next call.
   const std::string* (*show)(const void* session, const std::string& name) = nullptr;
   /// All of them, for pg_settings; null: none are told.

@@ -28,6 +28,9 @@ struct SystemTable {
   /// nullptr: redquel has none of these objects.
   void (*fill)(RowWriter&, const CatalogSnapshot&, const EvaluationContext&) = nullptr;
 
+  /// Values that only Redis has: the rows are those of this query; empty: `fill` knows all.
+  std::string_view query = {};
+
   /// All rows, columns in order.
   Batch rows(const CatalogSnapshot& catalog, const EvaluationContext& context) const;
 };

@@ -2,7 +2,7 @@
 """Runs redquel's tests against one build, with throw-away servers that it starts and ends itself.
 
     tests/run.py --build build/release                   everything
-    tests/run.py --build build/release sql wire          some kinds: unit plan sql wire clients faults
+    tests/run.py --build build/release sql wire          some kinds: unit plan sql random wire clients faults
     tests/run.py --build build/release sql -k join       only files (or tests) whose name contains "join"
     tests/run.py --build build/release sql tests/sql/types/integer.test
     tests/run.py --build build/release plan --rewrite    writes the golden plans anew
@@ -26,7 +26,7 @@ sys.dont_write_bytecode = True
 from harness import function_runner, plan_runner, processes, sql_runner, unit_runner  # noqa: E402
 from harness.report import Report  # noqa: E402
 
-KINDS = ("unit", "plan", "sql", "wire", "clients", "faults")
+KINDS = ("unit", "plan", "sql", "random", "wire", "clients", "faults")
 
 
 def arguments():

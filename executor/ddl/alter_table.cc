@@ -8,7 +8,9 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/row_validation.h"
 #include "executor/ddl/table_alteration.h"
+#include "executor/ddl/table_rewrite.h"
 #include "executor/storage/table_walk.h"
+#include "executor/transaction/transaction.h"
 
 namespace redquel::executor {
 
@@ -28,6 +30,27 @@ TablePtr find_altered(CatalogDraft& draft, const ast::AlterTable& statement) {
   return nullptr;
 }
 
+/// ALTER VIEW, SEQUENCE and INDEX with commands of ALTER TABLE: an owner, and options that mean nothing here.
+void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, RelationKind kind) {
+  const std::string_view plural = kind == RelationKind::kView ? "views" : kind == RelationKind::kIndex ? "indexes" : "sequences";
+  for (const ast::Alteration& command : statement.commands) {
+    if (const auto* owner = std::get_if<ast::ChangeOwner>(&command)) {
+      require_role(draft.session(), owner->role);
+      if (kind != RelationKind::kView) continue;
+      sql::ViewDef view = *draft.catalog().find_view(statement.relation.schema, statement.relation.name, draft.session().search_path);
+      view.owner = owner->role;
+      draft.put(std::move(view));
+    } else if (const auto* options = std::get_if<ast::SetTableOptions>(&command); options != nullptr && kind == RelationKind::kIndex) {
+      check_storage_parameters(options->options);
+    } else if (kind == RelationKind::kView && std::holds_alternative<ast::AlterColumnDefault>(command)) {
+      throw sql::not_supported("a column default of a view");
+    } else {
+      throw SqlError("42809", fmt::format("ALTER action cannot be performed on relation \"{}\"", statement.relation.name))
+          .detail(fmt::format("This operation is not supported for {}.", plural));
+    }
+  }
+}
+
 /// From now on writes store the key; then the rows that are there get it.
 asio::awaitable<void> prepare_stored_keys(DdlContext& context, sql::Oid oid) {
   const MakeDraft make = [&](CatalogDraft& draft) {
@@ -38,7 +61,7 @@ asio::awaitable<void> prepare_stored_keys(DdlContext& context, sql::Oid oid) {
     draft.put(std::move(changed));
   };
   co_await change_catalog(context, make);
-  LoadedCatalog loaded = co_await load_catalog(context.redis);
+  LoadedCatalog loaded = co_await load_definitions(context);
   if (const TablePtr table = loaded.snapshot->find_table(oid)) co_await store_keys(context, table);
 }
 
@@ -64,21 +87,49 @@ asio::awaitable<void> restore(DdlContext& context, TablePtr before) {
   co_await change_catalog(context, make);
 }
 
+/// What would have to look at rows or change them before the transaction's end.
+void refuse_in_transaction(const DdlContext& context, const TableAlteration& alteration, const sql::TableDef& table, bool is_empty) {
+  if (!is_empty && (alteration.needs_stored_keys() || !alteration.new_indexes().empty())) {
+    throw sql::not_supported("a new key of a table with rows in a transaction block");
+  }
+  if (!alteration.new_checks().empty() && context.session.transaction->buffer().changes(table.oid)) {
+    throw sql::not_supported("ADD CHECK to a table that the transaction has written");
+  }
+}
+
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement) {
+  {
+    bool is_other = false;
+    const MakeDraft make = [&](CatalogDraft& draft) {
+      const RelationKind kind = relation_kind(draft, statement.relation);
+      is_other = kind == RelationKind::kView || kind == RelationKind::kSequence || kind == RelationKind::kIndex;
+      if (is_other) alter_other(draft, statement, kind);
+    };
+    co_await change_catalog(context, make);
+    if (is_other) co_return;
+  }
   std::optional<sql::Oid> keys_stored;  // of this table
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    LoadedCatalog loaded = co_await load_catalog(context.redis);
+    LoadedCatalog loaded = co_await load_definitions(context);
     CatalogDraft first(loaded, context.session);
     const TablePtr before = find_altered(first, statement);
     TableState state;
     if (before) {
       co_await finish_removals_of(context.redis, loaded.removals, before->prefix);
       state = co_await table_state(context.redis, *before);
+      const Transaction* transaction = context.session.transaction.get();
+      if (transaction != nullptr && transaction->buffer().changes(before->oid)) state.is_empty = false;
       // A first pass tells what the rows must fulfil.
       TableAlteration trial(first, before, state.is_empty);
       for (const ast::Alteration& command : statement.commands) trial.apply(command);
+      if (context.session.transaction) refuse_in_transaction(context, trial, *before, state.is_empty);
+      if (trial.needs_rewrite()) {
+        const bool is_rewritten = co_await try_rewrite_table(context, statement, before);
+        if (is_rewritten) co_return;
+        continue;
+      }
       if (trial.needs_stored_keys() && keys_stored != before->oid) {
         co_await prepare_stored_keys(context, before->oid);
         keys_stored = before->oid;

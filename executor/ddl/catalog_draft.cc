@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {
@@ -11,7 +12,7 @@ using sql::SqlError;
 namespace {
 
 /// Other processes may be faster so often; then something is wrong.
-constexpr int kAttempts = 100;
+constexpr int kCommitAttempts = 100;
 
 }  // namespace
 
@@ -24,6 +25,7 @@ CatalogDraft::CatalogDraft(const LoadedCatalog& loaded, const SessionState& sess
       first_oid_(loaded.next_oid) {
   for (const auto& [oid, table] : state_.tables) committed_tables_.insert(oid);
   for (const auto& [oid, sequence] : state_.sequences) committed_sequences_.insert(oid);
+  for (const auto& [oid, view] : state_.views) committed_views_.insert(oid);
 }
 
 sql::Oid CatalogDraft::new_oid() { return next_oid_++; }
@@ -52,6 +54,12 @@ void CatalogDraft::put(sql::TableDef table) {
 void CatalogDraft::put(sql::SequenceDef sequence) {
   sequences_.insert(sequence.oid);
   state_.sequences.insert_or_assign(sequence.oid, std::move(sequence));
+}
+
+void CatalogDraft::put(sql::ViewDef view) {
+  views_.insert(view.oid);
+  const sql::Oid oid = view.oid;
+  state_.views[oid] = std::make_shared<const sql::ViewDef>(std::move(view));
 }
 
 void CatalogDraft::put(sql::SchemaDef schema) {
@@ -90,6 +98,11 @@ void CatalogDraft::drop_sequence(sql::Oid oid) {
   state_.sequences.erase(found);
 }
 
+void CatalogDraft::drop_view(sql::Oid oid) {
+  views_.insert(oid);
+  state_.views.erase(oid);
+}
+
 void CatalogDraft::drop_schema(const std::string& name) {
   std::erase_if(change_.schemas, [&](const sql::SchemaDef& schema) { return schema.name == name; });
   change_.dropped_schemas.push_back(name);
@@ -124,11 +137,40 @@ CatalogChange CatalogDraft::take_change() {
       change_.dropped_sequences.push_back(oid);
     }
   }
+  for (sql::Oid oid : views_) {
+    if (const auto view = state_.find_view(oid)) {
+      change_.views.push_back(*view);
+    } else if (committed_views_.contains(oid)) {
+      change_.dropped_views.push_back(oid);
+    }
+  }
   if (next_oid_ != first_oid_) change_.next_oid = next_oid_;
   return std::move(change_);
 }
 
+namespace {
+
+asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft& make) {
+  TransactionCatalog& catalog = co_await transaction_catalog(context);
+  TransactionCatalog::State before = catalog.state();
+  std::vector<SqlError> notices = catalog.change(make);
+  try {
+    context.session.transaction->follow_definitions(context.session.settings);
+  } catch (...) {
+    catalog.restore(std::move(before));
+    throw;
+  }
+  if (!context.session.notice) co_return;
+  for (const SqlError& notice : notices) context.session.notice("NOTICE", notice);
+}
+
+}  // namespace
+
 asio::awaitable<bool> try_change_catalog(DdlContext& context, const MakeDraft& make) {
+  if (context.session.transaction) {
+    co_await change_in_transaction(context, make);
+    co_return true;
+  }
   LoadedCatalog loaded = co_await load_catalog(context.redis);
   CatalogDraft draft(loaded, context.session);
   make(draft);
@@ -146,7 +188,7 @@ asio::awaitable<bool> try_change_catalog(DdlContext& context, const MakeDraft& m
 }
 
 asio::awaitable<void> change_catalog(DdlContext& context, const MakeDraft& make) {
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kCommitAttempts; ++attempt) {
     const bool is_done = co_await try_change_catalog(context, make);
     if (is_done) co_return;
   }

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "executor/ddl/ddl.h"
@@ -32,11 +33,13 @@ class CatalogDraft {
 
   void put(sql::TableDef table);
   void put(sql::SequenceDef sequence);
+  void put(sql::ViewDef view);
   void put(sql::SchemaDef schema);
   /// With its sequences; its keys go on the removal list.
   void drop_table(sql::Oid oid);
   /// With its counter.
   void drop_sequence(sql::Oid oid);
+  void drop_view(sql::Oid oid);
   void drop_schema(const std::string& name);
   /// Puts those structures on the removal list that the table kept before (as committed) and keeps no longer in `after`.
   void remove_unused_structures(const sql::TableDef& before, const sql::TableDef& after);
@@ -57,6 +60,7 @@ class CatalogDraft {
   /// Sent to the client once the change is committed.
   void notice(std::string_view sqlstate, std::string message, std::string detail = {});
   const std::vector<sql::SqlError>& notices() const { return notices_; }
+  std::vector<sql::SqlError> take_notices() { return std::exchange(notices_, {}); }
 
   /// What is to be committed; empty if nothing changed.
   CatalogChange take_change();
@@ -67,14 +71,17 @@ class CatalogDraft {
   sql::ReservedPrefixes prefixes_;
   std::vector<Removal> pending_removals_;
   sql::Oid next_oid_, first_oid_;
-  std::set<sql::Oid> tables_, sequences_;  // touched
-  std::set<sql::Oid> committed_tables_, committed_sequences_;
+  std::set<sql::Oid> tables_, sequences_, views_;  // touched
+  std::set<sql::Oid> committed_tables_, committed_sequences_, committed_views_;
   CatalogChange change_;
   std::vector<sql::SqlError> notices_;
 };
 
+/// The texts of views follow the new name of a relation that they read, or of its columns. `before`: the catalog with the old names.
+void rename_in_views(CatalogDraft& draft, const sql::CatalogSnapshot& before, sql::Oid relation);
+
 /// Loads, drafts, commits, until no other process is faster; then runs the removals that the change made. Sends the notices.
-/// `draft` may be called several times.
+/// `draft` may be called several times. In a transaction the draft becomes the transaction's, which commits it.
 using MakeDraft = std::function<void(CatalogDraft&)>;
 asio::awaitable<void> change_catalog(DdlContext& context, const MakeDraft& draft);
 /// The same, once: false if another process was faster, or a table was written to that must be unchanged. For changes that depend on

@@ -33,7 +33,6 @@ sql::Type column_type(const ast::ColumnDefinition& definition) {
   if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
     throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", definition.name, info.name));
   }
-  if (info.category == sql::TypeCategory::kArray) throw sql::not_supported("type " + sql::format_type(type), definition.type->offset);
   return type;
 }
 
@@ -103,8 +102,23 @@ class ColumnReader {
     make_sequence(identity.sequence_options);
   }
 
+  void take(const ast::GeneratedConstraint& written, const ast::Constraint& constraint) {
+    if (draft_.generated != nullptr) {
+      throw SqlError("42601", fmt::format("multiple generation clauses specified for column \"{}\" of table \"{}\"",
+                                          definition_.name, table_name_))
+          .at(constraint.offset);
+    }
+    draft_.generated = written.value.get();
+    check_one_source(constraint);
+  }
+
   void check_one_source(const ast::Constraint& constraint) {
     const bool is_identity = draft_.column.identity != sql::ColumnDef::Identity::kNone;
+    if (draft_.generated != nullptr && (is_identity || draft_.default_value != nullptr || is_serial_)) {
+      throw SqlError("42601", fmt::format("both {} and generation expression specified for column \"{}\" of table \"{}\"",
+                                          is_identity ? "identity" : "default", definition_.name, table_name_))
+          .at(constraint.offset);
+    }
     if (is_identity && (draft_.default_value != nullptr || is_serial_)) {
       throw SqlError("42601", fmt::format("both default and identity specified for column \"{}\" of table \"{}\"",
                                           definition_.name, table_name_))
@@ -170,7 +184,7 @@ CheckDraft read_check(const ast::Constraint& constraint) {
 
 void refuse_other_constraints(const ast::Constraint& constraint) {
   struct Namer {
-    std::string_view operator()(const ast::GeneratedConstraint&) const { return "a generated column"; }
+    std::string_view operator()(const ast::GeneratedConstraint&) const { return "GENERATED as a table constraint"; }
     std::string_view operator()(const ast::ForeignKeyConstraint&) const { return "FOREIGN KEY"; }
     std::string_view operator()(const ast::ExclusionConstraint&) const { return "EXCLUDE"; }
     std::string_view operator()(const ast::KeyConstraint&) const { return ""; }

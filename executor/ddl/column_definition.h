@@ -29,13 +29,14 @@ struct CheckDraft {
 struct ColumnDraft {
   sql::ColumnDef column;
   const parser::ast::Expression* default_value = nullptr;
+  const parser::ast::Expression* generated = nullptr;
   std::optional<sql::SequenceDef> sequence;  // serial or identity; name (if given), type and bounds are set
   std::vector<KeyDraft> keys;
   std::vector<CheckDraft> checks;
 };
 
 /// Reads a column of CREATE TABLE or ADD COLUMN. `table_name` is for messages. Throws SqlError 42601, 42704, 42P16, 22023 …;
-/// 0A000 for generated columns, foreign keys, deferrable constraints.
+/// 0A000 for foreign keys, deferrable constraints.
 ColumnDraft read_column(const parser::ast::ColumnDefinition& definition, const std::string& table_name);
 /// A table constraint. Throws as above.
 KeyDraft read_key(const parser::ast::Constraint& constraint);

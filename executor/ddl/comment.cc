@@ -21,6 +21,15 @@ void comment_on_column(CatalogDraft& draft, const ast::Comment& statement, const
     throw SqlError("42809", fmt::format("cannot set comment on relation \"{}\"", relation.name))
         .detail(fmt::format("This operation is not supported for {}.", kind == RelationKind::kIndex ? "indexes" : "sequences"));
   }
+  if (kind == RelationKind::kView) {
+    sql::ViewDef view = *draft.catalog().find_view(relation.schema, relation.name, draft.session().search_path);
+    const auto column = std::ranges::find(view.columns, names.back(), &sql::ViewDef::Column::name);
+    if (column == view.columns.end()) {
+      throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", names.back(), view.name));
+    }
+    column->comment = text;
+    return draft.put(std::move(view));
+  }
   sql::TableDef table = *require_table(draft, relation);
   if (table.find_column(names.back()) == nullptr) {
     throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", names.back(), table.name));
@@ -89,8 +98,12 @@ void comment_on_relation(CatalogDraft& draft, const ast::Comment& statement, con
       sequence.comment = text;
       return draft.put(std::move(sequence));
     }
-    case ast::ObjectType::kView:
-      throw SqlError("42809", fmt::format("\"{}\" is not a view", name.name));
+    case ast::ObjectType::kView: {
+      require(RelationKind::kView, "a view");
+      sql::ViewDef view = *draft.catalog().find_view(name.schema, name.name, draft.session().search_path);
+      view.comment = text;
+      return draft.put(std::move(view));
+    }
     case ast::ObjectType::kMaterializedView:
       throw SqlError("42809", fmt::format("\"{}\" is not a materialized view", name.name));
     default:

@@ -31,10 +31,7 @@ void TableAlteration::add_key(const KeyDraft& key) {
   if (!table_.primary_key.empty()) {
     throw SqlError("42P16", fmt::format("multiple primary keys for table \"{}\" are not allowed", table_.name));
   }
-  if (!is_empty_) {
-    key_columns(table_, key, false);
-    throw sql::not_supported("ADD PRIMARY KEY to a table with rows");
-  }
+  needs_rewrite_ = needs_rewrite_ || !is_empty_;
   add_primary_key(draft_, table_, key, false);
 }
 
@@ -53,7 +50,7 @@ void TableAlteration::command(const ast::DropConstraint& written) {
   const auto is_named = [&](const auto& part) { return part.name == written.name; };
   if (std::erase_if(table_.checks, is_named) > 0) return;
   if (std::erase_if(table_.indexes, is_named) > 0) return;
-  if (!is_empty_) throw sql::not_supported("dropping the primary key of a table with rows");
+  needs_rewrite_ = needs_rewrite_ || !is_empty_;
   table_.primary_key.clear();  // its columns stay NOT NULL, as in PostgreSQL
   table_.primary_key_name.clear();
   table_.primary_key_oid = 0;

@@ -9,8 +9,10 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/generated_names.h"
 #include "executor/ddl/index_build.h"
+#include "executor/ddl/indexable.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/storage/table_walk.h"
+#include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"
 #include "sql/types/compare.h"
 
@@ -56,10 +58,7 @@ sql::IndexDef::Part index_part(const ast::IndexElement& element, const sql::Tabl
   if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column));
   check_collation(element.collation, column->type, std::nullopt);
   check_operator_class(element, column->type, method);
-  if (column->type.oid == sql::oid::kJson) {
-    throw SqlError("42704", fmt::format("data type json has no default operator class for access method \"{}\"", method))
-        .hint("You must specify an operator class for the index or define a default operator class for the data type.");
-  }
+  check_indexable(column->type, method);
   sql::IndexDef::Part part;
   part.column = column->number;
   part.descending = element.direction == ast::SortDirection::kDescending;
@@ -109,6 +108,9 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
     case RelationKind::kSequence:
       throw SqlError("42809", fmt::format("cannot create index on relation \"{}\"", statement.relation.name))
           .detail("This operation is not supported for sequences.");
+    case RelationKind::kView:
+      throw SqlError("42809", fmt::format("cannot create index on relation \"{}\"", statement.relation.name))
+          .detail("This operation is not supported for views.");
     default:
       break;
   }
@@ -141,13 +143,26 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   return made;
 }
 
+asio::awaitable<void> build(DdlContext& context, sql::Oid table, sql::Oid index) {
+  std::exception_ptr failure;
+  const std::vector<sql::Oid> indexes{index};
+  try {
+    co_await build_indexes(context, table, indexes);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (!failure) co_return;
+  co_await drop_indexes(context, table, indexes);
+  std::rethrow_exception(failure);
+}
+
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement) {
   std::optional<NewIndex> made;
   for (int attempt = 0;; ++attempt) {
     // Whether there are rows must be known before the definition is made; that nobody wrote since is part of its commit.
-    LoadedCatalog loaded = co_await load_catalog(context.redis);
+    LoadedCatalog loaded = co_await load_definitions(context);
     const CatalogDraft names(loaded, context.session);
     TablePtr known;
     TableState state;
@@ -162,17 +177,14 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement
     if (is_committed) break;
   }
   if (!made || !made->needs_build) co_return;
-
-  std::exception_ptr failure;
-  const std::vector<sql::Oid> indexes{made->index};
-  try {
-    co_await build_indexes(context, made->table, indexes);
-  } catch (...) {
-    failure = std::current_exception();
+  if (context.session.transaction) {
+    // Filled when the transaction has committed: the rows are not its own before. A violation could not be told then any more.
+    if (statement.unique) throw sql::not_supported("CREATE UNIQUE INDEX on a table with rows in a transaction block");
+    TransactionCatalog& catalog = co_await transaction_catalog(context);
+    catalog.add_sequel([table = made->table, index = made->index](DdlContext& later) { return build(later, table, index); });
+    co_return;
   }
-  if (!failure) co_return;
-  co_await drop_indexes(context, made->table, indexes);
-  std::rethrow_exception(failure);
+  co_await build(context, made->table, made->index);
 }
 
 }  // namespace redquel::executor

@@ -6,6 +6,7 @@
 
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/like_clause.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
 
@@ -35,6 +36,7 @@ struct TableParts {
   std::optional<KeyDraft> primary_key;
   std::vector<KeyDraft> uniques;
   std::vector<CheckDraft> checks;
+  std::vector<LikeParts> likes;
 
   void add(KeyDraft key, const std::string& table_name) {
     if (!key.primary) {
@@ -48,12 +50,16 @@ struct TableParts {
   }
 };
 
-TableParts read_parts(const ast::CreateTable& statement) {
+TableParts read_parts(const CatalogDraft& draft, const ast::CreateTable& statement) {
   TableParts parts;
   const std::string& name = statement.relation.name;
   for (const ast::TableElement& element : statement.elements) {
     if (const auto* like = std::get_if<ast::LikeClause>(&element)) {
-      throw sql::not_supported("CREATE TABLE (LIKE …)", like->source.offset);
+      LikeParts taken = read_like(draft, *like);
+      parts.columns.insert(parts.columns.end(), taken.columns.begin(), taken.columns.end());
+      for (const KeyDraft& key : taken.keys) parts.add(key, name);
+      parts.likes.push_back(std::move(taken));
+      continue;
     }
     if (const auto* definition = std::get_if<ast::ColumnDefinition>(&element)) {
       ColumnDraft column = read_column(*definition, name);
@@ -103,7 +109,7 @@ void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
     return;
   }
   refuse_unsupported(statement);
-  TableParts parts = read_parts(statement);
+  TableParts parts = read_parts(draft, statement);
 
   sql::TableDef table;
   table.oid = draft.new_oid();
@@ -123,9 +129,13 @@ void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
     check_new_column_name(table, column.column.name);
     add_column(draft, table, column, is_single_key(column.column.name));
   }
+  for (std::size_t i = 0; i < parts.columns.size(); ++i) {
+    if (parts.columns[i].generated != nullptr) set_generated(draft, table, table.columns[i].number, *parts.columns[i].generated);
+  }
   for (const CheckDraft& check : parts.checks) add_check(draft, table, check, true);
   if (parts.primary_key) add_primary_key(draft, table, *parts.primary_key, true);
   for (const KeyDraft& key : distinct_uniques(parts)) add_unique(draft, table, key, sql::IndexState::kReady, true);
+  for (const LikeParts& like : parts.likes) add_like_parts(draft, like, table);
   choose_presence(table);
   draft.put(std::move(table));
 }

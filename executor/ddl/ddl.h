@@ -28,7 +28,8 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateIndex& s
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateDatabase& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateSchema& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateSequence& statement);
-/// TABLE, INDEX, SCHEMA, SEQUENCE, DATABASE; VIEW and MATERIALIZED VIEW, of which there are none, as far as errors and notices go.
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateView& statement);
+/// TABLE, INDEX, SCHEMA, SEQUENCE, VIEW, DATABASE; MATERIALIZED VIEW, of which there are none, as far as errors and notices go.
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Drop& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Truncate& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterTable& statement);
@@ -36,6 +37,8 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::Rename& statem
 asio::awaitable<void> run(DdlContext& context, const parser::ast::SetSchema& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterSequence& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Comment& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::Grant& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterOwner& statement);
 
 // DROP DATABASE and ALTER DATABASE RENAME: the databases of a Redis are in no catalog.
 asio::awaitable<void> drop_database(DdlContext& context, const parser::ast::Drop& statement);

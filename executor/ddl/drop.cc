@@ -5,6 +5,7 @@
 
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/dependents.h"
 #include "executor/ddl/object_lookup.h"
 #include "parser/deparse.h"
 
@@ -27,7 +28,7 @@ constexpr DropKind kKinds[] = {
     {ast::ObjectType::kTable, "table", "a table", "42P01", RelationKind::kTable},
     {ast::ObjectType::kIndex, "index", "an index", "42704", RelationKind::kIndex},
     {ast::ObjectType::kSequence, "sequence", "a sequence", "42P01", RelationKind::kSequence},
-    {ast::ObjectType::kView, "view", "a view", "42P01", RelationKind::kNone},
+    {ast::ObjectType::kView, "view", "a view", "42P01", RelationKind::kView},
     {ast::ObjectType::kMaterializedView, "materialized view", "a materialized view", "42P01", RelationKind::kNone},
     {ast::ObjectType::kForeignTable, "foreign table", "a foreign table", "42P01", RelationKind::kNone},
 };
@@ -41,32 +42,11 @@ SqlError wrong_kind(const std::string& name, const DropKind& wanted, RelationKin
       return std::move(error).hint("Use DROP INDEX to remove an index.");
     case RelationKind::kSequence:
       return std::move(error).hint("Use DROP SEQUENCE to remove a sequence.");
+    case RelationKind::kView:
+      return std::move(error).hint("Use DROP VIEW to remove a view.");
     default:
       return error;
   }
-}
-
-/// Dependent objects that go along are told in one notice.
-void report_cascade(CatalogDraft& draft, const std::vector<std::string>& dependents) {
-  constexpr std::size_t kReported = 100;
-  if (dependents.empty()) return;
-  if (dependents.size() == 1) return draft.notice("00000", "drop cascades to " + dependents[0]);
-  std::string detail;
-  for (std::size_t index = 0; index < std::min(dependents.size(), kReported); ++index) {
-    detail += (index == 0 ? "" : "\n") + ("drop cascades to " + dependents[index]);
-  }
-  if (dependents.size() > kReported) {
-    detail += fmt::format("\nand {} other objects (see server log for list)", dependents.size() - kReported);
-  }
-  draft.notice("00000", fmt::format("drop cascades to {} other objects", dependents.size()), std::move(detail));
-}
-
-SqlError still_needed(std::string_view what, const std::vector<std::string>& dependents) {
-  std::string detail;
-  for (const std::string& dependent : dependents) detail += (detail.empty() ? "" : "\n") + dependent + " depends on " + std::string(what);
-  return SqlError("2BP01", fmt::format("cannot drop {} because other objects depend on it", what))
-      .detail(std::move(detail))
-      .hint("Use DROP ... CASCADE to drop the dependent objects too.");
 }
 
 void drop_index(CatalogDraft& draft, const ast::RelationName& name) {
@@ -89,28 +69,15 @@ void drop_index(CatalogDraft& draft, const ast::RelationName& name) {
   draft.put(std::move(changed));
 }
 
-void drop_sequence(CatalogDraft& draft, const ast::RelationName& name, bool cascade) {
-  const sql::SequenceDef* sequence = draft.catalog().find_sequence(name.schema, name.name, draft.session().search_path);
-  if (sequence == nullptr) return;  // named twice
-  const std::string shown = "sequence " + display_name(draft, sequence->schema, sequence->name);
-  if (const TablePtr table = draft.catalog().find_table(sequence->owner_table)) {
-    const sql::ColumnDef* column = table->find_column(sequence->owner_column);
-    if (column != nullptr && column->sequence == sequence->oid) {
-      const std::string place = fmt::format("column {} of table {}", parser::quote_identifier(column->name),
-                                            display_name(draft, table->schema, table->name));
-      if (column->identity != sql::ColumnDef::Identity::kNone) {
-        throw SqlError("2BP01", fmt::format("cannot drop {} because {} requires it", shown, place))
-            .hint(fmt::format("You can drop {} instead.", place));
-      }
-      const std::string dependent = "default value for " + place;
-      if (!cascade) throw still_needed(shown, {dependent});
-      report_cascade(draft, {dependent});
-      sql::TableDef changed = *table;
-      changed.columns[changed.position(column->number)].sequence = 0;
-      draft.put(std::move(changed));
-    }
-  }
-  draft.drop_sequence(sequence->oid);
+/// 2BP01 for the sequence of an identity column.
+void check_droppable(const CatalogDraft& draft, const sql::SequenceDef& sequence) {
+  const TablePtr table = draft.catalog().find_table(sequence.owner_table);
+  const sql::ColumnDef* column = table ? table->find_column(sequence.owner_column) : nullptr;
+  if (column == nullptr || column->sequence != sequence.oid || column->identity == sql::ColumnDef::Identity::kNone) return;
+  const std::string place = describe(draft, {DropObject::Kind::kColumn, table->oid, column->number});
+  throw SqlError("2BP01", fmt::format("cannot drop {} because {} requires it",
+                                      describe(draft, {DropObject::Kind::kSequence, sequence.oid}), place))
+      .hint(fmt::format("You can drop {} instead.", place));
 }
 
 void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropKind& kind) {
@@ -135,55 +102,56 @@ void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropK
     if (relation != kind.relation) throw wrong_kind(name.name, kind, relation);
     found.push_back(name);
   }
+  const auto& path = draft.session().search_path;
+  std::vector<DropObject> targets;
   for (const ast::RelationName& name : found) {
-    switch (kind.relation) {
-      case RelationKind::kTable:
-        if (const TablePtr table = find_table(draft, name)) draft.drop_table(table->oid);
+    if (kind.relation == RelationKind::kIndex) {
+      drop_index(draft, name);
+    } else if (kind.relation == RelationKind::kTable) {
+      targets.push_back({DropObject::Kind::kTable, find_table(draft, name)->oid});
+    } else if (kind.relation == RelationKind::kView) {
+      targets.push_back({DropObject::Kind::kView, draft.catalog().find_view(name.schema, name.name, path)->oid});
+    } else {
+      const sql::SequenceDef* sequence = draft.catalog().find_sequence(name.schema, name.name, path);
+      check_droppable(draft, *sequence);
+      targets.push_back({DropObject::Kind::kSequence, sequence->oid});
+    }
+  }
+  drop_dependents(draft, targets, statement.cascade);
+  for (const DropObject& target : targets) {
+    switch (target.kind) {
+      case DropObject::Kind::kTable:
+        if (draft.catalog().find_table(target.oid)) draft.drop_table(target.oid);
         break;
-      case RelationKind::kIndex:
-        drop_index(draft, name);
+      case DropObject::Kind::kView:
+        draft.drop_view(target.oid);
         break;
       default:
-        drop_sequence(draft, name, statement.cascade);
+        if (draft.catalog().sequences.contains(target.oid)) draft.drop_sequence(target.oid);
     }
   }
 }
 
 void drop_schemas(CatalogDraft& draft, const ast::Drop& statement) {
-  std::vector<std::string> dependents;
+  std::vector<DropObject> targets;
   for (const ast::ObjectName& object : statement.names) {
     const std::string& name = object.names.back();
     if (is_system_schema(name)) {
       throw SqlError("2BP01", fmt::format("cannot drop schema {} because it is required by the database system", name));
     }
-    if (!draft.catalog().schemas.contains(name)) {
+    const auto schema = draft.catalog().schemas.find(name);
+    if (schema == draft.catalog().schemas.end()) {
       const std::string message = fmt::format("schema \"{}\" does not exist", name);
       if (!statement.if_exists) throw SqlError("3F000", message);
       draft.notice("00000", message + ", skipping");
       continue;
     }
-    std::vector<std::pair<sql::Oid, std::string>> members;
-    std::vector<sql::Oid> tables, sequences;
-    for (const auto& [oid, table] : draft.catalog().tables) {
-      if (table->schema != name) continue;
-      tables.push_back(oid);
-      members.emplace_back(oid, "table " + display_name(draft, name, table->name));
-    }
-    for (const auto& [oid, sequence] : draft.catalog().sequences) {
-      if (sequence.schema != name || sequence.owner_table != 0) continue;
-      sequences.push_back(oid);
-      members.emplace_back(oid, "sequence " + display_name(draft, name, sequence.name));
-    }
-    std::sort(members.begin(), members.end());
-    std::vector<std::string> shown;
-    for (auto& [oid, text] : members) shown.push_back(std::move(text));
-    if (!shown.empty() && !statement.cascade) throw still_needed("schema " + parser::quote_identifier(name), shown);
-    for (sql::Oid oid : tables) draft.drop_table(oid);
-    for (sql::Oid oid : sequences) draft.drop_sequence(oid);
-    draft.drop_schema(name);
-    dependents.insert(dependents.end(), shown.begin(), shown.end());
+    targets.push_back({DropObject::Kind::kSchema, schema->second.oid});
   }
-  report_cascade(draft, dependents);
+  drop_dependents(draft, targets, statement.cascade);
+  for (const ast::ObjectName& object : statement.names) {
+    if (draft.catalog().schemas.contains(object.names.back())) draft.drop_schema(object.names.back());
+  }
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ RelationKind relation_kind(const CatalogDraft& draft, const RelationName& name) 
       return RelationKind::kIndex;
     }
     if (catalog.find_sequence(schema, name.name, only)) return RelationKind::kSequence;
+    if (catalog.find_view(schema, name.name, only)) return RelationKind::kView;
   }
   return name.schema.empty() && name.name.starts_with("pg_") ? RelationKind::kSystemTable : RelationKind::kNone;
 }
@@ -78,6 +79,7 @@ TablePtr find_table(const CatalogDraft& draft, const RelationName& name) {
       throw SqlError("42501", fmt::format("permission denied: \"{}\" is a system catalog", name.name));
     case RelationKind::kIndex:
     case RelationKind::kSequence:
+    case RelationKind::kView:
       break;
   }
   throw SqlError("42809", fmt::format("\"{}\" is not a table", name.name));

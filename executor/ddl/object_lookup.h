@@ -28,7 +28,7 @@ TablePtr find_table(const CatalogDraft& draft, const parser::ast::RelationName& 
 TablePtr require_table(const CatalogDraft& draft, const parser::ast::RelationName& name);
 
 /// What kind of relation has that name.
-enum class RelationKind { kNone, kTable, kIndex, kSequence, kSystemTable };
+enum class RelationKind { kNone, kTable, kIndex, kSequence, kView, kSystemTable };
 RelationKind relation_kind(const CatalogDraft& draft, const parser::ast::RelationName& name);
 
 /// 42P01 `relation "s.x" does not exist`, the schema only where it was written.
@@ -38,6 +38,9 @@ parser::ast::RelationName relation_name(const parser::ast::QualifiedName& parts)
 
 /// `x`, or `s.x` where an unqualified x would not find it; quoted where need be: as messages about dependencies name objects.
 std::string display_name(const CatalogDraft& draft, std::string_view schema, std::string_view name);
+
+/// 42704 `role "x" does not exist`: the session's own and postgres do.
+void require_role(const SessionState& session, const std::string& role);
 
 /// ctid, xmin, oid …: 42701 `column name "ctid" conflicts with a system column name`.
 bool is_system_column(std::string_view name);

@@ -22,9 +22,12 @@ void check_free(const CatalogDraft& draft, const std::string& schema, const std:
 
 void rename_table(CatalogDraft& draft, const sql::TableDef& table, const std::string& name) {
   check_free(draft, table.schema, name);
+  const sql::CatalogSnapshot before = draft.catalog();
+  const sql::Oid oid = table.oid;
   sql::TableDef changed = table;  // keys keep their prefix
   changed.name = name;
   draft.put(std::move(changed));
+  rename_in_views(draft, before, oid);
 }
 
 /// An index and the constraint that made it have one name.
@@ -59,7 +62,7 @@ void rename_relation(CatalogDraft& draft, const ast::Rename& statement) {
     }
   };
   require(ast::ObjectType::kSequence, RelationKind::kSequence, "a sequence");
-  require(ast::ObjectType::kView, RelationKind::kNone, "a view");
+  require(ast::ObjectType::kView, RelationKind::kView, "a view");
   require(ast::ObjectType::kMaterializedView, RelationKind::kNone, "a materialized view");
   require(ast::ObjectType::kForeignTable, RelationKind::kNone, "a foreign table");
   // ALTER TABLE and ALTER INDEX rename tables, indexes and sequences alike.
@@ -72,6 +75,15 @@ void rename_relation(CatalogDraft& draft, const ast::Rename& statement) {
       check_free(draft, sequence.schema, statement.new_name);
       sequence.name = statement.new_name;
       return draft.put(std::move(sequence));
+    }
+    case RelationKind::kView: {
+      const sql::CatalogSnapshot before = draft.catalog();
+      sql::ViewDef view = *before.find_view(relation.schema, relation.name, draft.session().search_path);
+      check_free(draft, view.schema, statement.new_name);
+      view.name = statement.new_name;
+      const sql::Oid oid = view.oid;
+      draft.put(std::move(view));
+      return rename_in_views(draft, before, oid);
     }
     default:
       return rename_table(draft, *require_table(draft, relation), statement.new_name);
@@ -86,7 +98,25 @@ TablePtr find_owner(CatalogDraft& draft, const ast::Rename& statement) {
   return nullptr;
 }
 
+void rename_view_column(CatalogDraft& draft, const sql::ViewDef& written, const ast::Rename& statement) {
+  sql::ViewDef view = written;
+  const auto column = std::ranges::find(view.columns, statement.old_name, &sql::ViewDef::Column::name);
+  if (column == view.columns.end()) throw SqlError("42703", fmt::format("column \"{}\" does not exist", statement.old_name));
+  if (view.find_column(statement.new_name) != nullptr) {
+    throw SqlError("42701", fmt::format("column \"{}\" of relation \"{}\" already exists", statement.new_name, view.name));
+  }
+  column->name = statement.new_name;
+  const sql::CatalogSnapshot before = draft.catalog();
+  const sql::Oid oid = view.oid;
+  draft.put(std::move(view));
+  rename_in_views(draft, before, oid);
+}
+
 void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
+  if (relation_kind(draft, *statement.relation) == RelationKind::kView) {
+    const ast::RelationName& name = *statement.relation;
+    return rename_view_column(draft, *draft.catalog().find_view(name.schema, name.name, draft.session().search_path), statement);
+  }
   const TablePtr table = find_owner(draft, statement);
   if (!table) return;
   const sql::ColumnDef* column = table->find_column(statement.old_name);
@@ -95,12 +125,18 @@ void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
   }
   if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" does not exist", statement.old_name));
   check_new_column_name(*table, statement.new_name);
+  const sql::CatalogSnapshot before = draft.catalog();
   sql::TableDef changed = *table;  // the hash field keeps its name
   changed.columns[changed.position(column->number)].name = statement.new_name;
   for (sql::CheckDef& check : changed.checks) {
     check.expression_sql = with_renamed_column(check.expression_sql, statement.old_name, statement.new_name);
   }
+  for (sql::ColumnDef& other : changed.columns) {
+    if (other.generated_sql.empty()) continue;
+    other.generated_sql = with_renamed_column(other.generated_sql, statement.old_name, statement.new_name);
+  }
   draft.put(std::move(changed));
+  rename_in_views(draft, before, table->oid);
 }
 
 void rename_constraint(CatalogDraft& draft, const ast::Rename& statement) {
@@ -146,6 +182,14 @@ void rename_schema(CatalogDraft& draft, const ast::Rename& statement) {
     sequence.schema = statement.new_name;
     draft.put(std::move(sequence));
   }
+  for (const auto& [oid, view] : before.views) {
+    if (view->schema != name) continue;
+    sql::ViewDef changed = *view;
+    changed.schema = statement.new_name;
+    draft.put(std::move(changed));
+  }
+  for (const auto& [oid, table] : before.tables) rename_in_views(draft, before, oid);
+  for (const auto& [oid, view] : before.views) rename_in_views(draft, before, oid);
 }
 
 }  // namespace
@@ -203,6 +247,16 @@ asio::awaitable<void> run(DdlContext& context, const ast::SetSchema& statement) 
       sequence.schema = statement.new_schema;
       return draft.put(std::move(sequence));
     }
+    const sql::CatalogSnapshot original = draft.catalog();
+    if (kind == RelationKind::kView) {
+      sql::ViewDef view = *original.find_view(statement.relation->schema, statement.relation->name, draft.session().search_path);
+      if (view.schema == statement.new_schema) return;
+      check_target(view.name);
+      view.schema = statement.new_schema;
+      const sql::Oid oid = view.oid;
+      draft.put(std::move(view));
+      return rename_in_views(draft, original, oid);
+    }
     sql::TableDef table = *require_table(draft, *statement.relation);
     if (table.schema == statement.new_schema) return;
     check_target(table.name);
@@ -215,7 +269,9 @@ asio::awaitable<void> run(DdlContext& context, const ast::SetSchema& statement) 
       draft.put(std::move(sequence));
     }
     table.schema = statement.new_schema;
+    const sql::Oid oid = table.oid;
     draft.put(std::move(table));
+    rename_in_views(draft, original, oid);
   };
   co_await change_catalog(context, make);
 }

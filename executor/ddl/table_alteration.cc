@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/ddl/dependents.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/storage/stored_text.h"
 #include "parser/deparse.h"
@@ -78,17 +79,27 @@ void TableAlteration::command(const ast::AddColumn& written) {
   const ColumnDraft read = read_column(written.column, table_.name);
   const bool is_key = std::any_of(read.keys.begin(), read.keys.end(), [](const KeyDraft& key) { return key.primary; });
   const std::int16_t number = add_column(draft_, table_, read, is_key).number;
+  if (read.generated != nullptr) {
+    needs_rewrite_ = needs_rewrite_ || !is_empty_;
+    set_generated(draft_, table_, number, *read.generated);
+  }
   if (!is_empty_) set_missing(table_.columns[table_.position(number)], read);
   for (const KeyDraft& key : read.keys) add_key(key);
   for (const CheckDraft& check : read.checks) add_new_check(check, true);
 }
 
 void TableAlteration::set_missing(sql::ColumnDef& added, const ColumnDraft& written) {
-  if (written.sequence) throw sql::not_supported("adding a serial or identity column to a table with rows");
+  if (written.sequence || written.generated != nullptr) {
+    needs_rewrite_ = true;
+    return;
+  }
   if (written.default_value != nullptr) {
     const sql::ExpressionPtr value = planner::bind_default(*written.default_value, table_, added, draft_.catalog(),
                                                            bind_settings(draft_.session()));
-    if (sql::is_volatile(*value)) throw sql::not_supported("adding a column with a volatile default to a table with rows");
+    if (sql::is_volatile(*value)) {
+      needs_rewrite_ = true;
+      return;
+    }
     sql::EvaluationContext context;
     context.settings = &draft_.session().settings;
     context.transaction_timestamp = context.statement_timestamp = sql::current_timestamp();
@@ -126,11 +137,12 @@ void TableAlteration::command(const ast::DropColumn& written) {
   }
   const sql::ColumnDef dropped = column(written.column);
   if (table_.in_primary_key(dropped.number)) {
-    if (!is_empty_) throw sql::not_supported("dropping a column of the primary key of a table with rows");
+    needs_rewrite_ = needs_rewrite_ || !is_empty_;
     table_.primary_key.clear();
     table_.primary_key_name.clear();
     table_.primary_key_oid = 0;
   }
+  drop_dependents(draft_, {{DropObject::Kind::kColumn, table_.oid, dropped.number}}, written.cascade);
   leave_presence(dropped.number);
   drop_indexes_over(dropped.number);
   std::erase_if(table_.checks, [&](const sql::CheckDef& check) {
@@ -153,11 +165,14 @@ void TableAlteration::command(const ast::AlterColumnDefault& written) {
     if (written.value) throw error;
     throw std::move(error).hint("Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.");
   }
+  if (!changed.generated_sql.empty()) {
+    SqlError error("42601", fmt::format("column \"{}\" of relation \"{}\" is a generated column", changed.name, table_.name));
+    if (written.value) throw error;
+    throw std::move(error).hint("Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead.");
+  }
   changed.sequence = 0;  // a serial's sequence stays, owned by the column
   changed.default_sql.clear();
-  if (!written.value) return;
-  planner::bind_default(*written.value, table_, changed, draft_.catalog(), bind_settings(draft_.session()));
-  changed.default_sql = parser::to_sql(*written.value);
+  if (written.value) set_default(draft_, table_, changed, *written.value);
 }
 
 void TableAlteration::require_not_null(sql::ColumnDef& changed) {
@@ -185,10 +200,11 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   sql::ColumnDef& changed = column(written.column);
   const sql::Type type = planner::bind_type(written.type);
   check_collation(written.collation, type, written.offset);
-  if (sql::type_info(type.oid).category == sql::TypeCategory::kArray) throw sql::not_supported("type " + sql::format_type(type));
-  if (!is_empty_ && (written.using_value || !is_widening(changed.type, type))) {
-    throw sql::not_supported("ALTER COLUMN … TYPE of a table with rows, where values must be rewritten");
+  if (written.using_value || !is_widening(changed.type, type)) {
+    needs_rewrite_ = needs_rewrite_ || !is_empty_;
+    rewrites_.push_back({changed.number, written.using_value.get()});
   }
+  if (before_->find_column(changed.number) != nullptr) check_no_view_uses(draft_, table_.oid, changed.number);
   changed.type = type;
   if (!changed.default_sql.empty()) {
     const ast::ExpressionPtr parsed = parser::parse_expression(changed.default_sql);
@@ -267,13 +283,22 @@ void TableAlteration::command(const ast::SetColumnOptions& written) {
 }
 
 void TableAlteration::command(const ast::ChangeOwner& written) {
-  if (written.role != draft_.session().user && written.role != "postgres" && written.role != table_.owner) {
-    throw SqlError("42704", fmt::format("role \"{}\" does not exist", written.role));
-  }
+  if (written.role != table_.owner) require_role(draft_.session(), written.role);
   table_.owner = written.role;
 }
 
-void TableAlteration::command(const ast::DropExpression&) { throw sql::not_supported("generated columns"); }
+void TableAlteration::command(const ast::DropExpression& written) {
+  sql::ColumnDef& changed = column(written.column);
+  if (changed.generated_sql.empty()) {
+    const std::string message =
+        fmt::format("column \"{}\" of relation \"{}\" is not a stored generated column", changed.name, table_.name);
+    if (!written.if_exists) throw SqlError("55000", message);
+    draft_.notice("00000", message + ", skipping");
+    return;
+  }
+  changed.generated_sql.clear();
+}
+
 void TableAlteration::command(const ast::AlterForeignOptions&) { throw sql::not_supported("foreign tables"); }
 void TableAlteration::command(const ast::AlterConstraint&) { throw sql::not_supported("ALTER CONSTRAINT"); }
 void TableAlteration::command(const ast::OtherAlteration& written) { throw sql::not_supported(written.name); }

@@ -10,6 +10,12 @@
 
 namespace redquel::executor {
 
+/// A column whose values another type gets.
+struct ColumnRewrite {
+  std::int16_t column;
+  const parser::ast::Expression* using_value;  // null: the old value, converted
+};
+
 /// The commands of one ALTER TABLE applied to a copy of the table's definition, and what must be true of the rows, or done with
 /// them, before and after it is committed. Column commands are in table_alteration.cc, constraints in constraint_alteration.cc.
 class TableAlteration {
@@ -29,6 +35,9 @@ class TableAlteration {
   /// Unique indexes in state building, to be filled afterwards.
   const std::vector<sql::Oid>& new_indexes() const { return new_indexes_; }
   /// The column that rows are recognised by goes, or may be NULL from now on: the rows must hold their key as a field first.
+  /// All rows must be written anew (table_rewrite.h).
+  bool needs_rewrite() const { return needs_rewrite_; }
+  const std::vector<ColumnRewrite>& rewrites() const { return rewrites_; }
   bool needs_stored_keys() const { return needs_stored_keys_; }
 
  private:
@@ -70,7 +79,8 @@ class TableAlteration {
   std::vector<std::int16_t> new_not_null_;
   std::vector<std::string> new_checks_;
   std::vector<sql::Oid> new_indexes_;
-  bool needs_stored_keys_ = false;
+  bool needs_stored_keys_ = false, needs_rewrite_ = false;
+  std::vector<ColumnRewrite> rewrites_;
 };
 
 }  // namespace redquel::executor

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "executor/ddl/generated_names.h"
+#include "executor/ddl/indexable.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/stored_expression.h"
 #include "parser/deparse.h"
@@ -85,15 +86,40 @@ bool constraint_name_is_taken(const CatalogDraft& draft, std::string_view schema
   });
 }
 
+namespace {
+
+/// The sequence whose next value the expression is, whatever integer type it is cast to; 0: it is something else.
+sql::Oid sequence_of(const sql::Expression& expression) {
+  if (const auto* cast = std::get_if<sql::CastCall>(&expression.node)) return sequence_of(*cast->operand);
+  const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
+  if (call == nullptr || call->function->name != "nextval") return 0;
+  const auto* sequence = std::get_if<sql::Constant>(&call->arguments[0]->node);
+  const auto* oid = sequence == nullptr ? nullptr : std::get_if<std::int32_t>(&sequence->value);
+  return oid == nullptr ? 0 : static_cast<sql::Oid>(*oid);
+}
+
+}  // namespace
+
+void set_default(const CatalogDraft& draft, const sql::TableDef& table, sql::ColumnDef& column, const parser::ast::Expression& written) {
+  const sql::ExpressionPtr value = planner::bind_default(written, table, column, draft.catalog(), bind_settings(draft.session()));
+  const sql::Oid type = column.type.oid;
+  const bool is_integer = type == sql::oid::kInt2 || type == sql::oid::kInt4 || type == sql::oid::kInt8;
+  column.sequence = is_integer ? sequence_of(*value) : 0;
+  column.default_sql = column.sequence == 0 ? parser::to_sql(written) : "";
+}
+
+void set_generated(const CatalogDraft& draft, sql::TableDef& table, std::int16_t number, const parser::ast::Expression& written) {
+  sql::ColumnDef& column = table.columns[table.position(number)];
+  planner::bind_generation(written, table, column, positions_as_ids(table), draft.catalog(), bind_settings(draft.session()));
+  column.generated_sql = stored_check(written);
+}
+
 sql::ColumnDef& add_column(CatalogDraft& draft, sql::TableDef& table, const ColumnDraft& written, bool is_key) {
   if (table.columns.size() >= 1600) throw SqlError("54011", "tables can have at most 1600 columns");
   sql::ColumnDef column = written.column;
   column.number = table.next_column++;
   column.field = sql::choose_field(table, column.name);
-  if (written.default_value != nullptr) {
-    planner::bind_default(*written.default_value, table, column, draft.catalog(), bind_settings(draft.session()));
-    column.default_sql = parser::to_sql(*written.default_value);
-  }
+  if (written.default_value != nullptr) set_default(draft, table, column, *written.default_value);
   if (written.sequence) add_column_sequence(draft, table, column, *written.sequence, is_key);
   return table.columns.emplace_back(std::move(column));
 }
@@ -132,10 +158,7 @@ std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft
       throw SqlError("42701", fmt::format("column \"{}\" appears twice in {} constraint", name, key.primary ? "primary key" : "unique"))
           .at(position);
     }
-    if (column->type.oid == sql::oid::kJson) {
-      throw SqlError("42704", "data type json has no default operator class for access method \"btree\"")
-          .hint("You must specify an operator class for the index or define a default operator class for the data type.");
-    }
+    check_indexable(column->type, "btree");
     numbers.push_back(column->number);
   }
   if (numbers.size() > 32) throw SqlError("54011", "cannot use more than 32 columns in an index");

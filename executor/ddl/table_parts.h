@@ -17,6 +17,10 @@ planner::BindSettings bind_settings(const SessionState& session);
 /// Gives the column its number and field, binds its default, makes its sequence. `is_key`: the single column of the primary key,
 /// whose counter is `emp:id`. Returns the column.
 sql::ColumnDef& add_column(CatalogDraft& draft, sql::TableDef& table, const ColumnDraft& column, bool is_key);
+/// DEFAULT: the next value of a sequence, or an expression.
+void set_default(const CatalogDraft& draft, const sql::TableDef& table, sql::ColumnDef& column, const parser::ast::Expression& written);
+/// GENERATED ALWAYS AS, once all columns are there. 42P17, 42804 …
+void set_generated(const CatalogDraft& draft, sql::TableDef& table, std::int16_t number, const parser::ast::Expression& written);
 /// A new sequence for a column (identity, serial).
 void add_column_sequence(CatalogDraft& draft, const sql::TableDef& table, sql::ColumnDef& column, sql::SequenceDef sequence,
                          bool is_key);

@@ -122,7 +122,38 @@ asio::awaitable<void> return_prefix(DdlContext& context, sql::Oid oid, std::stri
 
 }  // namespace
 
+namespace {
+
+/// In a transaction the table gets another prefix, where it is empty for the transaction, and keeps it. Its counters go along at once:
+/// nobody else looks there.
+asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Truncate& statement) {
+  CommandBatch batch;
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    for (const TablePtr& table : find_tables(draft, statement)) {
+      const std::string prefix = draft.reserve_prefix(table->schema, table->name, fmt::format("table {}", table->oid));
+      const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
+      for (auto [oid, sequence] : sequences) {
+        if (sequence.owner_table != table->oid || !sequence.key.starts_with(table->prefix + ":")) continue;
+        const std::string key = prefix + sequence.key.substr(table->prefix.size());
+        if (!statement.restart_identity) batch.add("COPY", sequence.key, key);
+        sequence.key = key;
+        draft.put(std::move(sequence));
+      }
+      draft.remove(removal_of_table(*table));
+      sql::TableDef changed = *table;
+      changed.prefix = prefix;
+      draft.put(std::move(changed));
+    }
+  };
+  co_await change_catalog(context, make);
+  RepliesPtr replies = co_await context.redis.execute(std::move(batch));
+  replies->or_throw();
+}
+
+}  // namespace
+
 asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
+  if (context.session.transaction) co_return co_await truncate_in_transaction(context, statement);
   std::vector<std::pair<sql::Oid, std::string>> moved;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     LoadedCatalog loaded = co_await load_catalog(context.redis);

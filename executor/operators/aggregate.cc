@@ -7,6 +7,7 @@
 #include "executor/operators/make_operator.h"
 #include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"
+#include "executor/operators/spill_file.h"
 
 namespace redquel::executor {
 
@@ -31,27 +32,30 @@ std::vector<std::uint32_t> shared_columns(const planner::PhysicalAggregate& plan
   return columns;
 }
 
-/// Groups by hashing: a batch's rows get the numbers of their groups, then each call takes the batch as a whole.
+/// Groups by hashing: a batch's rows get the numbers of their groups, then each call takes the batch as a whole. When
+/// there is no room for more groups, rows of others wait on disk, by hash, until those in memory have been given.
 class AggregateOperator final : public Operator {
  public:
-  AggregateOperator(const planner::PhysicalNode& node, const planner::PhysicalAggregate& plan,
-                    ExecutionContext& context)
-      : scalar_(plan.scalar),
-        input_(make_operator(*plan.input, context)),
+  AggregateOperator(const planner::PhysicalNode& node, const planner::PhysicalAggregate& plan, OperatorPtr input,
+                    ExecutionContext& context, unsigned level = 0)
+      : node_(node),
+        plan_(plan),
+        input_(std::move(input)),
         context_(context),
+        level_(level),
         shared_(shared_columns(plan)),
         group_by_(plan.group_by),
         groups_(group_by_.types(), KeyTable::Nulls::kEqual),
         limit_(context, "hash aggregate") {
     for (std::size_t i = 0; i < plan.calls.size(); ++i)
-      calls_.emplace_back(plan.calls[i], node.columns[group_by_.size() + i].type);
+      calls_.emplace_back(plan.calls[i], node.columns[group_by_.size() + i].type, limit_);
   }
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (input_) co_await read();
     if (turn_.is_over()) co_await turn_.yield();
     const std::size_t count = std::min(sql::kBatchRows, group_count_ - next_);
-    if (count == 0) co_return std::nullopt;
+    if (count == 0) co_return co_await next_of_parts();
     const std::vector<RowNumber> rows = row_range(next_, count);
     next_ += count;
     sql::Batch batch = groups_.keys().gather(rows);
@@ -65,52 +69,99 @@ class AggregateOperator final : public Operator {
 
  private:
   asio::awaitable<void> read() {
-    if (scalar_) group_count_ = 1;
+    if (plan_.scalar) group_count_ = 1;
     while (true) {
       std::optional<sql::Batch> batch = co_await input_->next();
       if (!batch) break;
       update(with_decoded(*batch, shared_));
+      // Asking the calls costs time in proportion to the groups.
+      rows_since_check_ += batch->rows;
+      if (rows_since_check_ >= std::max<std::size_t>(kCheckRows, group_count_)) co_await check_memory();
       if (turn_.is_over()) co_await turn_.yield();
     }
     input_.reset();
-    check_memory();
+    co_await check_memory();
     for (AggregateCallRun& call : calls_) {
       sql::ColumnPtr result = co_await call.finish(group_count_, context_.evaluation());
       results_.push_back(std::move(result));
     }
   }
 
-  void update(const sql::Batch& batch) {
-    if (scalar_) {
+  void update(sql::Batch batch) {
+    if (plan_.scalar) {
       numbers_.assign(batch.rows, 0);
     } else {
       const std::vector<sql::ColumnPtr> keys = group_by_.evaluate(batch, context_.evaluation());
-      groups_.find_or_add(keys, batch.rows, numbers_);
-      group_count_ = groups_.size();
+      if (partitions_) {
+        groups_.find(keys, batch.rows, numbers_);
+        batch = leave_known(batch, keys);
+        if (batch.rows == 0) return;
+      } else {
+        groups_.find_or_add(keys, batch.rows, numbers_);
+        group_count_ = groups_.size();
+      }
     }
     for (AggregateCallRun& call : calls_) call.update(batch, numbers_, group_count_, context_.evaluation());
-    // Asking the calls costs time in proportion to the groups.
-    rows_since_check_ += batch.rows;
-    if (rows_since_check_ >= std::max<std::size_t>(kCheckRows, group_count_)) check_memory();
   }
 
-  void check_memory() {
+  /// Rows of groups that are not in memory go to disk; the others' numbers stay.
+  sql::Batch leave_known(const sql::Batch& batch, std::span<const sql::ColumnPtr> keys) {
+    std::vector<RowNumber> known, others;
+    for (std::size_t row = 0; row < batch.rows; ++row) {
+      (numbers_[row] == kNoRow ? others : known).push_back(static_cast<RowNumber>(row));
+    }
+    if (others.empty()) return batch;
+    partitions_->add(keys, batch.columns, others);
+    std::erase(numbers_, kNoRow);
+    return batch.gather(known);
+  }
+
+  asio::awaitable<void> check_memory() {
     rows_since_check_ = 0;
+    if (!limit_.is_exceeded(memory())) co_return;
+    for (AggregateCallRun& call : calls_) co_await call.spill();
+    limit_.check_bound(memory());
+    if (plan_.scalar || partitions_ || level_ == RowPartitions::kMostLevels) co_return;
+    partitions_.emplace(column_types(*plan_.input), level_);
+  }
+
+  std::size_t memory() const {
     std::size_t bytes = groups_.memory();
     for (const AggregateCallRun& call : calls_) bytes += call.memory();
-    limit_.check(bytes);
+    return bytes;
+  }
+
+  asio::awaitable<std::optional<sql::Batch>> next_of_parts() {
+    if (!partitions_) co_return std::nullopt;
+    if (next_ > 0) {  // the groups in memory have been given
+      groups_.clear();
+      results_.clear();
+      next_ = group_count_ = 0;
+    }
+    while (true) {
+      if (part_run_) {
+        std::optional<sql::Batch> batch = co_await part_run_->next();
+        if (batch) co_return batch;
+        part_run_.reset();
+      }
+      if (part_ == RowPartitions::kCount) co_return std::nullopt;
+      OperatorPtr rows = partitions_->take(part_++);
+      part_run_ = std::make_unique<AggregateOperator>(node_, plan_, std::move(rows), context_, level_ + 1);
+    }
   }
 
   static constexpr std::size_t kCheckRows = 4096;
 
-  bool scalar_;
+  const planner::PhysicalNode& node_;
+  const planner::PhysicalAggregate& plan_;
   OperatorPtr input_;  // null when it has been read
   ExecutionContext& context_;
+  unsigned level_;
   std::vector<std::uint32_t> shared_;
   ExpressionList group_by_;
   KeyTable groups_;
-  std::deque<AggregateCallRun> calls_;
   MemoryLimit limit_;
+  std::deque<AggregateCallRun> calls_;
   EventLoopTurn turn_;
   std::size_t rows_since_check_ = 0;
   std::vector<RowNumber> numbers_;  // of the groups of a batch's rows
@@ -118,13 +169,17 @@ class AggregateOperator final : public Operator {
   std::size_t group_count_ = 0;
   std::vector<sql::ColumnPtr> results_;  // one per call
   std::size_t next_ = 0;                 // group
+
+  std::optional<RowPartitions> partitions_;
+  std::size_t part_ = 0;
+  OperatorPtr part_run_;
 };
 
 }  // namespace
 
 OperatorPtr make_aggregate(const planner::PhysicalNode& node, const planner::PhysicalAggregate& plan,
                            ExecutionContext& context) {
-  return std::make_unique<AggregateOperator>(node, plan, context);
+  return std::make_unique<AggregateOperator>(node, plan, make_operator(*plan.input, context), context);
 }
 
 }  // namespace redquel::executor

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "sql/expressions/evaluate.h"
 
@@ -15,6 +16,9 @@ std::vector<sql::ExpressionPtr> values_of(const planner::AggregateCall& call) {
   return values;
 }
 
+/// What DISTINCT or ORDER BY keep goes to disk when it is at least this part of the limit.
+constexpr std::size_t kLargePart = 4;
+
 /// PostgreSQL finds distinct values by sorting them; where their order shows in the result, it must be that order.
 bool depends_on_order(const planner::AggregateCall& call) {
   static constexpr std::array<std::string_view, 6> kNever = {"count", "min", "max", "bool_and", "bool_or", "every"};
@@ -27,16 +31,16 @@ bool depends_on_order(const planner::AggregateCall& call) {
 
 }  // namespace
 
-AggregateCallRun::AggregateCallRun(const planner::AggregateCall& call, sql::Type result)
-    : call_(call), values_(values_of(call)) {
+AggregateCallRun::AggregateCallRun(const planner::AggregateCall& call, sql::Type result, MemoryLimit limit)
+    : call_(call), values_(values_of(call)), limit_(limit), row_types_{sql::kInt4} {
   const std::vector<sql::ExpressionPtr> values = values_of(call);
   needed_ = columns_used(values);
   const std::vector<sql::Type> types = types_of(call.arguments);
   aggregator_ = call.function->make(types, result);
+  const std::vector<sql::Type> value_types = values_.types();
+  row_types_.insert(row_types_.end(), value_types.begin(), value_types.end());
   if (call.distinct) {
-    std::vector<sql::Type> keys = {sql::kInt4};
-    keys.insert(keys.end(), types.begin(), types.end());
-    distinct_ = std::make_unique<KeyTable>(keys, KeyTable::Nulls::kEqual);
+    distinct_ = std::make_unique<KeyTable>(std::span(row_types_).first(1 + types.size()), KeyTable::Nulls::kEqual);
   }
   if (!call.order_by.empty() || (call.distinct && depends_on_order(call))) make_order();
 }
@@ -53,11 +57,10 @@ void AggregateCallRun::make_order() {
     order_.push_back(i);
     directions.push_back({});
   }
-  const std::vector<sql::Type> types = values_.types();
-  std::vector<sql::Type> key_types = {sql::kInt4}, row_types = {sql::kInt4};
-  for (const std::size_t value : order_) key_types.push_back(types[value]);
-  row_types.insert(row_types.end(), types.begin(), types.begin() + static_cast<std::ptrdiff_t>(arguments));
-  sorted_.emplace(std::move(key_types), std::move(directions), std::move(row_types));
+  std::vector<sql::Type> key_types = {sql::kInt4};
+  for (const std::size_t value : order_) key_types.push_back(row_types_[1 + value]);
+  std::vector<sql::Type> row_types(row_types_.begin(), row_types_.begin() + static_cast<std::ptrdiff_t>(1 + arguments));
+  sorted_.emplace(std::move(key_types), std::move(directions), std::move(row_types), std::nullopt, limit_);
 }
 
 sql::ColumnPtr AggregateCallRun::group_column(std::span<const RowNumber> groups) {
@@ -92,36 +95,79 @@ void AggregateCallRun::add(const sql::Batch& batch, std::span<const RowNumber> g
   if (!distinct_ && !sorted_) return aggregator_->update(arguments, groups, group_count, context);
 
   std::vector<sql::ColumnPtr> rows = {group_column(groups)};
-  rows.insert(rows.end(), arguments.begin(), arguments.end());
-  std::vector<RowNumber> chosen;
-  if (distinct_) {
-    distinct_->find_or_add(rows, batch.rows, numbers_);
-    chosen.assign(distinct_->added().begin(), distinct_->added().end());
-  } else {
-    chosen = row_range(0, batch.rows);
+  rows.insert(rows.end(), values.begin(), values.end());
+  add_rows(rows, batch.rows, group_count, context);
+}
+
+std::vector<RowNumber> AggregateCallRun::new_rows(std::span<const sql::ColumnPtr> rows, std::size_t count) {
+  const std::span<const sql::ColumnPtr> keys = rows.first(1 + call_.arguments.size());
+  if (!waiting_) {
+    distinct_->find_or_add(keys, count, numbers_);
+    return {distinct_->added().begin(), distinct_->added().end()};
   }
+  distinct_->find(keys, count, numbers_);
+  std::vector<RowNumber> others;
+  for (std::size_t row = 0; row < count; ++row) {
+    if (numbers_[row] == kNoRow) others.push_back(static_cast<RowNumber>(row));
+  }
+  waiting_->add(keys, rows, others);
+  return {};
+}
+
+void AggregateCallRun::add_rows(std::span<const sql::ColumnPtr> rows, std::size_t count, std::size_t group_count,
+                                const sql::EvaluationContext& context) {
+  const std::vector<RowNumber> chosen = distinct_ ? new_rows(rows, count) : row_range(0, count);
   if (chosen.empty()) return;
   if (sorted_) {
     std::vector<sql::ColumnPtr> keys = {rows[0]};
-    for (const std::size_t value : order_) keys.push_back(values[value]);
-    sorted_->add(keys, rows, chosen);
+    for (const std::size_t value : order_) keys.push_back(rows[1 + value]);
+    sorted_->add(keys, rows.first(1 + call_.arguments.size()), chosen);
     return;
   }
-  std::vector<sql::ColumnPtr> chosen_arguments;
-  for (const sql::ColumnPtr& argument : arguments) {
-    chosen_arguments.push_back(std::make_shared<const sql::Column>(argument->gather(chosen)));
+  std::vector<sql::ColumnPtr> arguments;
+  for (const sql::ColumnPtr& argument : rows.subspan(1, call_.arguments.size())) {
+    arguments.push_back(std::make_shared<const sql::Column>(argument->gather(chosen)));
   }
-  std::vector<RowNumber> chosen_groups(chosen.size());
-  for (std::size_t i = 0; i < chosen.size(); ++i) chosen_groups[i] = groups[chosen[i]];
-  aggregator_->update(chosen_arguments, chosen_groups, group_count, context);
+  const std::vector<std::int32_t>& numbers = rows[0]->values<std::int32_t>();
+  std::vector<RowNumber> groups(chosen.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) groups[i] = static_cast<RowNumber>(numbers[chosen[i]]);
+  aggregator_->update(arguments, groups, group_count, context);
+}
+
+asio::awaitable<void> AggregateCallRun::spill() {
+  const auto is_large = [this](std::size_t bytes) { return bytes > limit_.bytes() / kLargePart; };
+  if (sorted_ && is_large(sorted_->memory())) co_await sorted_->spill(turn_);
+  if (distinct_ && !waiting_ && is_large(distinct_->memory())) {
+    limit_.check_bound(distinct_->memory());
+    if (level_ < RowPartitions::kMostLevels) waiting_.emplace(row_types_, level_);
+  }
+}
+
+asio::awaitable<void> AggregateCallRun::add_waiting(RowPartitions waiting, unsigned level, std::size_t group_count,
+                                                    const sql::EvaluationContext& context) {
+  for (std::size_t part = 0; part < RowPartitions::kCount; ++part) {
+    if (waiting.rows(part) == 0) continue;
+    const OperatorPtr source = waiting.take(part);
+    distinct_->clear();
+    level_ = level;
+    while (std::optional<sql::Batch> batch = co_await source->next()) {
+      add_rows(batch->columns, batch->rows, group_count, context);
+      if (memory() > limit_.bytes()) co_await spill();
+    }
+    if (std::optional<RowPartitions> deeper = std::exchange(waiting_, std::nullopt)) {
+      co_await add_waiting(std::move(*deeper), level + 1, group_count, context);
+    }
+  }
 }
 
 asio::awaitable<sql::ColumnPtr> AggregateCallRun::finish(std::size_t group_count,
                                                          const sql::EvaluationContext& context) {
+  if (std::optional<RowPartitions> waiting = std::exchange(waiting_, std::nullopt)) {
+    co_await add_waiting(std::move(*waiting), 1, group_count, context);
+  }
   distinct_.reset();
   if (sorted_) {
-    EventLoopTurn turn;
-    sorted_->finish();
+    co_await sorted_->finish(turn_);
     while (true) {
       const sql::Batch batch = sorted_->next(sql::kBatchRows);
       if (batch.rows == 0) break;
@@ -129,7 +175,7 @@ asio::awaitable<sql::ColumnPtr> AggregateCallRun::finish(std::size_t group_count
       const std::vector<RowNumber> groups(numbers.begin(), numbers.end());
       const std::span<const sql::ColumnPtr> arguments(batch.columns.data() + 1, batch.columns.size() - 1);
       aggregator_->update(arguments, groups, group_count, context);
-      if (turn.is_over()) co_await turn.yield();
+      if (turn_.is_over()) co_await turn_.yield();
     }
     sorted_.reset();
   }

@@ -1,39 +1,88 @@
+#include "executor/operators/event_loop_turn.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/key_table.h"
 #include "executor/operators/make_operator.h"
 #include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"
+#include "executor/operators/spill_file.h"
 
 namespace redquel::executor {
 
 namespace {
 
-/// DISTINCT: a row is given when its values come for the first time.
+/// DISTINCT: a row is given when its values come for the first time. When there is no room for more values, rows with
+/// others wait on disk, by hash, until the input has ended.
 class DistinctOperator final : public Operator {
  public:
-  DistinctOperator(const planner::PhysicalDistinct& plan, ExecutionContext& context)
-      : input_(make_operator(*plan.input, context)),
-        seen_(column_types(*plan.input), KeyTable::Nulls::kEqual),
-        limit_(context, "DISTINCT") {}
+  DistinctOperator(OperatorPtr input, std::span<const sql::Type> types, const char* name, ExecutionContext& context,
+                   unsigned level)
+      : input_(std::move(input)),
+        types_(types.begin(), types.end()),
+        name_(name),
+        context_(context),
+        level_(level),
+        seen_(types_, KeyTable::Nulls::kEqual),
+        limit_(context, name) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     while (true) {
+      if (turn_.is_over()) co_await turn_.yield();
       std::optional<sql::Batch> batch = co_await input_->next();
-      if (!batch) co_return std::nullopt;
-      const std::vector<sql::ColumnPtr> keys = decoded(batch->columns);
-      seen_.find_or_add(keys, batch->rows, numbers_);
-      limit_.check(seen_.memory());
-      if (seen_.added().size() == batch->rows) co_return batch;
-      if (seen_.added().empty()) continue;
-      co_return batch->gather(seen_.added());
+      if (!batch) {
+        if (!start_next_part()) co_return std::nullopt;
+        continue;
+      }
+      if (in_part_) co_return batch;
+      const std::vector<RowNumber> rows = new_rows(*batch);
+      if (rows.size() == batch->rows) co_return batch;
+      if (rows.empty()) continue;
+      co_return batch->gather(rows);
     }
   }
 
  private:
-  OperatorPtr input_;
+  std::vector<RowNumber> new_rows(const sql::Batch& batch) {
+    const std::vector<sql::ColumnPtr> keys = decoded(batch.columns);
+    if (partitions_) {
+      seen_.find(keys, batch.rows, numbers_);
+      std::vector<RowNumber> others;
+      for (std::size_t row = 0; row < batch.rows; ++row) {
+        if (numbers_[row] == kNoRow) others.push_back(static_cast<RowNumber>(row));
+      }
+      partitions_->add(keys, batch.columns, others);
+      return {};
+    }
+    seen_.find_or_add(keys, batch.rows, numbers_);
+    if (limit_.is_exceeded(seen_.memory())) {
+      if (level_ < RowPartitions::kMostLevels) partitions_.emplace(types_, level_);
+      limit_.check_bound(seen_.memory());
+    }
+    return {seen_.added().begin(), seen_.added().end()};
+  }
+
+  bool start_next_part() {
+    seen_.clear();
+    for (; partitions_ && part_ < RowPartitions::kCount; ++part_) {
+      if (partitions_->rows(part_) == 0) continue;
+      input_ = std::make_unique<DistinctOperator>(partitions_->take(part_++), types_, name_, context_, level_ + 1);
+      in_part_ = true;
+      return true;
+    }
+    return false;
+  }
+
+  OperatorPtr input_;  // when it has ended: an operator over one part of what waits, after the other
+  std::vector<sql::Type> types_;
+  const char* name_;
+  ExecutionContext& context_;
+  unsigned level_;
   KeyTable seen_;
   MemoryLimit limit_;
+  EventLoopTurn turn_;
   std::vector<RowNumber> numbers_;
+  std::optional<RowPartitions> partitions_;
+  std::size_t part_ = 0;
+  bool in_part_ = false;
 };
 
 /// DISTINCT ON: of rows that come ordered by the keys the first with each.
@@ -75,10 +124,15 @@ class DistinctOnOperator final : public Operator {
 
 }  // namespace
 
+OperatorPtr make_distinct_rows(OperatorPtr input, std::span<const sql::Type> types, const char* name,
+                               ExecutionContext& context) {
+  return std::make_unique<DistinctOperator>(std::move(input), types, name, context, 0);
+}
+
 OperatorPtr make_distinct(const planner::PhysicalNode&, const planner::PhysicalDistinct& plan,
                           ExecutionContext& context) {
-  if (plan.on.empty()) return std::make_unique<DistinctOperator>(plan, context);
-  return std::make_unique<DistinctOnOperator>(plan, context);
+  if (!plan.on.empty()) return std::make_unique<DistinctOnOperator>(plan, context);
+  return make_distinct_rows(make_operator(*plan.input, context), column_types(*plan.input), "DISTINCT", context);
 }
 
 }  // namespace redquel::executor

@@ -1,5 +1,6 @@
 #include "executor/operators/make_operator.h"
 #include "executor/operators/operators.h"
+#include "executor/operators/sequence_evaluation.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -9,13 +10,24 @@ namespace {
 class FilterOperator final : public Operator {
  public:
   FilterOperator(const planner::PhysicalFilter& plan, ExecutionContext& context)
-      : condition_(*plan.condition), input_(make_operator(*plan.input, context)), context_(context) {}
+      : condition_(plan.condition),
+        calls_sequences_(calls_sequences({&plan.condition, 1})),
+        input_(make_operator(*plan.input, context)),
+        context_(context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     while (true) {
       std::optional<sql::Batch> batch = co_await input_->next();
       if (!batch) co_return std::nullopt;
-      const std::vector<std::uint32_t> rows = sql::select_rows(condition_, *batch, context_.evaluation());
+      std::vector<std::uint32_t> rows;
+      if (calls_sequences_) {
+        const std::vector<sql::ColumnPtr> passes = co_await evaluate_with_sequences({&condition_, 1}, *batch, context_);
+        for (std::uint32_t row = 0; row < batch->rows; ++row) {
+          if (!passes[0]->is_null(row) && passes[0]->get<bool>(row)) rows.push_back(row);
+        }
+      } else {
+        rows = sql::select_rows(*condition_, *batch, context_.evaluation());
+      }
       if (rows.size() == batch->rows) co_return batch;
       if (rows.empty()) continue;
       co_return batch->gather(rows);
@@ -23,7 +35,8 @@ class FilterOperator final : public Operator {
   }
 
  private:
-  const sql::Expression& condition_;
+  const sql::ExpressionPtr& condition_;
+  bool calls_sequences_;
   OperatorPtr input_;
   ExecutionContext& context_;
 };

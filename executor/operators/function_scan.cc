@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "executor/operators/event_loop_turn.h"
 #include "executor/operators/operators.h"
+#include "executor/operators/row_store.h"
 #include "executor/tables/engine_functions.h"
 #include "sql/expressions/evaluate.h"
 
@@ -7,15 +10,71 @@ namespace redquel::executor {
 
 namespace {
 
+/// The rows of one function, row by row beside others.
+class FunctionRows {
+ public:
+  FunctionRows(const planner::TableFunctionCall& call, std::vector<sql::Type> types, ExecutionContext& context)
+      : call_(call), types_(std::move(types)), context_(context) {}
+
+  /// At most `limit` rows; an empty batch is the end. Several functions may end at different rows.
+  sql::Batch next(std::size_t limit) {
+    if (ended_) return {};
+    if (!opened_) open();
+    sql::Batch batch = rows_ ? rows_->next(limit) : std::exchange(value_, {});
+    ended_ = batch.rows == 0 || !rows_;
+    return batch;
+  }
+
+  /// Exactly so many rows of what `next` has given and gives; NULLs behind the end.
+  void fill(RowStore& rows, std::size_t count) {
+    while (rows.rows() < count) {
+      const sql::Batch batch = next(count - rows.rows());
+      if (batch.rows == 0) break;
+      rows.append_all(batch);
+    }
+  }
+  const std::vector<sql::Type>& types() const { return types_; }
+
+ private:
+  void open() {
+    opened_ = true;
+    std::vector<sql::Datum> arguments;
+    for (const sql::ExpressionPtr& argument : call_.arguments) {
+      arguments.push_back(sql::evaluate_scalar(*argument, context_.evaluation()));
+    }
+    if (call_.function != nullptr) {
+      rows_ = call_.function->open(arguments, context_.evaluation());
+    } else {
+      value_.rows = 1;
+      value_.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(types_[0], arguments[0], 1)));
+    }
+  }
+
+  const planner::TableFunctionCall& call_;
+  std::vector<sql::Type> types_;
+  ExecutionContext& context_;
+  bool opened_ = false, ended_ = false;
+  std::unique_ptr<sql::RowSource> rows_;
+  sql::Batch value_;
+};
+
 class FunctionScanOperator final : public Operator {
  public:
-  FunctionScanOperator(const planner::PhysicalFunctionScan& plan, ExecutionContext& context)
-      : plan_(plan), context_(context) {}
+  FunctionScanOperator(const planner::PhysicalNode& node, const planner::PhysicalFunctionScan& plan, ExecutionContext& context)
+      : plan_(plan) {
+    std::size_t first = 0;
+    for (const planner::TableFunctionCall& call : plan.calls) {
+      const std::size_t width = call.function != nullptr ? call.function->columns.size() : 1;
+      std::vector<sql::Type> types;
+      for (std::size_t i = 0; i < width; ++i) types.push_back(node.columns[first + i].type);
+      first += width;
+      functions_.emplace_back(call, std::move(types), context);
+    }
+  }
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (turn_.is_over()) co_await turn_.yield();
-    if (!rows_) open();
-    sql::Batch batch = rows_->next(sql::kBatchRows);
+    sql::Batch batch = functions_.size() == 1 ? functions_[0].next(sql::kBatchRows) : side_by_side();
     if (batch.rows == 0) co_return std::nullopt;
     if (plan_.with_ordinality) {
       std::vector<std::int64_t> numbers(batch.rows);
@@ -27,27 +86,39 @@ class FunctionScanOperator final : public Operator {
   }
 
  private:
-  void open() {
-    std::vector<sql::Datum> arguments;
-    for (const sql::ExpressionPtr& argument : plan_.arguments) {
-      arguments.push_back(sql::evaluate_scalar(*argument, context_.evaluation()));
+  /// As many rows as the longest function has.
+  sql::Batch side_by_side() {
+    std::vector<RowStore> parts;
+    sql::Batch batch;
+    for (FunctionRows& function : functions_) {
+      parts.emplace_back(function.types());
+      function.fill(parts.back(), sql::kBatchRows);
+      batch.rows = std::max(batch.rows, parts.back().rows());
     }
-    rows_ = plan_.function->open(arguments, context_.evaluation());
+    for (RowStore& part : parts) {
+      while (part.rows() < batch.rows) part.append_nulls();
+      sql::Batch rows = part.take();
+      batch.columns.insert(batch.columns.end(), rows.columns.begin(), rows.columns.end());
+    }
+    return batch;
   }
 
   const planner::PhysicalFunctionScan& plan_;
-  ExecutionContext& context_;
   EventLoopTurn turn_;
-  std::unique_ptr<sql::RowSource> rows_;
+  std::vector<FunctionRows> functions_;
   std::int64_t ordinality_ = 0;
 };
 
 }  // namespace
 
-OperatorPtr make_function_scan(const planner::PhysicalNode&, const planner::PhysicalFunctionScan& plan,
+OperatorPtr make_function_scan(const planner::PhysicalNode& node, const planner::PhysicalFunctionScan& plan,
                                ExecutionContext& context) {
-  if (!plan.function->open) return make_engine_function(plan, context);
-  return std::make_unique<FunctionScanOperator>(plan, context);
+  for (const planner::TableFunctionCall& call : plan.calls) {
+    if (call.function == nullptr || call.function->open != nullptr) continue;
+    if (plan.calls.size() > 1) throw sql::not_supported("function " + std::string(call.function->name) + " beside others");
+    return make_engine_function(plan, context);
+  }
+  return std::make_unique<FunctionScanOperator>(node, plan, context);
 }
 
 }  // namespace redquel::executor

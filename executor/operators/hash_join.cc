@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <numeric>
 
 #include "executor/operators/expression_list.h"
 #include "executor/operators/join_operator.h"
 #include "executor/operators/key_table.h"
 #include "executor/operators/operators.h"
+#include "executor/operators/spill_file.h"
+#include "executor/operators/vector_source.h"
 
 namespace redquel::executor {
 
@@ -115,11 +118,105 @@ class HashJoinOperator final : public JoinOperator {
   std::size_t left_row_ = 0, match_ = 0;
 };
 
+/// Reads the right input. When it fits, a HashJoinOperator does the work; else both inputs are divided by their keys'
+/// hashes and joined part by part.
+class SpillingHashJoin final : public Operator {
+ public:
+  SpillingHashJoin(const planner::HashJoin& plan, OperatorPtr left, OperatorPtr right, ExecutionContext& context,
+                   unsigned level)
+      : plan_(plan),
+        left_(std::move(left)),
+        right_(std::move(right)),
+        context_(context),
+        level_(level),
+        limit_(context, "hash join") {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (right_) co_await start();
+    while (true) {
+      if (run_) {
+        std::optional<sql::Batch> batch = co_await run_->next();
+        if (batch) co_return batch;
+        run_.reset();
+      }
+      if (!left_parts_ || part_ == RowPartitions::kCount) co_return std::nullopt;
+      OperatorPtr left = left_parts_->take(part_), right = right_parts_->take(part_);
+      ++part_;
+      run_ = std::make_unique<SpillingHashJoin>(plan_, std::move(left), std::move(right), context_, level_ + 1);
+    }
+  }
+
+ private:
+  asio::awaitable<void> start() {
+    // The rows, and then the table over them, take the limit together.
+    const std::size_t most = limit_.bytes() / 2;
+    std::vector<sql::Batch> batches;
+    std::size_t bytes = 0;
+    std::optional<sql::Batch> batch;
+    while (bytes <= most || level_ == RowPartitions::kMostLevels) {
+      batch = co_await right_->next();
+      if (!batch) break;
+      batches.push_back(compact(std::move(*batch)));
+      bytes += batches.back().memory();
+      if (level_ == RowPartitions::kMostLevels) limit_.check_bound(bytes);
+      if (turn_.is_over()) co_await turn_.yield();
+    }
+    if (!batch) {
+      right_.reset();
+      JoinInputs inputs{plan_.kind,     std::move(left_), std::make_unique<VectorSource>(std::move(batches)),
+                        left_types(),   right_types(),    plan_.residual,
+                        "hash join"};
+      run_ = std::make_unique<HashJoinOperator>(plan_, std::move(inputs), context_);
+      co_return;
+    }
+    right_parts_.emplace(right_types(), level_);
+    const ExpressionList right_keys(plan_.right_keys), left_keys(plan_.left_keys);
+    for (const sql::Batch& one : batches) right_parts_->add_all(right_keys.evaluate(one, context_.evaluation()), one);
+    batches = {};
+    co_await divide(*right_, right_keys, *right_parts_);
+    right_.reset();
+    left_parts_.emplace(left_types(), level_);
+    co_await divide(*left_, left_keys, *left_parts_);
+    left_.reset();
+  }
+
+  /// A batch that holds no more than its own rows: texts in replies of Redis keep the whole reply.
+  sql::Batch compact(sql::Batch batch) const {
+    const bool has_texts = std::any_of(batch.columns.begin(), batch.columns.end(), [](const sql::ColumnPtr& column) {
+      return column->is_encoded() || sql::storage_of(column->type()) == sql::Storage::kText;
+    });
+    if (!has_texts) return batch;
+    RowStore rows(right_types());
+    rows.append_all(batch);
+    return rows.take();
+  }
+
+  asio::awaitable<void> divide(Operator& input, const ExpressionList& keys, RowPartitions& parts) {
+    while (std::optional<sql::Batch> batch = co_await input.next()) {
+      parts.add_all(keys.evaluate(*batch, context_.evaluation()), *batch);
+      if (turn_.is_over()) co_await turn_.yield();
+    }
+  }
+
+  std::vector<sql::Type> left_types() const { return column_types(*plan_.left); }
+  std::vector<sql::Type> right_types() const { return column_types(*plan_.right); }
+
+  const planner::HashJoin& plan_;
+  OperatorPtr left_, right_;  // right: null when it has been read
+  ExecutionContext& context_;
+  unsigned level_;
+  MemoryLimit limit_;
+  EventLoopTurn turn_;
+  std::optional<RowPartitions> left_parts_, right_parts_;
+  std::size_t part_ = 0;
+  OperatorPtr run_;
+};
+
 }  // namespace
 
 OperatorPtr make_hash_join(const planner::PhysicalNode&, const planner::HashJoin& plan, ExecutionContext& context) {
-  JoinInputs inputs = open_join(plan, plan.residual, "hash join", context);
-  return std::make_unique<HashJoinOperator>(plan, std::move(inputs), context);
+  OperatorPtr left = make_operator(*plan.left, context), right = make_operator(*plan.right, context);
+  return std::make_unique<SpillingHashJoin>(plan, std::move(left), std::move(right), context, 0);
 }
 
 }  // namespace redquel::executor

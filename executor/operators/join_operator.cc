@@ -38,7 +38,7 @@ asio::awaitable<void> JoinOperator::build() {
     std::optional<sql::Batch> batch = co_await right_->next();
     if (!batch) break;
     add_right(*batch);
-    limit_.check(memory());
+    limit_.check_bound(memory());
     if (turn_.is_over()) co_await turn_.yield();
   }
   right_.reset();

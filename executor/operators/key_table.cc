@@ -24,7 +24,7 @@ KeyTable::KeyTable(std::span<const sql::Type> types, Nulls nulls)
 
 void KeyTable::clear() {
   keys_.clear();
-  slots_.clear();
+  slots_ = {};
   added_.clear();
   null_number_ = kNoRow;
 }

@@ -9,6 +9,7 @@
 
 #include "sql/types/compare.h"
 #include "sql/types/datetime.h"
+#include "sql/types/text_order.h"
 
 namespace redquel::executor {
 
@@ -92,6 +93,8 @@ decltype(auto) dispatch(Kind kind, Function function) {
       return function(std::integral_constant<Kind, Kind::kPaddedText>());
     case Kind::kInterval:
       return function(std::integral_constant<Kind, Kind::kInterval>());
+    case Kind::kTypedText:
+      return function(std::integral_constant<Kind, Kind::kTypedText>());
     case Kind::kUuid:
       break;
   }
@@ -122,6 +125,8 @@ std::uint64_t hash_value(const KeyView& view, std::size_t row, std::uint64_t see
   } else if constexpr (kKind == Kind::kInterval) {
     const sql::Int128 folded = sql::folded_microseconds(view.value<sql::Interval>(row));
     return mix(seed ^ static_cast<std::uint64_t>(folded) ^ mix(static_cast<std::uint64_t>(folded >> 64)));
+  } else if constexpr (kKind == Kind::kTypedText) {
+    return mix(seed ^ sql::hash_text_form(view.type(), view.value<std::string_view>(row)));
   } else if constexpr (kKind == Kind::kUuid) {
     return hash_bytes(reinterpret_cast<const char*>(view.value<sql::Uuid>(row).bytes.data()), 16, seed);
   } else {
@@ -173,7 +178,8 @@ Kind KeyView::kind_of(sql::Type type) {
     case sql::Storage::kNumeric:
       return Kind::kNumeric;
     case sql::Storage::kText:
-      return type.oid == sql::oid::kBpchar ? Kind::kPaddedText : Kind::kText;
+      if (type.oid == sql::oid::kBpchar) return Kind::kPaddedText;
+      return sql::compares_as_bytes(type.oid) ? Kind::kText : Kind::kTypedText;
     case sql::Storage::kInterval:
       return Kind::kInterval;
     case sql::Storage::kUuid:
@@ -184,6 +190,7 @@ Kind KeyView::kind_of(sql::Type type) {
 
 KeyView::KeyView(const sql::Column& column)
     : kind_(kind_of(column.type())),
+      type_(column.type().oid),
       stride_(column.is_constant() ? 0 : 1),
       nulls_(column.has_nulls() ? column.null_mask().data() : nullptr) {
   assert(!column.is_encoded());
@@ -212,6 +219,7 @@ KeyView::KeyView(const sql::Column& column)
       break;
     case Kind::kText:
     case Kind::kPaddedText:
+    case Kind::kTypedText:
       values_ = column.values<std::string_view>().data();
       break;
     case Kind::kInterval:
@@ -245,6 +253,8 @@ bool equal_values(const KeyView& a, std::size_t row_a, const KeyView& b, std::si
       return a.value<std::string_view>(row_a) == b.value<std::string_view>(row_b);
     case Kind::kUuid:
       return a.value<sql::Uuid>(row_a) == b.value<sql::Uuid>(row_b);
+    case Kind::kTypedText:
+      return sql::equal_text_form(a.type(), a.value<std::string_view>(row_a), b.value<std::string_view>(row_b));
     default:
       return compare_values(a, row_a, b, row_b) == 0;
   }
@@ -275,6 +285,8 @@ int compare_values(const KeyView& a, std::size_t row_a, const KeyView& b, std::s
       return sql::compare_text(text_of(a, row_a), text_of(b, row_b));
     case Kind::kInterval:
       return sql::compare_intervals(a.value<sql::Interval>(row_a), b.value<sql::Interval>(row_b));
+    case Kind::kTypedText:
+      return sql::compare_text_form(a.type(), a.value<std::string_view>(row_a), b.value<std::string_view>(row_b));
     case Kind::kUuid:
       break;
   }
@@ -324,6 +336,8 @@ std::uint64_t order_bits(const KeyView& key, std::size_t row) {
       const sql::Int128 folded = sql::folded_microseconds(key.value<sql::Interval>(row)) >> 12;
       return signed_bits(static_cast<std::int64_t>(folded));
     }
+    case Kind::kTypedText:
+      return 0;
     case Kind::kUuid:
       break;
   }

@@ -28,6 +28,7 @@ class KeyView {
     kPaddedText,
     kInterval,
     kUuid,
+    kTypedText,  // text that only its type can compare: jsonb, arrays, ranges
   };
 
   explicit KeyView(const sql::Column& column);
@@ -36,6 +37,7 @@ class KeyView {
   static bool is_integer(Kind kind) { return kind <= Kind::kInt8; }
 
   Kind kind() const { return kind_; }
+  sql::Oid type() const { return type_; }
   bool has_nulls() const { return nulls_ != nullptr; }
   bool is_null(std::size_t row) const { return nulls_ != nullptr && nulls_[row * stride_] != 0; }
   template <class T>
@@ -45,6 +47,7 @@ class KeyView {
 
  private:
   Kind kind_;
+  sql::Oid type_;
   std::size_t stride_;
   const void* values_;
   const std::uint8_t* nulls_;

@@ -1,6 +1,7 @@
 #include "executor/operators/make_operator.h"
 
 #include "executor/operators/operators.h"
+#include "executor/tables/changed_rows.h"
 #include "executor/tables/index_answers.h"
 #include "executor/tables/lookup_join.h"
 #include "executor/tables/source_operator.h"
@@ -16,11 +17,21 @@ struct MakeOperator {
   const planner::PhysicalNode& node;
   ExecutionContext& context;
 
-  OperatorPtr operator()(const planner::KeyLookup& plan) const { return make_key_lookup(node, plan, context); }
-  OperatorPtr operator()(const planner::UniqueLookup& plan) const { return make_unique_lookup(node, plan, context); }
-  OperatorPtr operator()(const planner::SetScan& plan) const { return make_set_scan(node, plan, context); }
-  OperatorPtr operator()(const planner::OrderedScan& plan) const { return make_ordered_scan(node, plan, context); }
-  OperatorPtr operator()(const planner::FullScan& plan) const { return make_full_scan(node, plan, context); }
+  OperatorPtr operator()(const planner::KeyLookup& plan) const {
+    return with_changed_rows(make_key_lookup(node, plan, context), plan, context);
+  }
+  OperatorPtr operator()(const planner::UniqueLookup& plan) const {
+    return with_changed_rows(make_unique_lookup(node, plan, context), plan.read, context);
+  }
+  OperatorPtr operator()(const planner::SetScan& plan) const {
+    return with_changed_rows(make_set_scan(node, plan, context), plan.read, context);
+  }
+  OperatorPtr operator()(const planner::OrderedScan& plan) const {
+    return with_changed_rows(make_ordered_scan(node, plan, context), plan.read, context);
+  }
+  OperatorPtr operator()(const planner::FullScan& plan) const {
+    return with_changed_rows(make_full_scan(node, plan, context), plan.read, context);
+  }
   OperatorPtr operator()(const planner::IndexCount& plan) const { return make_index_count(node, plan, context); }
   OperatorPtr operator()(const planner::IndexMinMax& plan) const { return make_index_min_max(node, plan, context); }
   OperatorPtr operator()(const planner::IndexGroups& plan) const { return make_index_groups(node, plan, context); }
@@ -41,11 +52,17 @@ struct MakeOperator {
   }
   OperatorPtr operator()(const planner::PhysicalApply& plan) const { return make_apply(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalAggregate& plan) const { return make_aggregate(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalWindow& plan) const { return make_window(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalSort& plan) const { return make_sort(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalLimit& plan) const { return make_limit(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalDistinct& plan) const { return make_distinct(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalSetOperation& plan) const {
     return make_set_operation(node, plan, context);
+  }
+  OperatorPtr operator()(const planner::PhysicalShare& plan) const { return make_share(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalSharedScan& plan) const { return make_shared_scan(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalRecursiveUnion& plan) const {
+    return make_recursive_union(node, plan, context);
   }
 
   OperatorPtr operator()(const planner::PhysicalInsert& plan) const { return make_insert(node, plan, context); }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -10,21 +11,30 @@
 
 namespace redquel::executor {
 
-/// What one operator may hold: work_mem. `what` names the operator in the error's detail: "hash join".
+/// What one operator may hold: work_mem. Operators that can go on in a temporary file do so when it `is_exceeded`. For
+/// what they cannot put there (long states of aggregates, rows with one key, the inner side of a nested loop) there is
+/// a bound of its own, which a small work_mem does not lower. `what` names the operator in the error's detail.
 class MemoryLimit {
  public:
   MemoryLimit(const ExecutionContext& context, std::string_view what) : bytes_(context.work_mem), what_(what) {}
 
   std::size_t bytes() const { return bytes_; }
-  /// Throws 53200.
-  void check(std::size_t used) const {
-    if (used <= bytes_) return;
+  bool is_exceeded(std::size_t used) const { return used > bytes_; }
+  /// Throws 53200 beyond work_mem.
+  void check(std::size_t used) const { refuse_beyond(bytes_, used); }
+  /// Throws 53200 beyond the bound for what cannot go to a file.
+  void check_bound(std::size_t used) const { refuse_beyond(std::max(2 * bytes_, kLeastBound), used); }
+
+ private:
+  static constexpr std::size_t kLeastBound = std::size_t{256} << 20;
+
+  void refuse_beyond(std::size_t most, std::size_t used) const {
+    if (used <= most) return;
     throw sql::SqlError("53200", "out of memory")
-        .detail(fmt::format("A {} needs {} kB, more than work_mem ({} kB).", what_, used / 1024, bytes_ / 1024))
+        .detail(fmt::format("A {} needs {} kB, more than its limit of {} kB.", what_, used / 1024, most / 1024))
         .hint("Increase work_mem, or let the statement read fewer rows.");
   }
 
- private:
   std::size_t bytes_;
   std::string_view what_;
 };

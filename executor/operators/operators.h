@@ -19,10 +19,16 @@ OperatorPtr make_apply(const planner::PhysicalNode&, const planner::PhysicalAppl
 /// An Apply of kind kLateral.
 OperatorPtr make_lateral(const planner::PhysicalNode&, const planner::PhysicalApply&, ExecutionContext&);
 OperatorPtr make_aggregate(const planner::PhysicalNode&, const planner::PhysicalAggregate&, ExecutionContext&);
+OperatorPtr make_window(const planner::PhysicalNode&, const planner::PhysicalWindow&, ExecutionContext&);
 OperatorPtr make_sort(const planner::PhysicalNode&, const planner::PhysicalSort&, ExecutionContext&);
 OperatorPtr make_limit(const planner::PhysicalNode&, const planner::PhysicalLimit&, ExecutionContext&);
 OperatorPtr make_distinct(const planner::PhysicalNode&, const planner::PhysicalDistinct&, ExecutionContext&);
+/// Each row of the input once. `name` is for messages.
+OperatorPtr make_distinct_rows(OperatorPtr input, std::span<const sql::Type> types, const char* name, ExecutionContext&);
 OperatorPtr make_set_operation(const planner::PhysicalNode&, const planner::PhysicalSetOperation&, ExecutionContext&);
+OperatorPtr make_share(const planner::PhysicalNode&, const planner::PhysicalShare&, ExecutionContext&);
+OperatorPtr make_shared_scan(const planner::PhysicalNode&, const planner::PhysicalSharedScan&, ExecutionContext&);
+OperatorPtr make_recursive_union(const planner::PhysicalNode&, const planner::PhysicalRecursiveUnion&, ExecutionContext&);
 
 /// Notes rows, loops and time of `inner` in the context's statistics, which are set.
 OperatorPtr make_instrumented(const planner::PhysicalNode&, OperatorPtr inner, ExecutionContext&);

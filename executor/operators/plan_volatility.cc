@@ -13,6 +13,11 @@ bool any_volatile(const planner::RowGoal& goal) { return any_volatile(goal.limit
 bool any_volatile(const planner::SortKey& key) { return any_volatile(key.expression); }
 bool any_volatile(const planner::AggregateCall::Order& order) { return any_volatile(order.expression); }
 bool any_volatile(const planner::AggregateCall& call);
+bool any_volatile(const planner::WindowCall& call) {
+  bool found = false;
+  visit_expressions(call, [&](const sql::ExpressionPtr& expression) { found = found || any_volatile(expression); });
+  return found;
+}
 template <class T>
 bool any_volatile(const std::vector<T>& items) {
   return std::any_of(items.begin(), items.end(), [](const T& item) { return any_volatile(item); });
@@ -34,7 +39,12 @@ struct OwnVolatility {
   bool operator()(const planner::IndexMinMax& n) const { return is_volatile(*n.fallback); }
   bool operator()(const planner::IndexGroups& n) const { return is_volatile(*n.fallback); }
   bool operator()(const planner::PhysicalValues& n) const { return any_volatile(n.rows); }
-  bool operator()(const planner::PhysicalFunctionScan& n) const { return any_volatile(n.arguments); }
+  bool operator()(const planner::PhysicalFunctionScan& n) const {
+    return std::any_of(n.calls.begin(), n.calls.end(), [](const auto& call) { return any_volatile(call.arguments); });
+  }
+  bool operator()(const planner::PhysicalShare&) const { return false; }
+  bool operator()(const planner::PhysicalSharedScan&) const { return false; }
+  bool operator()(const planner::PhysicalRecursiveUnion&) const { return false; }
   bool operator()(const planner::PhysicalSystemScan&) const { return false; }
   bool operator()(const planner::PhysicalFilter& n) const { return any_volatile(n.condition); }
   bool operator()(const planner::PhysicalProject& n) const { return any_volatile(n.expressions); }
@@ -49,6 +59,7 @@ struct OwnVolatility {
   bool operator()(const planner::PhysicalAggregate& n) const {
     return any_volatile(n.group_by) || any_volatile(n.calls);
   }
+  bool operator()(const planner::PhysicalWindow& n) const { return any_volatile(n.functions); }
   bool operator()(const planner::PhysicalSort& n) const { return any_volatile(n.keys) || any_volatile(n.goal); }
   bool operator()(const planner::PhysicalLimit& n) const {
     return any_volatile(n.limit) || any_volatile(n.offset) || any_volatile(n.tie_keys);

@@ -1,11 +1,11 @@
 #include <cassert>
 
 #include "executor/operators/event_loop_turn.h"
+#include "executor/operators/external_sort.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/make_operator.h"
 #include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"
-#include "executor/operators/sort_buffer.h"
 #include "executor/tables/key_values.h"
 #include "sql/types/index_value.h"
 
@@ -39,8 +39,8 @@ class SortOperator : public Operator {
   std::optional<std::uint64_t> wanted() const {
     return evaluate_goal(plan_.goal.limit, plan_.goal.offset, context_.evaluation()).wanted();
   }
-  SortBuffer new_buffer(std::optional<std::uint64_t> wanted) const {
-    return {keys_.types(), directions_of(plan_.keys), types_, wanted};
+  ExternalSort new_buffer(std::optional<std::uint64_t> wanted) const {
+    return {keys_.types(), directions_of(plan_.keys), types_, wanted, limit_};
   }
   std::vector<sql::ColumnPtr> keys_of(const sql::Batch& batch) const {
     return keys_.evaluate(batch, context_.evaluation());
@@ -65,7 +65,7 @@ class WholeSortOperator final : public SortOperator {
       const std::optional<std::uint64_t> wanted = this->wanted();
       buffer_ = new_buffer(wanted);
       if (!wanted || *wanted > 0) co_await read();
-      buffer_->finish();
+      co_await buffer_->finish(turn_);
     }
     if (turn_.is_over()) co_await turn_.yield();
     sql::Batch batch = buffer_->next(sql::kBatchRows);
@@ -81,13 +81,13 @@ class WholeSortOperator final : public SortOperator {
       const std::vector<sql::ColumnPtr> keys = keys_of(*batch);
       const std::vector<RowNumber> rows = row_range(0, batch->rows);
       buffer_->add(keys, batch->columns, rows);
-      limit_.check(buffer_->memory());
+      if (buffer_->is_full()) co_await buffer_->spill(turn_);
       if (turn_.is_over()) co_await turn_.yield();
     }
     input_.reset();
   }
 
-  std::optional<SortBuffer> buffer_;
+  std::optional<ExternalSort> buffer_;
 };
 
 /// Whether two values look alike to the ordered index that gave the input its order: equal scores, equal member
@@ -121,54 +121,55 @@ class IncrementalSortOperator final : public SortOperator {
           co_return batch;
         }
         if (!input_) co_return std::nullopt;
-        restart();
+        co_await restart();
       }
       std::optional<sql::Batch> batch = co_await input_->next();
       if (batch) {
-        take(std::move(*batch));
+        co_await take(std::move(*batch));
       } else {
         input_.reset();
-        drain();
+        co_await drain();
       }
     }
     co_return std::nullopt;
   }
 
  private:
-  void take(sql::Batch batch) {
+  asio::awaitable<void> take(sql::Batch batch) {
     std::vector<sql::ColumnPtr> keys = keys_of(batch);
     const std::size_t change = last_change(keys, batch.rows);
     last_keys_ = keys;
     last_row_ = batch.rows - 1;
     if (change == kNoChange) {
-      add(keys, batch, 0, batch.rows);
-      return;
+      co_await add(keys, batch, 0, batch.rows);
+      co_return;
     }
-    add(keys, batch, 0, change);
+    co_await add(keys, batch, 0, change);
     pending_keys_ = std::move(keys);
     pending_ = std::move(batch);
     pending_from_ = change;
-    drain();
+    co_await drain();
   }
 
-  void add(std::span<const sql::ColumnPtr> keys, const sql::Batch& batch, std::size_t begin, std::size_t end) {
-    if (begin == end) return;
+  asio::awaitable<void> add(std::span<const sql::ColumnPtr> keys, const sql::Batch& batch, std::size_t begin,
+                            std::size_t end) {
+    if (begin == end) co_return;
     const std::vector<RowNumber> rows = row_range(begin, end - begin);
     buffer_->add(keys, batch.columns, rows);
-    limit_.check(buffer_->memory());
+    if (buffer_->is_full()) co_await buffer_->spill(turn_);
   }
 
-  void drain() {
-    buffer_->finish();
+  asio::awaitable<void> drain() {
+    co_await buffer_->finish(turn_);
     draining_ = true;
   }
 
   /// The group that the last change began is what the next buffer begins with.
-  void restart() {
+  asio::awaitable<void> restart() {
     draining_ = false;
     buffer_ = new_buffer(wanted_);
-    if (!pending_) return;
-    add(pending_keys_, *pending_, pending_from_, pending_->rows);
+    if (!pending_) co_return;
+    co_await add(pending_keys_, *pending_, pending_from_, pending_->rows);
     pending_.reset();
     pending_keys_.clear();
   }
@@ -201,7 +202,7 @@ class IncrementalSortOperator final : public SortOperator {
 
   bool started_ = false, draining_ = false;
   std::optional<std::uint64_t> wanted_;  // rows still to give
-  std::optional<SortBuffer> buffer_;
+  std::optional<ExternalSort> buffer_;
   std::vector<sql::ColumnPtr> last_keys_;  // of the row read last
   std::size_t last_row_ = 0;
   std::optional<sql::Batch> pending_;  // its rows from pending_from_ on wait for the next buffer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 
 namespace redquel::executor {
 
@@ -16,13 +17,25 @@ constexpr std::size_t kTopSlack = 4096;
 
 }  // namespace
 
+int compare_sort_keys(std::span<const SortDirection> directions, const KeyViews& a, std::size_t row_a,
+                      const KeyViews& b, std::size_t row_b, std::size_t first) {
+  for (std::size_t i = first; i < directions.size(); ++i) {
+    const bool null_a = a[i].is_null(row_a), null_b = b[i].is_null(row_b);
+    if (null_a && null_b) continue;
+    if (null_a || null_b) return null_a == directions[i].nulls_first ? -1 : 1;
+    const int order = compare_values(a[i], row_a, b[i], row_b);
+    if (order != 0) return directions[i].descending ? -order : order;
+  }
+  return 0;
+}
+
 SortBuffer::SortBuffer(std::vector<sql::Type> key_types, std::vector<SortDirection> directions,
                        std::vector<sql::Type> row_types, std::optional<std::uint64_t> wanted)
     : directions_(std::move(directions)),
       wanted_(wanted),
       is_top_(wanted && *wanted <= kMostTopRows),
       bits_exact_(!key_types.empty() && order_bits_are_exact(KeyView::kind_of(key_types[0]))),
-      stores_keys_(!(key_types.size() == 1 && bits_exact_)),
+      compares_keys_(!(key_types.size() == 1 && bits_exact_)),
       keys_(key_types),
       rows_(row_types) {
   assert(directions_.size() == key_types.size() && !key_types.empty());
@@ -35,21 +48,10 @@ SortBuffer::Entry SortBuffer::entry_of(const KeyView& first_key, std::size_t bat
   return {direction.descending ? ~bits : bits, row, 1};
 }
 
-int SortBuffer::compare_keys(const KeyViews& a, std::size_t row_a, const KeyViews& b, std::size_t row_b) const {
-  for (std::size_t i = bits_exact_ ? 1 : 0; i < directions_.size(); ++i) {
-    const bool null_a = a[i].is_null(row_a), null_b = b[i].is_null(row_b);
-    if (null_a && null_b) continue;
-    if (null_a || null_b) return null_a == directions_[i].nulls_first ? -1 : 1;
-    const int order = compare_values(a[i], row_a, b[i], row_b);
-    if (order != 0) return directions_[i].descending ? -order : order;
-  }
-  return 0;
-}
-
 bool SortBuffer::is_before(const Entry& a, const Entry& b) const {
   if (a.rank != b.rank) return a.rank < b.rank;
   if (a.bits != b.bits) return a.bits < b.bits;
-  if (stores_keys_) {
+  if (compares_keys_) {
     const int order = compare_keys(key_views_, a.row, key_views_, b.row);
     if (order != 0) return order < 0;
   }
@@ -58,7 +60,7 @@ bool SortBuffer::is_before(const Entry& a, const Entry& b) const {
 
 void SortBuffer::refresh_views() {
   key_views_.clear();
-  if (!stores_keys_) return;
+  if (!compares_keys_) return;
   for (const sql::Column& column : keys_.columns()) key_views_.emplace_back(column);
 }
 
@@ -74,7 +76,7 @@ void SortBuffer::add(std::span<const sql::ColumnPtr> keys, std::span<const sql::
   for (const RowNumber row : rows) {
     entries_.push_back(entry_of(views[0], row, static_cast<RowNumber>(entries_.size())));
   }
-  if (stores_keys_) keys_.append(keys, rows);
+  keys_.append(keys, rows);
   rows_.append(columns, rows);
   refresh_views();
   if (is_top_) {
@@ -94,7 +96,7 @@ void SortBuffer::drop_beyond_worst(const KeyViews& views, std::span<const RowNum
       before = entry.rank < worst_->rank;
     } else if (entry.bits != worst_->bits) {
       before = entry.bits < worst_->bits;
-    } else if (stores_keys_) {
+    } else if (compares_keys_) {
       before = compare_keys(views, row, key_views_, worst_->row) < 0;
     }
     if (before) kept.push_back(row);
@@ -121,7 +123,7 @@ void SortBuffer::keep_best() {
     entry.row = static_cast<RowNumber>(rows.size() - 1);
     if (is_worst) worst_ = entry;
   }
-  if (stores_keys_) keys_.keep(rows);
+  keys_.keep(rows);
   rows_.keep(rows);
   refresh_views();
 }
@@ -141,7 +143,15 @@ void SortBuffer::finish() {
                  [this](const Run& a, const Run& b) { return is_before(entries_[b.next], entries_[a.next]); });
 }
 
-sql::Batch SortBuffer::next(std::size_t limit) {
+sql::Batch SortBuffer::next_with_keys(std::size_t limit) {
+  const std::vector<RowNumber> rows = next_rows(limit);
+  sql::Batch batch = rows_.gather(rows);
+  sql::Batch keys = keys_.gather(rows);
+  std::move(keys.columns.begin(), keys.columns.end(), std::back_inserter(batch.columns));
+  return batch;
+}
+
+std::vector<RowNumber> SortBuffer::next_rows(std::size_t limit) {
   if (wanted_) limit = static_cast<std::size_t>(std::min<std::uint64_t>(limit, *wanted_ - given_));
   std::vector<RowNumber> rows;
   rows.reserve(limit);
@@ -163,7 +173,7 @@ sql::Batch SortBuffer::next(std::size_t limit) {
     }
   }
   given_ += rows.size();
-  return rows_.gather(rows);
+  return rows;
 }
 
 }  // namespace redquel::executor

@@ -2,6 +2,7 @@
 
 #include "executor/operators/event_loop_turn.h"
 #include "executor/operators/operators.h"
+#include "executor/operators/sequence_evaluation.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -23,6 +24,12 @@ class ValuesOperator final : public Operator {
     for (const planner::PhysicalColumn& column : node_.columns) columns.emplace_back(column.type).reserve(batch.rows);
     for (; next_ < end; ++next_) {
       const std::vector<sql::ExpressionPtr>& row = plan_.rows[next_];
+      if (calls_sequences(row)) {
+        const sql::Batch no_columns{.rows = 1, .columns = {}};
+        const std::vector<sql::ColumnPtr> values = co_await evaluate_with_sequences(row, no_columns, context_);
+        for (std::size_t i = 0; i < columns.size(); ++i) columns[i].append_datum(values[i]->datum(0));
+        continue;
+      }
       for (std::size_t i = 0; i < columns.size(); ++i) {
         if (const auto* constant = std::get_if<sql::Constant>(&row[i]->node)) {
           columns[i].append_datum(constant->value);

@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
+#include <memory>
 
 #include "executor/redis/command_batch.h"
 #include "executor/redis/reply.h"
@@ -17,6 +18,15 @@ struct ExecutionCounters {
   std::uint64_t commands = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
+};
+
+/// Commands that are on their way while their caller does something else. Destroyed before the replies were taken:
+/// these are read and dropped.
+class RedisRequest {
+ public:
+  virtual ~RedisRequest() = default;
+  /// Waits for the replies; once. Throws as RedisClient::execute does.
+  virtual asio::awaitable<RepliesPtr> replies() = 0;
 };
 
 /// A way to one logical database of Redis. Belongs to one thread (one io_context) and is shared by the sessions of that
@@ -39,6 +49,12 @@ class RedisClient {
   /// combined. Gives the replies of the commands alone. A command that Redis refuses to queue throws its SqlError
   /// and nothing has run. No EVALSHA in here (a NOSCRIPT in the middle would not stop the rest).
   asio::awaitable<RepliesPtr> execute_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr);
+
+  /// Sends the commands as `execute` does; the replies are taken later. A client that cannot do two things at a time
+  /// sends them then. `counters` must outlive the request.
+  virtual std::unique_ptr<RedisRequest> start(CommandBatch batch, ExecutionCounters* counters = nullptr);
+  /// The same as one snapshot, as `execute_atomic` does.
+  std::unique_ptr<RedisRequest> start_atomic(CommandBatch batch, ExecutionCounters* counters = nullptr);
 
   /// Moves when Redis turns out to be another one than before (see Replies::generation).
   virtual std::uint64_t generation() const = 0;

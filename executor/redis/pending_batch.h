@@ -34,13 +34,16 @@ class PendingBatch : public std::enable_shared_from_this<PendingBatch> {
   std::optional<sql::SqlError> error;
   std::chrono::steady_clock::time_point deadline;  // while there is no connection
 
-  /// Suspends until finish() is called. Throws system_error(operation_aborted) when the coroutine is cancelled.
+  /// Suspends until finish() has been called. Throws system_error(operation_aborted) when the coroutine is cancelled.
   asio::awaitable<void> wait() {
     return asio::async_initiate<const asio::use_awaitable_t<>, void(boost::system::error_code)>(
         [](auto handler, PendingBatch* self) { self->start_waiting(std::move(handler)); }, asio::use_awaitable, this);
   }
 
-  bool is_abandoned() const { return waiter_ == nullptr; }
+  /// Somebody will wait, though not yet.
+  void expect_waiter() { waiter_expected_ = true; }
+  void abandon() { waiter_expected_ = false; }
+  bool is_abandoned() const { return waiter_ == nullptr && !waiter_expected_; }
 
   /// Continues the waiter, if it is still there, in a turn of its own of the event loop.
   void finish() { resume({}); }
@@ -68,6 +71,11 @@ class PendingBatch : public std::enable_shared_from_this<PendingBatch> {
 
   template <typename Handler>
   void start_waiting(Handler handler) {
+    waiter_expected_ = false;
+    if (finished_) {
+      WaiterOf<Handler>(std::move(handler)).resume({});
+      return;
+    }
     auto slot = asio::get_associated_cancellation_slot(handler);
     if (slot.is_connected()) {
       slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
@@ -79,10 +87,12 @@ class PendingBatch : public std::enable_shared_from_this<PendingBatch> {
   }
 
   void resume(boost::system::error_code error_code) {
+    finished_ = true;
     if (const std::unique_ptr<Waiter> waiter = std::exchange(waiter_, nullptr)) waiter->resume(error_code);
   }
 
   std::unique_ptr<Waiter> waiter_;
+  bool waiter_expected_ = false, finished_ = false;
 };
 
 }  // namespace redquel::executor

@@ -9,22 +9,53 @@ SharedConnection::SharedConnection(asio::any_io_executor executor, ConnectionOpt
 
 SharedConnection::~SharedConnection() { core_->stop(); }
 
+namespace {
+
+class PendingRequest final : public RedisRequest {
+ public:
+  PendingRequest(std::shared_ptr<PendingBatch> pending, ExecutionCounters* counters)
+      : pending_(std::move(pending)),
+        commands_(pending_->batch.size()),
+        bytes_sent_(pending_->batch.bytes().size()),
+        counters_(counters) {}
+  ~PendingRequest() override { pending_->abandon(); }
+  PendingRequest(const PendingRequest&) = delete;
+  PendingRequest& operator=(const PendingRequest&) = delete;
+
+  asio::awaitable<RepliesPtr> replies() override {
+    co_await pending_->wait();
+    if (pending_->error) throw sql::SqlError(*pending_->error);
+    if (counters_ != nullptr) {
+      ++counters_->round_trips;
+      counters_->commands += commands_;
+      counters_->bytes_sent += bytes_sent_;
+      counters_->bytes_received += pending_->replies->bytes();
+    }
+    co_return pending_->replies;
+  }
+
+ private:
+  std::shared_ptr<PendingBatch> pending_;
+  std::size_t commands_, bytes_sent_;
+  ExecutionCounters* counters_;
+};
+
+}  // namespace
+
 asio::awaitable<RepliesPtr> SharedConnection::execute(CommandBatch batch, ExecutionCounters* counters) {
   if (batch.empty()) co_return std::make_shared<Replies>();
-  const std::shared_ptr<Core> core = core_;
-  const std::size_t commands = batch.size();
-  const std::size_t bytes_sent = batch.bytes().size();
+  const std::shared_ptr<Core> core = core_;  // a caller may outlive the connection
+  const std::unique_ptr<RedisRequest> request = start(std::move(batch), counters);
+  co_return co_await request->replies();
+}
+
+std::unique_ptr<RedisRequest> SharedConnection::start(CommandBatch batch, ExecutionCounters* counters) {
+  if (batch.empty()) return RedisClient::start(std::move(batch), counters);
   const auto pending = std::make_shared<PendingBatch>(std::move(batch));
-  core->enqueue(pending);
-  co_await pending->wait();
-  if (pending->error) throw sql::SqlError(*pending->error);
-  if (counters != nullptr) {
-    ++counters->round_trips;
-    counters->commands += commands;
-    counters->bytes_sent += bytes_sent;
-    counters->bytes_received += pending->replies->bytes();
-  }
-  co_return pending->replies;
+  pending->expect_waiter();
+  auto request = std::make_unique<PendingRequest>(pending, counters);
+  core_->enqueue(pending);
+  return request;
 }
 
 asio::awaitable<void> SharedConnection::ready() {

@@ -52,6 +52,7 @@ class SharedConnection final : public RedisClient {
   SharedConnection& operator=(const SharedConnection&) = delete;
 
   asio::awaitable<RepliesPtr> execute(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
+  std::unique_ptr<RedisRequest> start(CommandBatch batch, ExecutionCounters* counters = nullptr) override;
   std::uint64_t generation() const override;
 
   /// Waits until the connection is usable; throws as `execute` does.

@@ -4,6 +4,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
+#include "executor/storage/exclusive_tables.h"
 #include "executor/storage/random_version.h"
 #include "sql/catalog/catalog_json.h"
 #include "sql/error.h"
@@ -48,6 +49,9 @@ LoadedCatalog decode_catalog(const Replies& replies) {
     } else if (field.starts_with("sequence:")) {
       sql::SequenceDef sequence = sql::decode_sequence(value);
       snapshot->sequences.emplace(sequence.oid, std::move(sequence));
+    } else if (field.starts_with("view:")) {
+      auto view = std::make_shared<sql::ViewDef>(sql::decode_view(value));
+      snapshot->views.emplace(view->oid, std::move(view));
     } else if (field.starts_with("schema:") && value == kDropped) {
       snapshot->schemas.erase(std::string(field.substr(7)));
     } else if (field.starts_with("schema:")) {
@@ -65,8 +69,10 @@ LoadedCatalog decode_catalog(const Replies& replies) {
   return loaded;
 }
 
+}  // namespace
+
 // Arguments: the expected and the new version, then lists, each with its length in front.
-const Script& commit_script() {
+const Script& commit_catalog_script() {
   static const Script kScript("commit_catalog", R"lua(
 local call = redis.call
 local version, catalog, versions, prefixes, removals = unpack(KEYS)
@@ -84,6 +90,11 @@ for i = 2, 5 do call('HLEN', KEYS[i]) end
 local from, to = list()
 for i = from, to, 2 do
   if (call('GET', ARGV[i]) or '') ~= ARGV[i + 1] then return 'stale' end
+end
+
+from, to = list()
+for i = from, to do
+  if call('HEXISTS', 'redquel:exclusive', ARGV[i]) == 1 then return 'busy' end
 end
 
 -- APPLY
@@ -114,6 +125,8 @@ return 'committed'
 )lua");
   return kScript;
 }
+
+namespace {
 
 /// The arguments of the script above.
 class CommitArguments {
@@ -151,6 +164,10 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   arguments.begin();
   for (const auto& [table, counter] : change.unchanged_tables) arguments.add(changes_key(table)), arguments.add(counter);
   arguments.end();
+  arguments.begin();
+  for (const sql::TableDef& table : change.tables) arguments.add(std::to_string(table.oid));
+  for (sql::Oid oid : change.dropped_tables) arguments.add(std::to_string(oid));
+  arguments.end();
 
   std::vector<std::pair<std::string, std::string>> definitions, versions, removals;
   std::vector<std::string> dropped, dropped_versions;
@@ -162,6 +179,10 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   for (const sql::SequenceDef& sequence : change.sequences) {
     definitions.emplace_back("sequence:" + std::to_string(sequence.oid), sql::encode_sequence(sequence));
   }
+  for (const sql::ViewDef& view : change.views) {
+    definitions.emplace_back("view:" + std::to_string(view.oid), sql::encode_view(view));
+  }
+  for (sql::Oid oid : change.dropped_views) dropped.push_back("view:" + std::to_string(oid));
   for (const sql::SchemaDef& schema : change.schemas) definitions.emplace_back("schema:" + schema.name, sql::encode_schema(schema));
   for (const std::string& schema : change.dropped_schemas) {
     if (schema == "public") {
@@ -201,8 +222,9 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
 }  // namespace
 
 bool CatalogChange::empty() const {
-  return tables.empty() && dropped_tables.empty() && sequences.empty() && dropped_sequences.empty() && schemas.empty() &&
-         dropped_schemas.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty();
+  return tables.empty() && dropped_tables.empty() && sequences.empty() && dropped_sequences.empty() && views.empty() &&
+         dropped_views.empty() && schemas.empty() &&
+         dropped_schemas.empty() && reserved_prefixes.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty();
 }
 
 asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounters* counters) {
@@ -217,13 +239,23 @@ asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounte
 
 asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
                                                            CatalogChange change) {
-  const std::string new_version = random_version();
-  const std::vector<std::string> keys{"redquel:version", "redquel:catalog", "redquel:versions", "redquel:prefixes",
-                                      "redquel:removals"};
-  const std::vector<std::string> arguments = commit_arguments(base, change, new_version);
-  RepliesPtr replies = co_await run_script(client, commit_script(), keys, arguments);
-  if (replies->text(0).value_or("") == "committed") co_return new_version;
+  const CatalogCommit commit = encode_commit(base, std::move(change));
+  RepliesPtr replies = co_await run_script(client, commit_catalog_script(), commit.keys, commit.arguments);
+  const std::string_view answer = replies->text(0).value_or("");
+  if (answer == "committed") co_return commit.new_version;
+  if (answer == "busy") {
+    std::vector<sql::Oid> any_table;
+    co_await wait_while_exclusive(client, std::move(any_table));
+  }
   co_return std::nullopt;
+}
+
+CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change) {
+  CatalogCommit commit;
+  commit.new_version = random_version();
+  commit.keys = {"redquel:version", "redquel:catalog", "redquel:versions", "redquel:prefixes", "redquel:removals"};
+  commit.arguments = commit_arguments(base, change, commit.new_version);
+  return commit;
 }
 
 std::string building_key(sql::Oid index) { return "redquel:building:" + std::to_string(index); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "executor/redis/client.h"
+#include "executor/redis/script.h"
 #include "executor/storage/removal.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/prefixes.h"
@@ -16,7 +17,7 @@ namespace redquel::executor {
 namespace asio = boost::asio;
 
 // The catalog of one database in Redis, shared by all redquel processes:
-//   redquel:catalog    HASH    table:<oid>, sequence:<oid>, schema:<name> → JSON; next_oid
+//   redquel:catalog    HASH    table:<oid>, sequence:<oid>, view:<oid>, schema:<name> → JSON; next_oid
 //   redquel:version    STRING  random, another one after every change; read at the end of every turn of a connection
 //   redquel:versions   HASH    table oid → random; what write scripts compare
 //   redquel:prefixes   HASH    key prefix → what has it ("table 16384")
@@ -41,6 +42,8 @@ struct CatalogChange {
   std::vector<sql::Oid> dropped_tables;
   std::vector<sql::SequenceDef> sequences;
   std::vector<sql::Oid> dropped_sequences;
+  std::vector<sql::ViewDef> views;
+  std::vector<sql::Oid> dropped_views;
   std::vector<sql::SchemaDef> schemas;
   std::vector<std::string> dropped_schemas;
   std::vector<std::pair<std::string, std::string>> reserved_prefixes;  // prefix, what has it
@@ -62,6 +65,15 @@ struct CatalogChange {
 /// of `unchanged_tables` was written to).
 asio::awaitable<std::optional<std::string>> commit_catalog(RedisClient& client, const sql::CatalogSnapshot& base,
                                                            CatalogChange change);
+
+/// The same as a part of a larger script: what `run_script` would get.
+struct CatalogCommit {
+  std::string new_version;
+  std::vector<std::string> keys, arguments;
+};
+CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change);
+/// Its script gives 'committed' or 'stale'.
+const Script& commit_catalog_script();
 
 /// How long a build without a sign of life counts as alive.
 inline constexpr std::size_t kBuildLeaseMilliseconds = 60'000;

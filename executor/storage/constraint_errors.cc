@@ -107,6 +107,12 @@ SqlError check_violation(const sql::TableDef& table, std::string_view constraint
       .constraint(std::string(constraint));
 }
 
+SqlError check_option_violation(const sql::TableDef& table, std::string_view view, std::span<const sql::Datum> row,
+                                const sql::SessionSettings& settings) {
+  return SqlError("44000", fmt::format("new row violates check option for view \"{}\"", view))
+      .detail(fmt::format("Failing row contains {}.", row_description(table, row, settings)));
+}
+
 void require_not_null(const sql::TableDef& table, std::span<const sql::Datum> row, const sql::SessionSettings& settings) {
   for (std::size_t position = 0; position < table.columns.size(); ++position) {
     const sql::ColumnDef& column = table.columns[position];

@@ -41,6 +41,10 @@ sql::SqlError null_violation(const sql::TableDef& table, const sql::ColumnDef& c
 sql::SqlError check_violation(const sql::TableDef& table, std::string_view constraint, std::span<const sql::Datum> row,
                               const sql::SessionSettings& settings);
 
+/// 44000 of a row that its view would not show.
+sql::SqlError check_option_violation(const sql::TableDef& table, std::string_view view, std::span<const sql::Datum> row,
+                                     const sql::SessionSettings& settings);
+
 /// NOT NULL columns and key columns of a new row; throws `null_violation` for the first that is NULL, in column order.
 void require_not_null(const sql::TableDef& table, std::span<const sql::Datum> row, const sql::SessionSettings& settings);
 

@@ -52,6 +52,7 @@ class RowEncoder {
                       std::optional<std::vector<sql::Structure>> structures = std::nullopt);
 
   const sql::TableDef& table() const { return *table_; }
+  const std::shared_ptr<const sql::TableDef>& definition() const { return table_; }
   const sql::TableKeys& keys() const { return keys_; }
 
   struct StructureKeys {

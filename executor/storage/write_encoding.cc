@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/storage/constraint_errors.h"
+#include "executor/storage/journal.h"
 #include "executor/storage/write_script.h"
 
 namespace redquel::executor {
@@ -55,10 +56,10 @@ void WriteEncoding::claim_new_rows() {
   for (std::size_t number = 0; number < limit_; ++number) {
     const WriteUnit::Change& change = unit_.changes_[number];
     if (change.kind == WriteUnit::Kind::kDelete || change.skipped) continue;
-    const bool new_key =
-        change.kind == WriteUnit::Kind::kInsert || (change.kind == WriteUnit::Kind::kUpdate && moves(change));
+    const bool new_key = change.kind == WriteUnit::Kind::kInsert || change.revives ||
+                         (change.kind == WriteUnit::Kind::kUpdate && moves(change));
     std::optional<WriteUnit::Violation> violation;
-    if (new_key && claimed_rows_.contains(change.new_image.key)) {
+    if (new_key && (unit_.is_taken_in_buffer(change) || claimed_rows_.contains(change.new_image.key))) {
       violation = unit_.violation_of(number, std::nullopt);
     } else if (!claim_uniques(number)) {
       violation = local_violation_;
@@ -74,6 +75,7 @@ void WriteEncoding::claim_new_rows() {
     }
     if (!new_key) continue;
     claimed_rows_.emplace(change.new_image.key, number);
+    if (change.revives) continue;
     (released_rows_.contains(change.new_image.key) ? unchecked : new_rows_).push_back(number);
   }
   checked_new_rows_ = new_rows_.size();
@@ -92,9 +94,11 @@ bool WriteEncoding::claim_uniques(std::size_t number) {
     const Word field = RowEncoder::entry(unit_.words_, change.new_image, index).first;
     if (is_null(field)) continue;
     const bool is_update = change.kind == WriteUnit::Kind::kUpdate;
-    if (is_update && !moves(change) && RowEncoder::entry(unit_.words_, change.old_image, index).first == field) continue;
+    const bool kept = is_update && !moves(change) && RowEncoder::entry(unit_.words_, change.old_image, index).first == field;
+    const bool taken = unit_.is_taken_in_buffer(change, index, field);
+    if (kept && !taken) continue;
     values.emplace_back(index, UniqueValue(structure.key, field));
-    if (!claimed_values_.contains(values.back().second)) continue;
+    if (!taken && !claimed_values_.contains(values.back().second)) continue;
     const WriteUnit::Violation violation = unit_.violation_of(number, index);
     if (!first || violation.constraint < first->constraint) first = violation;
   }
@@ -106,6 +110,10 @@ bool WriteEncoding::claim_uniques(std::size_t number) {
     claimed_values_.emplace(value, number);
     Word allowed = change.new_image.member;
     if (const auto released = released_values_.find(value); released != released_values_.end()) allowed = released->second;
+    if (const RowBuffer* buffer = unit_.options_.buffer) {
+      const std::string* former = buffer->former_owner(value.first, value.second);
+      if (former != nullptr) allowed = *former;
+    }
     const auto taken_over = unit_.allowed_owners_.find({change.table, index, std::string(value.second)});
     if (taken_over != unit_.allowed_owners_.end()) allowed = taken_over->second;
     pending_checks_.push_back({{uniques_.number(value.first), value.second, change.new_image.member},
@@ -181,7 +189,12 @@ void WriteEncoding::order_old_rows() {
 }
 
 void WriteEncoding::write_program() {
-  put(verify_only_ ? "verify" : "apply");
+  const bool in_transaction = unit_.options_.locks != nullptr;
+  if (in_transaction) {
+    put(unit_.options_.buffer ? "lock" : "commit");
+  } else {
+    put(verify_only_ ? "verify" : "apply");
+  }
   // Tables.
   keys_.push_back("redquel:versions");
   std::map<sql::Oid, const sql::TableDef*> tables;
@@ -189,9 +202,11 @@ void WriteEncoding::write_program() {
   put(tables.size());
   for (const auto& [oid, table] : tables) {
     put(unit_.words_.number(oid));
-    put(table->version);
+    put(unit_.options_.journal ? unit_.options_.journal->owner : table->version);
     keys_.push_back(unit_.words_.store(sql::TableKeys(*table).changes()));
   }
+  write_locks();
+  write_reads();
   // Verify.
   for (std::size_t number : new_rows_) keys_.push_back(unit_.changes_[number].new_image.key);
   put(new_rows_.size());
@@ -236,6 +251,90 @@ void WriteEncoding::write_program() {
     put(value.set);
     put(value.values);
     put(value.entry);
+  }
+  write_journal();
+}
+
+/// What a journaled unit notes of this chunk: how to undo it, or that it is undone.
+void WriteEncoding::write_journal() {
+  const std::optional<JournalStep>& journal = unit_.options_.journal;
+  if (!journal) return put("");
+  keys_.push_back(journal->key);
+  if (journal->kind == JournalStep::Kind::kUndo) return put("undo");
+  put("do");
+  std::string records;
+  for (std::size_t number = 0; number < limit_; ++number) {
+    if (!is_active(number)) continue;
+    const WriteUnit::Change& change = unit_.changes_[number];
+    const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+    const bool is_delete = change.kind == WriteUnit::Kind::kDelete;
+    std::optional<std::span<const Word>> before;
+    if (change.kind != WriteUnit::Kind::kInsert) before = unit_.words_.range(change.old_image.texts, encoder.width());
+    append_journal_record(records, encoder.table().oid, is_delete ? Word() : change.new_image.member, before);
+  }
+  put(unit_.words_.store(records));
+}
+
+/// The locks that the changes need, as a mode's digit and a field.
+void WriteEncoding::collect_locks() {
+  if (unit_.options_.locks != nullptr && !unit_.options_.buffer) {  // a commit: those that it has
+    for (const auto& [table, fields] : unit_.options_.locks->fields) {
+      for (const std::string& field : fields) locks_[table].push_back(unit_.words_.store("4" + field));
+    }
+    return;
+  }
+  const auto add = [&](sql::Oid table, LockMode mode, const std::string& field) {
+    locks_[table].push_back(unit_.words_.store(std::to_string(static_cast<int>(mode)) + field));
+  };
+  for (std::size_t number = 0; number < limit_; ++number) {
+    const WriteUnit::Change& change = unit_.changes_[number];
+    if (change.kind == WriteUnit::Kind::kIndex || !is_active(number)) continue;
+    const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+    const sql::Oid table = encoder.table().oid;
+    const bool stays = change.kind == WriteUnit::Kind::kUpdate && !moves(change);
+    if (change.kind != WriteUnit::Kind::kInsert) {
+      add(table, stays ? LockMode::kNoKeyUpdate : LockMode::kUpdate, row_lock_field(change.old_image.member));
+    }
+    if (change.kind == WriteUnit::Kind::kDelete) continue;
+    if (!stays) add(table, LockMode::kUpdate, row_lock_field(change.new_image.member));
+    for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
+      const RowEncoder::StructureKeys& structure = encoder.structures()[index];
+      if (structure.structure.kind != Structure::Kind::kUnique) continue;
+      const Word field = RowEncoder::entry(unit_.words_, change.new_image, index).first;
+      if (is_null(field)) continue;
+      if (stays && RowEncoder::entry(unit_.words_, change.old_image, index).first == field) continue;
+      add(table, LockMode::kUpdate, value_lock_field(structure.key, field));
+    }
+  }
+}
+
+void WriteEncoding::write_locks() {
+  collect_locks();
+  put(unit_.options_.locks != nullptr ? Word(unit_.options_.locks->token) : Word(""));
+  put(locks_.size());
+  for (const auto& [table, locks] : locks_) {
+    keys_.push_back(unit_.words_.store(lock_key(table)));
+    put(locks.size());
+    for (const Word lock : locks) put(lock);
+  }
+}
+
+/// Table by table: its counter and, unless the whole of it counts, the rows that were read.
+void WriteEncoding::write_reads() {
+  if (unit_.options_.reads == nullptr) return put(std::size_t{0});
+  put(unit_.options_.reads->tables().size());
+  for (const auto& [oid, table] : unit_.options_.reads->tables()) {
+    keys_.push_back(table.counter_key);
+    put(table.counter);
+    put(table.whole ? "whole" : "rows");
+    put(table.whole ? 0 : table.rows.size());
+    if (table.whole) continue;
+    for (const ReadChecks::Row& row : table.rows) {
+      keys_.push_back(row.key);
+      put(row.fields.size());
+      for (const std::string& field : row.fields) put(field);
+      for (const auto& value : row.values) put(value ? Word(*value) : kNobody);
+    }
   }
 }
 
@@ -391,6 +490,16 @@ CommandBatch WriteEncoding::command() const {
   for (Word key : keys_) bytes += key.size() + 16;
   for (Word argument : arguments_) bytes += argument.size() + 16;
   batch.reserve(bytes + 128);
+  if (const auto& catalog = unit_.options_.catalog) {
+    std::vector<Word> keys(catalog->keys.begin(), catalog->keys.end());
+    keys.insert(keys.end(), keys_.begin(), keys_.end());
+    const std::string key_count = std::to_string(catalog->keys.size()), argument_count = std::to_string(catalog->arguments.size());
+    std::vector<Word> arguments{key_count, argument_count};
+    arguments.insert(arguments.end(), catalog->arguments.begin(), catalog->arguments.end());
+    arguments.insert(arguments.end(), arguments_.begin(), arguments_.end());
+    write_rows_and_catalog_script().append_call(batch, keys, arguments);
+    return batch;
+  }
   write_rows_script().append_call(batch, keys_, arguments_);
   return batch;
 }

@@ -25,6 +25,9 @@ class WriteEncoding {
   /// Did the insert give way to an earlier one of this unit?
   bool was_skipped(std::size_t change) const { return skipped_here_[change]; }
 
+  /// By table: mode and field of each lock that the unit needs.
+  const std::map<sql::Oid, std::vector<std::string_view>>& locks() const { return locks_; }
+
   // What the script's failures refer to.
   std::size_t change_of_new_row(std::size_t index) const { return new_rows_[index]; }
   /// nullopt: a guard.
@@ -55,6 +58,9 @@ class WriteEncoding {
   bool claim_uniques(std::size_t number);
   void collect_entries(const WriteUnit::Change& change);
   void order_old_rows();
+  void collect_locks();
+  void write_locks();
+  void write_reads();
   void write_program();
   void write_old_rows();
   void write_uniques();
@@ -62,6 +68,7 @@ class WriteEncoding {
   void write_field_changes(std::size_t old_index, const WriteUnit::Change& change);
   void write_groups(std::vector<Argument>& arguments, bool with_second);
   void write_released();
+  void write_journal();
   void put(Word word) { arguments_.push_back(word); }
   void put(std::size_t number) { arguments_.push_back(unit_.words_.number(number)); }
   bool is_active(std::size_t number) const { return !skipped_here_[number] && !unit_.changes_[number].skipped; }
@@ -96,6 +103,8 @@ class WriteEncoding {
     Word entry;
   };
   std::vector<EmptyValue> emptied_;
+
+  std::map<sql::Oid, std::vector<std::string_view>> locks_;
 
   std::vector<Word> keys_, arguments_;
 };

@@ -1,5 +1,9 @@
 #include "executor/storage/write_script.h"
 
+#include <string>
+
+#include "executor/storage/catalog_store.h"
+
 namespace redquel::executor {
 
 namespace {
@@ -26,7 +30,7 @@ end
 -- VERIFY. Tables: the definition that the proxy knows is the current one; the counter of changes is one.
 local tables = number()
 for t = 1, tables do
-  if call('HGET', keys[1], argv[p]) ~= argv[p + 1] then return {'stale', argv[p]} end
+  if mode ~= 'follow' and (call('HGET', keys[1], argv[p]) or '') ~= argv[p + 1] then return {'stale', argv[p]} end
   p = p + 2
   local count = call('GET', keys[1 + t])
   if count and not (#count < 18 and string.find(count, '^%d+$')) then
@@ -34,6 +38,67 @@ for t = 1, tables do
   end
 end
 k = tables + 2
+
+-- Locks of transactions. 'lock' takes them, 'commit' (and 'follow') must still have them, 'apply' stands for itself.
+local owner, lock_tables = argv[p], tonumber(argv[p + 1])
+p = p + 2
+local is_commit = mode == 'commit' or mode == 'follow'
+local living = {}
+local function is_alive(token)
+  local process = string.sub(token, 1, 16)
+  if living[process] == nil then living[process] = call('EXISTS', 'redquel:process:' .. process) end
+  return living[process] == 1
+end
+local changed_locks = {}
+for t = 1, lock_tables do
+  local key, count = keys[k], number()
+  k = k + 1
+  if mode ~= 'verify' and (owner ~= '' or call('EXISTS', key) == 1) then
+    for i = p, p + count - 1 do
+      local wanted, field = tonumber(string.sub(argv[i], 1, 1)), string.sub(argv[i], 2)
+      local value, is_own, left = call('HGET', key, field), false, {}
+      for strength, token in string.gmatch(value or '', '(%d)(%S+)') do
+        if token == owner then
+          is_own = true
+          if tonumber(strength) > wanted then wanted = tonumber(strength) end
+        elseif is_alive(token) then
+          if not is_commit and tonumber(strength) + wanted > 4 then return {'locked', token, key, field} end
+          left[#left + 1] = strength .. token
+        end
+      end
+      if is_commit and not is_own then return {'lost'} end
+      if mode == 'lock' then left[#left + 1] = wanted .. owner end
+      left = table.concat(left, ' ')
+      if left ~= value and (value or left ~= '') then changed_locks[#changed_locks + 1] = {key, field, left} end
+    end
+  end
+  p = p + count
+end
+local function write_locks()
+  for i = 1, #changed_locks do
+    local key, field, left = unpack(changed_locks[i])
+    if left == '' then call('HDEL', key, field) else call('HSET', key, field, left) end
+  end
+end
+if mode == 'lock' then write_locks() end
+
+-- What a stricter transaction has read: nothing changed in the table, or at least not these rows.
+for _ = 1, number() do
+  local is_same, is_whole = (call('GET', keys[k]) or '') == argv[p], argv[p + 1] == 'whole'
+  p, k = p + 2, k + 1
+  if is_whole and not is_same then return {'changed'} end
+  for _ = 1, number() do
+    local fields = number()
+    if not is_same then
+      local values = call('HMGET', keys[k], unpack(argv, p, p + fields - 1))
+      for f = 1, fields do
+        local expected = argv[p + fields + f - 1]
+        if values[f] ~= expected and (values[f] or expected ~= '\0') then return {'changed'} end
+      end
+    end
+    p, k = p + 2 * fields, k + 1
+  end
+end
 
 -- New rows: the first so many must not be there.
 local new_first, new_count, checked = k, number(), number()
@@ -98,7 +163,7 @@ local zset_first, zset_count = k, number()
 for i = 0, zset_count - 1 do call('ZCARD', keys[zset_first + i]) end
 
 if #failed > 1 then return failed end
-if mode == 'verify' then return {'verified'} end
+if mode == 'verify' or mode == 'lock' then return {'verified'} end
 
 -- APPLY. Rows that go.
 local function each_chunk(count, width, run)
@@ -180,10 +245,45 @@ for _ = 1, number() do
   p = p + 1
 end
 for t = 1, tables do call('INCR', keys[1 + t]) end
+write_locks()
+
+-- The journal of a unit of many chunks: this one can be undone, or is.
+if argv[p] == 'do' then call('RPUSH', keys[#keys], argv[p + 1]) end
+if argv[p] == 'undo' then call('RPOP', keys[#keys]) end
 return {'applied'}
 )lua";
 
+// The rows are verified, the definitions changed (which verifies them first), the rows written: 'follow' is 'apply' under versions
+// that have just been replaced.
+std::string combined_text() {
+  std::string text = "local function rows(KEYS, ARGV)";
+  text += kText;
+  text += "end\nlocal function catalog(KEYS, ARGV)";
+  text += commit_catalog_script().text();
+  text += R"lua(end
+local function slice(list, from, to)
+  local part = {}
+  for i = from, to do part[#part + 1] = list[i] end
+  return part
+end
+local key_count, argument_count = tonumber(ARGV[1]), tonumber(ARGV[2])
+local row_keys, row_arguments = slice(KEYS, key_count + 1, #KEYS), slice(ARGV, argument_count + 3, #ARGV)
+row_arguments[1] = 'verify'
+local result = rows(row_keys, row_arguments)
+if result[1] ~= 'verified' then return result end
+if catalog(slice(KEYS, 1, key_count), slice(ARGV, 3, argument_count + 2)) ~= 'committed' then return {'stale', ''} end
+row_arguments[1] = 'follow'
+return rows(row_keys, row_arguments)
+)lua";
+  return text;
+}
+
 }  // namespace
+
+const Script& write_rows_and_catalog_script() {
+  static const Script kScript("write_rows_and_catalog", combined_text());
+  return kScript;
+}
 
 const Script& write_rows_script() {
   static const Script kScript("write_rows", kText);

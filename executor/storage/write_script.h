@@ -9,5 +9,8 @@ namespace redquel::executor {
 ///
 /// Replies {"stale", oid}, {"failed", kind, index, detail, …}, {"verified"} (asked not to apply) or {"applied"}.
 const Script& write_rows_script();
+/// The same together with a change of the definitions (storage/catalog_store): both or neither. Arguments: how many keys and how many
+/// arguments are the catalog's; the catalog's; the rows'.
+const Script& write_rows_and_catalog_script();
 
 }  // namespace redquel::executor

@@ -8,6 +8,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/storage/constraint_errors.h"
+#include "executor/storage/row_error.h"
 #include "executor/storage/stored_text.h"
 #include "executor/storage/write_encoding.h"
 #include "executor/storage/write_script.h"
@@ -58,15 +59,18 @@ std::size_t WriteUnit::insert_row(const TablePtr& table, std::span<const sql::Da
   change.table = table_number(table, nullptr, {});
   change.new_image = tables_[change.table].encoder.encode(row, words_);
   change.skip_if_exists = conflict.skip;
-  if (conflict.skip) {
+  change.run_again_if_exists = conflict.run_again;
+  if (conflict.skip || conflict.run_again) {
     if (conflicts_.empty() || conflicts_.back().columns != conflict.columns) conflicts_.push_back(conflict);
     change.conflict = static_cast<std::uint32_t>(conflicts_.size() - 1);
   }
+  if (options_.buffer) buffer_insert(change, row);
   changes_.push_back(change);
   return changes_.size() - 1;
 }
 
 bool WriteUnit::mark_changed(Table& table, const RowImage& image) {
+  if (options_.changed_rows) return options_.changed_rows->emplace(image.member).second;
   return table.changed_members.emplace(image.member).second;
 }
 
@@ -78,6 +82,10 @@ bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> ol
   Table& target = tables_[change.table];
   change.old_image = target.encoder.encode(old_row, words_);
   if (!mark_changed(target, change.old_image)) return false;
+  if (options_.buffer) {
+    buffer_change(table, old_row, change.old_image, new_row);
+    return true;
+  }
   change.new_image = target.encoder.encode(new_row, words_);
 
   // A row that gets another key is written anew, with all that was read of it.
@@ -103,6 +111,10 @@ bool WriteUnit::delete_row(const TablePtr& table, std::span<const sql::Datum> ol
   Table& target = tables_[change.table];
   change.old_image = target.encoder.encode(old_row, words_);
   if (!mark_changed(target, change.old_image)) return false;
+  if (options_.buffer) {
+    buffer_change(table, old_row, change.old_image, std::nullopt);
+    return true;
+  }
   std::vector<bool> columns = relied;
   if (relied.empty()) columns.assign(table->columns.size(), true);
   for (const auto& structure : target.encoder.structures()) {
@@ -217,7 +229,11 @@ SqlError WriteUnit::violation_error(const Violation& violation) const {
 }
 
 bool WriteUnit::may_skip(const Change& change, const Violation& violation) const {
-  if (!change.skip_if_exists) return false;
+  return change.skip_if_exists && is_expected(change, violation);
+}
+
+/// Is it the conflict that the insert's ON CONFLICT names?
+bool WriteUnit::is_expected(const Change& change, const Violation& violation) const {
   const auto& wanted = conflicts_[change.conflict].columns;
   if (!wanted) return true;
   const RowEncoder& encoder = tables_[change.table].encoder;
@@ -229,7 +245,7 @@ bool WriteUnit::may_skip(const Change& change, const Violation& violation) const
 asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (changes_.empty()) co_return WriteStatus::kApplied;
-    WriteEncoding encoding(*this, changes_.size(), false);
+    WriteEncoding encoding(*this, changes_.size(), options_.buffer != nullptr);
     std::optional<WriteEncoding> earlier;
     const WriteEncoding* sent = &encoding;
     if (encoding.local_violation()) {
@@ -238,13 +254,23 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
       sent = &*earlier;
     }
     CommandBatch batch = sent->command();
-    std::vector<const Script*> scripts{&write_rows_script()};
+    std::vector<const Script*> scripts{options_.catalog ? &write_rows_and_catalog_script() : &write_rows_script()};
     RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
     const std::span<const Reply> answer = replies->array(0);
     if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the write script");
     if (answer[0].text == "stale") co_return WriteStatus::kStale;
-    if (answer[0].text == "verified") throw violation_error(*encoding.local_violation());
-    if (answer[0].text == "applied") {
+    if (answer[0].text == "changed") co_return WriteStatus::kConflict;
+    if (answer[0].text == "lost") co_return WriteStatus::kLostLock;
+    if (answer[0].text == "locked") {
+      if (answer.size() < 4) throw unexpected_reply("EVALSHA", "the holder of a lock");
+      blocker_ = {std::string(answer[1].text), std::string(answer[2].text), std::string(answer[3].text)};
+      co_return WriteStatus::kLocked;
+    }
+    if (options_.buffer && options_.locks) note_locks(*sent);
+    if (encoding.local_violation() && answer[0].text == "verified") {
+      throw RowError(violation_error(*encoding.local_violation()), options_.first_row + encoding.local_violation()->change);
+    }
+    if (answer[0].text == "applied" || answer[0].text == "verified") {
       for (std::size_t number = 0; number < changes_.size(); ++number) {
         if (encoding.was_skipped(number)) changes_[number].skipped = true;
       }
@@ -284,7 +310,8 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     });
     for (const Violation& violation : violations) {
       Change& change = changes_[violation.change];
-      if (!may_skip(change, violation)) throw violation_error(violation);
+      if (change.run_again_if_exists && is_expected(change, violation)) co_return WriteStatus::kConflict;
+      if (!may_skip(change, violation)) throw RowError(violation_error(violation), options_.first_row + violation.change);
       change.skipped = true;
     }
   }

@@ -14,7 +14,11 @@
 #include <vector>
 
 #include "executor/redis/client.h"
+#include "executor/storage/catalog_store.h"
 #include "executor/storage/row_image.h"
+#include "executor/transaction/locks.h"
+#include "executor/transaction/read_checks.h"
+#include "executor/transaction/row_buffer.h"
 #include "sql/catalog/catalog.h"
 #include "sql/datum.h"
 #include "sql/error.h"
@@ -24,24 +28,53 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
+/// A chunk of a journaled unit writes tables that are exclusive, and its undo with them.
+struct JournalStep {
+  enum class Kind : std::uint8_t { kDo, kUndo } kind;
+  std::string owner;  // the exclusive tables' version
+  std::string key;    // LIST of the chunks' undo
+};
+
 struct WriteOptions {
   /// More rows in one unit are 54000: the script stops Redis for about 20 µs a row.
   std::size_t max_rows = 100'000;
   /// How values are printed in the details of errors.
   sql::SessionSettings settings;
+  /// What an open transaction has changed so far. With it the unit is checked against Redis and these changes together, nothing is
+  /// applied, and `absorb_into` hands the changes over.
+  const RowBuffer* buffer = nullptr;
+  /// Locks of the transaction. With a buffer the unit takes those that it needs and notes them here; without, it commits: they must
+  /// still be held, and are given back.
+  LockSet* locks = nullptr;
+  /// What a stricter transaction has read and must still be so, or the unit is kConflict.
+  const ReadChecks* reads = nullptr;
+  /// Definitions that change together with the rows.
+  std::optional<CatalogCommit> catalog;
+  /// The unit is one chunk of a journaled unit (journaled_unit.h), or undoes one.
+  std::optional<JournalStep> journal;
+  /// Number of the first change among the statement's rows, for RowError.
+  std::size_t first_row = 0;
+  /// Members that the statement has updated or deleted in earlier chunks, and does now.
+  std::shared_ptr<std::set<std::string, std::less<>>> changed_rows;
 };
 
 /// What an insert does when a row with the same key or unique value exists.
 struct InsertConflict {
   bool skip = false;  // ON CONFLICT DO NOTHING
+  /// Instead of skipping, the unit ends in kConflict: the row came after the statement had looked for it (ON CONFLICT DO UPDATE).
+  bool run_again = false;
   /// Skips only because of this unique key (or primary key); other violations stay errors. Absent: any.
   std::optional<std::vector<std::int16_t>> columns;
 };
+
+class WriteEncoding;
 
 enum class WriteStatus {
   kApplied,
   kConflict,  // a value that the statement had read is not the same any more: run the statement again
   kStale,     // a table's definition changed: load the catalog, plan and run again
+  kLocked,    // another transaction holds a lock (`blocker`): wait and run again
+  kLostLock,  // a lock of the committing transaction is not its own any more
 };
 
 /// The row changes of one statement: collected, then applied by one script with all their index entries, or not at all.
@@ -58,6 +91,8 @@ class WriteUnit {
 
   explicit WriteUnit(WriteOptions options = {});
   ~WriteUnit();
+  WriteUnit(WriteUnit&&) = default;
+  WriteUnit& operator=(WriteUnit&&) = default;
   WriteUnit(const WriteUnit&) = delete;
   WriteUnit& operator=(const WriteUnit&) = delete;
 
@@ -72,14 +107,23 @@ class WriteUnit {
   void index_row(const TablePtr& table, const std::vector<sql::Structure>& structures, std::span<const sql::Datum> row,
                  const std::string& index_name);
 
+  const WriteOptions& options() const { return options_; }
+  /// Makes the unit a chunk of a journaled one.
+  void set_journal(JournalStep step) { options_.journal = std::move(step); }
+
   bool empty() const { return changes_.empty(); }
   std::size_t size() const { return changes_.size(); }
 
   /// One script call; more where an insert meets existing rows or leftovers of vanished ones. After kApplied the unit is done, after
-  /// anything else nothing has changed. Throws SqlError 23505 for the first violation in the order of rows, and Redis's errors.
+  /// anything else nothing has changed. Throws RowError 23505 for the first violation in the order of rows (its
+  /// number: that of the change), and Redis's errors.
   asio::awaitable<WriteStatus> execute(RedisClient& client, ExecutionCounters* counters = nullptr);
+  /// After kLocked.
+  const LockConflict& blocker() const { return blocker_; }
   /// After kApplied: did the insert with this ordinal give way to an existing row?
   bool was_skipped(std::size_t ordinal) const { return changes_[ordinal].skipped; }
+  /// After kApplied of a unit with a buffer: its changes become the transaction's.
+  void absorb_into(RowBuffer& buffer) const;
 
  private:
   friend class WriteEncoding;
@@ -88,7 +132,8 @@ class WriteUnit {
   /// One field that must still hold what was read; null: must be absent.
   struct Change {
     Kind kind;
-    bool skip_if_exists = false, skipped = false;
+    bool skip_if_exists = false, run_again_if_exists = false, skipped = false;
+    bool revives = false;  // the insert of a row that the transaction has deleted
     std::uint32_t table = 0;
     std::uint32_t shape = 0;     // of the checks: which fields are compared
     std::uint32_t expected = 0;  // in words_: parallel to the shape's fields
@@ -127,11 +172,18 @@ class WriteUnit {
   void set_expected(Change& change, const std::vector<bool>& columns);
   void check_size() const;
   bool mark_changed(Table& table, const RowImage& image);
+  void buffer_change(const TablePtr& table, std::span<const sql::Datum> old_row, const RowImage& old_image,
+                     std::optional<std::span<const sql::Datum>> new_row);
+  void buffer_insert(Change& change, std::span<const sql::Datum> row);
+  bool is_taken_in_buffer(const Change& change) const;
+  bool is_taken_in_buffer(const Change& change, std::size_t structure, std::string_view field) const;
   std::vector<sql::Datum> column_values(const Change& change, std::span<const std::size_t> positions) const;
   sql::SqlError violation_error(const Violation& violation) const;
+  bool is_expected(const Change& change, const Violation& violation) const;
   bool may_skip(const Change& change, const Violation& violation) const;
   Violation violation_of(std::size_t change, std::optional<std::size_t> structure) const;
 
+  void note_locks(const WriteEncoding& encoding);
   asio::awaitable<bool> reread_old_rows(RedisClient& client, std::span<const std::size_t> changes, ExecutionCounters* counters);
   struct UniqueFailure {
     std::size_t change, structure;
@@ -147,6 +199,15 @@ class WriteUnit {
   std::vector<Change> changes_;
   std::vector<InsertConflict> conflicts_;
   std::vector<Guard> guards_;
+  /// What the changes mean to the transaction's buffer.
+  struct Record {
+    std::uint32_t table;
+    std::optional<std::size_t> change;  // without effect if it was skipped; nullopt: nothing to check in Redis
+    std::string member;
+    BufferedRow row;
+  };
+  std::vector<Record> records_;
+  LockConflict blocker_;
   /// Owners that a unique value may have although no change of the unit releases it: (table, structure, field).
   std::map<std::tuple<std::uint32_t, std::size_t, std::string>, std::string> allowed_owners_;
 };

@@ -29,7 +29,7 @@ class CheckIndexes final : public Operator {
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (done_) co_return std::nullopt;
     done_ = true;
-    sql::Datum argument = sql::evaluate_scalar(*plan_.arguments[0], context_.evaluation());
+    sql::Datum argument = sql::evaluate_scalar(*plan_.calls[0].arguments[0], context_.evaluation());
     if (sql::is_null(argument)) co_return std::nullopt;
     auto table = find_table(std::get<std::string>(argument), context_);
     std::vector<IndexDifference> differences = co_await check_indexes(context_.redis(), context_.catalog(), table);
@@ -67,8 +67,9 @@ class CheckIndexes final : public Operator {
 }  // namespace
 
 OperatorPtr make_engine_function(const planner::PhysicalFunctionScan& plan, ExecutionContext& context) {
-  if (plan.function->name == "redquel.check_indexes") return std::make_unique<CheckIndexes>(plan, context);
-  throw sql::not_supported("function " + std::string(plan.function->name));
+  const std::string_view name = plan.calls[0].function->name;
+  if (name == "redquel.check_indexes") return std::make_unique<CheckIndexes>(plan, context);
+  throw sql::not_supported("function " + std::string(name));
 }
 
 }  // namespace redquel::executor

@@ -5,8 +5,8 @@
 
 namespace redquel::executor {
 
-RowReader::RowReader(const planner::TableRead& read)
-    : read_(read), keys_(*read.table), fields_(sql::row_fields(*read.table, read.numbers)) {
+RowReader::RowReader(const planner::TableRead& read, TableChangesPtr changes)
+    : read_(read), changes_(std::move(changes)), keys_(*read.table), fields_(sql::row_fields(*read.table, read.numbers)) {
   for (const std::string& field : fields_.fields) sort_patterns_.push_back(keys_.row_pattern() + "->" + field);
   for (const auto& source : fields_.columns) {
     needs_key_parts_ |= source.kind == sql::RowFields::Source::Kind::kKeyPart && read.table->primary_key.size() > 1;
@@ -37,6 +37,7 @@ bool RowReader::add(std::string_view member, std::span<const Reply> values) {
   using Kind = sql::RowFields::Source::Kind;
   if (values.size() < fields_.fields.size()) throw sql::SqlError("XX000", "unexpected reply from Redis: a row with too few fields");
   if (!values[fields_.presence].is_text()) return false;
+  if (changes_ && changes_->contains(member)) return false;
   std::vector<std::string> parts;
   if (needs_key_parts_) parts = keys_.split_member(member);
   for (std::size_t i = 0; i < columns_.size(); ++i) {

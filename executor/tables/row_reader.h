@@ -8,6 +8,7 @@
 #include "executor/execution_context.h"
 #include "executor/redis/command_batch.h"
 #include "executor/redis/reply.h"
+#include "executor/transaction/row_buffer.h"
 #include "planner/physical_plan.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/table_keys.h"
@@ -17,8 +18,8 @@ namespace redquel::executor {
 /// Turns the answers of Redis about rows of one table into batches. Texts are not copied: columns view into the replies.
 class RowReader {
  public:
-  /// `read` outlives the reader.
-  explicit RowReader(const planner::TableRead& read);
+  /// `read` outlives the reader. Rows that an open transaction has changed are left out: `changes` may be null.
+  explicit RowReader(const planner::TableRead& read, TableChangesPtr changes = nullptr);
 
   const std::vector<std::string>& fields() const { return fields_.fields; }
   const sql::TableKeys& keys() const { return keys_; }
@@ -31,7 +32,7 @@ class RowReader {
   std::size_t sort_get_words() const { return 2 + 2 * fields_.fields.size(); }
   void append_sort_get(CommandBatch& batch) const;
 
-  /// Adds a row unless its presence field is absent; `values` are the fields' answers. Both must stay alive by `keep_alive`.
+  /// Adds a row unless its presence field is absent or the transaction has changed it; `values` are the fields' answers. Both must stay alive by `keep_alive`.
   /// False: there is no such row.
   bool add(std::string_view member, std::span<const Reply> values);
   void keep_alive(std::shared_ptr<const void> owner) { owners_.push_back(std::move(owner)); }
@@ -45,6 +46,7 @@ class RowReader {
   void start();
 
   const planner::TableRead& read_;
+  TableChangesPtr changes_;
   sql::TableKeys keys_;
   sql::RowFields fields_;
   std::vector<std::string> sort_patterns_;

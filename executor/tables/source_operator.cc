@@ -1,5 +1,7 @@
 #include "executor/tables/source_operator.h"
 
+#include "executor/transaction/read_checks.h"
+
 namespace redquel::executor {
 
 asio::awaitable<sql::Batch> SourceOperator::fetch(std::vector<std::string> members) {
@@ -12,6 +14,11 @@ asio::awaitable<sql::Batch> SourceOperator::fetch(std::vector<std::string> membe
     replies = co_await context_.ask_atomic(std::move(batch), counters());
   } else {
     replies = co_await context_.ask(std::move(batch), counters());
+  }
+  if (ReadChecks* reads = context_.reads()) {
+    for (std::size_t i = 0; i < owned->size(); ++i) {
+      reads->add_row(reader_.table().oid, reader_.keys().row_of_member((*owned)[i]), reader_.fields(), (*replies)[i]);
+    }
   }
   for (std::size_t i = 0; i < owned->size(); ++i) reader_.add((*owned)[i], (*replies)[i].children());
   reader_.keep_alive(owned);

@@ -10,7 +10,7 @@ namespace redquel::executor {
 class SourceOperator : public Operator {
  protected:
   SourceOperator(const planner::PhysicalNode& node, const planner::TableRead& read, ExecutionContext& context)
-      : context_(context), reader_(read), counters_(node, context) {}
+      : context_(context), reader_(read, context.changes(read.table->oid)), counters_(node, context) {}
 
   /// Fetches the rows of these members in bounded pipelines and gives the batch of those that exist and satisfy the condition.
   asio::awaitable<sql::Batch> fetch(std::vector<std::string> members);

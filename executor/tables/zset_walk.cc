@@ -48,22 +48,18 @@ std::size_t ZsetWalk::add_sorted(std::span<const Reply> values, std::size_t firs
 asio::awaitable<void> ZsetWalk::read_sorted() {
   std::size_t overlap = last_ ? 1 : 0, count = chunk_rows();
   bool one_chunk = first_ && options_.wanted && !reader_.read().condition && *options_.wanted <= count;
-  CommandBatch batch;
-  append_sort(batch, offset_ - overlap, count + overlap);
   bool counts_nulls = first_ && options_.null_set;
   RepliesPtr replies;
   if (one_chunk) {
+    CommandBatch batch;
+    append_sort(batch, offset_ - overlap, count + overlap);
     if (counts_nulls) batch.add("SCARD", *options_.null_set);
     replies = co_await context_.ask_atomic(std::move(batch), counters_);
     if (counts_nulls) null_count_ = replies->integer(1);
   } else {
-    // Where the chunk ends, and how long the whole is, as of the same moment.
-    std::size_t end = offset_ + count - 1;
-    batch.begin(options_.range.descending ? 6 : 5).arg("ZRANGE").arg(options_.source.key).arg(end).arg(end);
-    if (options_.range.descending) batch.arg("REV");
-    batch.arg("WITHSCORES");
-    if (first_ && options_.atomic_if_small) batch.add("ZCARD", options_.source.key);
-    replies = co_await context_.ask_bulk(std::move(batch), true, counters_);
+    if (!coming_) coming_ = context_.start_bulk(chunk_commands(), counters_);
+    const std::unique_ptr<RedisRequest> request = std::move(coming_);
+    replies = co_await context_.replies_of(*request);
   }
   auto values = replies->array(0);
   std::size_t width = 1 + reader_.fields().size();
@@ -94,6 +90,21 @@ asio::awaitable<void> ZsetWalk::read_sorted() {
   if (end.size() != 2) throw sql::SqlError("XX000", "unexpected reply of ZRANGE");
   last_ = Element{std::string(end[0].text), std::string(end[1].text)};
   ties_ = 1;
+  // Who knows how many rows are wanted gets no more.
+  first_ = false;
+  if (!options_.wanted) coming_ = context_.start_bulk(chunk_commands(), counters_);
+}
+
+CommandBatch ZsetWalk::chunk_commands() const {
+  std::size_t overlap = last_ ? 1 : 0, count = chunk_rows(), end = offset_ + count - 1;
+  CommandBatch batch;
+  append_sort(batch, offset_ - overlap, count + overlap);
+  // Where the chunk ends, and how long the whole is, as of the same moment.
+  batch.begin(options_.range.descending ? 6 : 5).arg("ZRANGE").arg(options_.source.key).arg(end).arg(end);
+  if (options_.range.descending) batch.arg("REV");
+  batch.arg("WITHSCORES");
+  if (first_ && options_.atomic_if_small) batch.add("ZCARD", options_.source.key);
+  return batch;
 }
 
 asio::awaitable<void> ZsetWalk::read_all_sorted() {

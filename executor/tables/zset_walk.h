@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,7 +15,7 @@ namespace redquel::executor {
 ///
 /// Whole zsets of tables whose row keys Redis can make itself are read by SORT_RO … LIMIT offset count GET …, the fastest way to
 /// rows; the chunk begins with the last element of the one before, and where it does not, a range by score or member finds the place
-/// again. Everything else is a range, read with its rows by one script a chunk.
+/// again. While the caller works on a chunk, Redis reads the next one. Everything else is a range, read with its rows by one script a chunk.
 class ZsetWalk {
  public:
   struct Options {
@@ -43,6 +44,8 @@ class ZsetWalk {
 
   std::size_t chunk_rows() const;
   asio::awaitable<void> read_sorted();
+  /// The commands of a chunk that is not the only one: its rows, and where it ends.
+  CommandBatch chunk_commands() const;
   asio::awaitable<void> read_all_sorted();
   asio::awaitable<void> read_range();
   asio::awaitable<void> find_score();
@@ -65,6 +68,7 @@ class ZsetWalk {
   std::size_t offset_ = 0;           // of the next element, for SORT_RO
   std::size_t ties_ = 0;             // elements seen with the last one's score
   std::optional<Element> last_;
+  std::unique_ptr<RedisRequest> coming_;  // the next chunk
   std::optional<std::int64_t> null_count_;
 };
 

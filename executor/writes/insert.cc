@@ -1,16 +1,29 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "executor/operators/sequence_evaluation.h"
 #include "executor/storage/sequences.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
+#include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
 
 namespace {
 
+template <class Integer>
+Integer narrow(std::int64_t number, std::string_view type) {
+  if (std::in_range<Integer>(number)) return static_cast<Integer>(number);
+  throw sql::SqlError("22003", fmt::format("{} out of range", type));
+}
+
 class InsertOperator final : public WriteOperator {
  public:
-  InsertOperator(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context)
-      : WriteOperator(node, insert.source, context), insert_(insert) {
+  InsertOperator(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context,
+                 OperatorPtr source)
+      : WriteOperator(node, insert.table, insert.source, context, std::move(source)), insert_(insert) {
     conflict_.skip = insert.on_conflict == planner::LogicalInsert::OnConflict::kNothing;
     conflict_.columns = insert.conflict_columns;
   }
@@ -21,13 +34,17 @@ class InsertOperator final : public WriteOperator {
     batch.rows = source.rows;
     for (const planner::InsertColumn& column : insert_.columns) {
       sql::ColumnPtr values;
-      if (column.value) {
+      if (column.value && calls_sequences({&column.value, 1})) {
+        std::vector<sql::ColumnPtr> evaluated = co_await evaluate_with_sequences({&column.value, 1}, source, context_);
+        values = std::move(evaluated[0]);
+      } else if (column.value) {
         values = sql::evaluate(*column.value, source, context_.evaluation());
       } else {
         values = co_await next_values(column, source.rows);
       }
       batch.columns.push_back(std::move(values));
     }
+    compute_generated(*insert_.table, insert_.generated, batch);
     std::vector<std::size_t> positions(batch.columns.size());
     for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
     std::vector<std::vector<sql::Datum>> rows = rows_of(batch, positions);
@@ -44,12 +61,13 @@ class InsertOperator final : public WriteOperator {
     auto found = context_.catalog()->sequences.find(column.sequence);
     if (found == context_.catalog()->sequences.end()) throw StaleCatalog{};
     std::vector<std::int64_t> numbers = co_await allocate(context_.redis(), found->second, count, counters());
+    if (!numbers.empty() && context_.sequences != nullptr) context_.sequences->note(column.sequence, numbers.back());
     auto values = std::make_shared<sql::Column>(type);
     values->reserve(count);
     for (std::int64_t number : numbers) {
       switch (type.oid) {
-        case sql::oid::kInt2: values->append(static_cast<std::int16_t>(number)); break;
-        case sql::oid::kInt4: values->append(static_cast<std::int32_t>(number)); break;
+        case sql::oid::kInt2: values->append(narrow<std::int16_t>(number, "smallint")); break;
+        case sql::oid::kInt4: values->append(narrow<std::int32_t>(number, "integer")); break;
         default: values->append(number); break;
       }
     }
@@ -61,17 +79,19 @@ class InsertOperator final : public WriteOperator {
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
   }
 
-  void finish() override {
-    context_.affected_rows += inserted_;
-    for (Collected& collected : batches_) {
-      std::vector<std::uint32_t> kept;
-      for (std::size_t i = 0; i < collected.rows.rows; ++i) {
-        if (!conflict_.skip || !unit_.was_skipped(collected.first + i)) kept.push_back(static_cast<std::uint32_t>(i));
+  Finish take_collected() override {
+    return [this, inserted = std::exchange(inserted_, 0), batches = std::exchange(batches_, {})](const WriteUnit& unit) {
+      context_.affected_rows += inserted;
+      for (const Collected& collected : batches) {
+        std::vector<std::uint32_t> kept;
+        for (std::size_t i = 0; i < collected.rows.rows; ++i) {
+          if (!conflict_.skip || !unit.was_skipped(collected.first + i)) kept.push_back(static_cast<std::uint32_t>(i));
+        }
+        context_.affected_rows -= collected.rows.rows - kept.size();
+        if (!insert_.has_returning) continue;
+        returned_.push_back(evaluate_returning(insert_.returning, collected.rows.gather(kept)));
       }
-      context_.affected_rows -= collected.rows.rows - kept.size();
-      if (!insert_.has_returning) continue;
-      returned_.push_back(evaluate_returning(insert_.returning, collected.rows.gather(kept)));
-    }
+    };
   }
 
   struct Collected {
@@ -87,8 +107,10 @@ class InsertOperator final : public WriteOperator {
 
 }  // namespace
 
-OperatorPtr make_insert(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context) {
-  return std::make_unique<InsertOperator>(node, insert, context);
+OperatorPtr make_insert(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context,
+                        OperatorPtr source) {
+  if (insert.conflict_update) return make_upsert(node, insert, context);
+  return std::make_unique<InsertOperator>(node, insert, context, std::move(source));
 }
 
 }  // namespace redquel::executor

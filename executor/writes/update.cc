@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "executor/operators/sequence_evaluation.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
 #include "sql/expressions/evaluate.h"
@@ -9,7 +12,7 @@ namespace {
 class UpdateOperator final : public WriteOperator {
  public:
   UpdateOperator(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context)
-      : WriteOperator(node, update.source, context), update_(update) {}
+      : WriteOperator(node, update.table, update.source, context), update_(update) {}
 
  private:
   asio::awaitable<void> collect(const sql::Batch& source) override {
@@ -18,7 +21,19 @@ class UpdateOperator final : public WriteOperator {
     batch.rows = source.rows;
     for (std::size_t i = 0; i < table.columns.size(); ++i) batch.columns.push_back(source.columns[update_.old_row[i]]);
     for (const planner::Assignment& assignment : update_.assignments) {
-      batch.columns[table.position(assignment.number)] = sql::evaluate(*assignment.value, source, context_.evaluation());
+      sql::ColumnPtr& target = batch.columns[table.position(assignment.number)];
+      if (calls_sequences({&assignment.value, 1})) {
+        std::vector<sql::ColumnPtr> evaluated = co_await evaluate_with_sequences({&assignment.value, 1}, source, context_);
+        target = std::move(evaluated[0]);
+      } else {
+        target = sql::evaluate(*assignment.value, source, context_.evaluation());
+      }
+    }
+    if (!update_.generated.empty()) {
+      sql::Batch whole = batch;
+      whole.columns.insert(whole.columns.end(), source.columns.begin(), source.columns.end());
+      compute_generated(table, update_.generated, whole);
+      std::copy_n(whole.columns.begin(), batch.columns.size(), batch.columns.begin());
     }
     std::vector<std::size_t> positions(table.columns.size());
     for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
@@ -37,9 +52,11 @@ class UpdateOperator final : public WriteOperator {
     co_return;
   }
 
-  void finish() override {
-    context_.affected_rows += updated_;
-    for (const sql::Batch& batch : batches_) returned_.push_back(evaluate_returning(update_.returning, batch));
+  Finish take_collected() override {
+    return [this, updated = std::exchange(updated_, 0), batches = std::exchange(batches_, {})](const WriteUnit&) {
+      context_.affected_rows += updated;
+      for (const sql::Batch& batch : batches) returned_.push_back(evaluate_returning(update_.returning, batch));
+    };
   }
 
   const planner::PhysicalUpdate& update_;
@@ -50,7 +67,7 @@ class UpdateOperator final : public WriteOperator {
 class DeleteOperator final : public WriteOperator {
  public:
   DeleteOperator(const planner::PhysicalNode& node, const planner::PhysicalDelete& removal, ExecutionContext& context)
-      : WriteOperator(node, removal.source, context), delete_(removal) {}
+      : WriteOperator(node, removal.table, removal.source, context), delete_(removal) {}
 
  private:
   asio::awaitable<void> collect(const sql::Batch& source) override {
@@ -64,9 +81,11 @@ class DeleteOperator final : public WriteOperator {
     co_return;
   }
 
-  void finish() override {
-    context_.affected_rows += deleted_;
-    for (const sql::Batch& batch : batches_) returned_.push_back(evaluate_returning(delete_.returning, batch));
+  Finish take_collected() override {
+    return [this, deleted = std::exchange(deleted_, 0), batches = std::exchange(batches_, {})](const WriteUnit&) {
+      context_.affected_rows += deleted;
+      for (const sql::Batch& batch : batches) returned_.push_back(evaluate_returning(delete_.returning, batch));
+    };
   }
 
   const planner::PhysicalDelete& delete_;

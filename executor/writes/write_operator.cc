@@ -1,27 +1,117 @@
 #include "executor/writes/write_operator.h"
 
+#include <fmt/format.h>
+
+#include <boost/asio/this_coro.hpp>
+#include <limits>
+
 #include "executor/operators/make_operator.h"
+#include "executor/operators/row_store.h"
 #include "executor/storage/constraint_errors.h"
+#include "executor/storage/row_error.h"
+#include "executor/transaction/transaction.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
 
-WriteOperator::WriteOperator(const planner::PhysicalNode& node, const planner::PhysicalPlan& source, ExecutionContext& context)
+namespace {
+
+/// Changes of one statement that wait in memory because its source must be read first.
+constexpr std::size_t kWaitingRows = 1'000'000;
+
+WriteOptions write_options(const ExecutionContext& context) {
+  WriteOptions options;
+  options.max_rows = SIZE_MAX;
+  options.settings = *context.evaluation().settings;
+  if (const std::shared_ptr<Transaction>& transaction = context.transaction()) {
+    options.buffer = &transaction->buffer();
+    options.locks = &transaction->locks();
+  } else {
+    options.changed_rows = std::make_shared<std::set<std::string, std::less<>>>();
+  }
+  return options;
+}
+
+}  // namespace
+
+WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<const sql::TableDef> table,
+                             const planner::PhysicalPlan& source, ExecutionContext& context, OperatorPtr rows)
     : context_(context),
-      source_(make_operator(*source, context)),
-      unit_(WriteOptions{context.max_written_rows, *context.evaluation().settings}),
-      counters_(node, context) {}
+      source_(rows ? nullptr : make_operator(*source, context)),
+      unit_(write_options(context)),
+      counters_(node, context),
+      table_(std::move(table)),
+      streams_(rows != nullptr) {
+  if (rows) source_ = std::move(rows);
+}
+
+asio::awaitable<void> WriteOperator::put_aside() {
+  written_rows_ += unit_.size();
+  chunks_.push_back({std::move(unit_), take_collected()});
+  WriteOptions options = chunks_.back().unit.options();
+  options.first_row = written_rows_;
+  unit_ = WriteUnit(std::move(options));
+  if (streams_) {
+    co_await write_chunks();
+  } else if (written_rows_ > kWaitingRows) {
+    throw sql::SqlError("53200", "out of memory")
+        .detail(fmt::format("The statement changes more than {} rows.", kWaitingRows))
+        .hint("COPY has no such limit.");
+  }
+}
+
+asio::awaitable<void> WriteOperator::begin_journal() {
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  journaled_ = std::make_unique<JournaledUnit>(executor, context_.redis());
+  std::vector<std::shared_ptr<const sql::TableDef>> tables{table_};
+  if (!co_await journaled_->begin(std::move(tables))) throw StaleCatalog{};
+}
+
+asio::awaitable<void> WriteOperator::write_chunks() {
+  if (!journaled_) co_await begin_journal();
+  for (; !chunks_.empty(); chunks_.pop_front()) {
+    Chunk& chunk = chunks_.front();
+    chunk.unit.set_journal(journaled_->step());
+    co_await journaled_->write(std::make_unique<WriteUnit>(std::move(chunk.unit)), std::move(chunk.finish));
+  }
+}
+
+asio::awaitable<void> WriteOperator::write_at_once() {
+  if (!unit_.empty()) {
+    const WriteStatus status = co_await unit_.execute(context_.redis(), counters());
+    if (status == WriteStatus::kConflict) throw WriteConflict{};
+    if (status == WriteStatus::kStale) throw StaleCatalog{};
+    if (status == WriteStatus::kLocked) throw LockedByOther{unit_.blocker()};
+  }
+  if (context_.transaction()) unit_.absorb_into(context_.transaction()->buffer());
+  take_collected()(unit_);
+}
 
 asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
   if (!applied_) {
     applied_ = true;
-    while (auto batch = co_await source_->next()) co_await collect(*batch);
-    if (!unit_.empty()) {
-      WriteStatus status = co_await unit_.execute(context_.redis(), counters());
-      if (status == WriteStatus::kConflict) throw WriteConflict{};
-      if (status == WriteStatus::kStale) throw StaleCatalog{};
+    // What a transaction writes waits in its buffer, whatever its size.
+    const std::size_t limit = context_.transaction() ? std::numeric_limits<std::size_t>::max() : context_.max_written_rows;
+    while (auto batch = co_await source_->next()) {
+      for (std::size_t first = 0; first < batch->rows; first += std::min(limit, batch->rows)) {
+        const std::size_t count = std::min(limit, batch->rows - first);
+        if (unit_.size() + count > limit) co_await put_aside();
+        if (count == batch->rows) {
+          co_await collect(*batch);
+        } else {
+          const sql::Batch part = batch->gather(row_range(first, count));
+          co_await collect(part);
+        }
+      }
     }
-    finish();
+    source_.reset();  // and with it its hold on the transaction's buffer, which is about to change
+    if (written_rows_ > 0) {
+      co_await put_aside();
+      co_await write_chunks();
+      co_await journaled_->commit();
+    } else {
+      co_await write_at_once();
+    }
   }
   while (!returned_.empty()) {
     sql::Batch batch = std::move(returned_.front());
@@ -31,14 +121,30 @@ asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
   co_return std::nullopt;
 }
 
+void WriteOperator::compute_generated(const sql::TableDef& table, const std::vector<planner::Assignment>& generated, sql::Batch& batch) {
+  // None of them reads another.
+  for (const planner::Assignment& assignment : generated) {
+    batch.columns[table.position(assignment.number)] = sql::evaluate(*assignment.value, batch, context_.evaluation());
+  }
+}
+
 void WriteOperator::check_rows(const sql::TableDef& table, const std::vector<planner::BoundCheck>& checks, const sql::Batch& batch,
                                const std::vector<std::vector<sql::Datum>>& rows) {
   const sql::SessionSettings& settings = *context_.evaluation().settings;
-  for (const auto& row : rows) require_not_null(table, row, settings);
-  for (const planner::BoundCheck& check : checks) {
-    sql::ColumnPtr result = sql::evaluate(*check.condition, batch, context_.evaluation());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (!result->is_null(i) && !result->get<bool>(i)) throw check_violation(table, check.name, rows[i], settings);
+  std::vector<sql::ColumnPtr> results;
+  for (const planner::BoundCheck& check : checks) results.push_back(sql::evaluate(*check.condition, batch, context_.evaluation()));
+  for (std::size_t i = 0; i < rows.size(); ++i, ++checked_rows_) {
+    try {
+      require_not_null(table, rows[i], settings);
+      for (std::size_t number = 0; number < checks.size(); ++number) {
+        const sql::Column& result = *results[number];
+        const planner::BoundCheck& check = checks[number];
+        const bool holds = !result.is_null(i) && result.get<bool>(i);
+        if (!check.view.empty() && !holds) throw check_option_violation(table, check.view, rows[i], settings);
+        if (check.view.empty() && !result.is_null(i) && !holds) throw check_violation(table, check.name, rows[i], settings);
+      }
+    } catch (const sql::SqlError& error) {
+      throw RowError(error, checked_rows_);
     }
   }
 }

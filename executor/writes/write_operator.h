@@ -4,24 +4,32 @@
 
 #include "executor/execution_context.h"
 #include "executor/operators/operator.h"
+#include "executor/storage/journaled_unit.h"
 #include "executor/storage/write_unit.h"
 #include "planner/physical_plan.h"
 
 namespace redquel::executor {
 
-/// The common course of writing statements: collect, apply, return rows.
+/// The common course of writing statements: collect, apply, return rows. Up to `max_written_rows` rows are one script; more are a
+/// journaled unit. Its source is read to the end before its first chunk goes out, so that the statement does not meet its own rows.
 class WriteOperator : public Operator {
  public:
   asio::awaitable<std::optional<sql::Batch>> next() final;
 
  protected:
-  WriteOperator(const planner::PhysicalNode& node, const planner::PhysicalPlan& source, ExecutionContext& context);
+  /// `rows`: in place of the plan's source; they do not come from Redis.
+  WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<const sql::TableDef> table, const planner::PhysicalPlan& source,
+                ExecutionContext& context, OperatorPtr rows = nullptr);
 
   /// Adds the changes of one batch of the source to the unit, checks included.
   virtual asio::awaitable<void> collect(const sql::Batch& source) = 0;
-  /// After the unit was applied: RETURNING rows, in order, and the number of rows that count.
-  virtual void finish() = 0;
+  /// What is to be done once the unit with all that was collected so far is applied: RETURNING rows, in order, and the number of rows
+  /// that count.
+  using Finish = std::function<void(const WriteUnit& applied)>;
+  virtual Finish take_collected() = 0;
 
+  /// Puts the generated columns into new rows. `batch` is what they are bound over; its first columns are the table's.
+  void compute_generated(const sql::TableDef& table, const std::vector<planner::Assignment>& generated, sql::Batch& batch);
   /// NOT NULL and CHECK of new rows. `rows` are parallel to the batch over which the checks are bound.
   void check_rows(const sql::TableDef& table, const std::vector<planner::BoundCheck>& checks, const sql::Batch& batch,
                   const std::vector<std::vector<sql::Datum>>& rows);
@@ -35,7 +43,24 @@ class WriteOperator : public Operator {
   std::deque<sql::Batch> returned_;
 
  private:
+  /// The unit is full: it becomes a chunk of a journaled one.
+  asio::awaitable<void> put_aside();
+  /// All that was collected as one unit: into Redis, or into the transaction's buffer.
+  asio::awaitable<void> write_at_once();
+  asio::awaitable<void> begin_journal();
+  asio::awaitable<void> write_chunks();
+
+  struct Chunk {
+    WriteUnit unit;
+    Finish finish;
+  };
   NodeCounters counters_;
+  std::shared_ptr<const sql::TableDef> table_;
+  bool streams_;
+  std::deque<Chunk> chunks_;  // not sent yet
+  std::unique_ptr<JournaledUnit> journaled_;
+  std::size_t written_rows_ = 0;  // in chunks
+  std::size_t checked_rows_ = 0;
   bool applied_ = false;
 };
 

@@ -265,7 +265,9 @@ class AccessPathChooser {
 
 Planned PhysicalPlanner::plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
                                      const std::vector<ExpressionPtr>& conditions, const Wish& wish) {
-  return AccessPathChooser(scan, columns, conditions, wish).choose(columns);
+  const Wish nothing;
+  const bool changed = changed_tables_.contains(scan.table->oid);
+  return AccessPathChooser(scan, columns, conditions, changed ? nothing : wish).choose(columns);
 }
 
 }  // namespace redquel::planner

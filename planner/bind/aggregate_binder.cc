@@ -5,11 +5,13 @@
 #include "planner/bind/ast_walk.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_lookup.h"
+#include "planner/bind/named_arguments.h"
 #include "planner/bind/ordering.h"
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 #include "sql/stack_depth.h"
+#include "sql/types/array_value.h"
 
 namespace redquel::planner {
 
@@ -18,22 +20,26 @@ using sql::CastContext;
 using sql::ExpressionPtr;
 using sql::SqlError;
 
-namespace {
-
-/// 42803 where a clause is computed before there are groups.
-void check_aggregate_allowed(const QueryLevel& level, std::optional<std::uint32_t> offset) {
+void check_aggregate_allowed(const QueryLevel& level, std::string_view what, std::optional<std::uint32_t> offset) {
   std::string place;
   switch (level.clause) {
     case Clause::kSelectList:
     case Clause::kHaving:
     case Clause::kOrderBy:
     case Clause::kDistinctOn:
+    case Clause::kWindowPartition:
+    case Clause::kWindowOrder:
+      break;
+    case Clause::kFrameRows:
+    case Clause::kFrameRange:
+    case Clause::kFrameGroups:
+      place = fmt::format("window {}", clause_name(level.clause));
       break;
     case Clause::kJoinOn:
       place = "JOIN conditions";
       break;
     case Clause::kFromSubquery:
-      throw SqlError("42803", "aggregate functions are not allowed in FROM clause of their own query level").at(offset);
+      throw SqlError("42803", fmt::format("{} are not allowed in FROM clause of their own query level", what)).at(offset);
     case Clause::kFromFunction:
       place = "functions in FROM";
       break;
@@ -43,14 +49,19 @@ void check_aggregate_allowed(const QueryLevel& level, std::optional<std::uint32_
     case Clause::kDefault:
       place = "DEFAULT expressions";
       break;
+    case Clause::kGenerated:
+      place = "column generation expressions";
+      break;
     default:
       place = clause_name(level.clause);
       break;
   }
   if (!place.empty())
-    throw SqlError("42803", fmt::format("aggregate functions are not allowed in {}", place)).at(offset);
+    throw SqlError("42803", fmt::format("{} are not allowed in {}", what, place)).at(offset);
   if (level.inside_aggregate) throw SqlError("42803", "aggregate function calls cannot be nested").at(offset);
 }
+
+namespace {
 
 /// The levels of the columns in an aggregate's arguments: how far out the innermost of them is.
 class ColumnLevels {
@@ -115,7 +126,7 @@ QueryLevel& ExpressionBinder::aggregate_level(const ast::FunctionCall& function)
 ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function, const std::string& name,
                                                const Whole& whole) {
   const auto offset = token(whole);
-  if (function.within_group) throw sql::not_supported("ordered-set aggregate", offset);
+  const bool ordered_set = name == "mode" || name.starts_with("percentile_");
   if (!function.star && function.arguments.empty() && name == "count") {
     throw SqlError("42809", "count(*) must be used to call a parameterless aggregate function").at(offset);
   }
@@ -128,7 +139,9 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
     for (const ast::Argument& argument : function.arguments) arguments.push_back(binder.bind(*argument.value));
     for (const ast::SortKey& key : function.order_by) {
       const SortOrder order = sort_order(key);
-      call.order_by.push_back({resolve_unknown(state_, binder.bind(*key.value)), order.descending, order.nulls_first});
+      const ExpressionPtr value = binder.bind(*key.value);
+      call.order_by.push_back({resolve_unknown(state_, value), order.descending, order.nulls_first});
+      if (function.within_group) arguments.push_back(value);
     }
     if (function.filter) {
       Scoped clause(owner.clause, Clause::kFilter);
@@ -136,15 +149,26 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
       call.filter = binder.bind_boolean(*function.filter, "FILTER");
     }
   }
+  arguments = arrange_arguments(state_, name, function.arguments, std::move(arguments), offset);
   std::vector<sql::Type> types;
   for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
+  if (ordered_set && arguments.size() > 1 && sql::is_array_type(types[0].oid)) {
+    throw sql::not_supported(fmt::format("{} of an array", name), offset);
+  }
   const sql::ResolvedAggregate resolved = sql::resolve_aggregate(name, types, offset);
-  check_aggregate_allowed(owner, offset);
+  if (function.within_group && !ordered_set) {
+    throw SqlError("42809", fmt::format("{} is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name)).at(offset);
+  }
+  if (!function.within_group && ordered_set) {
+    throw SqlError("42809", fmt::format("WITHIN GROUP is required for ordered-set aggregate {}", name)).at(offset);
+  }
+  check_aggregate_allowed(owner, "aggregate functions", offset);
   call.function = resolved.function;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     call.arguments.push_back(coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit));
     if (call.distinct) sql::equality_operator(call.arguments.back()->type, call.arguments.back()->offset);
   }
+  if (ordered_set) call.order_by.back().expression = call.arguments.back();
   for (const auto& order : call.order_by) {
     sql::ordering_operator(order.expression->type, order.descending, order.expression->offset);
     const bool listed = std::ranges::any_of(
@@ -154,20 +178,37 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
           .at(order.expression->offset);
     }
   }
-  auto known = std::ranges::find_if(owner.aggregates, [&](const PendingAggregate& a) {
-    return same_call(a.call, call) &&
-           !std::ranges::any_of(call.arguments, [](const auto& e) { return sql::is_volatile(*e); });
-  });
+  PendingAggregate pending;
+  // min and max of a char(n) are one of its values: without blanks until they leave the aggregate.
+  pending.type = resolved.result.oid == sql::oid::kBpchar ? call.arguments.back()->type : resolved.result;
+  if (ordered_set) pending.direct.assign(call.arguments.begin(), call.arguments.end() - 1);
+  pending.call = std::move(call);
+  return in_common_type(state_, add_aggregate(owner, std::move(pending), start(whole)), resolved.result);
+}
+
+ExpressionPtr ExpressionBinder::add_aggregate(QueryLevel& owner, PendingAggregate pending, std::optional<std::uint32_t> offset) {
+  const AggregateCall& call = pending.call;
+  const bool repeatable = std::ranges::none_of(call.arguments, [](const auto& e) { return sql::is_volatile(*e); });
+  auto known = std::ranges::find_if(
+      owner.aggregates, [&](const PendingAggregate& other) { return repeatable && same_call(other.call, call); });
   if (known == owner.aggregates.end()) {
-    // min and max of a char(n) are one of its values: without blanks until they leave the aggregate.
-    const bool fixed_length = resolved.result.oid == sql::oid::kBpchar;
-    const sql::Type type = fixed_length ? call.arguments[0]->type : resolved.result;
-    owner.aggregates.push_back({state_.new_column(), type, std::move(call)});
+    pending.column = state_.new_column();
+    pending.offset = offset;
+    owner.aggregates.push_back(std::move(pending));
     known = std::prev(owner.aggregates.end());
   }
-  const ExpressionPtr value = sql::make_expression(
-      known->type, sql::ColumnRef{known->column, std::string(known->call.function->name)}, start(whole));
-  return in_common_type(state_, use(value, owner, start(whole)), resolved.result);
+  const std::string name(known->call.function->name);
+  return use(sql::make_expression(known->type, sql::ColumnRef{known->column, name}, offset), owner, offset);
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::GroupingCall& call, const Whole& whole) {
+  const auto offset = token(whole);
+  if (call.arguments.size() > 31) throw SqlError("54023", "GROUPING must have fewer than 32 arguments").at(offset);
+  check_aggregate_allowed(level_, "grouping operations", offset);
+  PendingGrouping grouping{.column = state_.new_column(), .arguments = bind_all(call.arguments)};
+  const ExpressionPtr value = sql::make_expression(sql::kInt4, sql::ColumnRef{grouping.column, "grouping"}, start(whole));
+  level_.groupings.push_back(std::move(grouping));
+  return value;
 }
 
 }  // namespace redquel::planner

@@ -1,13 +1,19 @@
-// ARRAY[…], ARRAY(SELECT …) and array[i].
+// ARRAY[…], ARRAY(SELECT …), array[i] and array[a:b].
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "planner/bind/array_parts.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
-#include "sql/functions/function.h"
-#include "sql/types/array_text.h"
+#include "sql/functions/array_subscript.h"
+#include "sql/functions/polymorphic.h"
+#include "sql/functions/resolve.h"
+#include "sql/types/array_value.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::planner {
 
@@ -17,54 +23,133 @@ using sql::SqlError;
 
 namespace {
 
-/// 42704 where there is no array over that type.
-sql::Type array_over(sql::Type element, std::optional<std::uint32_t> offset) {
-  const sql::Oid array = sql::type_info(element.oid).array;
-  if (array != 0) return sql::Type{array};
-  throw SqlError("42704", fmt::format("could not find array type for data type {}", sql::format_type(sql::Type{element.oid}))).at(offset);
-}
-
-/// Of the functions over arrays that have no name in SQL.
-const sql::ScalarFunction& function_over(std::string_view name, sql::Type first, std::optional<std::uint32_t> offset) {
-  for (const sql::ScalarFunction* function : sql::find_functions(name)) {
-    if (function->arguments.front() == first.oid) return *function;
+/// value['a'][0]: the same as jsonb_extract_path(value, 'a', '0').
+ExpressionPtr jsonb_part(BindState& state, ExpressionBinder& binder, const ExpressionPtr& base,
+                         std::span<const ast::IndirectionStep> subscripts, std::optional<std::uint32_t> offset) {
+  std::vector<ExpressionPtr> arguments = {base};
+  std::vector<sql::Type> types = {base->type};
+  for (const ast::IndirectionStep& step : subscripts) {
+    if (const auto* slice = std::get_if<ast::SliceStep>(&step)) {
+      const ast::ExpressionPtr& bound = slice->upper ? slice->upper : slice->lower;
+      throw SqlError("42804", "jsonb subscript does not support slices").at(bound ? state.position(bound->start) : offset);
+    }
+    const auto* subscript = std::get_if<ast::SubscriptStep>(&step);
+    if (subscript == nullptr) throw sql::not_supported("field selection", offset);
+    ExpressionPtr index = binder.bind(*subscript->index);
+    const bool is_text = index->type.oid == sql::oid::kUnknown || sql::can_coerce(index->type, sql::kText, sql::CastContext::kImplicit);
+    if (!is_text && !sql::can_coerce(index->type, sql::kInt4, sql::CastContext::kImplicit)) {
+      throw SqlError("42804", fmt::format("subscript type {} is not supported", sql::format_type(sql::Type{index->type.oid})))
+          .hint("jsonb subscript must be coercible to either integer or text.")
+          .at(index->offset);
+    }
+    arguments.push_back(coerce(state, index, sql::kText, sql::CastContext::kExplicit));
+    types.push_back(sql::kText);
   }
-  throw sql::not_supported(fmt::format("array over type {}", sql::format_type(first)), offset);
+  const sql::ResolvedFunction resolved = sql::resolve_function("jsonb_extract_path", types, offset);
+  return sql::make_expression(sql::kJsonb, sql::FunctionCall{resolved.function, std::move(arguments)}, offset);
 }
 
 }  // namespace
 
+sql::Type array_over(sql::Type element, std::optional<std::uint32_t> offset) {
+  const sql::Oid array = sql::array_type_over(element.oid);
+  if (array != 0) return sql::Type{array};
+  throw SqlError("42704", fmt::format("could not find array type for data type {}", sql::format_type(sql::Type{element.oid}))).at(offset);
+}
+
 ExpressionPtr ExpressionBinder::node(const ast::ArrayLiteral& literal, const Whole& whole) {
+  return array_literal(literal, std::nullopt, whole);
+}
+
+ExpressionPtr ExpressionBinder::array_literal(const ast::ArrayLiteral& literal, std::optional<sql::Type> wanted, const Whole& whole) {
   const auto offset = start(whole);
-  if (literal.items.empty()) {
-    throw SqlError("42P18", "cannot determine type of empty array")
-        .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
-        .at(offset);
-  }
+  bool nested = false;
+  Operands items;
   for (const ast::ExpressionPtr& item : literal.items) {
-    if (std::holds_alternative<ast::ArrayLiteral>(item->node)) throw sql::not_supported("multidimensional array", offset);
+    if (const auto* inner = std::get_if<ast::ArrayLiteral>(&item->node)) {
+      items.push_back(array_literal(*inner, wanted, *item));
+      nested = true;
+    } else {
+      items.push_back(bind(*item));
+      nested = nested || sql::is_array_type(items.back()->type.oid);
+    }
   }
-  sql::Type element;
-  Operands items = coerce_to_common(bind_all(literal.items), "ARRAY", element);
-  if (sql::is_array_type(element.oid)) throw sql::not_supported("multidimensional array", offset);
-  const sql::ScalarFunction& constructor = function_over("ARRAY", sql::Type{element.oid}, offset);
-  return sql::make_expression(array_over(element, offset), sql::FunctionCall{&constructor, std::move(items)}, offset);
+  sql::Type type;
+  if (wanted) {
+    type = *wanted;
+    const sql::Type part = nested ? type : sql::element_type_of(type);
+    for (ExpressionPtr& item : items) item = coerce(state_, item, part, sql::CastContext::kExplicit);
+  } else {
+    if (items.empty()) {
+      throw SqlError("42P18", "cannot determine type of empty array")
+          .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
+          .at(offset);
+    }
+    sql::Type common;
+    items = coerce_to_common(items, "ARRAY", common);
+    type = nested ? common : array_over(common, offset);
+    if (!nested) type.modifier = common.modifier;
+  }
+  const sql::ScalarFunction& constructor = nested ? sql::nested_array_constructor() : sql::array_constructor();
+  return sql::make_expression(type, sql::FunctionCall{&constructor, std::move(items)}, offset);
+}
+
+ArraySubscripts ExpressionBinder::array_subscripts(std::span<const ast::IndirectionStep> steps) {
+  if (steps.size() > sql::kMaxArrayDimensions) {
+    throw SqlError("54000", fmt::format("number of array dimensions ({}) exceeds the maximum allowed ({})", steps.size(),
+                                        sql::kMaxArrayDimensions));
+  }
+  const auto bound = [&](const ast::ExpressionPtr& written) {
+    const ExpressionPtr value = try_coerce(state_, bind(*written), sql::kInt4, sql::CastContext::kAssignment);
+    if (!value) throw SqlError("42804", "array subscript must have type integer").at(start(*written));
+    return value;
+  };
+  ArraySubscripts result;
+  result.is_slice = std::ranges::any_of(steps, [](const auto& step) { return std::holds_alternative<ast::SliceStep>(step); });
+  std::int32_t omitted = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const ExpressionPtr one = sql::make_constant(sql::kInt4, std::int32_t{1});
+    if (const auto* index = std::get_if<ast::SubscriptStep>(&steps[i])) {
+      if (result.is_slice) result.arguments.push_back(one);  // [n] beside slices is [1:n]
+      result.arguments.push_back(bound(index->index));
+      continue;
+    }
+    const auto& slice = std::get<ast::SliceStep>(steps[i]);
+    if (!slice.lower) omitted |= 1 << (2 * i);
+    if (!slice.upper) omitted |= 2 << (2 * i);
+    result.arguments.push_back(slice.lower ? bound(slice.lower) : one);
+    result.arguments.push_back(slice.upper ? bound(slice.upper) : one);
+  }
+  if (result.is_slice) result.arguments.insert(result.arguments.begin(), sql::make_constant(sql::kInt4, omitted));
+  return result;
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::Indirection& indirection, const Whole& whole) {
   const auto offset = start(whole);
-  const auto* step = std::get_if<ast::SubscriptStep>(&indirection.steps.front());
-  if (step == nullptr || indirection.steps.size() != 1) throw sql::not_supported("slice or field selection", offset);
-  const ExpressionPtr array = resolve_unknown(state_, bind(*indirection.base));
-  if (!sql::is_array_type(array->type.oid)) {
-    throw SqlError("42804", fmt::format("cannot subscript type {} because it does not support subscripting",
-                                        sql::format_type(sql::Type{array->type.oid})))
-        .at(offset);
+  ExpressionPtr value = resolve_unknown(state_, bind(*indirection.base));
+  const std::span<const ast::IndirectionStep> steps = indirection.steps;
+  for (std::size_t next = 0; next < steps.size();) {
+    const std::size_t first = next;
+    while (next < steps.size() && is_subscript(steps[next])) ++next;
+    if (next == first) throw sql::not_supported("field selection", offset);
+    if (value->type.oid == sql::oid::kJsonb) {
+      value = jsonb_part(state_, *this, value, steps.subspan(first, next - first), offset);
+      continue;
+    }
+    if (!sql::is_array_type(value->type.oid)) {
+      throw SqlError("42804", fmt::format("cannot subscript type {} because it does not support subscripting",
+                                          sql::format_type(sql::Type{value->type.oid})))
+          .at(offset);
+    }
+    const sql::Type array = value->type, element = sql::element_type_of(array);
+    ArraySubscripts subscripts = array_subscripts(steps.subspan(first, next - first));
+    subscripts.arguments.insert(subscripts.arguments.begin(), value);
+    const sql::ScalarFunction& function = subscripts.is_slice ? sql::array_slice() : sql::array_subscript();
+    sql::Type type = element;
+    if (subscripts.is_slice) type = sql::is_vector_type(array.oid) ? array_over(element, offset) : array;
+    value = sql::make_expression(type, sql::FunctionCall{&function, std::move(subscripts.arguments)}, offset);
   }
-  const ExpressionPtr index = try_coerce(state_, bind(*step->index), sql::kInt4, sql::CastContext::kAssignment);
-  if (!index) throw SqlError("42804", "array subscript must have type integer").at(start(*step->index));
-  const sql::ScalarFunction& subscript = function_over("[]", sql::Type{array->type.oid}, offset);
-  return sql::make_expression(sql::Type{subscript.result}, sql::FunctionCall{&subscript, {array, index}}, offset);
+  return value;
 }
 
 /// The subquery's rows collected by array_agg(); no row is an empty array.
@@ -72,13 +157,10 @@ ExpressionPtr ExpressionBinder::array_subquery(PendingSubquery pending, const Wh
   const auto offset = token(whole);
   const std::vector<LogicalColumn>& columns = pending.plan->columns;
   if (columns.size() != 1) throw SqlError("42601", "subquery must return only one column").at(offset);
-  const sql::Type array = array_over(columns[0].type, offset);
-  const sql::AggregateFunction* collect = nullptr;
-  for (const sql::AggregateFunction* candidate : sql::find_aggregates("array_agg")) {
-    if (candidate->arguments.front() == columns[0].type.oid) collect = candidate;
-  }
-  if (collect == nullptr) throw sql::not_supported(fmt::format("ARRAY over type {}", sql::format_type(columns[0].type)), offset);
-  LogicalAggregate aggregate{pending.plan, {}, {{.function = collect, .arguments = {reference(columns[0])}, .filter = nullptr, .order_by = {}}}, true};
+  const bool nested = sql::is_array_type(columns[0].type.oid);
+  const sql::Type array = nested ? sql::Type{columns[0].type.oid} : array_over(columns[0].type, offset);
+  const sql::ResolvedAggregate collect = sql::resolve_aggregate("array_agg", std::vector{columns[0].type}, offset);
+  LogicalAggregate aggregate{pending.plan, {}, {{.function = collect.function, .arguments = {reference(columns[0])}, .filter = nullptr, .order_by = {}}}, true};
   pending.plan = make_logical(std::move(aggregate), {{.id = state_.new_column(), .name = "array", .type = array}});
   pending.kind = LogicalApply::Kind::kScalar;
   pending.name = "array";

@@ -12,6 +12,8 @@
 
 namespace redquel::planner {
 
+struct NameUses;
+
 /// What the session contributes to the meaning of names and literals.
 struct BindSettings {
   std::vector<std::string> search_path = {"public"};
@@ -21,6 +23,10 @@ struct BindSettings {
   sql::Now now = {};  // what the literals 'now' and 'today' mean
   /// May $1… appear? Without: 42P02 "there is no parameter $1", as in the simple protocol.
   bool parameters = true;
+  /// The outermost query may say INTO: its caller makes the table.
+  bool into = false;
+  /// Told what the names mean (name_uses.h); null: nobody asks.
+  NameUses* names = nullptr;
 };
 
 /// What a statement means: SELECT, VALUES, INSERT, UPDATE, DELETE (others: 0A000). `declared_parameter_types` are those

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "planner/bind/expression_binder.h"
 #include "sql/error.h"
 
@@ -48,12 +50,12 @@ namespace {
 
 template <class Bind>
 ExpressionPtr bind_over_row(const sql::TableDef& table, const std::vector<ColumnId>& ids,
-                            const sql::CatalogSnapshot& catalog, const BindSettings& settings, bool stored,
+                            const sql::CatalogSnapshot& catalog, const BindSettings& settings, bool stored, Clause clause,
                             const Bind& bind) {
   const BindSettings own = without_parameters(settings);
   BindState state(catalog, own, {}, 0);
   state.keeps_positions = !stored;
-  QueryLevel level{.clause = Clause::kCheck};
+  QueryLevel level{.clause = clause};
   const RelationPtr relation = row_relation(table, ids);
   level.names.push_back({.relation = relation});
   level.range_table.push_back(relation);
@@ -65,15 +67,53 @@ ExpressionPtr bind_over_row(const sql::TableDef& table, const std::vector<Column
 ExpressionPtr bind_check(const ast::Expression& expression, const sql::TableDef& table,
                          const std::vector<ColumnId>& ids, const sql::CatalogSnapshot& catalog,
                          const BindSettings& settings, bool stored) {
-  return bind_over_row(table, ids, catalog, settings, stored,
+  return bind_over_row(table, ids, catalog, settings, stored, Clause::kCheck,
                        [&](BindState&, ExpressionBinder binder) { return binder.bind_boolean(expression, "CHECK"); });
 }
 
 ExpressionPtr bind_column_expression(const ast::Expression& expression, const sql::TableDef& table,
                                      const std::vector<ColumnId>& ids, const sql::CatalogSnapshot& catalog,
                                      const BindSettings& settings, bool stored) {
-  return bind_over_row(table, ids, catalog, settings, stored, [&](BindState& state, ExpressionBinder binder) {
+  return bind_over_row(table, ids, catalog, settings, stored, Clause::kCheck, [&](BindState& state, ExpressionBinder binder) {
     return resolve_unknown(state, binder.bind(expression));
+  });
+}
+
+namespace {
+
+bool is_immutable(const sql::Expression& expression) {
+  const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
+  const auto* cast = std::get_if<sql::CastCall>(&expression.node);
+  if (call != nullptr && call->function->volatility != sql::Volatility::kImmutable) return false;
+  if (cast != nullptr && cast->function != nullptr && cast->function->volatility != sql::Volatility::kImmutable) return false;
+  bool result = true;
+  sql::for_each_child(expression, [&](const ExpressionPtr& child) { result = result && is_immutable(*child); });
+  return result;
+}
+
+}  // namespace
+
+ExpressionPtr bind_generation(const ast::Expression& expression, const sql::TableDef& table, const sql::ColumnDef& column,
+                              const std::vector<ColumnId>& ids, const sql::CatalogSnapshot& catalog,
+                              const BindSettings& settings, bool stored) {
+  return bind_over_row(table, ids, catalog, settings, stored, Clause::kGenerated, [&](BindState& state, ExpressionBinder binder) {
+    const ExpressionPtr value = binder.bind(expression);
+    std::vector<std::uint32_t> used;
+    sql::collect_columns(*value, used);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (std::ranges::find(used, ids[i]) == used.end()) continue;
+      if (table.columns[i].generated_sql.empty() && table.columns[i].number != column.number) continue;
+      throw SqlError("42P17", fmt::format("cannot use generated column \"{}\" in column generation expression", table.columns[i].name))
+          .detail("A generated column cannot reference another generated column.");
+    }
+    const ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment);
+    if (!converted) {
+      throw SqlError("42804", fmt::format("column \"{}\" is of type {} but default expression is of type {}", column.name,
+                                          sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
+          .hint("You will need to rewrite or cast the expression.");
+    }
+    if (!is_immutable(*converted)) throw SqlError("42P17", "generation expression is not immutable");
+    return converted;
   });
 }
 

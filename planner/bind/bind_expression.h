@@ -25,4 +25,9 @@ sql::ExpressionPtr bind_column_expression(const parser::ast::Expression&, const 
                                           const std::vector<ColumnId>& ids, const sql::CatalogSnapshot&,
                                           const BindSettings&, bool stored = false);
 
+/// GENERATED ALWAYS AS, in the column's type. 42P17 where it is not immutable or reads another generated column, 42804.
+sql::ExpressionPtr bind_generation(const parser::ast::Expression&, const sql::TableDef& table, const sql::ColumnDef&,
+                                   const std::vector<ColumnId>& ids, const sql::CatalogSnapshot&, const BindSettings&,
+                                   bool stored = false);
+
 }  // namespace redquel::planner

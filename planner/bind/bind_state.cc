@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "planner/bind/name_uses.h"
 #include "sql/error.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/resolve.h"
@@ -33,6 +34,7 @@ BindState::BindState(const sql::CatalogSnapshot& snapshot, const BindSettings& b
     : catalog(snapshot),
       settings(bind_settings),
       parameters(std::move(declared_types), bind_settings.parameters),
+      names(bind_settings.names),
       first_slot_(first_slot),
       next_slot_(first_slot) {}
 
@@ -66,8 +68,20 @@ ExpressionPtr read_object_name(const BindState& state, const ExpressionPtr& expr
 
 }  // namespace
 
+namespace {
+
+/// Stored queries say the type of every literal.
+void note_literal(BindState& state, const sql::Expression& expression, Type target) {
+  const bool is_literal = is_unknown(expression) && std::holds_alternative<sql::Constant>(expression.node);
+  if (state.names == nullptr || !is_literal || !expression.offset || target.oid == sql::oid::kUnknown) return;
+  state.names->literal_types[*expression.offset] = sql::format_type(Type{target.oid});
+}
+
+}  // namespace
+
 ExpressionPtr coerce(BindState& state, const ExpressionPtr& expression, Type target, CastContext context,
                      std::optional<std::uint32_t> offset) {
+  note_literal(state, *expression, target);
   if (sql::is_object_name_type(target.oid)) {
     if (ExpressionPtr named = read_object_name(state, expression, target)) return named;
   }
@@ -79,6 +93,7 @@ ExpressionPtr coerce(BindState& state, const ExpressionPtr& expression, Type tar
 }
 
 ExpressionPtr try_coerce(BindState& state, const ExpressionPtr& expression, Type target, CastContext context) {
+  note_literal(state, *expression, target);
   if (sql::is_object_name_type(target.oid)) {
     if (ExpressionPtr named = read_object_name(state, expression, target)) return named;
   }

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "parser/ast.h"
 #include "planner/bind/bind.h"
@@ -23,6 +25,8 @@ class BindState {
   ParameterTypes parameters;
   /// Expressions that the catalog stores have offsets of their own text: they mean nothing to the client.
   bool keeps_positions = true;
+  /// Of the statement's own text; null inside stored texts, and where nobody asks.
+  NameUses* names = nullptr;
   /// Name of the first column of each bound subquery: the default name of `SELECT (SELECT …)`.
   std::map<const parser::ast::SubLink*, std::string> subquery_names;
 
@@ -36,6 +40,8 @@ class BindState {
   std::optional<std::uint32_t> position(std::uint32_t offset) const {
     return keeps_positions ? std::optional<std::uint32_t>(offset) : std::nullopt;
   }
+  /// Trees of stored queries that bound parts refer to while the statement is bound.
+  void keep_alive(std::shared_ptr<const void> tree) { trees_.push_back(std::move(tree)); }
   /// Counts one bound query: inlined WITH queries can double at every step. 54000 beyond a bound.
   void count_query();
 
@@ -43,6 +49,7 @@ class BindState {
   ColumnId next_column_ = 0;
   std::uint32_t first_slot_, next_slot_;
   std::size_t queries_ = 0;
+  std::vector<std::shared_ptr<const void>> trees_;
 };
 
 /// sql::coerce, and a parameter of unknown type takes the target's. 42846 where there is no such cast.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "sql/error.h"
@@ -22,6 +23,12 @@ std::int32_t modifier_constant(const ast::Expression& expression, std::uint32_t 
   throw SqlError("42601", "type modifiers must be simple constants or identifiers").at(offset);
 }
 
+/// Types of PostgreSQL 15 that are not built: 0A000 instead of "does not exist".
+constexpr std::string_view kMissingTypes[] = {
+    "aclitem",  "box",      "cid",     "circle",  "gtsvector", "line",        "lseg",          "money",      "path",
+    "pg_lsn",   "point",    "polygon", "refcursor", "regcollation", "regconfig", "regdictionary", "regoper",
+    "regoperator", "tid",   "tsquery", "tsvector", "txid_snapshot", "pg_snapshot", "xid", "xid8", "xml"};
+
 }  // namespace
 
 sql::Type bind_type(const ast::TypeName& name) {
@@ -30,8 +37,13 @@ sql::Type bind_type(const ast::TypeName& name) {
   const sql::TypeInfo* info = nullptr;
   const bool built_in_schema = name.names.size() == 2 && name.names[0] == "pg_catalog";
   if (name.names.size() == 1 || built_in_schema) info = sql::find_type(name.names.back());
+  const bool missing = std::ranges::find(kMissingTypes, name.names.back()) != std::end(kMissingTypes);
+  if (info == nullptr && missing && (name.names.size() == 1 || built_in_schema)) {
+    throw sql::not_supported(fmt::format("type {}", name.names.back()), name.offset);
+  }
   if (info == nullptr) {
-    throw SqlError("42704", fmt::format("type \"{}\" does not exist", fmt::join(name.names, "."))).at(name.offset);
+    const std::string_view brackets = name.array_bounds.empty() ? "" : "[]";
+    throw SqlError("42704", fmt::format("type \"{}{}\" does not exist", fmt::join(name.names, "."), brackets)).at(name.offset);
   }
   sql::Type type{info->oid};
   if (!name.modifiers.empty()) {

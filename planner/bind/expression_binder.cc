@@ -9,9 +9,13 @@
 #include "planner/bind/bind_type.h"
 #include "planner/bind/missing_name.h"
 #include "planner/bind/name_lookup.h"
+#include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
+#include "sql/types/array_value.h"
+#include "sql/types/bit_string.h"
+#include "sql/types/more_types.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::planner {
@@ -82,8 +86,13 @@ ExpressionPtr ExpressionBinder::node(const ast::StringLiteral& literal, const Wh
   return sql::make_expression(sql::kUnknown, sql::Constant{literal.value}, start(whole));
 }
 
-ExpressionPtr ExpressionBinder::node(const ast::BitStringLiteral&, const Whole& whole) {
-  throw sql::not_supported("bit string", start(whole));
+ExpressionPtr ExpressionBinder::node(const ast::BitStringLiteral& literal, const Whole& whole) {
+  try {
+    return sql::make_expression(sql::kBit, sql::Constant{sql::parse_bits(literal.text)}, start(whole));
+  } catch (SqlError& error) {
+    error.set_position(start(whole));
+    throw;
+  }
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::ParameterRef& parameter, const Whole& whole) {
@@ -100,6 +109,22 @@ ExpressionPtr ExpressionBinder::use(const ExpressionPtr& value, QueryLevel& leve
   return correlate(state_, *level.frames.back(), located);
 }
 
+namespace {
+
+/// The relation whose column it is; a join without an alias lends its name to none.
+const Relation& owner_of(const FoundColumn& found, std::string_view name) {
+  if (!found.relation->is_join || found.relation->aliased) return *found.relation;
+  for (const RelationPtr& relation : found.level->range_table) {
+    if (relation->is_join && !relation->aliased) continue;
+    for (const RelationColumn& column : relation->columns) {
+      if (column.name == name && sql::equal(*column.value, *found.value)) return *relation;
+    }
+  }
+  return *found.relation;
+}
+
+}  // namespace
+
 ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& whole) {
   const std::optional<std::uint32_t> offset = start(whole);
   if (level_.clause == Clause::kDefault) {
@@ -108,12 +133,16 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
   const ColumnName name = split_column_name(state_, column.names, column.star, offset);
   if (column.star) throw sql::not_supported("whole-row reference", offset);
   if (name.relation.empty()) {
-    if (const auto found = find_column(level_, name.column, offset)) return use(found->value, *found->level, offset);
+    if (const auto found = find_column(level_, name.column, offset)) {
+      if (state_.names != nullptr) state_.names->note_column(column, owner_of(*found, name.column), name.column);
+      return use(found->value, *found->level, offset);
+    }
     if (find_relation(state_, level_, {}, name.column, offset)) throw sql::not_supported("whole-row reference", offset);
   } else {
     const auto found = find_relation(state_, level_, name.schema, name.relation, offset);
     if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
     if (const ExpressionPtr value = find_in_relation(*found->relation, name.column, offset)) {
+      if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column);
       return use(value, *found->level, offset);
     }
   }
@@ -128,7 +157,9 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
 
 ExpressionPtr ExpressionBinder::node(const ast::TypeCast& cast, const Whole& whole) {
   const sql::Type type = bind_type(cast.type);
-  const ExpressionPtr operand = bind(*cast.argument);
+  const auto* literal = std::get_if<ast::ArrayLiteral>(&cast.argument->node);
+  const bool literal_of_type = literal != nullptr && sql::is_array_type(type.oid) && !sql::is_vector_type(type.oid);
+  const ExpressionPtr operand = literal_of_type ? array_literal(*literal, type, *cast.argument) : bind(*cast.argument);
   return with_offset(coerce(state_, operand, type, sql::CastContext::kExplicit, token(whole)), start(whole));
 }
 
@@ -155,10 +186,6 @@ ExpressionPtr ExpressionBinder::node(const ast::Collate& collate, const Whole& w
 
 ExpressionPtr ExpressionBinder::node(const ast::Row&, const Whole& whole) {
   throw sql::not_supported("row constructor", start(whole));
-}
-
-ExpressionPtr ExpressionBinder::node(const ast::GroupingCall&, const Whole& whole) {
-  throw sql::not_supported("GROUPING", start(whole));
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::DefaultValue&, const Whole& whole) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "planner/bind/array_parts.h"
 #include "planner/bind/query_level.h"
 
 namespace redquel::planner {
@@ -24,6 +26,8 @@ class ExpressionBinder {
   std::vector<sql::ExpressionPtr> bind_row_subquery(const parser::ast::SubLink&, std::size_t count,
                                                     const std::string& too_many, const std::string& too_few,
                                                     std::optional<std::uint32_t> offset);
+  /// Subscripts and slices that follow each other. 42804, 54000.
+  ArraySubscripts array_subscripts(std::span<const parser::ast::IndirectionStep> steps);
   /// `function(arguments)` with arguments that are bound already.
   sql::ExpressionPtr call(std::string_view function, std::vector<sql::ExpressionPtr> arguments,
                           std::optional<std::uint32_t> offset);
@@ -77,6 +81,9 @@ class ExpressionBinder {
   /// A column of this or an outer level, as this level sees it.
   sql::ExpressionPtr use(const sql::ExpressionPtr& value, QueryLevel& level, std::optional<std::uint32_t> offset);
   Operands bind_all(const parser::ast::Expressions&);
+  /// Those of WITHIN GROUP are the last ones.
+  /// In the order of the function's parameters; those of WITHIN GROUP last.
+  Operands bind_all_arguments(const parser::ast::FunctionCall&, std::string_view name, std::optional<std::uint32_t> offset);
   Operands row_items(const parser::ast::Row&);
   sql::ExpressionPtr compare(std::string_view name, const sql::ExpressionPtr& left, const sql::ExpressionPtr& right,
                              std::optional<std::uint32_t> offset);
@@ -91,9 +98,17 @@ class ExpressionBinder {
   /// The right side of ANY and ALL: an untyped literal is an array over the left side's type. 42809.
   sql::ExpressionPtr bind_array(const parser::ast::Expression&, sql::Type operand, std::optional<std::uint32_t> offset);
   sql::ExpressionPtr array_test(const std::string& name, sql::ExpressionPtr operand, sql::ExpressionPtr array, bool all, const Whole&);
+  /// `wanted`: the array type that a cast around it names.
+  sql::ExpressionPtr array_literal(const parser::ast::ArrayLiteral&, std::optional<sql::Type> wanted, const Whole&);
   sql::ExpressionPtr array_subquery(PendingSubquery pending, const Whole&);
 
   sql::ExpressionPtr bind_aggregate(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
+  /// rank(…) WITHIN GROUP and its kin, made of counts.
+  sql::ExpressionPtr bind_hypothetical_set(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
+  sql::ExpressionPtr add_aggregate(QueryLevel& owner, PendingAggregate pending, std::optional<std::uint32_t> offset);
+  sql::ExpressionPtr bind_window_call(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
+  /// How deep set-returning calls are nested in it.
+  std::size_t set_returning_depth(const sql::Expression&) const;
   sql::ExpressionPtr bind_set_returning(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
   /// The level whose rows the aggregate runs over: that of the innermost column in it.
   QueryLevel& aggregate_level(const parser::ast::FunctionCall&);
@@ -103,6 +118,12 @@ class ExpressionBinder {
   BindState& state_;
   QueryLevel& level_;
 };
+
+/// 42803 where a clause is computed before there are groups. `what`: "aggregate functions".
+void check_aggregate_allowed(const QueryLevel&, std::string_view what, std::optional<std::uint32_t> offset);
+
+/// rank, dense_rank, percent_rank, cume_dist.
+bool is_hypothetical_set(std::string_view function);
 
 /// As the function table names it: pg_catalog is left out, another schema stays in front ("redquel.check_indexes").
 /// 3F000 where there is no such schema.

@@ -6,10 +6,13 @@
 
 #include "planner/bind/column_name.h"
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/name_uses.h"
+#include "planner/bind/named_arguments.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
 #include "planner/bind/relation_lookup.h"
 #include "planner/bind/subquery_placement.h"
+#include "planner/bind/view_query.h"
 #include "planner/bind/with.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
@@ -90,14 +93,23 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
   FromPart part;
   const ast::RelationName& name = table.name;
   const bool bare = name.schema.empty() && name.catalog.empty();
-  WithItem* with = bare ? find_with(level_.with, name.name, state_.position(name.offset)) : nullptr;
+  WithItem* with = bare ? find_with(level_.with, name.name) : nullptr;
   RelationPtr relation;
   if (with != nullptr) {
-    part.plan = reference_with(state_, *with, state_.position(name.offset)).plan;
+    part.plan = reference_with(state_, *with);
+    level_.reads_recursion = level_.reads_recursion || with->working_number.has_value();
     relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, nullptr, table.alias);
   } else {
     const FoundTable found = find_from_table(name);
-    if (found.table) {
+    if (state_.names != nullptr) state_.names->relations[&name] = found.oid();
+    if (found.view) {
+      part.plan = bind_view(state_, *found.view);
+      auto view = std::make_shared<Relation>(Relation{.name = name.name, .view = found.view});
+      for (const LogicalColumn& column : part.plan->columns) view->columns.push_back({column.name, reference(column)});
+      apply_alias(*view, table.alias);
+      level_.range_table.push_back(view);
+      relation = view;
+    } else if (found.table) {
       part.plan = scan_table(state_, found.table, table.alias ? table.alias->name : name.name);
       relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, found.table, table.alias);
     } else {
@@ -136,52 +148,82 @@ LogicalPtr FromBinder::scalar_function(const ExpressionPtr& value, const std::st
   return make_project(state_, one_row(), outputs);
 }
 
+FromBinder::BoundCall FromBinder::bind_call(const ast::FunctionItem& item) {
+  const ast::Expression& written = *item.call;
+  const auto* call = std::get_if<ast::FunctionCall>(&written.node);
+  const auto offset = state_.position(written.offset);
+  const std::string name = call ? function_name(state_, call->name, offset) : "";
+  BoundCall bound{.column_name = default_column_name(state_, written)};
+  const bool set_returning = call && sql::find_functions(name).empty() && !sql::find_table_functions(name).empty();
+  ExpressionBinder binder(state_, level_);
+  if (!set_returning) {
+    bound.arguments.push_back(resolve_unknown(state_, binder.bind(written)));
+    return bound;
+  }
+  for (const ast::Argument& argument : call->arguments) bound.arguments.push_back(binder.bind(*argument.value));
+  bound.arguments = arrange_arguments(state_, name, call->arguments, std::move(bound.arguments), offset);
+  std::vector<sql::Type> types;
+  for (const ExpressionPtr& argument : bound.arguments) types.push_back(argument->type);
+  if (name == "unnest" && types.size() > 1) throw sql::not_supported("unnest of several arrays", offset);
+  bound.function = sql::resolve_table_function(name, types, offset);
+  for (std::size_t i = 0; i < bound.arguments.size(); ++i) {
+    bound.arguments[i] =
+        coerce(state_, bound.arguments[i], bound.function->arguments[i], sql::CastContext::kImplicit);
+  }
+  return bound;
+}
+
+LogicalPtr FromBinder::scan_calls(std::vector<BoundCall> calls, const std::string& alias, bool with_ordinality) {
+  if (calls.size() == 1) {
+    if (!calls[0].function) return scalar_function(calls[0].arguments[0], calls[0].column_name, with_ordinality);
+    return scan_function(state_, *calls[0].function, std::move(calls[0].arguments), alias, with_ordinality);
+  }
+  LogicalPtr plan;
+  for (BoundCall& call : calls) {
+    LogicalPtr scan = call.function ? scan_function(state_, *call.function, std::move(call.arguments), alias, false)
+                                    : scan_value(state_, call.arguments[0], call.column_name);
+    plan = plan ? scan_beside(plan, scan) : std::move(scan);
+  }
+  if (!with_ordinality) return plan;
+  LogicalFunctionScan scan = std::get<LogicalFunctionScan>(plan->node);
+  scan.with_ordinality = true;
+  std::vector<LogicalColumn> columns = plan->columns;
+  columns.push_back({.id = state_.new_column(), .name = "ordinality", .type = sql::kInt8, .nullable = false});
+  return make_logical(std::move(scan), std::move(columns));
+}
+
 FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset) {
   const auto position = state_.position(offset);
-  if (function.functions.size() != 1) throw sql::not_supported("ROWS FROM with several functions", position);
-  if (!function.columns.empty() || !function.functions[0].columns.empty()) {
-    throw SqlError("42601", "a column definition list is only allowed for functions returning \"record\"").at(position);
-  }
-  const ast::Expression& written = *function.functions[0].call;
-  const auto* call = std::get_if<ast::FunctionCall>(&written.node);
-  const std::string name = call ? function_name(state_, call->name, state_.position(written.offset)) : "";
-  const bool set_returning = call && sql::find_functions(name).empty() && !sql::find_table_functions(name).empty();
-
-  std::vector<ExpressionPtr> arguments;
-  sql::ResolvedTableFunction resolved;
+  std::vector<BoundCall> calls;
+  std::vector<ExpressionPtr> needed;
   {
     Scoped clause(level_.clause, Clause::kFromFunction);
     Scoped lateral(level_.lateral_active, true);
-    ExpressionBinder binder(state_, level_);
-    if (set_returning) {
-      std::vector<sql::Type> types;
-      for (const ast::Argument& argument : call->arguments) {
-        if (!argument.name.empty()) throw sql::not_supported("named argument", state_.position(argument.offset));
-        arguments.push_back(binder.bind(*argument.value));
-        types.push_back(arguments.back()->type);
+    for (const ast::FunctionItem& item : function.functions) {
+      calls.push_back(bind_call(item));
+      const std::vector<ast::RecordColumn>& columns = function.columns.empty() ? item.columns : function.columns;
+      if (!columns.empty()) {
+        throw SqlError("42601", "a column definition list is only allowed for functions returning \"record\"")
+            .at(state_.position(columns[0].offset));
       }
-      resolved = sql::resolve_table_function(name, types, state_.position(written.offset));
-      for (std::size_t i = 0; i < arguments.size(); ++i) {
-        arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], sql::CastContext::kImplicit);
-      }
-    } else {
-      arguments.push_back(resolve_unknown(state_, binder.bind(written)));
+      needed.insert(needed.end(), calls.back().arguments.begin(), calls.back().arguments.end());
     }
   }
   // Columns in the arguments are those of items to the left, or subqueries; both arrive through slots.
   FromPart part;
   CorrelationFrame subqueries;
-  const LogicalPtr input = place_subqueries(state_, level_, one_row(), arguments);
-  for (ExpressionPtr& argument : arguments) {
-    argument = sql::map_columns(argument, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
-      CorrelationFrame& frame = find_column(*input, column.column) ? subqueries : part.lateral;
-      return correlate(state_, frame, sql::make_expression(whole.type, column, whole.offset));
-    });
+  const LogicalPtr input = place_subqueries(state_, level_, one_row(), needed);
+  for (BoundCall& call : calls) {
+    for (ExpressionPtr& argument : call.arguments) {
+      argument = sql::map_columns(argument, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
+        CorrelationFrame& frame = find_column(*input, column.column) ? subqueries : part.lateral;
+        return correlate(state_, frame, sql::make_expression(whole.type, column, whole.offset));
+      });
+    }
   }
-  const std::string column_name = default_column_name(state_, written);
+  const std::string column_name = calls[0].column_name;
   const std::string alias = function.alias ? function.alias->name : column_name;
-  part.plan = set_returning ? scan_function(state_, resolved, std::move(arguments), alias, function.with_ordinality)
-                            : scalar_function(arguments[0], column_name, function.with_ordinality);
+  part.plan = scan_calls(std::move(calls), alias, function.with_ordinality);
   const std::vector<LogicalColumn> columns = part.plan->columns;
   auto relation = std::make_shared<Relation>(Relation{.name = column_name});
   for (const LogicalColumn& column : columns) relation->columns.push_back({column.name, reference(column)});

@@ -5,6 +5,7 @@
 
 #include "planner/bind/query_level.h"
 #include "planner/bind/relation_lookup.h"
+#include "sql/functions/resolve.h"
 
 namespace redquel::planner {
 
@@ -33,6 +34,14 @@ class FromBinder {
   FromPart item(const parser::ast::FunctionRef&, std::uint32_t offset);
   FromPart item(const parser::ast::Join&, std::uint32_t offset);
   FromPart item(const parser::ast::TableSample&, std::uint32_t offset);
+  /// One call in FROM, its arguments converted.
+  struct BoundCall {
+    std::optional<sql::ResolvedTableFunction> function;  // none: the one argument is the value
+    std::vector<sql::ExpressionPtr> arguments;
+    std::string column_name;
+  };
+  BoundCall bind_call(const parser::ast::FunctionItem&);
+  LogicalPtr scan_calls(std::vector<BoundCall>, const std::string& alias, bool with_ordinality);
   FoundTable find_from_table(const parser::ast::RelationName&);
   /// A function of one value per row, or of none, as a table of one row.
   LogicalPtr scalar_function(const sql::ExpressionPtr& value, const std::string& name, bool with_ordinality);

@@ -1,9 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/named_arguments.h"
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/functions/window_function.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::planner {
 
@@ -33,14 +38,33 @@ void check_plain_call(const ast::FunctionCall& call, std::string_view name, std:
   if (call.filter) throw refuse("FILTER");
 }
 
+/// The column of a call that is there already: ORDER BY repeats what the select list says.
+std::optional<ExpressionPtr> find_call(const PendingSubquery& pending, const sql::TableFunction& function,
+                                       const std::vector<ExpressionPtr>& arguments) {
+  if (!pending.plan) return std::nullopt;
+  const auto& calls = std::get<LogicalFunctionScan>(pending.plan->node).calls;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const auto same = [](const ExpressionPtr& a, const ExpressionPtr& b) { return sql::equal(*a, *b) && !sql::is_volatile(*a); };
+    if (calls[i].function == &function && std::ranges::equal(calls[i].arguments, arguments, same))
+      return reference(pending.plan->columns[i]);
+  }
+  return std::nullopt;
+}
+
 std::string_view set_returning_place(Clause clause) {
   switch (clause) {
+    case Clause::kFrameRows:
+    case Clause::kFrameRange:
+    case Clause::kFrameGroups:
+      return "window definitions";
     case Clause::kJoinOn:
       return "JOIN conditions";
     case Clause::kCheck:
       return "check constraints";
     case Clause::kDefault:
       return "DEFAULT expressions";
+    case Clause::kGenerated:
+      return "column generation expressions";
     default:
       return clause_name(clause);
   }
@@ -70,20 +94,36 @@ ExpressionPtr ExpressionBinder::call(std::string_view function, Operands argumen
   return sql::make_expression(resolved.result, sql::FunctionCall{resolved.function, std::move(arguments)}, offset);
 }
 
+ExpressionBinder::Operands ExpressionBinder::bind_all_arguments(const ast::FunctionCall& function, std::string_view name,
+                                                                 std::optional<std::uint32_t> offset) {
+  Operands arguments;
+  for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
+  arguments = arrange_arguments(state_, name, function.arguments, std::move(arguments), offset);
+  if (function.within_group) {
+    for (const ast::SortKey& key : function.order_by) arguments.push_back(bind(*key.value));
+  }
+  return arguments;
+}
+
 ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Whole& whole) {
   const auto offset = token(whole);
-  if (function.over) throw sql::not_supported("window function", offset);
   if (function.variadic) throw sql::not_supported("VARIADIC", offset);
-  for (const ast::Argument& argument : function.arguments) {
-    if (!argument.name.empty()) throw sql::not_supported("named argument", state_.position(argument.offset));
-  }
   const std::string name = function_name(state_, function.name, offset);
+  if (function.over) return bind_window_call(function, name, whole);
+  if (function.within_group && is_hypothetical_set(name)) return bind_hypothetical_set(function, name, whole);
+  if (!sql::find_window_functions(name).empty()) {
+    if (is_hypothetical_set(name) && !function.arguments.empty()) {
+      throw SqlError("42809", fmt::format("WITHIN GROUP is required for ordered-set aggregate {}", name)).at(offset);
+    }
+    Operands arguments = bind_all_arguments(function, name, offset);
+    sql::resolve_window_function(name, types_of(arguments), offset);
+    throw SqlError("42809", fmt::format("window function {} requires an OVER clause", name)).at(offset);
+  }
   if (!sql::find_aggregates(name).empty()) return bind_aggregate(function, name, whole);
   if (sql::find_functions(name).empty() && !sql::find_table_functions(name).empty()) {
     return bind_set_returning(function, name, whole);
   }
-  Operands arguments;
-  for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
+  Operands arguments = bind_all_arguments(function, name, offset);
   if (!sql::find_functions(name).empty() && !function.star) check_plain_call(function, name, offset);
   try {
     return with_offset(call(name, std::move(arguments), offset), start(whole));
@@ -107,12 +147,15 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
   }
   switch (level_.clause) {
     case Clause::kSelectList:
-      break;
     case Clause::kGroupBy:
     case Clause::kOrderBy:
     case Clause::kDistinctOn:
+      break;
     case Clause::kValues:
-      throw sql::not_supported(fmt::format("set-returning function in {}", clause_name(level_.clause)), offset);
+      throw sql::not_supported("set-returning function in VALUES", offset);
+    case Clause::kWindowPartition:
+    case Clause::kWindowOrder:
+      throw sql::not_supported("set-returning function in a window definition", offset);
     default:
       throw SqlError("0A000",
                      fmt::format("set-returning functions are not allowed in {}", set_returning_place(level_.clause)))
@@ -123,26 +166,39 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
         .hint("You might be able to move the set-returning function into a LATERAL FROM item.")
         .at(offset);
   }
-  if (++level_.set_returning_calls > 1) {
-    throw sql::not_supported("more than one set-returning function in a select list", offset);
-  }
   check_plain_call(function, name, offset);
-  Operands arguments;
-  for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
+  Operands arguments = bind_all_arguments(function, name, offset);
   const sql::ResolvedTableFunction resolved = sql::resolve_table_function(name, types_of(arguments), offset);
-  PendingSubquery pending{.kind = LogicalApply::Kind::kLateral};
+  std::size_t depth = 0;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    arguments[i] = columns_to_slots(state_, pending.correlations,
-                                    coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit));
+    arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);
+    depth = std::max(depth, set_returning_depth(*arguments[i]));
   }
-  pending.plan = scan_function(state_, resolved, std::move(arguments), name, false);
-  if (pending.plan->columns.size() != 1) throw sql::not_supported("function returning rows in a select list", offset);
-  const LogicalColumn& column = pending.plan->columns[0];
-  pending.column = column.id;
-  pending.name = name;
-  pending.type = column.type;
-  level_.subqueries.push_back(pending);
+  if (depth == level_.set_returning.size()) {
+    level_.set_returning.push_back(level_.subqueries.size());
+    level_.subqueries.push_back({.name = name, .kind = LogicalApply::Kind::kLateral});
+  }
+  PendingSubquery& pending = level_.subqueries[level_.set_returning[depth]];
+  for (ExpressionPtr& argument : arguments) argument = columns_to_slots(state_, pending.correlations, argument);
+  if (const auto known = find_call(pending, *resolved.function, arguments)) return with_offset(*known, start(whole));
+  const LogicalPtr plan = scan_function(state_, resolved, std::move(arguments), name, false);
+  if (plan->columns.size() != 1) throw sql::not_supported("function returning rows in a select list", offset);
+  const LogicalColumn column = plan->columns[0];
+  pending.plan = pending.plan ? scan_beside(pending.plan, plan) : plan;
   return reference(column, start(whole));
+}
+
+std::size_t ExpressionBinder::set_returning_depth(const sql::Expression& expression) const {
+  std::vector<ColumnId> columns;
+  sql::collect_columns(expression, columns);
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < level_.set_returning.size(); ++i) {
+    const LogicalPtr& plan = level_.subqueries[level_.set_returning[i]].plan;
+    for (const ColumnId id : columns) {
+      if (plan && find_column(*plan, id) != nullptr) depth = i + 1;
+    }
+  }
+  return depth;
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::SqlValueFunction& value, const Whole& whole) {
@@ -155,7 +211,7 @@ ExpressionPtr ExpressionBinder::node(const ast::SqlValueFunction& value, const W
     case ast::ValueFunction::kCurrentDate:
       return now_as(sql::kDate);
     case ast::ValueFunction::kCurrentTime:
-      throw sql::not_supported("CURRENT_TIME", offset);
+      return now_as(sql::kTimetz);
     case ast::ValueFunction::kCurrentTimestamp:
       return now_as(sql::kTimestamptz);
     case ast::ValueFunction::kLocalTime:

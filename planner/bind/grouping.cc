@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/subquery_placement.h"
@@ -17,61 +18,55 @@ namespace ast = parser::ast;
 using sql::ExpressionPtr;
 using sql::SqlError;
 
-namespace {
-
-std::string_view grouping_name(ast::GroupingSetKind kind) {
-  switch (kind) {
-    case ast::GroupingSetKind::kRollup:
-      return "ROLLUP";
-    case ast::GroupingSetKind::kCube:
-      return "CUBE";
-    default:
-      return "GROUPING SETS";
-  }
-}
-
-}  // namespace
-
-std::vector<ExpressionPtr> bind_group_by(BindState& state, TargetList& targets, const ast::Select& select) {
-  std::vector<ExpressionPtr> keys;
-  const auto add = [&](const ast::Expression& item) {
-    const std::size_t target = targets.find_or_add(item, Clause::kGroupBy);
-    const ExpressionPtr& key = targets.items()[target].value;
-    sql::equality_operator(key->type, key->offset);
-    if (std::ranges::none_of(keys, [&](const ExpressionPtr& known) { return sql::equal(*known, *key); }))
-      keys.push_back(key);
-  };
-  for (const ast::GroupElement& element : select.group_by) {
-    if (const auto* set = std::get_if<std::unique_ptr<const ast::GroupingSet>>(&element)) {
-      if ((*set)->kind == ast::GroupingSetKind::kEmpty) continue;
-      throw sql::not_supported(grouping_name((*set)->kind), state.position((*set)->offset));
-    }
-    const ast::Expression& item = *std::get<ast::ExpressionPtr>(element);
-    if (const auto* row = std::get_if<ast::Row>(&item.node); row && !row->explicit_row) {
-      for (const ast::ExpressionPtr& part : row->items) add(*part);  // GROUP BY (a, b) is GROUP BY a, b
-    } else {
-      add(item);
-    }
-  }
-  return keys;
-}
-
-GroupedInput::GroupedInput(BindState& state, QueryLevel& level, LogicalPtr input, std::vector<ExpressionPtr> keys)
-    : state_(state), level_(level), input_(std::move(input)), scalar_(keys.empty()) {
-  std::vector<ExpressionPtr> needed = keys;
+GroupedInput::GroupedInput(BindState& state, QueryLevel& level, LogicalPtr input, GroupingClause clause)
+    : state_(state),
+      level_(level),
+      input_(std::move(input)),
+      sets_(std::move(clause.sets)),
+      has_sets_(sets_.size() != 1 || sets_[0].size() != clause.keys.size()) {
+  std::vector<ExpressionPtr> needed = clause.keys;
   for (const PendingAggregate& aggregate : level.aggregates) {
     needed.insert(needed.end(), aggregate.call.arguments.begin(), aggregate.call.arguments.end());
     for (const auto& order : aggregate.call.order_by) needed.push_back(order.expression);
     needed.push_back(aggregate.call.filter);
   }
   input_ = place_subqueries(state_, level_, std::move(input_), needed);
-  for (const ExpressionPtr& key : keys) add_key(key);
+  for (const ExpressionPtr& key : clause.keys) add_key(key);
+  for (PendingGrouping& grouping : level.groupings) check_grouping(grouping);
+  for (const PendingAggregate& aggregate : level.aggregates) check_direct_arguments(aggregate);
+}
+
+void GroupedInput::check_grouping(const PendingGrouping& grouping) const {
+  for (const ExpressionPtr& argument : grouping.arguments) {
+    if (!key_position(*argument)) {
+      throw SqlError("42803", "arguments to GROUPING must be grouping expressions of the associated query level").at(argument->offset);
+    }
+  }
+}
+
+void GroupedInput::check_direct_arguments(const PendingAggregate& aggregate) {
+  try {
+    for (const ExpressionPtr& argument : aggregate.direct) rewrite(argument);
+  } catch (SqlError& error) {
+    if (error.sqlstate() != "42803") throw;
+    throw std::move(error).detail("Direct arguments of an ordered-set aggregate must use only grouped columns.");
+  }
+}
+
+std::optional<std::size_t> GroupedInput::key_position(const sql::Expression& expression) const {
+  const auto found = std::ranges::find_if(keys_, [&](const ExpressionPtr& key) { return sql::equal(*key, expression); });
+  if (found == keys_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - keys_.begin());
 }
 
 ColumnId GroupedInput::add_key(const ExpressionPtr& key) {
   LogicalColumn column{.id = 0, .name = "?column?", .type = key->type};
-  column.nullable = is_nullable(*key, input_->columns);
-  if (const auto* passed = std::get_if<sql::ColumnRef>(&key->node)) {
+  column.nullable = has_sets_ || is_nullable(*key, input_->columns);
+  if (has_sets_) {
+    // NULL in the sets that leave it out: not the column that it groups by.
+    if (const auto* passed = std::get_if<sql::ColumnRef>(&key->node)) column.name = passed->name;
+    column.id = state_.new_column();
+  } else if (const auto* passed = std::get_if<sql::ColumnRef>(&key->node)) {
     if (const LogicalColumn* source = find_column(*input_, passed->column)) column = *source;
     column.id = passed->column;
   } else {
@@ -95,15 +90,17 @@ ExpressionPtr GroupedInput::rewrite(const ExpressionPtr& expression) {
 }
 
 ExpressionPtr GroupedInput::rewrite_column(const ExpressionPtr& expression, ColumnId id) {
-  if (level_.find_aggregate(id) != nullptr || exempt_.contains(id)) return expression;
-  const auto pending = std::ranges::find(level_.subqueries, id, &PendingSubquery::column);
-  if (pending != level_.subqueries.end()) {
-    if (rewritten_.insert(id).second) rewrite_subquery(*pending);
+  if (level_.find_aggregate(id) != nullptr || level_.is_window_call(id) || level_.is_grouping(id) || exempt_.contains(id)) return expression;
+  if (const PendingSubquery* pending = level_.find_subquery(id)) {
+    const auto index = static_cast<std::size_t>(pending - level_.subqueries.data());
+    if (rewritten_.insert(index).second) rewrite_subquery(level_.subqueries[index]);
     return expression;
   }
   if (!depends_on_keys(id)) throw_ungrouped(*expression, id);
   add_key(expression);
-  return expression;
+  if (!has_sets_) return expression;
+  for (std::vector<std::size_t>& set : sets_) set.push_back(keys_.size() - 1);
+  return reference(key_columns_.back(), expression->offset);
 }
 
 void GroupedInput::rewrite_subquery(PendingSubquery& pending) {
@@ -119,8 +116,12 @@ void GroupedInput::rewrite_subquery(PendingSubquery& pending) {
 }
 
 bool GroupedInput::depends_on_keys(ColumnId id) const {
+  // A key that some set leaves out decides nothing.
   const auto is_key = [&](const ExpressionPtr& value) {
-    return std::ranges::any_of(keys_, [&](const ExpressionPtr& key) { return sql::equal(*key, *value); });
+    const auto position = key_position(*value);
+    return position && std::ranges::all_of(sets_, [&](const auto& set) {
+             return !has_sets_ || std::ranges::find(set, *position) != set.end();
+           });
   };
   for (const RelationPtr& relation : level_.range_table) {
     if (!relation->table || relation->table->has_hidden_key()) continue;
@@ -152,18 +153,100 @@ void GroupedInput::throw_ungrouped(const sql::Expression& expression, ColumnId i
       .at(expression.offset);
 }
 
-LogicalPtr GroupedInput::place() {
-  LogicalAggregate aggregate{.input = input_, .group_by = keys_, .scalar = scalar_};
+LogicalPtr GroupedInput::place() { return has_sets_ ? place_sets() : place_groups(); }
+
+LogicalPtr GroupedInput::place_groups() {
+  LogicalAggregate aggregate{.input = input_, .group_by = keys_, .scalar = sets_[0].empty()};
   std::vector<LogicalColumn> columns = key_columns_;
   for (const PendingAggregate& pending : level_.aggregates) {
     aggregate.calls.push_back(pending.call);
-    const bool counts = pending.call.function->name == "count";
-    columns.push_back({.id = pending.column,
-                       .name = std::string(pending.call.function->name),
-                       .type = pending.type,
-                       .nullable = !counts});
+    columns.push_back(call_column(pending));
   }
-  return make_logical(std::move(aggregate), std::move(columns));
+  LogicalPtr plan = make_logical(std::move(aggregate), std::move(columns));
+  if (level_.groupings.empty()) return plan;
+  LogicalProject project{plan, {}};
+  std::vector<LogicalColumn> outputs = plan->columns;
+  for (const LogicalColumn& column : plan->columns) project.expressions.push_back(reference(column));
+  add_groupings(project, outputs, sets_[0]);
+  return make_logical(std::move(project), std::move(outputs));
+}
+
+LogicalColumn GroupedInput::call_column(const PendingAggregate& pending) {
+  const bool counts = pending.call.function->name == "count";
+  return {.id = pending.column, .name = std::string(pending.call.function->name), .type = pending.type, .nullable = !counts};
+}
+
+void GroupedInput::add_groupings(LogicalProject& project, std::vector<LogicalColumn>& columns,
+                                 const std::vector<std::size_t>& set) const {
+  for (const PendingGrouping& grouping : level_.groupings) {
+    std::int32_t left_out = 0;
+    for (const ExpressionPtr& argument : grouping.arguments) {
+      const bool is_there = !has_sets_ || std::ranges::find(set, *key_position(*argument)) != set.end();
+      left_out = left_out << 1 | (is_there ? 0 : 1);
+    }
+    project.expressions.push_back(sql::make_constant(sql::kInt4, left_out));
+    columns.push_back({.id = grouping.column, .name = "grouping", .type = sql::kInt4, .nullable = false});
+  }
+}
+
+/// The rows, kept once, grouped by one set.
+LogicalPtr GroupedInput::place_set(std::uint32_t number, const std::vector<std::size_t>& set) {
+  LogicalSharedScan scan{number, "groups", {}};
+  std::vector<LogicalColumn> columns = input_->columns;
+  std::map<ColumnId, ExpressionPtr> copies;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const ColumnId original = columns[i].id;
+    columns[i].id = state_.new_column();
+    copies[original] = reference(columns[i]);
+    scan.positions.push_back(i);
+  }
+  const auto copied = [&](const ExpressionPtr& expression) {
+    if (!expression) return expression;
+    return sql::map_columns(expression, [&](const sql::Expression&, const sql::ColumnRef& column) { return copies.at(column.column); });
+  };
+  LogicalAggregate aggregate{.input = make_logical(std::move(scan), columns), .scalar = set.empty()};
+  std::vector<LogicalColumn> grouped, outputs = key_columns_;
+  LogicalProject project;
+  for (const ExpressionPtr& key : keys_) project.expressions.push_back(sql::make_constant(key->type, {}));
+  for (const std::size_t key : set) {
+    aggregate.group_by.push_back(copied(keys_[key]));
+    grouped.push_back(key_columns_[key]);
+    grouped.back().id = state_.new_column();
+    project.expressions[key] = reference(grouped.back());
+  }
+  for (const PendingAggregate& pending : level_.aggregates) {
+    AggregateCall call = pending.call;
+    for (ExpressionPtr& argument : call.arguments) argument = copied(argument);
+    for (auto& order : call.order_by) order.expression = copied(order.expression);
+    call.filter = copied(call.filter);
+    aggregate.calls.push_back(std::move(call));
+    outputs.push_back(call_column(pending));
+    grouped.push_back(outputs.back());
+    grouped.back().id = state_.new_column();
+    project.expressions.push_back(reference(grouped.back()));
+  }
+  project.input = make_logical(std::move(aggregate), std::move(grouped));
+  add_groupings(project, outputs, set);
+  return make_logical(std::move(project), std::move(outputs));
+}
+
+LogicalPtr GroupedInput::place_sets() {
+  const std::uint32_t number = state_.new_column();
+  // Further sets get columns of their own; the union of all has the first one's.
+  LogicalPtr all = place_set(number, sets_[0]);
+  const std::vector<LogicalColumn> columns = all->columns;
+  for (std::size_t i = 1; i < sets_.size(); ++i) {
+    LogicalPtr next = place_set(number, sets_[i]);
+    std::vector<LogicalColumn> fresh = next->columns;
+    for (LogicalColumn& column : fresh) column.id = state_.new_column();
+    next = make_logical(next->node, std::move(fresh));
+    all = make_logical(LogicalSetOperation{LogicalSetOperation::Kind::kUnion, true, std::move(all), std::move(next)}, columns);
+  }
+  // Joins below may be reordered, with their columns; the scans count on this order.
+  LogicalProject rows{input_, {}};
+  for (const LogicalColumn& column : input_->columns) rows.expressions.push_back(reference(column));
+  const LogicalPtr source = make_logical(std::move(rows), input_->columns);
+  return make_logical(LogicalShare{std::move(all), source, number, "groups"}, columns);
 }
 
 }  // namespace redquel::planner

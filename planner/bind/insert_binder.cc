@@ -8,6 +8,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
 #include "planner/bind/relation_lookup.h"
+#include "planner/bind/subquery_placement.h"
 #include "planner/bind/with.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
@@ -27,15 +28,15 @@ class InsertBinder {
   InsertBinder(BindState& state, const ast::Insert& insert) : state_(state), insert_(insert) {}
 
   LogicalPtr bind() {
-    table_ = find_target_table(state_, insert_.relation);
+    target_ = bind_write_target(state_, {.name = insert_.relation}, WriteOperation::kInsert);
+    table_ = target_.table;
+    if (target_.view && insert_.on_conflict) {
+      throw sql::not_supported("ON CONFLICT on a view", state_.position(insert_.on_conflict->offset));
+    }
     const WithScope with(state_, nullptr, nullptr, insert_.with);
     level_.with = with.innermost();
     // The target's columns cannot be used in the source; messages know of them.
-    auto target = std::make_shared<Relation>(Relation{.name = table_->name, .table = table_});
-    for (const ColumnDef& column : table_->columns) {
-      target->columns.push_back({column.name, sql::make_column(column.type, 0, column.name)});
-    }
-    level_.range_table.push_back(target);
+    level_.range_table.push_back(target_relation(target_, std::nullopt, target_.row));
     bind_target_columns();
     LogicalInsert result{.table = table_};
     if (insert_.source == nullptr) {
@@ -45,10 +46,12 @@ class InsertBinder {
     } else {
       bind_query_source(*insert_.source);
     }
-    if (source_) result.source = source_;
+    if (source_) result.source = with.place(source_);
     result.columns = columns();
     result.new_row = make_row_columns(state_, *table_);
+    result.generated = bind_generated(state_, *table_, result.new_row);
     result.checks = bind_checks(state_, *table_, result.new_row);
+    append_view_checks(target_, result.new_row, result.checks);
     if (insert_.on_conflict) bind_on_conflict(*insert_.on_conflict, result);
     Returning returning = bind_insert_returning(result.new_row);
     result.returning = std::move(returning.values);
@@ -63,11 +66,14 @@ class InsertBinder {
 
   void bind_target_columns() {
     if (insert_.columns.empty()) {
-      for (const ColumnDef& column : table_->columns) targets_.push_back(&column);
+      for (const WriteTarget::Column& column : target_.columns) {
+        targets_.push_back(&find_target_column(state_, target_, {.column = column.name}, WriteOperation::kInsert));
+      }
       return;
     }
     for (const ast::AssignmentTarget& target : insert_.columns) {
-      const ColumnDef& column = find_target_column(state_, *table_, target);
+      if (!target.steps.empty()) throw sql::not_supported("assignment to a part of a column", state_.position(target.offset));
+      const ColumnDef& column = find_target_column(state_, target_, target, WriteOperation::kInsert);
       if (std::ranges::find(targets_, &column) != targets_.end()) {
         throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name))
             .at(state_.position(target.offset));
@@ -89,6 +95,10 @@ class InsertBinder {
   }
 
   void check_may_be_given(const ColumnDef& column) const {
+    if (!column.generated_sql.empty()) {
+      throw SqlError("428C9", fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
+          .detail(fmt::format("Column \"{}\" is a generated column.", column.name));
+    }
     if (column.identity != ColumnDef::Identity::kAlways || insert_.overriding != ast::Overriding::kNone) return;
     throw SqlError("428C9", fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
         .detail(fmt::format("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name))
@@ -113,10 +123,6 @@ class InsertBinder {
       };
       const bool all = std::ranges::all_of(rows, is_default);
       from_sequence[i] = is_overridden(*targets_[i]) || (has_sequence_default(*targets_[i]) && all);
-      if (!from_sequence[i] && has_sequence_default(*targets_[i]) && std::ranges::any_of(rows, is_default)) {
-        throw sql::not_supported("DEFAULT of a sequence beside other values in several rows",
-                                 state_.position(rows[0][i]->start));
-      }
     }
     level_.clause = Clause::kValues;
     std::vector<std::vector<ExpressionPtr>> bound;
@@ -200,29 +206,89 @@ class InsertBinder {
     return columns;
   }
 
-  void bind_on_conflict(const ast::OnConflict& conflict, LogicalInsert& result) const {
-    if (conflict.update) throw sql::not_supported("ON CONFLICT DO UPDATE", state_.position(conflict.offset));
-    result.on_conflict = LogicalInsert::OnConflict::kNothing;
-    if (!conflict.target) return;
-    if (conflict.target->where)
-      throw sql::not_supported("ON CONFLICT … WHERE", state_.position(conflict.target->offset));
-    if (!conflict.target->constraint.empty()) {
-      result.conflict_columns = constraint_columns(conflict.target->constraint);
-      return;
+  void bind_on_conflict(const ast::OnConflict& conflict, LogicalInsert& result) {
+    if (conflict.target) {
+      if (conflict.target->where)
+        throw sql::not_supported("ON CONFLICT … WHERE", state_.position(conflict.target->offset));
+      result.conflict_columns = find_arbiter(*conflict.target);
+    } else if (conflict.update) {
+      throw SqlError("42601", "ON CONFLICT DO UPDATE requires inference specification or constraint name")
+          .hint("For example, ON CONFLICT (column_name).")
+          .at(state_.position(conflict.offset));
     }
-    const std::vector<std::int16_t> columns = conflict_columns(*conflict.target);
-    const auto same_set = [&](std::vector<std::int16_t> key) { return std::ranges::is_permutation(key, columns); };
-    if (!table_->primary_key.empty() && same_set(table_->primary_key)) {
-      result.conflict_columns = table_->primary_key;
-      return;
-    }
+    result.on_conflict = conflict.update ? LogicalInsert::OnConflict::kUpdate : LogicalInsert::OnConflict::kNothing;
+    if (conflict.update) bind_conflict_update(conflict, result);
+  }
+
+  /// The columns of the unique key that ON CONFLICT means.
+  std::vector<std::int16_t> find_arbiter(const ast::ConflictTarget& target) const {
+    if (!target.constraint.empty()) return constraint_columns(target.constraint);
+    const std::vector<std::int16_t> columns = conflict_columns(target);
+    const auto same_set = [&](std::vector<std::int16_t> key) {
+      const auto is_in = [](const std::vector<std::int16_t>& in) {
+        return [&in](std::int16_t number) { return std::ranges::find(in, number) != in.end(); };
+      };
+      return std::ranges::all_of(columns, is_in(key)) && std::ranges::all_of(key, is_in(columns));
+    };
+    if (!table_->primary_key.empty() && same_set(table_->primary_key)) return table_->primary_key;
     for (const sql::IndexDef& index : table_->indexes) {
-      if (index.unique && same_set(columns_of(index))) {
-        result.conflict_columns = columns_of(index);
-        return;
-      }
+      if (index.unique && same_set(columns_of(index))) return columns_of(index);
     }
     throw SqlError("42P10", "there is no unique or exclusion constraint matching the ON CONFLICT specification");
+  }
+
+  /// The proposed rows become the left side of a join with the rows that are there; SET and WHERE see both.
+  void bind_conflict_update(const ast::OnConflict& conflict, LogicalInsert& result) {
+    std::vector<OutputValue> proposed;
+    for (const InsertColumn& column : result.columns) {
+      const ColumnDef& target = *table_->find_column(column.number);
+      proposed.push_back({column.value ? column.value : default_of(target), target.name});
+    }
+    const LogicalPtr rows = make_project(state_, result.source, proposed);
+    const std::string& name = insert_.alias.empty() ? table_->name : insert_.alias;
+    const LogicalPtr existing = scan_table(state_, table_, name, /*hidden_key=*/true);
+
+    QueryLevel level{.with = level_.with};
+    auto target = std::make_shared<Relation>(Relation{.name = name, .aliased = !insert_.alias.empty(), .table = table_});
+    auto excluded = std::make_shared<Relation>(Relation{.name = "excluded", .aliased = true, .table = table_});
+    std::vector<ExpressionPtr> same_key;
+    for (std::size_t i = 0; i < table_->columns.size(); ++i) {
+      const ColumnDef& column = table_->columns[i];
+      result.columns[i] = {column.number, reference(rows->columns[i])};
+      target->columns.push_back({column.name, reference(existing->columns[i])});
+      excluded->columns.push_back({column.name, reference(rows->columns[i])});
+      if (std::ranges::find(*result.conflict_columns, column.number) == result.conflict_columns->end()) continue;
+      same_key.push_back(is_same(target->columns.back().value, excluded->columns.back().value, *result.conflict_columns));
+    }
+    for (const RelationPtr& relation : {RelationPtr(target), RelationPtr(excluded)}) {
+      level.names.push_back({.relation = relation});
+      level.range_table.push_back(relation);
+    }
+    result.source = make_join(JoinKind::kLeft, rows, existing, sql::conjunction(std::move(same_key)));
+
+    ConflictUpdate<LogicalColumn> update{.old_row = existing->columns};
+    update.assignments = bind_assignments(state_, level, target_, conflict.assignments);
+    std::vector<ExpressionPtr> values;
+    for (const Assignment& assignment : update.assignments) values.push_back(assignment.value);
+    if (conflict.where) {
+      Scoped clause(level.clause, Clause::kWhere);
+      update.condition = ExpressionBinder(state_, level).bind_boolean(*conflict.where, "WHERE");
+      values.push_back(update.condition);
+    }
+    result.source = place_subqueries(state_, level, result.source, values);
+    result.conflict_update = std::move(update);
+  }
+
+  /// Equal as the unique key's index sees it.
+  ExpressionPtr is_same(const ExpressionPtr& left, const ExpressionPtr& right, const std::vector<std::int16_t>& key) {
+    ExpressionPtr equal = make_operator(state_, "=", left, right, std::nullopt);
+    const bool nulls_are_equal = std::ranges::any_of(table_->indexes, [&](const sql::IndexDef& index) {
+      return index.unique && index.nulls_not_distinct && columns_of(index) == key;
+    });
+    if (!nulls_are_equal) return equal;
+    const auto is_null = [](const ExpressionPtr& value) { return sql::make_expression(sql::kBool, sql::NullTest{value, false}); };
+    const ExpressionPtr both = make_boolean(sql::Logical::Kind::kAnd, {is_null(left), is_null(right)});
+    return make_boolean(sql::Logical::Kind::kOr, {std::move(equal), both});
   }
 
   static std::vector<std::int16_t> columns_of(const sql::IndexDef& index) {
@@ -240,10 +306,9 @@ class InsertBinder {
 
   Returning bind_insert_returning(const std::vector<LogicalColumn>& new_row) {
     QueryLevel level{.with = level_.with};
-    auto relation = std::make_shared<Relation>(Relation{.name = insert_.alias.empty() ? table_->name : insert_.alias,
-                                                        .aliased = !insert_.alias.empty(),
-                                                        .table = table_});
-    for (const LogicalColumn& column : new_row) relation->columns.push_back({column.name, reference(column)});
+    std::optional<ast::Alias> alias;
+    if (!insert_.alias.empty()) alias = ast::Alias{insert_.alias, {}};
+    const RelationPtr relation = target_relation(target_, alias, new_row);
     level.names.push_back({.relation = relation});
     level.range_table.push_back(relation);
     return bind_returning(state_, level, insert_.returning, new_row);
@@ -257,7 +322,8 @@ class InsertBinder {
   BindState& state_;
   const ast::Insert& insert_;
   QueryLevel level_;
-  std::shared_ptr<const sql::TableDef> table_;
+  WriteTarget target_;
+  std::shared_ptr<const sql::TableDef> table_;  // the target's
   std::vector<const ColumnDef*> targets_;
   LogicalPtr source_;  // null: DEFAULT VALUES
   std::vector<Given> values_;

@@ -40,27 +40,33 @@ std::vector<BoundCheck> bind_checks(BindState& state, const sql::TableDef& table
   return checks;
 }
 
+std::vector<Assignment> bind_generated(BindState& state, const sql::TableDef& table, const std::vector<LogicalColumn>& row) {
+  std::vector<ColumnId> ids;
+  for (const LogicalColumn& column : row) ids.push_back(column.id);
+  std::vector<Assignment> assignments;
+  for (const sql::ColumnDef& column : table.columns) {
+    if (column.generated_sql.empty()) continue;
+    const ast::ExpressionPtr written = parser::parse_expression(column.generated_sql);
+    assignments.push_back(
+        {column.number, bind_generation(*written, table, column, ids, state.catalog, state.settings, /*stored=*/true)});
+  }
+  return assignments;
+}
+
 bool has_sequence_default(const sql::ColumnDef& column) {
   const bool own_default = !column.default_sql.empty() && !column.default_sql.starts_with("nextval(");
   return column.sequence != 0 && (column.identity != sql::ColumnDef::Identity::kNone || !own_default);
 }
 
 ExpressionPtr bind_column_default(BindState& state, const sql::TableDef& table, const sql::ColumnDef& column) {
+  if (has_sequence_default(column)) {
+    ExpressionPtr sequence = sql::make_constant(sql::Type{sql::oid::kRegclass}, static_cast<std::int32_t>(column.sequence));
+    const sql::ScalarFunction* nextval = sql::find_functions("nextval")[0];
+    return coerce_for_column(state, sql::make_expression(sql::kInt8, sql::FunctionCall{nextval, {std::move(sequence)}}), column);
+  }
   if (column.default_sql.empty()) return sql::make_constant(column.type, {});
   const ast::ExpressionPtr written = parser::parse_expression(column.default_sql);
   return bind_default(*written, table, column, state.catalog, state.settings, /*stored=*/true);
-}
-
-const sql::ColumnDef& find_target_column(const BindState& state, const sql::TableDef& table,
-                                         const ast::AssignmentTarget& target) {
-  const auto offset = state.position(target.offset);
-  const sql::ColumnDef* column = table.find_column(target.column);
-  if (column == nullptr) {
-    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", target.column, table.name))
-        .at(offset);
-  }
-  if (!target.steps.empty()) throw sql::not_supported("assignment to a part of a column", offset);
-  return *column;
 }
 
 ExpressionPtr coerce_for_column(BindState& state, const ExpressionPtr& value, const sql::ColumnDef& column) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "planner/bind/query_level.h"
+#include "planner/bind/write_target.h"
 
 namespace redquel::planner {
 
@@ -13,15 +14,19 @@ namespace redquel::planner {
 std::vector<LogicalColumn> make_row_columns(BindState&, const sql::TableDef&);
 /// The table's CHECK constraints over these columns.
 std::vector<BoundCheck> bind_checks(BindState&, const sql::TableDef&, const std::vector<LogicalColumn>& row);
-/// The column's DEFAULT in the column's type; NULL where there is none.
+/// The table's generated columns over these columns.
+std::vector<Assignment> bind_generated(BindState&, const sql::TableDef&, const std::vector<LogicalColumn>& row);
+/// The column's DEFAULT in the column's type: also the next value of its sequence; NULL where there is none.
 sql::ExpressionPtr bind_column_default(BindState&, const sql::TableDef&, const sql::ColumnDef&);
 /// Do values of the column come from a sequence when none is given?
 bool has_sequence_default(const sql::ColumnDef&);
 
-/// 42703 "column "x" of relation "t" does not exist"; 0A000 for a part of a column (a[1]).
-const sql::ColumnDef& find_target_column(const BindState&, const sql::TableDef&, const parser::ast::AssignmentTarget&);
 /// 42804 "column "a" is of type integer but expression is of type text".
 sql::ExpressionPtr coerce_for_column(BindState&, const sql::ExpressionPtr&, const sql::ColumnDef&);
+
+/// SET: every assignment's value in its column's type, over the names in the level. 42601 for two of one column, 428C9.
+std::vector<Assignment> bind_assignments(BindState&, QueryLevel&, const WriteTarget&,
+                                         const std::vector<parser::ast::Assignment>&);
 
 /// RETURNING over the names in the level; the node's columns and values.
 struct Returning {

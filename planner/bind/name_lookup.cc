@@ -43,6 +43,7 @@ ExpressionPtr find_in_relation(const Relation& relation, std::string_view name, 
 std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view name,
                                              std::optional<std::uint32_t> offset) {
   ExpressionPtr found;
+  RelationPtr relation;
   for (const NamespaceItem& item : level.names) {
     if (!item.by_column || !is_visible(level, item)) continue;
     ExpressionPtr value = find_in_relation(*item.relation, name, offset);
@@ -50,9 +51,10 @@ std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view
     if (found) throw SqlError("42702", fmt::format("column reference \"{}\" is ambiguous", name)).at(offset);
     check_lateral(item, offset);
     found = std::move(value);
+    relation = item.relation;
   }
   if (!found) return std::nullopt;
-  return FoundColumn{found, &level};
+  return FoundColumn{found, &level, relation};
 }
 
 std::optional<FoundColumn> find_column(QueryLevel& innermost, std::string_view name,

@@ -10,6 +10,7 @@ namespace redquel::planner {
 struct FoundColumn {
   sql::ExpressionPtr value;
   QueryLevel* level;
+  RelationPtr relation;
 };
 /// The column of that name in the innermost level that has one. 42702 where a level has two.
 std::optional<FoundColumn> find_column(QueryLevel& level, std::string_view name, std::optional<std::uint32_t> offset);

@@ -5,8 +5,9 @@
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
+#include "sql/functions/polymorphic.h"
 #include "sql/functions/resolve.h"
-#include "sql/types/array_text.h"
+#include "sql/types/array_value.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::planner {
@@ -31,6 +32,8 @@ const ast::SubLink* as_scalar_subquery(const ast::ExpressionPtr& expression) {
   const auto* link = expression ? std::get_if<ast::SubLink>(&expression->node) : nullptr;
   return link && link->kind == ast::SubLinkKind::kScalar ? link : nullptr;
 }
+
+bool is_array_literal(const ast::ExpressionPtr& expression) { return std::holds_alternative<ast::ArrayLiteral>(expression->node); }
 
 /// `-5` is a constant, not a call.
 const std::string* negated_number(const ast::OperatorCall& call, std::string& text) {
@@ -95,6 +98,7 @@ ExpressionPtr ExpressionBinder::compare_rows(std::string_view name, const Operan
     return make_boolean(name == "=" ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), offset);
   }
   if (name != "<" && name != "<=" && name != ">" && name != ">=") {
+    for (std::size_t i = 0; i < left.size(); ++i) compare(name, left[i], right[i], offset);
     throw SqlError("0A000", fmt::format("could not determine interpretation of row comparison operator {}", name))
         .hint("Row comparison operators must be associated with btree operator families.")
         .at(offset);
@@ -116,11 +120,7 @@ ExpressionPtr ExpressionBinder::bind_array(const ast::Expression& written, sql::
   ExpressionPtr array = bind(written);
   if (is_unknown(*array)) {
     const sql::Type element = operand.oid == sql::oid::kUnknown ? sql::kText : operand;
-    const sql::Oid type = sql::type_info(element.oid).array;
-    if (type == 0) {
-      throw SqlError("42704", fmt::format("could not find array type for data type {}", sql::format_type(sql::Type{element.oid}))).at(offset);
-    }
-    array = coerce(state_, array, sql::Type{type}, sql::CastContext::kImplicit);
+    array = coerce(state_, array, array_over(element, offset), sql::CastContext::kImplicit);
   }
   if (sql::is_array_type(array->type.oid)) return array;
   throw SqlError("42809", "op ANY/ALL (array) requires array on right side").at(offset);
@@ -135,9 +135,7 @@ ExpressionPtr ExpressionBinder::array_test(const std::string& name, ExpressionPt
   }
   operand = coerce(state_, operand, resolved.arguments[0], sql::CastContext::kImplicit);
   if (resolved.arguments[1].oid != element.oid) {
-    const sql::Oid wanted = sql::type_info(resolved.arguments[1].oid).array;
-    if (wanted == 0) throw sql::not_supported("ANY or ALL over such an array", token(whole));
-    array = coerce(state_, array, sql::Type{wanted}, sql::CastContext::kImplicit);
+    array = coerce(state_, array, array_over(resolved.arguments[1], token(whole)), sql::CastContext::kImplicit);
   }
   return sql::make_expression(
       sql::kBool, sql::ArrayTest{resolved.function, resolved.arguments[1], std::move(operand), std::move(array), all}, start(whole));
@@ -148,7 +146,8 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, con
   const std::string name = operator_name(state_, comparison.name, offset);
   const ExpressionPtr operand = bind(*comparison.left);
   Operands items;
-  if (const auto* literal = std::get_if<ast::ArrayLiteral>(&comparison.array->node)) {
+  const auto* literal = std::get_if<ast::ArrayLiteral>(&comparison.array->node);
+  if (literal != nullptr && !std::ranges::any_of(literal->items, is_array_literal)) {
     items = bind_all(literal->items);
     if (items.empty()) throw SqlError("42P18", "cannot determine type of empty array").at(start(*comparison.array));
     sql::Type element;
@@ -159,7 +158,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, con
     if (constant == nullptr || sql::is_null(constant->value)) return array_test(name, operand, array, comparison.all, whole);
     // Known elements are a list, for which there are index lookups.
     const sql::Type element{sql::type_info(array->type.oid).element};
-    for (const auto& text : sql::array_elements(array->type.oid, std::get<std::string>(constant->value))) {
+    for (const auto& text : sql::read_array(array->type.oid, std::get<std::string>(constant->value)).elements) {
       items.push_back(sql::make_constant(element, text ? sql::parse_value(element, *text, {}) : sql::Datum{}));
     }
     if (items.empty()) return sql::make_constant(sql::kBool, comparison.all);
@@ -168,7 +167,10 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, con
   if (name == "<>" && comparison.all) return in_list(operand, items, true, whole);
   if (items.size() > 1) check_repeatable(*operand);
   Operands terms;
-  for (const ExpressionPtr& item : items) terms.push_back(compare(name, operand, item, offset));
+  for (const ExpressionPtr& item : items) {
+    terms.push_back(make_operator(state_, name, operand, item, offset));
+    if (terms.back()->type != sql::kBool) throw SqlError("42809", "op ANY/ALL (array) requires operator to yield boolean").at(offset);
+  }
   return make_boolean(comparison.all ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), start(whole));
 }
 
@@ -228,6 +230,7 @@ ExpressionPtr ExpressionBinder::in_list(const ExpressionPtr& operand, const Oper
   const sql::ScalarFunction& equal = sql::equality_operator(*common);
   const auto convert = [&](const ExpressionPtr& value) {
     const ExpressionPtr plain = coerce(state_, value, sql::Type{common->oid}, sql::CastContext::kImplicit);
+    if (sql::is_polymorphic(equal.arguments[0])) return plain;
     return coerce(state_, plain, sql::Type{equal.arguments[0]}, sql::CastContext::kImplicit);
   };
   sql::InListTest test{&equal, convert(operand), {}, negated};

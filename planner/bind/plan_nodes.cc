@@ -64,8 +64,22 @@ LogicalPtr scan_function(BindState& state, const sql::ResolvedTableFunction& res
   if (with_ordinality) {
     columns.push_back({.id = state.new_column(), .name = "ordinality", .type = sql::kInt8, .nullable = false});
   }
-  return make_logical(LogicalFunctionScan{resolved.function, std::move(arguments), alias, with_ordinality},
+  return make_logical(LogicalFunctionScan{{{resolved.function, std::move(arguments)}}, alias, with_ordinality},
                       std::move(columns));
+}
+
+LogicalPtr scan_beside(const LogicalPtr& first, const LogicalPtr& second) {
+  LogicalFunctionScan both = std::get<LogicalFunctionScan>(first->node);
+  const auto& more = std::get<LogicalFunctionScan>(second->node).calls;
+  both.calls.insert(both.calls.end(), more.begin(), more.end());
+  std::vector<LogicalColumn> columns = first->columns;
+  columns.insert(columns.end(), second->columns.begin(), second->columns.end());
+  return make_logical(std::move(both), std::move(columns));
+}
+
+LogicalPtr scan_value(BindState& state, const ExpressionPtr& value, const std::string& name) {
+  LogicalColumn column{.id = state.new_column(), .name = name, .type = value->type};
+  return make_logical(LogicalFunctionScan{{{nullptr, {value}}}, name}, {std::move(column)});
 }
 
 LogicalPtr make_values(BindState& state, std::vector<std::vector<ExpressionPtr>> rows,
@@ -196,18 +210,25 @@ void for_each_expression(const Logical& node, const std::function<void(const sql
   const auto all = [&](const std::vector<ExpressionPtr>& expressions) { std::ranges::for_each(expressions, one); };
   std::visit(
       [&](const auto& n) {
-        if constexpr (requires { n.arguments; }) all(n.arguments);
+        if constexpr (requires { n.with_ordinality; }) {
+          for (const TableFunctionCall& call : n.calls) all(call.arguments);
+        }
         if constexpr (requires { n.rows; }) std::ranges::for_each(n.rows, all);
         if constexpr (requires { n.condition; }) one(n.condition);
         if constexpr (requires { n.comparison; }) one(n.comparison);
         if constexpr (requires { n.expressions; }) all(n.expressions);
         if constexpr (requires { n.group_by; }) all(n.group_by);
-        if constexpr (requires { n.calls; }) {
+        if constexpr (requires { n.group_by; }) {
           for (const AggregateCall& call : n.calls) {
             all(call.arguments);
             one(call.filter);
             for (const auto& order : call.order_by) one(order.expression);
           }
+        }
+        if constexpr (requires { n.functions; }) {
+          all(n.partition_by);
+          for (const SortKey& key : n.order_by) one(key.expression);
+          for (const WindowCall& call : n.functions) visit_expressions(call, one);
         }
         if constexpr (requires { n.keys; }) {
           for (const SortKey& key : n.keys) one(key.expression);

@@ -24,6 +24,10 @@ LogicalPtr scan_system_table(BindState&, const sql::SystemTable&);
 /// The arguments are converted already and have no columns.
 LogicalPtr scan_function(BindState&, const sql::ResolvedTableFunction&, std::vector<sql::ExpressionPtr> arguments,
                          const std::string& alias, bool with_ordinality);
+/// Two function scans without ordinality as one whose functions run side by side.
+LogicalPtr scan_beside(const LogicalPtr& first, const LogicalPtr& second);
+/// One value as a function scan of one row.
+LogicalPtr scan_value(BindState&, const sql::ExpressionPtr& value, const std::string& name);
 /// Rows of equal length and types; columns get new ids.
 LogicalPtr make_values(BindState&, std::vector<std::vector<sql::ExpressionPtr>> rows,
                        const std::vector<std::string>& names, const std::vector<sql::Type>& types);

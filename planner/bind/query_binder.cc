@@ -12,13 +12,22 @@ BoundQuery bind_query(BindState& state, QueryLevel* outer, WithItem* with, const
                       bool keep_unknowns) {
   sql::check_stack_depth();
   state.count_query();
-  if (select.into) throw sql::not_supported("SELECT INTO", state.position(select.into->relation.offset));
+  const bool is_outermost = outer == nullptr && with == nullptr;
+  if (select.into && !(is_outermost && state.settings.into)) {
+    throw sql::SqlError("42601", "SELECT ... INTO is not allowed here").at(state.position(select.into->relation.offset));
+  }
   if (!select.locking.empty()) throw sql::not_supported("FOR UPDATE", state.position(select.offset));
   const WithScope scope(state, outer, with, select.with);
-  if (select.set_operator != ast::SetOperator::kNone)
-    return bind_set_operation(state, outer, scope.innermost(), select);
-  if (!select.values.empty()) return bind_values(state, outer, scope.innermost(), select);
-  return bind_select(state, outer, scope.innermost(), select, keep_unknowns);
+  BoundQuery query;
+  if (select.set_operator != ast::SetOperator::kNone) {
+    query = bind_set_operation(state, outer, scope.innermost(), select);
+  } else if (!select.values.empty()) {
+    query = bind_values(state, outer, scope.innermost(), select);
+  } else {
+    query = bind_select(state, outer, scope.innermost(), select, keep_unknowns);
+  }
+  query.plan = scope.place(std::move(query.plan));
+  return query;
 }
 
 }  // namespace redquel::planner

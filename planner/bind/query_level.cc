@@ -42,6 +42,18 @@ std::string_view clause_name(Clause clause) {
       return "CHECK";
     case Clause::kDefault:
       return "DEFAULT";
+    case Clause::kWindowPartition:
+      return "PARTITION BY";
+    case Clause::kWindowOrder:
+      return "ORDER BY";
+    case Clause::kFrameRows:
+      return "ROWS";
+    case Clause::kFrameRange:
+      return "RANGE";
+    case Clause::kFrameGroups:
+      return "GROUPS";
+    case Clause::kGenerated:
+      return "GENERATED";
   }
   return "";
 }
@@ -55,8 +67,19 @@ sql::ExpressionPtr correlate(BindState& state, CorrelationFrame& frame, const sq
 }
 
 const PendingSubquery* QueryLevel::find_subquery(ColumnId column) const {
-  const auto found = std::ranges::find(subqueries, column, &PendingSubquery::column);
+  const auto found = std::ranges::find_if(subqueries, [&](const PendingSubquery& pending) {
+    if (pending.kind != LogicalApply::Kind::kLateral) return pending.column == column;
+    return pending.plan && std::ranges::find(pending.plan->columns, column, &LogicalColumn::id) != pending.plan->columns.end();
+  });
   return found == subqueries.end() ? nullptr : &*found;
+}
+
+bool QueryLevel::is_grouping(ColumnId column) const {
+  return std::ranges::find(groupings, column, &PendingGrouping::column) != groupings.end();
+}
+
+bool QueryLevel::is_window_call(ColumnId column) const {
+  return std::ranges::find(window_calls, column, &PendingWindowCall::column) != window_calls.end();
 }
 
 const PendingAggregate* QueryLevel::find_aggregate(ColumnId column) const {

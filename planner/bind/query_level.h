@@ -34,6 +34,12 @@ enum class Clause : std::uint8_t {
   kReturning,
   kCheck,
   kDefault,
+  kWindowPartition,
+  kWindowOrder,
+  kFrameRows,
+  kFrameRange,
+  kFrameGroups,
+  kGenerated,
 };
 /// As messages call it: "ORDER BY", "JOIN/ON".
 std::string_view clause_name(Clause);
@@ -50,6 +56,7 @@ struct Relation {
   bool aliased = false;
   bool is_join = false;
   std::shared_ptr<const sql::TableDef> table;  // null: not a table; else `columns` is parallel to its columns
+  std::shared_ptr<const sql::ViewDef> view;    // null: not a view; else `columns` is parallel to its columns
   std::string system_schema, system_name;      // of a system table
   std::vector<RelationColumn> columns;
 };
@@ -92,6 +99,31 @@ struct PendingAggregate {
   ColumnId column = 0;
   sql::Type type;
   AggregateCall call;
+  std::vector<sql::ExpressionPtr> direct;  // arguments before WITHIN GROUP: they may use grouped columns only
+  std::optional<std::uint32_t> offset;
+};
+
+/// grouping(…): which of its arguments the row's grouping set leaves out. Expressions refer to it as `column`.
+struct PendingGrouping {
+  ColumnId column = 0;
+  std::vector<sql::ExpressionPtr> arguments;
+};
+
+/// A window of the WINDOW clause or of an OVER clause; only `written` is known until all other clauses are bound.
+struct PendingWindow {
+  const parser::ast::WindowDefinition* written = nullptr;
+  std::vector<sql::ExpressionPtr> partition_by;
+  std::vector<SortKey> order_by;
+  WindowFrame frame;
+};
+
+/// A call with OVER whose LogicalWindow has no place yet; expressions refer to it as `column`.
+struct PendingWindowCall {
+  ColumnId column = 0;
+  std::string name;
+  sql::Type type;
+  WindowCall call;         // its frame is that of
+  std::size_t window = 0;  // in QueryLevel::windows
 };
 
 /// One SELECT (or INSERT, UPDATE, DELETE) while it is bound: its names and what its expressions leave to be placed.
@@ -102,18 +134,27 @@ struct QueryLevel {
   Namespace names;
   std::vector<RelationPtr> range_table;  // every relation ever made here, for hints
   bool lateral_active = false;
+  bool reads_recursion = false;  // FROM has the WITH query whose recursive term this is
 
   Clause clause = Clause::kNone;
   bool inside_aggregate = false;
+  bool inside_window = false;  // among the arguments of a call with OVER
   const char* conditional = nullptr;  // "CASE" or "COALESCE": a set-returning function cannot be in it
 
   std::vector<CorrelationFrame*> frames;  // of the subqueries of this level that are being bound, innermost last
   std::vector<PendingSubquery> subqueries;
   std::vector<PendingAggregate> aggregates;
-  std::size_t set_returning_calls = 0;
+  std::vector<PendingGrouping> groupings;
+  std::vector<PendingWindow> windows;
+  std::vector<PendingWindowCall> window_calls;
+  /// Pending subqueries of set-returning calls, one per depth of nesting: the calls of a depth run side by side.
+  std::vector<std::size_t> set_returning;
 
+  /// That gives the column.
   const PendingSubquery* find_subquery(ColumnId) const;
   const PendingAggregate* find_aggregate(ColumnId) const;
+  bool is_grouping(ColumnId) const;
+  bool is_window_call(ColumnId) const;
 };
 
 /// Sets a member for the length of a block.

@@ -11,6 +11,36 @@ namespace redquel::planner {
 namespace ast = parser::ast;
 using sql::SqlError;
 
+sql::Oid FoundTable::oid() const { return table ? table->oid : view ? view->oid : system->oid; }
+
+namespace {
+
+/// What SELECT … FROM a sequence shows. How many values are logged ahead is PostgreSQL's own affair.
+std::shared_ptr<const sql::ViewDef> sequence_row(const sql::SequenceDef& sequence) {
+  sql::ViewDef view;
+  view.oid = sequence.oid;
+  view.name = sequence.name;
+  view.columns = {{"last_value", sql::kInt8, {}}, {"log_cnt", sql::kInt8, {}}, {"is_called", sql::kBool, {}}};
+  view.query = fmt::format(
+      "SELECT COALESCE(s.value, {}::pg_catalog.int8), 0::pg_catalog.int8, s.value IS NOT NULL "
+      "FROM (SELECT pg_catalog.pg_sequence_last_value({}::pg_catalog.regclass) AS value) AS s",
+      sequence.start, sequence.oid);
+  return std::make_shared<const sql::ViewDef>(std::move(view));
+}
+
+/// Some system views show what only Redis knows: they are bound as views.
+FoundTable read_system_table(const sql::SystemTable& table) {
+  if (table.query.empty()) return {.system = &table};
+  sql::ViewDef view;
+  view.oid = table.oid;
+  view.name = table.name;
+  view.query = table.query;
+  for (const sql::SystemTable::SystemColumn& column : table.columns) view.columns.push_back({column.name, column.type, {}});
+  return {.view = std::make_shared<const sql::ViewDef>(std::move(view))};
+}
+
+}  // namespace
+
 FoundTable find_table(const BindState& state, const ast::RelationName& name) {
   const auto offset = state.position(name.offset);
   const std::string qualified = name.schema.empty() ? name.name : name.schema + "." + name.name;
@@ -21,11 +51,15 @@ FoundTable find_table(const BindState& state, const ast::RelationName& name) {
   }
   const std::vector<std::string>& path = state.settings.search_path;
   if (const auto* system = sql::find_system_table(name.schema.empty() ? "pg_catalog" : name.schema, name.name))
-    return {nullptr, system};
-  if (auto table = state.catalog.find_table(name.schema, name.name, path)) return {table};
+    return read_system_table(*system);
+  // The first schema of the path that has one of that name decides.
+  for (const std::string& schema : name.schema.empty() ? path : std::vector<std::string>{name.schema}) {
+    if (auto table = state.catalog.find_table(schema, name.name, {})) return {.table = std::move(table)};
+    if (auto view = state.catalog.find_view(schema, name.name, {})) return {.view = std::move(view)};
+  }
   if (name.schema.empty()) {
     for (const std::string& schema : path) {
-      if (const auto* system = sql::find_system_table(schema, name.name)) return {nullptr, system};
+      if (const auto* system = sql::find_system_table(schema, name.name)) return read_system_table(*system);
     }
   }
   if (state.catalog.find_index(name.schema, name.name, path).second != nullptr) {
@@ -33,19 +67,23 @@ FoundTable find_table(const BindState& state, const ast::RelationName& name) {
         .detail("This operation is not supported for indexes.")
         .at(offset);
   }
-  if (state.catalog.find_sequence(name.schema, name.name, path) != nullptr) {
-    throw sql::not_supported("reading a sequence as a table", offset);
+  if (const sql::SequenceDef* sequence = state.catalog.find_sequence(name.schema, name.name, path)) {
+    return {.view = sequence_row(*sequence)};
   }
   throw SqlError("42P01", fmt::format("relation \"{}\" does not exist", qualified)).at(offset);
 }
 
-std::shared_ptr<const sql::TableDef> find_target_table(const BindState& state, const ast::RelationName& name) {
+FoundTable find_target_relation(const BindState& state, const ast::RelationName& name) {
   FoundTable found = find_table(state, name);
-  if (found.system != nullptr) {
-    throw SqlError("42501", fmt::format("permission denied: \"{}\" is a system catalog", found.system->name))
+  const bool is_system_view = found.view && sql::find_system_table(found.view->oid) != nullptr;
+  if (found.system != nullptr || is_system_view) {
+    throw SqlError("42501", fmt::format("permission denied: \"{}\" is a system catalog", name.name))
         .at(state.position(name.offset));
   }
-  return found.table;
+  if (found.view && state.catalog.sequences.contains(found.view->oid)) {
+    throw SqlError("42809", fmt::format("cannot change sequence \"{}\"", name.name));
+  }
+  return found;
 }
 
 void apply_alias(Relation& relation, const std::optional<ast::Alias>& alias) {

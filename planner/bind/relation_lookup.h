@@ -10,16 +10,19 @@ struct SystemTable;
 
 namespace redquel::planner {
 
-/// What a table's name means: exactly one of the two is set.
+/// What a table's name means: exactly one of the three is set.
 struct FoundTable {
   std::shared_ptr<const sql::TableDef> table;
+  std::shared_ptr<const sql::ViewDef> view;  // also a sequence: a view of its one row
   const sql::SystemTable* system = nullptr;
+
+  sql::Oid oid() const;
 };
 /// pg_catalog is looked through first, then the search path. 42P01 "relation "t" does not exist"; 42809 for an index;
-/// 0A000 for another database and for sequences.
+/// 0A000 for another database.
 FoundTable find_table(const BindState&, const parser::ast::RelationName&);
-/// The same for a table that a statement changes: 42501 for system tables.
-std::shared_ptr<const sql::TableDef> find_target_table(const BindState&, const parser::ast::RelationName&);
+/// The same for a table or view that a statement writes to: 42501 for system tables, 42809 for sequences.
+FoundTable find_target_relation(const BindState&, const parser::ast::RelationName&);
 
 /// The names of a plan's columns as one FROM item offers them; `alias` may rename the relation and its columns.
 /// 42P10 "table "t" has 2 columns available but 3 columns specified".

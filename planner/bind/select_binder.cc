@@ -5,6 +5,7 @@
 #include "planner/bind/query_binder.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/target_list.h"
+#include "planner/bind/window_binder.h"
 #include "sql/error.h"
 
 namespace redquel::planner {
@@ -37,6 +38,7 @@ BoundQuery bind_select(BindState& state, QueryLevel* outer, WithItem* with, cons
                        bool keep_unknowns) {
   // The order of the steps decides which error is reported and which context types a parameter: it is PostgreSQL's.
   QueryLevel level{.outer = outer, .with = with};
+  for (const ast::WindowDefinition& window : select.windows) level.windows.push_back({.written = &window});
   LogicalPtr plan = FromBinder(state, level).bind(select.from);
   level.clause = Clause::kSelectList;
   TargetList targets(state, level, bind_targets(state, level, select.targets));
@@ -52,21 +54,27 @@ BoundQuery bind_select(BindState& state, QueryLevel* outer, WithItem* with, cons
   }
   QueryTail tail;
   bind_order_by(state, targets, tail, select);
-  std::vector<ExpressionPtr> group_keys = bind_group_by(state, targets, select);
+  GroupingClause grouping = bind_group_by(state, targets, select);
   bind_distinct(state, targets, tail, select);
   bind_limit(state, level, tail, select);
-  if (!select.windows.empty()) throw sql::not_supported("WINDOW", state.position(select.windows[0].offset));
+  bind_windows(state, level);
   BoundQuery query;
   settle_unknowns(state, targets, keep_unknowns, query);
+  if (level.reads_recursion && !level.aggregates.empty()) {
+    throw sql::SqlError("42P19", "aggregate functions are not allowed in a recursive query's recursive term")
+        .at(level.aggregates[0].offset);
+  }
 
   plan = place_condition(state, level, std::move(plan), where);
-  const bool grouped = !select.group_by.empty() || select.having || !level.aggregates.empty();
+  const bool grouped = !select.group_by.empty() || select.having || !level.aggregates.empty() || !level.groupings.empty();
   if (grouped) {
-    GroupedInput groups(state, level, std::move(plan), std::move(group_keys));
+    GroupedInput groups(state, level, std::move(plan), std::move(grouping));
     for (Target& target : targets.items()) target.value = groups.rewrite(target.value);
     if (having) having = groups.rewrite(having);
+    rewrite_windows(level, groups);
     plan = place_condition(state, level, groups.place(), having);
   }
+  plan = place_windows(state, level, std::move(plan));
   query.plan = place_tail(state, level, std::move(plan), targets, tail);
   return query;
 }

@@ -23,6 +23,8 @@ void ExpressionBinder::check_subquery_allowed(const Whole& whole) const {
     throw SqlError("0A000", "cannot use subquery in check constraint").at(token(whole));
   if (level_.clause == Clause::kDefault)
     throw SqlError("0A000", "cannot use subquery in DEFAULT expression").at(token(whole));
+  if (level_.clause == Clause::kGenerated)
+    throw SqlError("0A000", "cannot use subquery in column generation expression").at(token(whole));
 }
 
 ExpressionPtr ExpressionBinder::add_subquery(PendingSubquery pending, std::optional<std::uint32_t> offset) {

@@ -110,7 +110,7 @@ LogicalPtr place_tail(BindState& state, const QueryLevel& level, LogicalPtr inpu
   const bool volatile_key = std::ranges::any_of(
       tail.order_by, [&](const QueryTail::Key& key) { return sql::is_volatile(*targets.items()[key.target].value); });
   const bool whole_rows = tail.distinct || !tail.distinct_on.empty();
-  if (whole_rows || volatile_key || level.set_returning_calls > 0)
+  if (whole_rows || volatile_key || !level.set_returning.empty())
     return project_first(state, level, std::move(input), targets, tail);
   return project_last(state, level, std::move(input), targets, tail);
 }

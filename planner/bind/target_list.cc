@@ -4,6 +4,7 @@
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/missing_name.h"
 #include "planner/bind/name_lookup.h"
+#include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 
@@ -14,11 +15,14 @@ using sql::SqlError;
 
 namespace {
 
-void expand_all(QueryLevel& level, std::vector<Target>& targets, std::optional<std::uint32_t> offset) {
+void expand_all(BindState& state, QueryLevel& level, const ast::ColumnRef& star, std::vector<Target>& targets,
+                std::optional<std::uint32_t> offset) {
+  if (state.names != nullptr) state.names->stars[&star].clear();
   bool found = false;
   for (const NamespaceItem& item : level.names) {
     if (!item.by_column) continue;
     found = true;
+    if (state.names != nullptr) state.names->note_star(star, *item.relation);
     for (const RelationColumn& column : item.relation->columns)
       targets.push_back({column.name, with_offset(column.value, offset)});
   }
@@ -30,6 +34,10 @@ void expand_relation(BindState& state, QueryLevel& level, const ast::ColumnRef& 
   const ColumnName name = split_column_name(state, star.names, true, offset);
   const auto found = find_relation(state, level, name.schema, name.relation, offset);
   if (!found) throw_missing_relation(state, level, name.schema, name.relation, offset);
+  if (state.names != nullptr) {
+    state.names->stars[&star].clear();
+    state.names->note_star(star, *found->relation);
+  }
   for (const RelationColumn& column : found->relation->columns) {
     sql::ExpressionPtr value = with_offset(column.value, offset);
     if (found->level != &level) value = correlate(state, *found->level->frames.back(), value);
@@ -46,7 +54,7 @@ std::vector<Target> bind_targets(BindState& state, QueryLevel& level, const std:
     if (column != nullptr && column->star) {
       const auto offset = state.position(item.value->start);
       if (column->names.empty()) {
-        expand_all(level, targets, offset);
+        expand_all(state, level, *column, targets, offset);
       } else {
         expand_relation(state, level, *column, targets, offset);
       }
@@ -54,6 +62,7 @@ std::vector<Target> bind_targets(BindState& state, QueryLevel& level, const std:
     }
     sql::ExpressionPtr value = ExpressionBinder(state, level).bind(*item.value);
     targets.push_back({item.name.empty() ? default_column_name(state, *item.value) : item.name, std::move(value)});
+    if (state.names != nullptr) state.names->targets[&item] = targets.back().name;
   }
   return targets;
 }

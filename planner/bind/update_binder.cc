@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/from_binder.h"
 #include "planner/bind/modification.h"
+#include "planner/bind/part_assignment.h"
 #include "planner/bind/plan_nodes.h"
-#include "planner/bind/relation_lookup.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/with.h"
 #include "planner/rules/rule.h"
@@ -21,23 +22,15 @@ using sql::SqlError;
 
 namespace {
 
-/// The target of UPDATE or DELETE as a scan, its names in the level.
+/// The target of UPDATE or DELETE, its names in the level.
 struct TargetScan {
-  std::shared_ptr<const sql::TableDef> table;
-  LogicalPtr plan;
-  std::shared_ptr<Relation> relation;
+  WriteTarget target;
+  RelationPtr relation;
 };
 
-TargetScan scan_target(BindState& state, QueryLevel& level, const ast::TableRef& target) {
-  TargetScan result{find_target_table(state, target.name), nullptr, nullptr};
-  result.plan =
-      scan_table(state, result.table, target.alias ? target.alias->name : result.table->name, /*hidden_key=*/true);
-  result.relation = std::make_shared<Relation>(Relation{.name = result.table->name, .table = result.table});
-  for (std::size_t i = 0; i < result.table->columns.size(); ++i) {
-    const LogicalColumn& column = result.plan->columns[i];
-    result.relation->columns.push_back({column.name, reference(column)});
-  }
-  apply_alias(*result.relation, target.alias);
+TargetScan scan_target(BindState& state, QueryLevel& level, const ast::TableRef& written, WriteOperation operation) {
+  TargetScan result{bind_write_target(state, written, operation), nullptr};
+  result.relation = target_relation(result.target, written.alias, result.target.row);
   level.range_table.push_back(result.relation);
   // Items of FROM and USING may not look at it sideways.
   level.names.push_back({.relation = result.relation, .lateral_only = true, .lateral_ok = false});
@@ -53,8 +46,8 @@ ExpressionPtr bind_where(BindState& state, QueryLevel& level, const ast::Express
 /// Binds SET: every assignment's value in its column's type.
 class SetBinder {
  public:
-  SetBinder(BindState& state, QueryLevel& level, const sql::TableDef& table)
-      : state_(state), level_(level), table_(table) {}
+  SetBinder(BindState& state, QueryLevel& level, const WriteTarget& target)
+      : state_(state), level_(level), target_(target) {}
 
   std::vector<Assignment> bind(const std::vector<ast::Assignment>& assignments) {
     Scoped clause(level_.clause, Clause::kUpdateSource);
@@ -71,15 +64,16 @@ class SetBinder {
  private:
   void assign(const ast::AssignmentTarget& target, const ast::Expression& value) {
     if (std::holds_alternative<ast::DefaultValue>(value.node)) {
-      const ColumnDef& column = find_target_column(state_, table_, target);
-      if (has_sequence_default(column)) {
-        throw sql::not_supported("SET … = DEFAULT for a sequence's column", state_.position(value.start));
-      }
-      add(column, bind_column_default(state_, table_, column), true);
+      const ColumnDef& column = find_column(target);
+      if (!target.steps.empty()) throw SqlError("0A000", "cannot set an array element to DEFAULT").at(state_.position(target.offset));
+      add(column, bind_column_default(state_, *target_.table, column), true);
     } else {
-      const ExpressionPtr bound = ExpressionBinder(state_, level_).bind(value);
-      add(find_target_column(state_, table_, target), bound, false);
+      add(target, ExpressionBinder(state_, level_).bind(value));
     }
+  }
+
+  const ColumnDef& find_column(const ast::AssignmentTarget& target) const {
+    return find_target_column(state_, target_, target, WriteOperation::kUpdate);
   }
 
   void assign_row(const ast::Assignment& assignment) {
@@ -99,7 +93,25 @@ class SetBinder {
     const std::vector<ExpressionPtr> values =
         ExpressionBinder(state_, level_).bind_row_subquery(*link, count, mismatch, mismatch, offset);
     for (std::size_t i = 0; i < count; ++i)
-      add(find_target_column(state_, table_, assignment.targets[i]), values[i], false);
+      add(assignment.targets[i], values[i]);
+  }
+
+  void add(const ast::AssignmentTarget& target, const ExpressionPtr& value) {
+    const ColumnDef& column = find_column(target);
+    if (target.steps.empty()) return add(column, value, false);
+    // Parts of one column are assigned one after the other.
+    const auto given = std::ranges::find(result_, column.number, &Assignment::number);
+    const bool again = given != result_.end() && parts_.contains(column.number);
+    const ExpressionPtr current = again ? given->value : reference(target_.row[target_.table->position(column.number)]);
+    ExpressionBinder binder(state_, level_);
+    const ExpressionPtr whole =
+        PartAssignment(state_, binder, column.name, state_.position(target.offset)).assign(current, target.steps, value);
+    if (again) {
+      given->value = whole;
+    } else {
+      add(column, whole, false);
+      parts_.insert(column.number);
+    }
   }
 
   void add(const ColumnDef& column, const ExpressionPtr& value, bool is_default) {
@@ -111,32 +123,42 @@ class SetBinder {
       throw SqlError("428C9", fmt::format("column \"{}\" can only be updated to DEFAULT", column.name))
           .detail(fmt::format("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name));
     }
+    if (!column.generated_sql.empty()) {
+      if (is_default) return;  // computed anyway
+      throw SqlError("428C9", fmt::format("column \"{}\" can only be updated to DEFAULT", column.name))
+          .detail(fmt::format("Column \"{}\" is a generated column.", column.name));
+    }
     result_.push_back({column.number, converted});
   }
 
   BindState& state_;
   QueryLevel& level_;
-  const sql::TableDef& table_;
+  const WriteTarget& target_;
+  std::set<std::int16_t> parts_;  // columns of which only parts are assigned
   std::vector<Assignment> result_;
 };
 
 }  // namespace
 
+std::vector<Assignment> bind_assignments(BindState& state, QueryLevel& level, const WriteTarget& target,
+                                         const std::vector<ast::Assignment>& assignments) {
+  return SetBinder(state, level, target).bind(assignments);
+}
+
 LogicalPtr bind_update(BindState& state, const ast::Update& update) {
   const WithScope with(state, nullptr, nullptr, update.with);
   QueryLevel level{.with = with.innermost()};
-  const TargetScan target = scan_target(state, level, update.relation);
+  const auto [target, relation] = scan_target(state, level, update.relation, WriteOperation::kUpdate);
   LogicalUpdate result{.table = target.table, .source = FromBinder(state, level).bind_beside(target.plan, update.from)};
   const ExpressionPtr where = bind_where(state, level, update.where);
   result.new_row = make_row_columns(state, *target.table);
 
   // RETURNING sees the new row where SET sees the old one.
   QueryLevel returning_level{.with = with.innermost(), .range_table = level.range_table};
-  auto new_relation = std::make_shared<Relation>(*target.relation);
-  for (std::size_t i = 0; i < result.new_row.size(); ++i) new_relation->columns[i].value = reference(result.new_row[i]);
+  const RelationPtr new_relation = target_relation(target, update.relation.alias, result.new_row);
   for (const NamespaceItem& item : level.names) {
     NamespaceItem copy = item;
-    if (item.relation == target.relation) copy.relation = new_relation;
+    if (item.relation == relation) copy.relation = new_relation;
     returning_level.names.push_back(std::move(copy));
   }
   result.source = place_condition(state, level, result.source, where);
@@ -144,12 +166,15 @@ LogicalPtr bind_update(BindState& state, const ast::Update& update) {
   input.insert(input.end(), result.new_row.begin(), result.new_row.end());
   Returning returning = bind_returning(state, returning_level, update.returning, input);
 
-  result.assignments = SetBinder(state, level, *target.table).bind(update.assignments);
+  result.assignments = bind_assignments(state, level, target, update.assignments);
   std::vector<ExpressionPtr> values;
   for (const Assignment& assignment : result.assignments) values.push_back(assignment.value);
   result.source = place_subqueries(state, level, result.source, values);
-  result.old_row = target.plan->columns;
+  result.source = with.place(result.source);
+  result.old_row = target.row;
+  result.generated = bind_generated(state, *target.table, result.new_row);
   result.checks = bind_checks(state, *target.table, result.new_row);
+  append_view_checks(target, result.new_row, result.checks);
   result.returning = std::move(returning.values);
   return make_logical(std::move(result), std::move(returning.columns));
 }
@@ -157,12 +182,12 @@ LogicalPtr bind_update(BindState& state, const ast::Update& update) {
 LogicalPtr bind_delete(BindState& state, const ast::Delete& removal) {
   const WithScope with(state, nullptr, nullptr, removal.with);
   QueryLevel level{.with = with.innermost()};
-  const TargetScan target = scan_target(state, level, removal.relation);
+  const auto [target, relation] = scan_target(state, level, removal.relation, WriteOperation::kDelete);
   LogicalDelete result{.table = target.table,
                        .source = FromBinder(state, level).bind_beside(target.plan, removal.using_items)};
   const ExpressionPtr where = bind_where(state, level, removal.where);
-  result.source = place_condition(state, level, result.source, where);
-  result.old_row = target.plan->columns;
+  result.source = with.place(place_condition(state, level, result.source, where));
+  result.old_row = target.row;
   Returning returning = bind_returning(state, level, removal.returning, result.source->columns);
   result.returning = std::move(returning.values);
   return make_logical(std::move(result), std::move(returning.columns));

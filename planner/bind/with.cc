@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "planner/bind/plan_nodes.h"
+#include "planner/bind/recursive_with.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
+#include "sql/stack_depth.h"
 
 namespace redquel::planner {
 
@@ -15,90 +18,151 @@ using sql::SqlError;
 
 namespace {
 
-BoundQuery bind_definition(BindState& state, const WithItem& item) {
+void check_names(const BindState& state, const ast::WithClause& clause) {
+  for (std::size_t i = 0; i < clause.expressions.size(); ++i) {
+    const ast::CommonTableExpression& definition = clause.expressions[i];
+    for (std::size_t j = 0; j < i; ++j) {
+      if (clause.expressions[j].name == definition.name) {
+        throw SqlError("42712", fmt::format("WITH query name \"{}\" specified more than once", definition.name))
+            .at(state.position(definition.offset));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void name_with_columns(const BindState& state, WithItem& item, std::vector<LogicalColumn> columns) {
   const ast::CommonTableExpression& definition = *item.definition;
-  const auto* select = std::get_if<ast::Select>(&definition.statement->node);
-  if (select == nullptr) throw sql::not_supported("data-modifying WITH", state.position(definition.offset));
-  BoundQuery query = bind_query(state, item.outer_level, item.outer, *select);
-  std::vector<LogicalColumn> columns = query.plan->columns;
   if (definition.columns.size() > columns.size()) {
     throw SqlError("42P10", fmt::format("WITH query \"{}\" has {} columns available but {} columns specified",
                                         item.name, columns.size(), definition.columns.size()))
         .at(state.position(definition.offset));
   }
   for (std::size_t i = 0; i < definition.columns.size(); ++i) columns[i].name = definition.columns[i];
-  query.plan = make_logical(query.plan->node, std::move(columns));
-  return query;
+  item.columns = std::move(columns);
 }
-
-}  // namespace
 
 WithScope::WithScope(BindState& state, QueryLevel* outer_level, WithItem* with,
                      const std::optional<ast::WithClause>& clause)
-    : innermost_(with) {
+    : state_(state), outer_level_(outer_level), innermost_(with) {
   if (!clause) return;
-  for (std::size_t i = 0; i < clause->expressions.size(); ++i) {
-    const ast::CommonTableExpression& definition = clause->expressions[i];
-    for (std::size_t j = 0; j < i; ++j) {
-      if (clause->expressions[j].name == definition.name) {
-        throw SqlError("42712", fmt::format("WITH query name \"{}\" specified more than once", definition.name))
-            .at(state.position(definition.offset));
-      }
-    }
+  check_names(state, *clause);
+  if (clause->recursive) {
+    const RecursiveOrder order = order_recursive(state, *clause);
+    for (const std::size_t index : order.order) add(clause->expressions[index], order.recursive[index]);
+    return;
   }
   for (std::size_t i = 0; i < clause->expressions.size(); ++i) {
-    const ast::CommonTableExpression& definition = clause->expressions[i];
-    if (definition.search) throw sql::not_supported("SEARCH", state.position(definition.search->offset));
-    if (definition.cycle) throw sql::not_supported("CYCLE", state.position(definition.cycle->offset));
-    items_.push_back({.outer = innermost_, .later = &*clause, .later_from = i});
-    items_.push_back(
-        {.outer = &items_.back(), .name = definition.name, .definition = &definition, .outer_level = outer_level});
-    WithItem& item = items_.back();
-    item.bound = bind_definition(state, item);
-    item.outer = innermost_;  // what comes after it does not see the stand-in
-    innermost_ = &item;
+    // Inside the definition: a stand-in for what is not defined yet.
+    WithItem stand_in{.outer = innermost_, .later = &*clause, .later_from = i};
+    WithItem* before = std::exchange(innermost_, &stand_in);
+    add(clause->expressions[i], false);
+    items_.back().outer = before;
   }
+}
+
+void WithScope::add(const ast::CommonTableExpression& definition, bool recursive) {
+  const auto offset = state_.position(definition.offset);
+  if (definition.search) throw sql::not_supported("SEARCH", state_.position(definition.search->offset));
+  if (definition.cycle) throw sql::not_supported("CYCLE", state_.position(definition.cycle->offset));
+  const auto* select = std::get_if<ast::Select>(&definition.statement->node);
+  if (select == nullptr) throw sql::not_supported("data-modifying WITH", offset);
+  items_.push_back({.outer = innermost_, .name = definition.name, .definition = &definition, .recursive = recursive});
+  WithItem& item = items_.back();
+  item.number = state_.new_column();
+  if (recursive) {
+    bind_recursive(state_, outer_level_, item, *select);
+  } else {
+    item.plan = bind_query(state_, outer_level_, innermost_, *select).plan;
+    name_with_columns(state_, item, item.plan->columns);
+  }
+  innermost_ = &item;
 }
 
 namespace {
 
-bool defines_later(const WithItem& item, std::string_view name) {
-  if (item.later == nullptr) return false;
-  const auto& expressions = item.later->expressions;
-  return std::any_of(expressions.begin() + static_cast<std::ptrdiff_t>(item.later_from), expressions.end(),
-                     [&](const ast::CommonTableExpression& later) { return later.name == name; });
+/// Adds how often each number is scanned.
+void count_scans(const Logical& node, std::map<std::uint32_t, std::size_t>& counts) {
+  sql::check_stack_depth();
+  if (const auto* scan = std::get_if<LogicalSharedScan>(&node.node)) ++counts[scan->number];
+  for (const LogicalPtr& input : inputs_of(node)) count_scans(*input, counts);
+}
+
+/// `plan` with the scans of those numbers replaced by the sources themselves, in which the same is done.
+LogicalPtr inlined(const LogicalPtr& plan, const std::map<std::uint32_t, LogicalPtr>& sources) {
+  sql::check_stack_depth();
+  if (const auto* scan = std::get_if<LogicalSharedScan>(&plan->node)) {
+    const auto found = sources.find(scan->number);
+    if (found == sources.end()) return plan;
+    const LogicalPtr source = inlined(found->second, sources);
+    LogicalProject project{source, {}};
+    for (const std::size_t position : scan->positions) project.expressions.push_back(reference(source->columns[position]));
+    return make_logical(std::move(project), plan->columns);
+  }
+  std::vector<LogicalPtr> inputs = inputs_of(*plan);
+  bool changed = false;
+  for (LogicalPtr& input : inputs) {
+    const LogicalPtr replaced = inlined(input, sources);
+    changed = changed || replaced != input;
+    input = replaced;
+  }
+  return changed ? with_inputs(*plan, inputs) : plan;
 }
 
 }  // namespace
 
-WithItem* find_with(WithItem* innermost, std::string_view name, std::optional<std::uint32_t> offset) {
+LogicalPtr WithScope::place(LogicalPtr plan) const {
+  std::map<std::uint32_t, std::size_t> references;
+  count_scans(*plan, references);
+  std::map<std::uint32_t, LogicalPtr> used_once;
+  std::vector<const WithItem*> shared;  // later ones read earlier ones
+  for (auto item = items_.rbegin(); item != items_.rend(); ++item) {
+    const std::size_t count = references[item->number];
+    if (count == 0) continue;
+    count_scans(*item->plan, references);
+    const bool stays = item->definition->materialization == ast::Materialization::kAlways || item->recursive ||
+                       count > 1 || has_volatile(*item->plan);
+    if (stays) {
+      shared.push_back(&*item);
+    } else {
+      used_once[item->number] = item->plan;
+    }
+  }
+  plan = inlined(plan, used_once);
+  for (const WithItem* item : shared) {
+    std::vector<LogicalColumn> columns = plan->columns;
+    plan = make_logical(LogicalShare{std::move(plan), inlined(item->plan, used_once), item->number, item->name}, std::move(columns));
+  }
+  return plan;
+}
+
+WithItem* find_with(WithItem* innermost, std::string_view name) {
   for (WithItem* item = innermost; item != nullptr; item = item->outer) {
     if (item->definition != nullptr && item->name == name) return item;
-    if (item->later != nullptr && item->later->recursive && defines_later(*item, name)) {
-      throw sql::not_supported("WITH RECURSIVE", offset);
-    }
   }
   return nullptr;
 }
 
 bool is_future_with(const WithItem* innermost, std::string_view name) {
   for (const WithItem* item = innermost; item != nullptr; item = item->outer) {
-    if (defines_later(*item, name)) return true;
+    if (item->later == nullptr) continue;
+    const auto& expressions = item->later->expressions;
+    const bool defined = std::any_of(expressions.begin() + static_cast<std::ptrdiff_t>(item->later_from), expressions.end(),
+                                     [&](const ast::CommonTableExpression& later) { return later.name == name; });
+    if (defined) return true;
   }
   return false;
 }
 
-BoundQuery reference_with(BindState& state, WithItem& item, std::optional<std::uint32_t> offset) {
-  if (++item.references == 1) {
-    BoundQuery query = *std::move(item.bound);
-    item.bound.reset();
-    return query;
+LogicalPtr reference_with(BindState& state, const WithItem& item) {
+  LogicalSharedScan scan{item.working_number.value_or(item.number), item.name, {}};
+  std::vector<LogicalColumn> columns = item.columns;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    columns[i].id = state.new_column();
+    scan.positions.push_back(i);
   }
-  BoundQuery query = bind_definition(state, item);
-  if (has_volatile(*query.plan)) {
-    throw sql::not_supported("WITH query with volatile functions that is used more than once", offset);
-  }
-  return query;
+  return make_logical(std::move(scan), std::move(columns));
 }
 
 }  // namespace redquel::planner

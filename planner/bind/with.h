@@ -13,33 +13,42 @@ struct WithItem {
   WithItem* outer = nullptr;  // visible inside its definition
   std::string name;
   const parser::ast::CommonTableExpression* definition = nullptr;
-  QueryLevel* outer_level = nullptr;  // whose columns its definition may use
-  /// Inside a definition: the queries of the clause from `later_from` on, which are not defined yet. Only WITH RECURSIVE could
-  /// mean them, which is not built.
+  std::uint32_t number = 0;            // of its LogicalShare
+  LogicalPtr plan;                     // null while it is being bound
+  std::vector<LogicalColumn> columns;  // named as the WITH clause says; of a recursive query known from its first term on
+  bool recursive = false;
+  /// Of the rows of the round before, while the recursive term is bound.
+  std::optional<std::uint32_t> working_number;
+  /// Inside a definition of a clause without RECURSIVE: the queries from `later_from` on, which are not defined yet.
   const parser::ast::WithClause* later = nullptr;
   std::size_t later_from = 0;
-  std::optional<BoundQuery> bound;    // until the first reference takes it
-  std::size_t references = 0;
 };
 
-/// The WITH queries of one statement or query; lives while it is bound. All are bound at once, also those that nobody
-/// uses: their errors count. Each reference gets a plan of its own (WITH queries are inlined).
+/// The WITH queries of one statement or query; lives while it is bound. All are bound at once, also those that nobody uses: their
+/// errors count.
 class WithScope {
  public:
-  /// 42712 for two of one name, 0A000 for data-modifying ones.
+  /// 42712 for two of one name, 0A000 for data-modifying ones; 42P19 where a recursion is not one that SQL allows.
   WithScope(BindState&, QueryLevel* outer_level, WithItem* with, const std::optional<parser::ast::WithClause>&);
   WithItem* innermost() const { return innermost_; }
+  /// The plan of what may use the queries, with a LogicalShare above it for each that is used; a query that is used once stands in its
+  /// place (unless MATERIALIZED, recursive or volatile).
+  LogicalPtr place(LogicalPtr plan) const;
 
  private:
-  std::deque<WithItem> items_;
+  void add(const parser::ast::CommonTableExpression&, bool recursive);
+
+  BindState& state_;
+  QueryLevel* outer_level_;
+  std::deque<WithItem> items_;  // in the order in which they are bound
   WithItem* innermost_;
 };
 
-/// nullptr: no such WITH query. 0A000 for WITH RECURSIVE.
-WithItem* find_with(WithItem* innermost, std::string_view name, std::optional<std::uint32_t> offset);
+/// nullptr: no such WITH query.
+WithItem* find_with(WithItem* innermost, std::string_view name);
 /// Is a query of that name defined later?
 bool is_future_with(const WithItem* innermost, std::string_view name);
-/// The query's plan with new columns, named as the WITH clause says. 0A000 for the second use of a volatile query.
-BoundQuery reference_with(BindState&, WithItem&, std::optional<std::uint32_t> offset);
+/// A scan of the query's rows with new columns.
+LogicalPtr reference_with(BindState&, const WithItem&);
 
 }  // namespace redquel::planner

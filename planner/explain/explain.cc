@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "sql/functions/function.h"
+#include "sql/functions/window_function.h"
 
 namespace redquel::planner {
 
@@ -106,7 +107,12 @@ struct Describe {
   }
   void operator()(const PhysicalFunctionScan& n) {
     text.title = "Function Scan";
-    text.suffix = fmt::format(" on {}({})", n.function->name, print_list(n.arguments));
+    std::vector<std::string> calls;
+    for (const TableFunctionCall& call : n.calls) {
+      calls.push_back(call.function ? fmt::format("{}({})", call.function->name, print_list(call.arguments))
+                                    : sql::to_string(*call.arguments[0]));
+    }
+    text.suffix = " on " + join_words(calls);
   }
   void operator()(const PhysicalSystemScan& n) { text = {"System Table Scan", fmt::format(" on {}.{}", n.schema, n.name), {}}; }
   void operator()(const PhysicalFilter& n) {
@@ -156,6 +162,18 @@ struct Describe {
     }
     if (!calls.empty()) property("Aggregates", join_words(calls));
   }
+  void operator()(const PhysicalWindow& n) {
+    text.title = "Window";
+    if (!n.partition_by.empty()) property("Partition By", print_list(n.partition_by));
+    if (!n.order_by.empty()) property("Order By", print_keys(n.order_by, n.order_by.size()));
+    std::vector<std::string> calls;
+    for (const WindowCall& call : n.functions) {
+      const std::string_view name = call.function ? call.function->name : call.aggregate->name;
+      const bool star = !call.function && call.arguments.empty();
+      calls.push_back(fmt::format("{}({})", name, star ? "*" : print_list(call.arguments)));
+    }
+    property("Functions", join_words(calls));
+  }
   void operator()(const PhysicalSort& n) {
     text.title = n.presorted > 0 ? "Incremental Sort" : n.goal ? "Top-N Sort" : "Sort";
     property("Sort Key", print_keys(n.keys, n.keys.size()));
@@ -174,6 +192,9 @@ struct Describe {
     static constexpr std::string_view kNames[] = {"Union", "Intersect", "Except"};
     text.title = fmt::format("{}{}", kNames[static_cast<std::size_t>(n.kind)], n.all ? " All" : "");
   }
+  void operator()(const PhysicalShare& n) { text = {"With", " " + n.name, {}}; }
+  void operator()(const PhysicalSharedScan& n) { text = {"CTE Scan", " on " + n.name, {}}; }
+  void operator()(const PhysicalRecursiveUnion& n) { text.title = n.all ? "Recursive Union All" : "Recursive Union"; }
   void operator()(const PhysicalInsert& n) { text = {"Insert", on_table(*n.table, ""), {}}; }
   void operator()(const PhysicalUpdate& n) { text = {"Update", on_table(*n.table, ""), {}}; }
   void operator()(const PhysicalDelete& n) { text = {"Delete", on_table(*n.table, ""), {}}; }

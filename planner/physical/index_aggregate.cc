@@ -186,7 +186,7 @@ std::int16_t argument_column(const ScanPattern& pattern, const std::vector<Logic
 
 std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node, const LogicalAggregate& aggregate) {
   auto pattern = match_scan(aggregate.input);
-  if (!pattern || aggregate.calls.empty()) return {};
+  if (!pattern || aggregate.calls.empty() || changed_tables_.contains(pattern->scan->table->oid)) return {};
   const sql::TableDef& table = *pattern->scan->table;
   const auto& input_columns = aggregate.input->columns;
   for (const AggregateCall& call : aggregate.calls) {
@@ -252,6 +252,7 @@ std::optional<Planned> PhysicalPlanner::plan_index_distinct(const Logical& node,
   if (!distinct.on.empty() || node.columns.size() != 1) return {};
   auto pattern = match_scan(distinct.input);
   if (!pattern || !pattern->conditions.empty() || pattern->outputs.size() != 1) return {};
+  if (changed_tables_.contains(pattern->scan->table->oid)) return {};
   const sql::TableDef& table = *pattern->scan->table;
   const auto* column = plain_column(pattern->outputs[0]);
   std::int16_t number = column ? number_of(*pattern->scan, *pattern->columns)(column->column).value_or(0) : std::int16_t{0};

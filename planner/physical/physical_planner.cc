@@ -98,7 +98,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalScan& scan,
 }
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalFunctionScan& scan, const Wish&) {
-  PhysicalFunctionScan function{scan.function, scan.arguments, scan.with_ordinality};
+  PhysicalFunctionScan function{scan.calls, scan.with_ordinality};
   return {make_physical(std::move(function), physical_columns(node.columns)), column_ids(node.columns)};
 }
 
@@ -189,15 +189,49 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& 
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }
 
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalWindow& window, const Wish& wish) {
+  Planned input = plan(window.input, Wish{wish.order, {}});
+  PhysicalWindow physical{input.plan, {}, window.order_by, window.functions};
+  for (const ExpressionPtr& key : window.partition_by) physical.partition_by.push_back(resolve(key, input.ids));
+  for (SortKey& key : physical.order_by) key.expression = resolve(key.expression, input.ids);
+  auto columns = input.plan->columns;
+  const std::size_t first = node.columns.size() - window.functions.size();
+  for (std::size_t i = 0; i < window.functions.size(); ++i) {
+    visit_expressions(physical.functions[i], [&](ExpressionPtr& e) { e = resolve(e, input.ids); });
+    const LogicalColumn& column = node.columns[first + i];
+    columns.push_back({column.name, column.type, 0, 0});
+    input.ids.push_back(column.id);
+  }
+  input.plan = make_physical(std::move(physical), std::move(columns));
+  return input;
+}
+
+namespace {
+
+/// So many leading keys of the wish are keys of the order that there is.
+std::size_t granted(const std::vector<SortKey>& wanted, const std::vector<SortKey>& given) {
+  std::size_t count = 0;
+  while (count < wanted.size() && count < given.size() && sql::equal(*wanted[count].expression, *given[count].expression) &&
+         wanted[count].descending == given[count].descending && wanted[count].nulls_first == given[count].nulls_first) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalSort& sort, const Wish& wish) {
   Planned input = plan(sort.input, Wish{sort.keys, wish.goal});
-  if (input.ordered == sort.keys.size() && !input.ordered_by_form) return input;
+  if (input.ordered == sort.keys.size() && !input.ordered_by_form) {
+    input.ordered = granted(wish.order, sort.keys);
+    return input;
+  }
   PhysicalSort physical{input.plan, sort.keys, input.ordered, input.ordered_by_form, wish.goal};
   physical.goal.exact = false;
   for (SortKey& key : physical.keys) key.expression = resolve(key.expression, input.ids);
   auto columns = input.plan->columns;
   input.plan = make_physical(std::move(physical), std::move(columns));
-  input.ordered = sort.keys.size();
+  input.ordered = granted(wish.order, sort.keys);
   input.ordered_by_form = false;
   input.limited = false;
   return input;
@@ -238,6 +272,26 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalSetOperatio
   Planned right = arrange(plan(operation.right), operation.right->columns);
   PhysicalSetOperation physical{operation.kind, operation.all, left.plan, right.plan};
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
+}
+
+Planned PhysicalPlanner::plan_node(const Logical&, const LogicalShare& share, const Wish& wish) {
+  Planned input = plan(share.input, wish);
+  const PhysicalPlan source = arrange(plan(share.source), share.source->columns).plan;
+  auto columns = input.plan->columns;
+  input.plan = make_physical(PhysicalShare{input.plan, source, share.number, share.name}, std::move(columns));
+  return input;
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalSharedScan& scan, const Wish&) {
+  return {make_physical(PhysicalSharedScan{scan.number, scan.name, scan.positions}, physical_columns(node.columns)),
+          column_ids(node.columns)};
+}
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalRecursiveUnion& recursion, const Wish&) {
+  const PhysicalPlan left = arrange(plan(recursion.left), recursion.left->columns).plan;
+  const PhysicalPlan right = arrange(plan(recursion.right), recursion.right->columns).plan;
+  return {make_physical(PhysicalRecursiveUnion{left, right, recursion.number, recursion.all}, physical_columns(node.columns)),
+          column_ids(node.columns)};
 }
 
 }  // namespace redquel::planner

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "planner/access/index_condition.h"
@@ -26,7 +27,9 @@ struct Planned {
 /// Chooses for each logical node how it runs; for a table, which keys of Redis are asked.
 class PhysicalPlanner {
  public:
-  explicit PhysicalPlanner(const sql::SessionSettings& settings) : settings_(settings) {}
+  /// `changed_tables`: see `plan`.
+  PhysicalPlanner(const sql::SessionSettings& settings, const std::set<sql::Oid>& changed_tables)
+      : settings_(settings), changed_tables_(changed_tables) {}
 
   /// The plan of a whole statement: columns exactly those of the logical plan.
   PhysicalPlan plan_statement(const LogicalPtr& plan);
@@ -42,10 +45,14 @@ class PhysicalPlanner {
   Planned plan_node(const Logical&, const LogicalJoin&, const Wish&);
   Planned plan_node(const Logical&, const LogicalApply&, const Wish&);
   Planned plan_node(const Logical&, const LogicalAggregate&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalWindow&, const Wish&);
   Planned plan_node(const Logical&, const LogicalSort&, const Wish&);
   Planned plan_node(const Logical&, const LogicalLimit&, const Wish&);
   Planned plan_node(const Logical&, const LogicalDistinct&, const Wish&);
   Planned plan_node(const Logical&, const LogicalSetOperation&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalShare&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalSharedScan&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalRecursiveUnion&, const Wish&);
   Planned plan_node(const Logical&, const LogicalInsert&, const Wish&);
   Planned plan_node(const Logical&, const LogicalUpdate&, const Wish&);
   Planned plan_node(const Logical&, const LogicalDelete&, const Wish&);
@@ -60,6 +67,7 @@ class PhysicalPlanner {
   std::optional<Planned> plan_index_distinct(const Logical&, const LogicalDistinct&);
 
   const sql::SessionSettings& settings_;
+  const std::set<sql::Oid>& changed_tables_;
   bool index_answers_ = true;  // false while a fallback is planned
 };
 

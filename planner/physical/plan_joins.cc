@@ -72,10 +72,14 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const LookupJoin& n) const { return estimated_rows(*n.outer) * (n.by == LookupJoin::By::kSet ? 10 : 1); }
     double operator()(const PhysicalApply& n) const { return estimated_rows(*n.input); }
     double operator()(const PhysicalAggregate& n) const { return n.scalar ? 1 : estimated_rows(*n.input) / 10; }
+    double operator()(const PhysicalWindow& n) const { return estimated_rows(*n.input); }
     double operator()(const PhysicalSort& n) const { return limited(n.goal, estimated_rows(*n.input)); }
     double operator()(const PhysicalLimit& n) const { return limited({n.limit, n.offset}, estimated_rows(*n.input)); }
     double operator()(const PhysicalDistinct& n) const { return estimated_rows(*n.input); }
     double operator()(const PhysicalSetOperation& n) const { return estimated_rows(*n.left) + estimated_rows(*n.right); }
+    double operator()(const PhysicalShare& n) const { return estimated_rows(*n.input); }
+    double operator()(const PhysicalSharedScan&) const { return 1000; }
+    double operator()(const PhysicalRecursiveUnion& n) const { return 10 * estimated_rows(*n.left); }
     double operator()(const PhysicalInsert& n) const { return estimated_rows(*n.source); }
     double operator()(const PhysicalUpdate& n) const { return estimated_rows(*n.source); }
     double operator()(const PhysicalDelete& n) const { return estimated_rows(*n.source); }
@@ -153,7 +157,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   const auto* filter = std::get_if<LogicalFilter>(&inner->node);
   const LogicalPtr& inner_scan = filter ? filter->input : inner;
   const auto* scan = std::get_if<LogicalScan>(&inner_scan->node);
-  if (!scan) return {};
+  if (!scan || changed_tables_.contains(scan->table->oid)) return {};
 
   auto outer_ids = ids_of(*outer), inner_ids = ids_of(*inner);
   ColumnNumber number = number_of(*scan, inner_scan->columns);

@@ -12,6 +12,10 @@ void resolve_all(std::vector<ExpressionPtr>& expressions, const std::vector<Colu
   for (ExpressionPtr& expression : expressions) expression = resolve(expression, ids);
 }
 
+void resolve_all(std::vector<Assignment>& assignments, const std::vector<ColumnId>& ids) {
+  for (Assignment& assignment : assignments) assignment.value = resolve(assignment.value, ids);
+}
+
 void resolve_all(std::vector<BoundCheck>& checks, const std::vector<ColumnId>& ids) {
   for (BoundCheck& check : checks) check.condition = resolve(check.condition, ids);
 }
@@ -26,10 +30,17 @@ std::vector<std::size_t> positions_of(const std::vector<LogicalColumn>& columns,
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalInsert& insert, const Wish&) {
   Planned source = plan(insert.source);
-  PhysicalInsert physical{insert.table,     source.plan, insert.columns, insert.checks, insert.returning, !node.columns.empty(),
-                          insert.on_conflict, insert.conflict_columns};
+  PhysicalInsert physical{insert.table,     source.plan, insert.columns, insert.generated, insert.checks, insert.returning, !node.columns.empty(),
+                          insert.on_conflict, insert.conflict_columns, {}};
   for (InsertColumn& column : physical.columns) column.value = resolve(column.value, source.ids);
+  if (insert.conflict_update) {
+    ConflictUpdate<std::size_t> update{positions_of(insert.conflict_update->old_row, source.ids), insert.conflict_update->assignments,
+                                       resolve(insert.conflict_update->condition, source.ids)};
+    resolve_all(update.assignments, source.ids);
+    physical.conflict_update = std::move(update);
+  }
   auto new_row = column_ids(insert.new_row);
+  resolve_all(physical.generated, new_row);
   resolve_all(physical.checks, new_row);
   resolve_all(physical.returning, new_row);
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
@@ -38,10 +49,11 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalInsert& ins
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalUpdate& update, const Wish&) {
   Planned source = plan(update.source);
   PhysicalUpdate physical{update.table,  source.plan,      positions_of(update.old_row, source.ids), update.assignments,
-                          update.checks, update.returning, !node.columns.empty()};
-  for (Assignment& assignment : physical.assignments) assignment.value = resolve(assignment.value, source.ids);
+                          update.generated, update.checks, update.returning, !node.columns.empty()};
+  resolve_all(physical.assignments, source.ids);
   auto ids = column_ids(update.new_row);
   ids.insert(ids.end(), source.ids.begin(), source.ids.end());
+  resolve_all(physical.generated, ids);
   resolve_all(physical.checks, ids);
   resolve_all(physical.returning, ids);
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};

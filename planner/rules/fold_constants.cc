@@ -15,7 +15,12 @@ class ExpressionChanger {
   void operator()(LogicalScan&) const {}
   void operator()(LogicalSystemScan&) const {}
   void operator()(LogicalSetOperation&) const {}
-  void operator()(LogicalFunctionScan& n) const { all(n.arguments); }
+  void operator()(LogicalShare&) const {}
+  void operator()(LogicalSharedScan&) const {}
+  void operator()(LogicalRecursiveUnion&) const {}
+  void operator()(LogicalFunctionScan& n) const {
+    for (TableFunctionCall& call : n.calls) all(call.arguments);
+  }
   void operator()(LogicalValues& n) const {
     for (auto& row : n.rows) all(row);
   }
@@ -31,6 +36,10 @@ class ExpressionChanger {
       for (auto& order : call.order_by) one(order.expression);
     }
   }
+  void operator()(LogicalWindow& n) const {
+    // Keys stay columns.
+    for (WindowCall& call : n.functions) visit_expressions(call, [this](ExpressionPtr& e) { one(e); });
+  }
   void operator()(LogicalSort& n) const {
     for (SortKey& key : n.keys) one(key.expression);
   }
@@ -41,6 +50,10 @@ class ExpressionChanger {
   void operator()(LogicalDistinct& n) const { all(n.on); }
   void operator()(LogicalInsert& n) const {
     for (InsertColumn& column : n.columns) one(column.value);
+    if (n.conflict_update) {
+      for (Assignment& assignment : n.conflict_update->assignments) one(assignment.value);
+      one(n.conflict_update->condition);
+    }
     row(n);
   }
   void operator()(LogicalUpdate& n) const {
@@ -58,6 +71,7 @@ class ExpressionChanger {
   }
   template <class Write>
   void row(Write& n) const {
+    for (Assignment& assignment : n.generated) one(assignment.value);
     for (BoundCheck& check : n.checks) one(check.condition);
     all(n.returning);
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "planner/rules/rule.h"
 
@@ -75,6 +76,8 @@ LogicalPtr prune_join(const Logical& node, LogicalJoin join, Ids needed) {
 }
 
 LogicalPtr prune_apply(const Logical& node, LogicalApply apply, Ids needed) {
+  // A subquery whose answer nobody reads is not asked.
+  if (apply.kind != LogicalApply::Kind::kLateral && !needed.contains(node.columns.back().id)) return prune(apply.input, needed);
   auto columns = kept(node.columns, needed);
   need(needed, apply.comparison);
   for (const auto& correlation : apply.correlations) needed.insert(correlation.column);
@@ -83,6 +86,73 @@ LogicalPtr prune_apply(const Logical& node, LogicalApply apply, Ids needed) {
   Ids inner = apply.kind == LogicalApply::Kind::kExists ? Ids{} : ids_of(*apply.subquery);
   apply.subquery = prune(apply.subquery, inner);
   return make_logical(std::move(apply), std::move(columns));
+}
+
+LogicalPtr prune_shared_scan(const Logical& node, LogicalSharedScan scan, const Ids& needed) {
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < node.columns.size(); ++i) {
+    if (needed.contains(node.columns[i].id)) positions.push_back(scan.positions[i]);
+  }
+  scan.positions = std::move(positions);
+  return make_logical(std::move(scan), kept(node.columns, needed));
+}
+
+void note_positions(const Logical& node, std::uint32_t number, std::set<std::size_t>& positions) {
+  const auto* scan = std::get_if<LogicalSharedScan>(&node.node);
+  if (scan && scan->number == number) positions.insert(scan->positions.begin(), scan->positions.end());
+  for (const LogicalPtr& input : inputs_of(node)) note_positions(*input, number, positions);
+}
+
+LogicalPtr with_positions(const LogicalPtr& node, std::uint32_t number, const std::map<std::size_t, std::size_t>& moved) {
+  if (const auto* scan = std::get_if<LogicalSharedScan>(&node->node)) {
+    if (scan->number != number) return node;
+    LogicalSharedScan copy = *scan;
+    for (std::size_t& position : copy.positions) position = moved.at(position);
+    return make_logical(std::move(copy), node->columns);
+  }
+  std::vector<LogicalPtr> inputs = inputs_of(*node);
+  for (LogicalPtr& input : inputs) input = with_positions(input, number, moved);
+  return inputs.empty() ? node : with_inputs(*node, inputs);
+}
+
+/// The source gives what its readers need together.
+LogicalPtr prune_share(LogicalShare share, const Ids& needed) {
+  share.input = prune(share.input, needed);
+  std::set<std::size_t> positions;
+  note_positions(*share.input, share.number, positions);
+  Ids read;
+  for (const std::size_t position : positions) read.insert(share.source->columns[position].id);
+  const LogicalPtr source = prune(share.source, read);
+  std::map<std::size_t, std::size_t> moved;
+  for (const std::size_t position : positions) {
+    const auto found = std::ranges::find(source->columns, share.source->columns[position].id, &LogicalColumn::id);
+    moved[position] = static_cast<std::size_t>(found - source->columns.begin());
+  }
+  share.input = with_positions(share.input, share.number, moved);
+  share.source = source;
+  auto columns = share.input->columns;
+  return make_logical(std::move(share), std::move(columns));
+}
+
+LogicalPtr prune_window(const Logical& node, LogicalWindow window, Ids needed) {
+  const std::size_t first = node.columns.size() - window.functions.size();
+  std::vector<WindowCall> functions;
+  std::vector<LogicalColumn> added;
+  for (std::size_t i = 0; i < window.functions.size(); ++i) {
+    if (!needed.contains(node.columns[first + i].id)) continue;
+    visit_expressions(window.functions[i], [&](const ExpressionPtr& e) { need(needed, e); });
+    functions.push_back(window.functions[i]);
+    added.push_back(node.columns[first + i]);
+  }
+  for (const ExpressionPtr& key : window.partition_by) need(needed, key);
+  for (const SortKey& key : window.order_by) need(needed, key.expression);
+  LogicalPtr input = prune(window.input, needed);
+  if (functions.empty()) return input;
+  auto columns = input->columns;
+  columns.insert(columns.end(), added.begin(), added.end());
+  window.input = std::move(input);
+  window.functions = std::move(functions);
+  return make_logical(std::move(window), std::move(columns));
 }
 
 /// Keeps all columns of a node whose rows are compared as a whole (DISTINCT, UNION, the top of a statement).
@@ -105,6 +175,9 @@ LogicalPtr prune(const LogicalPtr& node, const Ids& needed) {
   if (const auto* aggregate = std::get_if<LogicalAggregate>(&node->node)) return prune_aggregate(*node, *aggregate, needed);
   if (const auto* join = std::get_if<LogicalJoin>(&node->node)) return prune_join(*node, *join, needed);
   if (const auto* apply = std::get_if<LogicalApply>(&node->node)) return prune_apply(*node, *apply, needed);
+  if (const auto* scan = std::get_if<LogicalSharedScan>(&node->node)) return prune_shared_scan(*node, *scan, needed);
+  if (const auto* share = std::get_if<LogicalShare>(&node->node)) return prune_share(*share, needed);
+  if (const auto* window = std::get_if<LogicalWindow>(&node->node)) return prune_window(*node, *window, needed);
   Ids below = needed;
   if (const auto* filter = std::get_if<LogicalFilter>(&node->node)) {
     need(below, filter->condition);

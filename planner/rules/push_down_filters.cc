@@ -10,26 +10,29 @@ using Conditions = std::vector<ExpressionPtr>;
 
 namespace {
 
-/// Is the condition never true where the given columns are all NULL? Only shapes that are surely so.
+/// Is the value surely NULL where the given columns all are? Only shapes that are surely so.
+bool is_null_with(const sql::Expression& value, const std::set<ColumnId>& columns) {
+  auto any = [&](const ExpressionPtr& operand) { return is_null_with(*operand, columns); };
+  if (const auto* call = std::get_if<sql::FunctionCall>(&value.node)) {
+    return call->function->strict && std::any_of(call->arguments.begin(), call->arguments.end(), any);
+  }
+  if (const auto* column = std::get_if<sql::ColumnRef>(&value.node)) return columns.contains(column->column);
+  if (const auto* cast = std::get_if<sql::CastCall>(&value.node)) return any(cast->operand);
+  if (const auto* list = std::get_if<sql::InListTest>(&value.node)) return any(list->operand);
+  const auto* logical = std::get_if<sql::Logical>(&value.node);
+  // An AND of NULL and false is false, an OR of NULL and true is true.
+  return logical && std::all_of(logical->operands.begin(), logical->operands.end(), any);
+}
+
+/// Is the condition never true where the given columns are all NULL? Weaker than `is_null_with`: it may be false.
 bool rejects_nulls(const sql::Expression& condition, const std::set<ColumnId>& columns) {
-  if (const auto* call = std::get_if<sql::FunctionCall>(&condition.node)) {
-    if (!call->function->strict) return false;
-    return std::any_of(call->arguments.begin(), call->arguments.end(),
-                       [&](const ExpressionPtr& argument) { return rejects_nulls(*argument, columns); });
-  }
-  if (const auto* column = std::get_if<sql::ColumnRef>(&condition.node)) return columns.contains(column->column);
-  if (const auto* cast = std::get_if<sql::CastCall>(&condition.node)) return rejects_nulls(*cast->operand, columns);
-  if (const auto* list = std::get_if<sql::InListTest>(&condition.node)) return rejects_nulls(*list->operand, columns);
-  if (const auto* test = std::get_if<sql::NullTest>(&condition.node)) return test->negated && rejects_nulls(*test->operand, columns);
-  if (const auto* logical = std::get_if<sql::Logical>(&condition.node)) {
-    auto rejects = [&](const ExpressionPtr& operand) { return rejects_nulls(*operand, columns); };
-    switch (logical->kind) {
-      case sql::Logical::Kind::kAnd: return std::any_of(logical->operands.begin(), logical->operands.end(), rejects);
-      case sql::Logical::Kind::kOr: return std::all_of(logical->operands.begin(), logical->operands.end(), rejects);
-      case sql::Logical::Kind::kNot: return rejects(logical->operands[0]);
-    }
-  }
-  return false;
+  if (is_null_with(condition, columns)) return true;
+  if (const auto* test = std::get_if<sql::NullTest>(&condition.node)) return test->negated && is_null_with(*test->operand, columns);
+  const auto* logical = std::get_if<sql::Logical>(&condition.node);
+  if (!logical) return false;
+  auto rejects = [&](const ExpressionPtr& operand) { return rejects_nulls(*operand, columns); };
+  if (logical->kind == sql::Logical::Kind::kAnd) return std::any_of(logical->operands.begin(), logical->operands.end(), rejects);
+  return logical->kind == sql::Logical::Kind::kOr && std::all_of(logical->operands.begin(), logical->operands.end(), rejects);
 }
 
 /// Moves the conditions for which `takes` says yes out of `conditions`.
@@ -124,6 +127,17 @@ LogicalPtr push_into_aggregate(const Logical& node, const LogicalAggregate& aggr
   return filtered(with_inputs(node, {push(aggregate.input, std::move(below))}), std::move(conditions));
 }
 
+/// Whole partitions may go before the functions run.
+LogicalPtr push_into_window(const Logical& node, const LogicalWindow& window, Conditions conditions) {
+  std::set<ColumnId> keys;
+  for (const ExpressionPtr& key : window.partition_by) keys.merge(columns_in(*key));
+  Conditions below = extract(conditions, [&](const ExpressionPtr& c) {
+    auto used = columns_in(*c);
+    return !used.empty() && !sql::is_volatile(*c) && is_subset(used, keys);
+  });
+  return filtered(with_inputs(node, {push(window.input, std::move(below))}), std::move(conditions));
+}
+
 LogicalPtr push_into_set_operation(const Logical& node, const LogicalSetOperation& operation, Conditions conditions) {
   Conditions pushed = extract(conditions, [](const ExpressionPtr& c) { return !sql::is_volatile(*c); });
   auto side = [&](const LogicalPtr& input) {
@@ -150,8 +164,12 @@ LogicalPtr push(const LogicalPtr& node, Conditions conditions) {
   if (const auto* aggregate = std::get_if<LogicalAggregate>(&node->node)) {
     return push_into_aggregate(*node, *aggregate, std::move(conditions));
   }
+  if (const auto* window = std::get_if<LogicalWindow>(&node->node)) return push_into_window(*node, *window, std::move(conditions));
   if (const auto* operation = std::get_if<LogicalSetOperation>(&node->node)) {
     return push_into_set_operation(*node, *operation, std::move(conditions));
+  }
+  if (const auto* share = std::get_if<LogicalShare>(&node->node)) {
+    return with_inputs(*node, {push(share->input, std::move(conditions)), push(share->source, {})});
   }
   const auto* distinct = std::get_if<LogicalDistinct>(&node->node);
   if (std::holds_alternative<LogicalSort>(node->node) || (distinct && distinct->on.empty())) {

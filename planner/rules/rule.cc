@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "planner/rules/array_membership.h"
+
 namespace redquel::planner {
 
 std::span<const Rule> rewrite_rules() {
   static constexpr Rule kRules[] = {
       {"fold constants", fold_constants},
       {"push down filters", push_down_filters},
+      {"join array elements", join_array_elements},
       {"order joins", order_joins},
       {"prune columns", prune_columns},
   };

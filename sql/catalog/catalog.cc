@@ -38,6 +38,11 @@ bool TableDef::in_primary_key(std::int16_t number) const {
 
 bool TableDef::is_nullable(const ColumnDef& column) const { return !column.not_null && !in_primary_key(column.number); }
 
+const ViewDef::Column* ViewDef::find_column(std::string_view column_name) const {
+  const auto found = std::ranges::find(columns, column_name, &Column::name);
+  return found == columns.end() ? nullptr : &*found;
+}
+
 namespace {
 
 /// Calls `find` with the schema, or with each schema of the path until it gives something.
@@ -100,11 +105,29 @@ const SequenceDef* CatalogSnapshot::find_sequence(std::string_view schema, std::
   });
 }
 
+CatalogSnapshot::ViewPtr CatalogSnapshot::find_view(std::string_view schema, std::string_view name,
+                                                    const std::vector<std::string>& search_path) const {
+  return search(schema, search_path, [&](std::string_view in) -> ViewPtr {
+    for (const auto& [oid, view] : views) {
+      if (view->name == name && view->schema == in) return view;
+    }
+    return nullptr;
+  });
+}
+
+CatalogSnapshot::ViewPtr CatalogSnapshot::find_view(Oid oid) const {
+  const auto found = views.find(oid);
+  return found == views.end() ? nullptr : found->second;
+}
+
 bool CatalogSnapshot::relation_exists(std::string_view schema, std::string_view name) const {
   for (const auto& [oid, table] : tables) {
     if (table->schema != schema) continue;
     if (table->name == name || table->find_index(name) != nullptr) return true;
     if (table->primary_key_oid != 0 && table->primary_key_name == name) return true;
+  }
+  for (const auto& [oid, view] : views) {
+    if (view->schema == schema && view->name == name) return true;
   }
   return std::any_of(sequences.begin(), sequences.end(), [&](const auto& entry) {
     return entry.second.schema == schema && entry.second.name == name;

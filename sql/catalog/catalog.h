@@ -20,6 +20,7 @@ struct ColumnDef {
   Type type;
   bool not_null = false;
   std::string default_sql;  // deparsed expression; empty: none
+  std::string generated_sql;  // GENERATED ALWAYS AS … STORED; empty: an ordinary column
   enum class Identity : std::uint8_t { kNone, kAlways, kByDefault } identity = Identity::kNone;
   Oid sequence = 0;  // serial and identity columns: where values come from
   /// Rows that were there when the column was added with a constant default lack the field: it means this text. NULL is then
@@ -104,6 +105,41 @@ struct SequenceDef {
   std::string comment;
 };
 
+/// A view: a query that is bound anew wherever the view is used.
+struct ViewDef {
+  struct Column {
+    std::string name;
+    Type type;
+    std::string comment;
+  };
+  /// A table or view that the query reads, and which of its columns by number.
+  struct Reference {
+    Oid relation = 0;
+    std::vector<std::int16_t> columns;
+  };
+  enum class CheckOption : std::uint8_t { kNone, kLocal, kCascaded };
+
+  Oid oid = 0;
+  Oid row_type = 0;
+  Oid rule = 0;  // pg_rewrite's _RETURN
+  std::string schema = "public";
+  std::string name;
+  std::vector<Column> columns;
+  std::string query;  // canonical SQL: every relation with its schema, every column with its relation, no stars
+  /// The same as pg_get_viewdef() lays it out, plain and pretty. What stands between \1 and \2 is the schema of a relation, shown
+  /// only where the search path does not find it; the relation's name ends with \3.
+  std::string definition, pretty_definition;
+  std::vector<Reference> references;
+  CheckOption check_option = CheckOption::kNone;
+  Oid base = 0;  // an updatable view: the table or view under it; 0: rows cannot be written through it
+  std::string options;  // security_barrier=true: accepted and remembered
+  std::string comment;
+  std::string owner = "postgres";
+
+  /// By name; nullptr: none.
+  const Column* find_column(std::string_view column_name) const;
+};
+
 struct SchemaDef {
   Oid oid = 0;
   std::string name;
@@ -115,11 +151,13 @@ struct SchemaDef {
 class CatalogSnapshot {
  public:
   using TablePtr = std::shared_ptr<const TableDef>;
+  using ViewPtr = std::shared_ptr<const ViewDef>;
 
   std::string version;  // value of `redquel:version`: random, never a count
   std::map<std::string, SchemaDef, std::less<>> schemas;
   std::map<Oid, TablePtr> tables;
   std::map<Oid, SequenceDef> sequences;
+  std::map<Oid, ViewPtr> views;
 
   /// In the first schema of the path that has it; schema-qualified when `schema` is not empty. nullptr: none.
   TablePtr find_table(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
@@ -130,7 +168,9 @@ class CatalogSnapshot {
   /// The table whose primary key has that name.
   TablePtr find_primary_key(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
   const SequenceDef* find_sequence(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
-  /// A table, index, primary key or sequence of that name exists in the schema (they share one name space).
+  ViewPtr find_view(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
+  ViewPtr find_view(Oid oid) const;
+  /// A table, index, primary key, sequence or view of that name exists in the schema (they share one name space).
   bool relation_exists(std::string_view schema, std::string_view name) const;
 };
 

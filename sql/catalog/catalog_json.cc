@@ -19,6 +19,8 @@ constexpr std::array<std::string_view, 3> kIdentityNames{"none", "always", "by d
 constexpr std::array<std::string_view, 3> kMethodNames{"btree", "hash", "zset"};
 constexpr std::array<std::string_view, 3> kStateNames{"ready", "building", "dropping"};
 
+constexpr std::array<std::string_view, 3> kCheckOptionNames{"none", "local", "cascaded"};
+
 class Writer;
 class Reader;
 
@@ -36,6 +38,7 @@ void visit(Visitor& visitor, ColumnDef& column) {
   visitor.member("type", column.type);
   visitor.member("not_null", column.not_null);
   visitor.member("default", column.default_sql);
+  visitor.member("generated", column.generated_sql);
   visitor.word("identity", column.identity, kIdentityNames);
   visitor.member("sequence", column.sequence);
   visitor.member("missing", column.missing);
@@ -110,6 +113,38 @@ void visit(Visitor& visitor, SequenceDef& sequence) {
   visitor.member("owner_table", sequence.owner_table);
   visitor.member("owner_column", sequence.owner_column);
   visitor.member("comment", sequence.comment);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, ViewDef::Column& column) {
+  visitor.member("name", column.name);
+  visitor.member("type", column.type);
+  visitor.member("comment", column.comment);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, ViewDef::Reference& reference) {
+  visitor.member("relation", reference.relation);
+  visitor.member("columns", reference.columns);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, ViewDef& view) {
+  visitor.member("oid", view.oid);
+  visitor.member("row_type", view.row_type);
+  visitor.member("rule", view.rule);
+  visitor.member("schema", view.schema);
+  visitor.member("name", view.name);
+  visitor.member("columns", view.columns);
+  visitor.member("query", view.query);
+  visitor.member("definition", view.definition);
+  visitor.member("pretty_definition", view.pretty_definition);
+  visitor.member("references", view.references);
+  visitor.word("check_option", view.check_option, kCheckOptionNames);
+  visitor.member("base", view.base);
+  visitor.member("options", view.options);
+  visitor.member("comment", view.comment);
+  visitor.member("owner", view.owner);
 }
 
 template <typename Visitor>
@@ -272,6 +307,10 @@ TableDef decode_table(std::string_view text) {
 std::string encode_sequence(const SequenceDef& sequence) { return encode(sequence); }
 
 SequenceDef decode_sequence(std::string_view text) { return decode<SequenceDef>(text, "sequence"); }
+
+std::string encode_view(const ViewDef& view) { return encode(view); }
+
+ViewDef decode_view(std::string_view text) { return decode<ViewDef>(text, "view"); }
 
 std::string encode_schema(const SchemaDef& schema) { return encode(schema); }
 

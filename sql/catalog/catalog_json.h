@@ -14,6 +14,8 @@ std::string encode_table(const TableDef&);
 TableDef decode_table(std::string_view json);
 std::string encode_sequence(const SequenceDef&);
 SequenceDef decode_sequence(std::string_view json);
+std::string encode_view(const ViewDef&);
+ViewDef decode_view(std::string_view json);
 std::string encode_schema(const SchemaDef&);
 SchemaDef decode_schema(std::string_view json);
 

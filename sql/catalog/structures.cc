@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "sql/catalog/table_keys.h"
+#include "sql/types/more_types.h"
+#include "sql/types/text_order.h"
 
 namespace redquel::sql {
 
@@ -15,6 +17,7 @@ bool is_continuous(Type type) {
     case oid::kTimestamp:
     case oid::kTimestamptz:
     case oid::kTime:
+    case oid::kTimetz:
     case oid::kInterval:
     case oid::kBytea:
       return true;
@@ -46,7 +49,7 @@ std::vector<Structure> structures_of(const TableDef& table, const IndexDef& inde
   if (index.unique) {
     structures.push_back({Structure::Kind::kUnique, columns, readable});
   } else {
-    const bool ordered = single && index.method != IndexMethod::kHash;
+    const bool ordered = single && index.method != IndexMethod::kHash && has_ordered_form(first->type);
     const bool sets = index.method == IndexMethod::kHash || !single ||
                       (index.method == IndexMethod::kBtree && !is_continuous(first->type));
     if (sets) structures.push_back({Structure::Kind::kSets, columns, readable});

@@ -2,6 +2,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/types/more_types.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
@@ -42,7 +43,9 @@ ExpressionPtr convert(const ExpressionPtr& expression, Type target, const CastPa
       call.method = CastCall::Method::kInputOutput;
       break;
   }
-  return make_expression(plain, std::move(call), expression->offset);
+  // An integer becomes as many bits as bit(n) says.
+  const bool makes_bits = target.oid == oid::kBit && path.method == CastPath::Method::kFunction;
+  return make_expression(makes_bits ? target : plain, std::move(call), expression->offset);
 }
 
 /// The length coercion. Constants take it at once, unless they do not fit: that error belongs to the run.

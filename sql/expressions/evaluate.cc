@@ -8,7 +8,7 @@
 #include "sql/expressions/convert_column.h"
 #include "sql/expressions/row_selection.h"
 #include "sql/functions/padded_text.h"
-#include "sql/types/array_text.h"
+#include "sql/types/array_value.h"
 #include "sql/types/compare.h"
 #include "sql/types/text_io.h"
 
@@ -301,7 +301,7 @@ class Evaluator {
 
   static Column read_elements(const ArrayTest& test, const Column& array, std::size_t row) {
     Column elements(test.element);
-    for (const auto& element : array_elements(array.type().oid, array.get<std::string_view>(row))) {
+    for (const auto& element : read_array(array.type().oid, array.get<std::string_view>(row)).elements) {
       if (element) {
         append_parsed(elements, *element, {});
       } else {

@@ -1,387 +1,406 @@
-// Arrays (manual 9.19): the functions and operators that catalogs and the programs that read them need, over arrays of every type.
-//
-// Each array type has its own rows, so that overload resolution sees plain types. Three names are not SQL's: "ARRAY" is the
-// constructor, "[]" the subscript.
+// Functions over arrays (manual 9.19).
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "sql/error.h"
+#include "sql/functions/array_kernels.h"
+#include "sql/functions/characters.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/types/array_text.h"
-#include "sql/types/compare.h"
+#include "sql/functions/object_names.h"
+#include "sql/functions/resolve.h"
+#include "sql/types/structured_compare.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
+
+std::optional<std::string_view> element_at(const Column& column, std::size_t row, std::string& text) {
+  if (column.is_null(row)) return std::nullopt;
+  const Type type = column.type();
+  if (is_kept_as_text(type.oid) && type.oid != oid::kBpchar) {
+    return column.get<std::string_view>(row);
+  }
+  text.clear();
+  format_value(column, row, {}, text);
+  return text;
+}
+
 namespace {
 
 using Text = std::string_view;
 using Int = std::int32_t;
 
-const SessionSettings kStorageForm;
+// ---- joining --------------------------------------------------------------------------------------------------------
 
-/// An element as a value of its type. The element is not NULL.
-Datum value_of(Type element, const std::string& text) { return parse_value(element, text, kStorageForm); }
-std::string text_of(const Column& column, std::size_t row) {
-  std::string text;
-  format_value(column, row, kStorageForm, text);
-  return text;
-}
-
-// ---- kernels over columns -------------------------------------------------------------------------------------------
-
-Column text_results(Type result, std::size_t rows) {
-  Column column(result);
-  column.reserve(rows);
-  return column;
-}
-
-/// ARRAY[a, b, …]
-ColumnPtr construct(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext&) {
-  Column arrays = text_results(result, rows);
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::string text;
-    for (const ColumnPtr& argument : arguments) {
-      if (argument->is_null(row)) {
-        append_array_element(std::nullopt, text);
-      } else {
-        append_array_element(text_of(*argument, row), text);
-      }
-    }
-    finish_array_text(text);
-    arrays.append(text);
-  }
-  return std::make_shared<const Column>(std::move(arrays));
-}
-
-/// array[i]: NULL outside.
-ColumnPtr subscript(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext&) {
-  const Oid array = arguments[0]->type().oid;
-  const Int first = array == oid::kInt2Vector || array == oid::kOidVector ? 0 : 1;
-  Column values(Type{result.oid});
-  for (std::size_t row = 0; row < rows; ++row) {
-    if (arguments[0]->is_null(row) || arguments[1]->is_null(row)) {
-      values.append_null();
-      continue;
-    }
-    const ArrayElements elements = array_elements(array, arguments[0]->get<Text>(row));
-    const std::int64_t at = std::int64_t{arguments[1]->get<Int>(row)} - first;
-    if (at < 0 || at >= static_cast<std::int64_t>(elements.size()) || !elements[static_cast<std::size_t>(at)]) {
-      values.append_null();
-    } else {
-      append_parsed(values, *elements[static_cast<std::size_t>(at)], kStorageForm);
-    }
-  }
-  return std::make_shared<const Column>(std::move(values));
-}
-
-/// array || element, element || array: a NULL array is none, a NULL element is one.
 template <bool at_front>
-ColumnPtr add_element(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext&) {
-  const Column& array = *arguments[at_front ? 1 : 0];
-  const Column& element = *arguments[at_front ? 0 : 1];
-  Column arrays = text_results(result, rows);
-  for (std::size_t row = 0; row < rows; ++row) {
-    ArrayElements elements;
-    if (!array.is_null(row)) elements = array_elements(result.oid, array.get<Text>(row));
-    std::optional<std::string> added;
-    if (!element.is_null(row)) added = text_of(element, row);
-    elements.insert(at_front ? elements.begin() : elements.end(), std::move(added));
-    arrays.append(array_text(elements));
-  }
-  return std::make_shared<const Column>(std::move(arrays));
-}
-
-/// array_remove(array, element), array_position(array, element): equality of the elements' type; NULL equals NULL.
-bool same_element(Type element, const std::optional<std::string>& text, const std::optional<Datum>& wanted) {
-  if (!text || !wanted) return !text && !wanted;
-  return equal(element, value_of(element, *text), *wanted);
-}
-std::optional<Datum> element_argument(const Column& column, std::size_t row) {
-  return column.is_null(row) ? std::nullopt : std::optional(column.datum(row));
-}
-
-ColumnPtr remove(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext&) {
-  Column arrays = text_results(result, rows);
-  const Type element{arguments[1]->type().oid};
-  for (std::size_t row = 0; row < rows; ++row) {
-    if (arguments[0]->is_null(row)) {
-      arrays.append_null();
-      continue;
+ColumnPtr add_element(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  const Column &arrays = *arguments[at_front ? 1 : 0], &elements = *arguments[at_front ? 0 : 1];
+  std::string text;
+  return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    ArrayValue array = array_or_null(arrays, row).value_or(ArrayValue{});
+    if (array.dimensions.size() > 1) throw SqlError("22000", "argument must be empty or one-dimensional array");
+    const Int lower = array.dimensions.empty() ? 1 : array.dimensions[0].lower;
+    if (at_front ? lower == INT32_MIN : !array.dimensions.empty() && array.dimensions[0].upper() == INT32_MAX) {
+      throw SqlError("22003", "integer out of range");
     }
-    const std::optional<Datum> unwanted = element_argument(*arguments[1], row);
-    ArrayElements elements = array_elements(result.oid, arguments[0]->get<Text>(row));
-    std::erase_if(elements, [&](const auto& text) { return same_element(element, text, unwanted); });
-    arrays.append(array_text(elements));
-  }
-  return std::make_shared<const Column>(std::move(arrays));
-}
-
-ColumnPtr position(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext&) {
-  Column positions(result);
-  const Type element{arguments[1]->type().oid};
-  for (std::size_t row = 0; row < rows; ++row) {
-    if (arguments[0]->is_null(row)) {
-      positions.append_null();
-      continue;
-    }
-    const std::optional<Datum> wanted = element_argument(*arguments[1], row);
-    const ArrayElements elements = array_elements(arguments[0]->type().oid, arguments[0]->get<Text>(row));
-    const auto found = std::ranges::find_if(elements, [&](const auto& text) { return same_element(element, text, wanted); });
-    if (found == elements.end()) {
-      positions.append_null();
-    } else {
-      positions.append(static_cast<Int>(found - elements.begin() + 1));
-    }
-  }
-  return std::make_shared<const Column>(std::move(positions));
-}
-
-// ---- functions over text forms --------------------------------------------------------------------------------------
-
-ArrayElements elements_of(Text array) { return array_elements(oid::kTextArray, array); }
-
-/// Text forms are canonical: equal arrays print alike, except for numbers of different scale and zeros with a sign.
-template <Oid element>
-bool same_arrays(Text a, Text b) {
-  if (a == b) return true;
-  if constexpr (element != oid::kNumeric && element != oid::kFloat4 && element != oid::kFloat8 && element != oid::kBpchar) return false;
-  const ArrayElements left = elements_of(a), right = elements_of(b);
-  return std::ranges::equal(left, right, [](const auto& x, const auto& y) {
-    return x && y ? equal(Type{element}, value_of(Type{element}, *x), value_of(Type{element}, *y)) : !x && !y;
+    array.elements.insert(at_front ? array.elements.begin() : array.elements.end(), element_at(elements, row, text));
+    array.make_vector(lower);
+    check_array_size(array.dimensions);
+    append_array_to(column, array);
   });
 }
 
-bool concatenate(std::optional<Text> a, std::optional<Text> b, std::string& out) {
-  if (!a && !b) return false;
-  if (!a || !b) {
-    out = a ? *a : *b;
-    return true;
+using Bounds = std::vector<ArrayDimension>;
+
+/// The shape of a || b.
+Bounds joined_bounds(const Bounds& a, const Bounds& b) {
+  const auto incompatible = [](std::string detail) {
+    return SqlError("2202E", "cannot concatenate incompatible arrays").detail(std::move(detail));
+  };
+  const auto tail_equal = [](const Bounds& x, std::size_t from_x, const Bounds& y, std::size_t from_y) {
+    return std::equal(x.begin() + static_cast<std::ptrdiff_t>(from_x), x.end(), y.begin() + static_cast<std::ptrdiff_t>(from_y), y.end());
+  };
+  Bounds joined;
+  if (a.size() == b.size()) {
+    if (!tail_equal(a, 1, b, 1)) throw incompatible("Arrays with differing element dimensions are not compatible for concatenation.");
+    joined = a;
+    joined[0].length += b[0].length;
+  } else if (a.size() + 1 == b.size()) {
+    if (!tail_equal(a, 0, b, 1)) throw incompatible("Arrays with differing dimensions are not compatible for concatenation.");
+    joined = b;
+    ++joined[0].length;
+  } else if (a.size() == b.size() + 1) {
+    if (!tail_equal(a, 1, b, 0)) throw incompatible("Arrays with differing dimensions are not compatible for concatenation.");
+    joined = a;
+    ++joined[0].length;
+  } else {
+    throw incompatible(fmt::format("Arrays of {} and {} dimensions are not compatible for concatenation.", a.size(), b.size()));
   }
-  ArrayElements elements = elements_of(*a);
-  for (auto& element : elements_of(*b)) elements.push_back(std::move(element));
-  out = array_text(elements);
-  return true;
+  check_array_size(joined);
+  return joined;
 }
 
-void join(Text array, Text delimiter, std::optional<Text> null_text, std::string& out) {
-  bool first = true;
-  for (const auto& element : elements_of(array)) {
-    if (!element && !null_text) continue;
-    if (!first) out += delimiter;
-    first = false;
-    out += element ? Text(*element) : *null_text;
+ColumnPtr concatenate(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    std::optional<ArrayValue> a = array_or_null(*arguments[0], row), b = array_or_null(*arguments[1], row);
+    if (!a && !b) return column.append_null();
+    if (!a || (b && a->elements.empty())) return append_array_to(column, *b);
+    if (b && !b->elements.empty()) {
+      a->dimensions = joined_bounds(a->dimensions, b->dimensions);
+      a->elements.insert(a->elements.end(), b->elements.begin(), b->elements.end());
+    }
+    append_array_to(column, *a);
+  });
+}
+
+// ---- searching ------------------------------------------------------------------------------------------------------
+
+/// Equality with one value that may be NULL; NULL equals NULL. 42883 where the type has no equality.
+class ElementTest {
+ public:
+  explicit ElementTest(const Column& values) : values_(values), type_(values.type().oid) { equality_operator(Type{type_}); }
+  void take(std::size_t row) { wanted_ = element_at(values_, row, text_); }
+  bool operator()(const std::optional<Text>& element) const {
+    return element && wanted_ ? equal_elements(type_, *element, *wanted_) : !element && !wanted_;
   }
-}
-bool join_with_nulls(std::optional<Text> array, std::optional<Text> delimiter, std::optional<Text> null_text, std::string& out) {
-  if (!array || !delimiter) return false;
-  join(*array, *delimiter, null_text, out);
-  return true;
+
+ private:
+  const Column& values_;
+  Oid type_;
+  std::string text_;
+  std::optional<Text> wanted_;
+};
+
+ColumnPtr remove(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  ElementTest unwanted(*arguments[1]);
+  return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    std::optional<ArrayValue> array = array_or_null(*arguments[0], row);
+    if (!array) return column.append_null();
+    if (array->dimensions.size() > 1) throw SqlError("0A000", "removing elements from multidimensional arrays is not supported");
+    unwanted.take(row);
+    std::erase_if(array->elements, unwanted);
+    if (!array->dimensions.empty()) array->make_vector(array->dimensions[0].lower);
+    append_array_to(column, *array);
+  });
 }
 
-Int count(Text array) { return static_cast<Int>(elements_of(array).size()); }
-std::optional<Int> length(Text array, Int dimension) {
-  const Int elements = count(array);
-  return dimension == 1 && elements > 0 ? std::optional(elements) : std::nullopt;
+ColumnPtr replace(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  ElementTest unwanted(*arguments[1]);
+  std::string text;
+  return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    std::optional<ArrayValue> array = array_or_null(*arguments[0], row);
+    if (!array) return column.append_null();
+    unwanted.take(row);
+    std::ranges::replace_if(array->elements, unwanted, element_at(*arguments[2], row, text));
+    append_array_to(column, *array);
+  });
 }
-std::optional<Int> lower_bound(Text array, Int dimension) {
-  return dimension == 1 && count(array) > 0 ? std::optional(1) : std::nullopt;
-}
-std::optional<Int> dimensions(Text array) { return count(array) > 0 ? std::optional(1) : std::nullopt; }
 
-/// string_to_array(): a NULL delimiter cuts between all characters, an empty one not at all.
-bool split(std::optional<Text> text, std::optional<Text> delimiter, std::optional<Text> null_text, std::string& out) {
-  if (!text) return false;
-  const auto add = [&](Text part) { append_array_element(null_text == part ? std::nullopt : std::optional(part), out); };
-  if (text->empty()) {
-    // an array without elements
-  } else if (!delimiter) {
-    for (std::size_t at = 0; at < text->size();) {
-      std::size_t end = at + 1;
-      while (end < text->size() && (static_cast<unsigned char>((*text)[end]) & 0xC0) == 0x80) ++end;
-      add(text->substr(at, end - at));
-      at = end;
+void check_searchable(const ArrayValue& array) {
+  if (array.dimensions.size() > 1) throw SqlError("0A000", "searching for elements in multidimensional arrays is not supported");
+}
+
+ColumnPtr position(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  ElementTest wanted(*arguments[1]);
+  return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    const std::optional<ArrayValue> array = array_or_null(*arguments[0], row);
+    if (!array) return column.append_null();
+    check_searchable(*array);
+    std::int64_t skipped = 0;
+    if (arguments.size() == 3) {
+      if (arguments[2]->is_null(row)) throw SqlError("22004", "initial position must not be null");
+      if (!array->dimensions.empty()) skipped = std::int64_t{arguments[2]->get<Int>(row)} - array->dimensions[0].lower;
+    }
+    wanted.take(row);
+    for (std::size_t i = static_cast<std::size_t>(std::max<std::int64_t>(skipped, 0)); i < array->elements.size(); ++i) {
+      if (wanted(array->elements[i])) return column.append(static_cast<Int>(array->dimensions[0].lower + static_cast<Int>(i)));
+    }
+    column.append_null();
+  });
+}
+
+ColumnPtr positions(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  ElementTest wanted(*arguments[1]);
+  return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    const std::optional<ArrayValue> array = array_or_null(*arguments[0], row);
+    if (!array) return column.append_null();
+    check_searchable(*array);
+    wanted.take(row);
+    std::string found;
+    for (std::size_t i = 0; i < array->elements.size(); ++i) {
+      if (wanted(array->elements[i])) append_array_element(std::to_string(array->dimensions[0].lower + static_cast<Int>(i)), found);
+    }
+    finish_array_text(found);
+    column.append(found);
+  });
+}
+
+/// width_bucket(operand, thresholds): how many thresholds are not above the operand.
+ColumnPtr width_bucket(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  const Type type{arguments[0]->type().oid};
+  ordering_operator(type, false);
+  std::string text;
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    const ArrayValue array = array_at(*arguments[1], row);
+    if (array.dimensions.size() > 1) throw SqlError("2202E", "thresholds must be one-dimensional array");
+    if (std::ranges::any_of(array.elements, [](const auto& threshold) { return !threshold; })) {
+      throw SqlError("22004", "thresholds array must not contain NULLs");
+    }
+    const Text operand = *element_at(*arguments[0], row, text);
+    const auto above = std::ranges::partition_point(
+        array.elements, [&](const auto& threshold) { return compare_elements(type.oid, operand, *threshold) >= 0; });
+    column.append(static_cast<Int>(above - array.elements.begin()));
+  });
+}
+
+// ---- shape ----------------------------------------------------------------------------------------------------------
+
+enum class Measure { kLength, kLower, kUpper };
+
+template <Measure measure>
+ColumnPtr measure_dimension(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    const ArrayValue array = array_at(*arguments[0], row);
+    const Int number = arguments[1]->get<Int>(row);
+    if (number < 1 || static_cast<std::size_t>(number) > array.dimensions.size()) return column.append_null();
+    const ArrayDimension& dimension = array.dimensions[static_cast<std::size_t>(number - 1)];
+    column.append(measure == Measure::kLength ? dimension.length : measure == Measure::kLower ? dimension.lower : dimension.upper());
+  });
+}
+
+ColumnPtr count_dimensions(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    const std::size_t count = array_at(*arguments[0], row).dimensions.size();
+    if (count == 0) return column.append_null();
+    column.append(static_cast<Int>(count));
+  });
+}
+
+ColumnPtr print_dimensions(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    std::string text;
+    for (const ArrayDimension& d : array_at(*arguments[0], row).dimensions) text += fmt::format("[{}:{}]", d.lower, d.upper());
+    if (text.empty()) return column.append_null();
+    column.append(text);
+  });
+}
+
+ColumnPtr cardinality(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    column.append(static_cast<Int>(array_at(*arguments[0], row).elements.size()));
+  });
+}
+
+ColumnPtr trim(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    ArrayValue array = array_at(*arguments[0], row);
+    const Int count = arguments[1]->get<Int>(row), length = array.dimensions.empty() ? 0 : array.dimensions[0].length;
+    if (count < 0 || count > length) {
+      throw SqlError("2202E", fmt::format("number of elements to trim must be between 0 and {}", length));
+    }
+    if (count == length) {
+      array = {};
+    } else {
+      const std::size_t width = array.elements.size() / static_cast<std::size_t>(length);
+      array.dimensions[0].length -= count;
+      array.elements.resize(static_cast<std::size_t>(array.dimensions[0].length) * width);
+      for (ArrayDimension& dimension : array.dimensions) dimension.lower = 1;  // as the slice that it is
+    }
+    append_array_to(column, array);
+  });
+}
+
+/// The numbers of one of array_fill's arrays.
+std::vector<Int> fill_numbers(const Column& column, std::size_t row) {
+  if (column.is_null(row)) throw SqlError("22004", "dimension array or low bound array cannot be null");
+  const ArrayValue array = array_at(column, row);
+  if (array.dimensions.size() > 1) {
+    throw SqlError("2202E", "wrong number of array subscripts").detail("Dimension array must be one dimensional.");
+  }
+  std::vector<Int> numbers;
+  for (const auto& element : array.elements) {
+    if (!element) throw SqlError("22004", "dimension values cannot be null");
+    numbers.push_back(std::get<Int>(parse_value(kInt4, *element, {})));
+  }
+  return numbers;
+}
+
+ColumnPtr fill(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  std::string text;
+  return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    for (std::size_t i = 1; i < arguments.size(); ++i) {
+      if (arguments[i]->is_null(row)) throw SqlError("22004", "dimension array or low bound array cannot be null");
+    }
+    const std::vector<Int> lengths = fill_numbers(*arguments[1], row);
+    std::vector<Int> lowers(lengths.size(), 1);
+    check_array_depth(lengths.size());
+    if (arguments.size() == 3) {
+      lowers = fill_numbers(*arguments[2], row);
+      if (lowers.size() != lengths.size()) {
+        throw SqlError("2202E", "wrong number of array subscripts").detail("Low bound array has different size than dimensions array.");
+      }
+    }
+    ArrayValue array;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      if (lengths[i] < 0) throw SqlError("54000", fmt::format("array size exceeds the maximum allowed ({})", kMaxArrayElements));
+      array.dimensions.push_back({lowers[i], lengths[i]});
+    }
+    const std::int64_t count = check_array_size(array.dimensions);
+    if (count == 0) array.dimensions.clear();
+    array.elements.assign(static_cast<std::size_t>(count), element_at(*arguments[0], row, text));
+    append_array_to(column, array);
+  });
+}
+
+// ---- text -----------------------------------------------------------------------------------------------------------
+
+ColumnPtr to_text(Arguments arguments, std::size_t rows, Type result, const EvaluationContext& context) {
+  const Type element{element_type_of(arguments[0]->type()).oid};
+  const bool as_stored = output_is_storage_form(element, *context.settings);
+  return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    if (arguments[0]->is_null(row) || arguments[1]->is_null(row)) return column.append_null();
+    const Text delimiter = arguments[1]->get<Text>(row);
+    std::optional<Text> for_null;
+    if (arguments.size() == 3 && !arguments[2]->is_null(row)) for_null = arguments[2]->get<Text>(row);
+    std::string out;
+    bool first = true;
+    for (const auto& item : array_at(*arguments[0], row).elements) {
+      if (!item && !for_null) continue;
+      if (!first) out += delimiter;
+      first = false;
+      if (!item) {
+        out += *for_null;
+      } else if (as_stored) {
+        out += *item;
+      } else {
+        format_value(element, parse_value(element, *item, {}), *context.settings, out);
+      }
+    }
+    column.append(out);
+  });
+}
+
+}  // namespace
+
+std::vector<std::optional<std::string>> split_text(Text text, std::optional<Text> delimiter, std::optional<Text> null_text) {
+  std::vector<std::optional<std::string>> parts;
+  const auto add = [&](Text part) {
+    parts.push_back(null_text == part ? std::nullopt : std::optional(std::string(part)));
+  };
+  if (text.empty()) return parts;
+  if (!delimiter) {
+    for (std::size_t at = 0, size; at < text.size(); at += size) {
+      size = character_size(text[at]);
+      add(text.substr(at, size));
     }
   } else if (delimiter->empty()) {
-    add(*text);
+    add(text);
   } else {
     std::size_t at = 0;
-    for (std::size_t next; (next = text->find(*delimiter, at)) != Text::npos; at = next + delimiter->size()) {
-      add(text->substr(at, next - at));
+    for (std::size_t next; (next = text.find(*delimiter, at)) != Text::npos; at = next + delimiter->size()) {
+      add(text.substr(at, next - at));
     }
-    add(text->substr(at));
+    add(text.substr(at));
   }
+  return parts;
+}
+
+namespace {
+
+bool split_without_nulls(std::optional<Text> text, std::optional<Text> delimiter, std::string& out) {
+  if (!text) return false;
+  for (const auto& part : split_text(*text, delimiter, std::nullopt)) append_array_element(part, out);
   finish_array_text(out);
   return true;
 }
-
-void braces_from_vector(Text vector, std::string& out) { out = array_text(array_elements(oid::kInt2Vector, vector)); }
-
-// ---- sets and aggregates --------------------------------------------------------------------------------------------
-
-/// unnest(): the elements as rows.
-class Elements final : public RowSource {
- public:
-  Elements(Type element, ArrayElements elements) : element_(element), elements_(std::move(elements)) {}
-
-  Batch next(std::size_t limit) override {
-    Column column(element_);
-    for (; next_ < elements_.size() && column.size() < limit; ++next_) {
-      if (elements_[next_]) {
-        append_parsed(column, *elements_[next_], kStorageForm);
-      } else {
-        column.append_null();
-      }
-    }
-    Batch batch;
-    batch.rows = column.size();
-    batch.columns.push_back(std::make_shared<const Column>(std::move(column)));
-    return batch;
-  }
-
- private:
-  Type element_;
-  ArrayElements elements_;
-  std::size_t next_ = 0;
-};
-
-template <Oid element>
-std::unique_ptr<RowSource> unnest(std::span<const Datum> arguments, const EvaluationContext&) {
-  ArrayElements elements;
-  if (!is_null(arguments[0])) elements = elements_of(std::get<std::string>(arguments[0]));
-  return std::make_unique<Elements>(Type{element}, std::move(elements));
-}
-
-/// generate_subscripts(array, dimension)
-std::unique_ptr<RowSource> subscripts(std::span<const Datum> arguments, const EvaluationContext&) {
-  ArrayElements numbers;
-  const bool rows = !is_null(arguments[0]) && !is_null(arguments[1]) && std::get<Int>(arguments[1]) == 1;
-  const Int last = rows ? count(std::get<std::string>(arguments[0])) : 0;
-  for (Int number = 1; number <= last; ++number) numbers.emplace_back(std::to_string(number));
-  return std::make_unique<Elements>(kInt4, std::move(numbers));
-}
-
-/// array_agg(): NULLs are elements, too; no row gives NULL.
-class ArrayCollector final : public Aggregator {
- public:
-  explicit ArrayCollector(Type result) : result_(result) {}
-
-  void update(std::span<const ColumnPtr> arguments, std::span<const std::uint32_t> groups, std::size_t group_count,
-              const EvaluationContext&) override {
-    texts_.resize(group_count);
-    for (std::size_t row = 0; row < groups.size(); ++row) {
-      std::string& text = texts_[groups[row]];
-      const std::size_t before = text.size();
-      if (arguments[0]->is_null(row)) {
-        append_array_element(std::nullopt, text);
-      } else {
-        append_array_element(text_of(*arguments[0], row), text);
-      }
-      bytes_ += text.size() - before;
-    }
-  }
-
-  ColumnPtr finish(std::size_t group_count, const EvaluationContext&) override {
-    texts_.resize(group_count);
-    Column column(result_);
-    column.reserve(group_count);
-    for (std::string& text : texts_) {
-      if (text.empty()) {
-        column.append_null();
-      } else {
-        finish_array_text(text);
-        column.append(text);
-      }
-    }
-    return std::make_shared<const Column>(std::move(column));
-  }
-
-  std::size_t memory() const override { return bytes_ + texts_.capacity() * sizeof(std::string); }
-
- private:
-  Type result_;
-  std::vector<std::string> texts_;
-  std::size_t bytes_ = 0;
-};
-
-std::unique_ptr<Aggregator> make_collector(std::span<const Type>, Type result) { return std::make_unique<ArrayCollector>(result); }
-
-// ---- the rows -------------------------------------------------------------------------------------------------------
-
-/// Calls `add` with every element type that has an array type, as a compile-time constant.
-template <class Add>
-void for_each_element(const Add& add) {
-  const auto all = [&]<Oid... elements>(std::integer_sequence<Oid, elements...>) {
-    (add(std::integral_constant<Oid, elements>{}), ...);
-  };
-  all(std::integer_sequence<Oid, oid::kBool, oid::kBytea, oid::kChar, oid::kName, oid::kInt2, oid::kInt4, oid::kInt8, oid::kText,
-                            oid::kOid, oid::kFloat4, oid::kFloat8, oid::kBpchar, oid::kVarchar, oid::kDate, oid::kTime,
-                            oid::kTimestamp, oid::kTimestamptz, oid::kInterval, oid::kNumeric, oid::kUuid>{});
-}
-
-template <Oid element>
-void add_functions(std::vector<ScalarFunction>& table) {
-  constexpr auto kImmutable = Volatility::kImmutable;
-  const Type item{element}, array{type_info(element).array};
-  table.push_back(column_function("ARRAY", {item}, array, construct, kImmutable, false, true));
-  table.push_back(column_function("[]", {array, kInt4}, item, subscript, kImmutable, true));
-  table.push_back(scalar<same_arrays<element>>("=", {array, array}, kBool));
-  table.push_back(scalar<[](Text a, Text b) { return !same_arrays<element>(a, b); }>("<>", {array, array}, kBool));
-  table.push_back(scalar<concatenate>("||", {array, array}, array));
-  table.push_back(scalar<concatenate>("array_cat", {array, array}, array));
-  for (const std::string_view name : {"||", "array_append"}) {
-    table.push_back(column_function(name, {array, item}, array, add_element<false>, kImmutable, false));
-  }
-  for (const std::string_view name : {"||", "array_prepend"}) {
-    table.push_back(column_function(name, {item, array}, array, add_element<true>, kImmutable, false));
-  }
-  table.push_back(column_function("array_remove", {array, item}, array, remove, kImmutable, false));
-  table.push_back(column_function("array_position", {array, item}, kInt4, position, kImmutable, false));
-  table.push_back(scalar<[](Text a, Text delimiter, std::string& out) { join(a, delimiter, std::nullopt, out); }>(
-      "array_to_string", {array, kText}, kText));
-  table.push_back(scalar<join_with_nulls>("array_to_string", {array, kText, kText}, kText));
-  table.push_back(scalar<length>("array_length", {array, kInt4}, kInt4));
-  table.push_back(scalar<length>("array_upper", {array, kInt4}, kInt4));
-  table.push_back(scalar<lower_bound>("array_lower", {array, kInt4}, kInt4));
-  table.push_back(scalar<dimensions>("array_ndims", {array}, kInt4));
-  table.push_back(scalar<count>("cardinality", {array}, kInt4));
+bool split(std::optional<Text> text, std::optional<Text> delimiter, std::optional<Text> null_text, std::string& out) {
+  if (!text) return false;
+  for (const auto& part : split_text(*text, delimiter, null_text)) append_array_element(part, out);
+  finish_array_text(out);
+  return true;
 }
 
 }  // namespace
 
 std::vector<ScalarFunction> array_functions() {
+  constexpr auto kImmutable = Volatility::kImmutable, kStable = Volatility::kStable;
+  constexpr Type array{oid::kAnyArray}, element{oid::kAnyElement};
+  constexpr Type common_array{oid::kAnyCompatibleArray}, common{oid::kAnyCompatible};
+  constexpr Type integers{oid::kInt4Array}, texts{oid::kTextArray};
+  const auto row = [&](std::string_view name, std::initializer_list<Type> arguments, Type result, Kernel kernel, bool strict) {
+    return column_function(name, arguments, result, kernel, kImmutable, strict);
+  };
   std::vector<ScalarFunction> table = {
-      column_function("[]", {Type{oid::kInt2Vector}, kInt4}, kInt2, subscript, Volatility::kImmutable, true),
-      column_function("[]", {Type{oid::kOidVector}, kInt4}, kOidType, subscript, Volatility::kImmutable, true),
-      scalar<[](std::optional<Text> text, std::optional<Text> delimiter, std::string& out) {
-        return split(text, delimiter, std::nullopt, out);
-      }>("string_to_array", {kText, kText}, Type{oid::kTextArray}),
-      scalar<split>("string_to_array", {kText, kText, kText}, Type{oid::kTextArray}),
+      row("||", {common_array, common}, common_array, add_element<false>, false),
+      row("||", {common, common_array}, common_array, add_element<true>, false),
+      row("||", {common_array, common_array}, common_array, concatenate, false),
+      row("array_append", {common_array, common}, common_array, add_element<false>, false),
+      row("array_prepend", {common, common_array}, common_array, add_element<true>, false),
+      row("array_cat", {common_array, common_array}, common_array, concatenate, false),
+      row("array_remove", {common_array, common}, common_array, remove, false),
+      row("array_replace", {common_array, common, common}, common_array, replace, false),
+      row("array_position", {common_array, common}, kInt4, position, false),
+      row("array_position", {common_array, common, kInt4}, kInt4, position, false),
+      row("array_positions", {common_array, common}, integers, positions, false),
+      row("width_bucket", {common, common_array}, kInt4, width_bucket, true),
+      row("array_length", {array, kInt4}, kInt4, measure_dimension<Measure::kLength>, true),
+      row("array_lower", {array, kInt4}, kInt4, measure_dimension<Measure::kLower>, true),
+      row("array_upper", {array, kInt4}, kInt4, measure_dimension<Measure::kUpper>, true),
+      row("array_ndims", {array}, kInt4, count_dimensions, true),
+      row("array_dims", {array}, kText, print_dimensions, true),
+      row("cardinality", {array}, kInt4, cardinality, true),
+      row("trim_array", {array, kInt4}, array, trim, true),
+      row("array_fill", {element, integers}, array, fill, false),
+      row("array_fill", {element, integers, integers}, array, fill, false),
+      column_function("array_to_string", {array, kText}, kText, to_text, kStable, true),
+      column_function("array_to_string", {array, kText, kText}, kText, to_text, kStable, false),
+      scalar<split_without_nulls>("string_to_array", {kText, kText}, texts),
+      scalar<split>("string_to_array", {kText, kText, kText}, texts),
   };
-  for_each_element([&](auto element) { add_functions<element>(table); });
-  return table;
-}
-
-std::vector<CastFunction> array_casts() {
-  return {
-      cast<braces_from_vector>(Type{oid::kInt2Vector}, Type{oid::kInt2Array}, CastContext::kImplicit),
-      cast<braces_from_vector>(Type{oid::kOidVector}, Type{oid::kOidArray}, CastContext::kImplicit),
-  };
-}
-
-std::vector<AggregateFunction> array_aggregates() {
-  std::vector<AggregateFunction> table;
-  for_each_element([&](auto element) { table.push_back({"array_agg", {element}, type_info(element).array, make_collector}); });
-  return table;
-}
-
-std::vector<TableFunction> array_table_functions() {
-  std::vector<TableFunction> table;
-  for_each_element([&](auto element) {
-    const Oid array = type_info(element).array;
-    table.push_back({"unnest", {array}, {{"unnest", element}}, unnest<element>});
-    table.push_back({"generate_subscripts", {array, oid::kInt4}, {{"generate_subscripts", oid::kInt4}}, subscripts});
-  });
+  const std::vector<ScalarFunction> operators = array_operators();
+  table.insert(table.end(), operators.begin(), operators.end());
   return table;
 }
 

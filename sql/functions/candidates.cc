@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/functions/polymorphic.h"
 #include "sql/functions/resolve.h"
 
 namespace redquel::sql {
@@ -12,32 +13,13 @@ bool is_preferred(Oid type) {
   return info != nullptr && info->preferred;
 }
 
-/// All polymorphic arguments must be of one type; unknown ones follow.
-bool is_consistent(std::span<const Oid> signature, std::span<const Oid> arguments) {
-  Oid element = 0;
-  for (std::size_t i = 0; i < signature.size(); ++i) {
-    if (!is_polymorphic(signature[i]) || arguments[i] == oid::kUnknown) continue;
-    if (signature[i] == kAnyNonArrayOid && category_of(arguments[i]) == TypeCategory::kArray) return false;
-    if (element != 0 && element != arguments[i]) return false;
-    element = arguments[i];
-  }
-  return true;
-}
-
 bool accepts(std::span<const Oid> signature, std::span<const Oid> arguments) {
   for (std::size_t i = 0; i < signature.size(); ++i) {
     const Oid declared = signature[i], given = arguments[i];
     if (declared == given || declared == oid::kAny || given == oid::kUnknown || is_polymorphic(declared)) continue;
     if (!find_cast_path(given, declared, CastContext::kImplicit)) return false;
   }
-  return is_consistent(signature, arguments);
-}
-
-/// A row of the table for one element type that stands for PostgreSQL's polymorphic one (anyarray || anyelement): its element
-/// argument is no exact match, or 'x' || 5 would become an array of integers.
-bool stands_for_polymorphic(std::span<const Oid> signature, std::size_t slot) {
-  const TypeInfo* info = find_type(signature[slot]);
-  return info != nullptr && info->array != 0 && std::ranges::find(signature, info->array) != signature.end();
+  return match_polymorphic(signature, arguments).has_value();
 }
 
 /// Leaves the candidates that score highest.
@@ -125,10 +107,6 @@ void keep_of_known_type(std::span<const std::vector<Oid>> signatures, std::span<
 
 }  // namespace
 
-bool is_polymorphic(Oid type) {
-  return type == oid::kAnyElement || type == oid::kAnyArray || type == kAnyNonArrayOid || type == kAnyCompatibleOid;
-}
-
 TypeCategory category_of(Oid type) {
   const TypeInfo* info = find_type(type);
   return info == nullptr ? TypeCategory::kPseudo : info->category;
@@ -149,7 +127,7 @@ Choice choose_candidate(std::span<const std::vector<Oid>> signatures, std::span<
   keep_best(candidates, [&](std::size_t candidate) {
     int exact = 0;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      exact += is_known(i) && signatures[candidate][i] == arguments[i] && !stands_for_polymorphic(signatures[candidate], i);
+      exact += is_known(i) && signatures[candidate][i] == arguments[i];
     }
     return exact;
   });
@@ -159,7 +137,7 @@ Choice choose_candidate(std::span<const std::vector<Oid>> signatures, std::span<
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Oid declared = signatures[candidate][i];
       const bool preferred = category_of(declared) == category_of(arguments[i]) && is_preferred(declared);
-      good += is_known(i) && (declared == arguments[i] || preferred) && !stands_for_polymorphic(signatures[candidate], i);
+      good += is_known(i) && (declared == arguments[i] || preferred);
     }
     return good;
   });
@@ -170,13 +148,6 @@ Choice choose_candidate(std::span<const std::vector<Oid>> signatures, std::span<
   keep_of_known_type(signatures, arguments, candidates);
   if (decided()) return found();
   return {Choice::Outcome::kAmbiguous};
-}
-
-std::optional<Type> polymorphic_type(std::span<const Oid> signature, std::span<const Type> arguments) {
-  for (std::size_t i = 0; i < signature.size(); ++i) {
-    if (is_polymorphic(signature[i]) && arguments[i].oid != oid::kUnknown) return arguments[i];
-  }
-  return std::nullopt;
 }
 
 }  // namespace redquel::sql

@@ -169,6 +169,10 @@ std::optional<std::string> object_comment(Context context, Int oid, Text in) {
 }
 
 std::optional<std::string> column_comment(Context context, Int relation, Int number) {
+  if (const auto view = catalog_of(context).find_view(as_oid(relation))) {
+    const auto position = static_cast<std::size_t>(number) - 1;
+    return position < view->columns.size() ? comment_or_null(view->columns[position].comment) : std::nullopt;
+  }
   const CatalogSnapshot::TablePtr table = catalog_of(context).find_table(as_oid(relation));
   const ColumnDef* column = table == nullptr ? nullptr : table->find_column(static_cast<std::int16_t>(number));
   return column == nullptr ? std::nullopt : comment_or_null(column->comment);
@@ -202,7 +206,8 @@ std::optional<bool> publishable(Context context, Int relation) {
 /// Bits of 1 << CmdType: UPDATE 4, INSERT 8, DELETE 16.
 Int updatable(Context context, Int relation, bool) {
   const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
-  return found && found->kind == 'r' ? 4 | 8 | 16 : 0;
+  const bool is_view = found && found->view != nullptr && found->view->base != 0;
+  return found && (found->kind == 'r' || is_view) ? 4 | 8 | 16 : 0;
 }
 bool column_updatable(Context context, Int relation, std::int16_t, bool with_triggers) {
   return updatable(context, relation, with_triggers) != 0;
@@ -229,7 +234,17 @@ ScalarFunction stable(std::string_view name, std::initializer_list<Type> argumen
 /// Objects that redquel has none of: their definitions are NULL.
 bool undefined(Int, std::string&) { return false; }
 bool undefined_pretty(Int, bool, std::string&) { return false; }
-bool undefined_view(Context context, Text name, std::string&) { return relation_named(name, context), false; }
+
+bool view_text(Context context, Int oid, bool pretty, std::string& out) {
+  const CatalogSnapshot& catalog = catalog_of(context);
+  const CatalogSnapshot::ViewPtr view = catalog.find_view(as_oid(oid));
+  if (view == nullptr) return false;
+  out = view_definition(catalog, *view, pretty, context.search_path);
+  return true;
+}
+bool named_view_text(Context context, Text name, std::string& out) {
+  return view_text(context, as_int(relation_named(name, context)), false, out);
+}
 
 }  // namespace
 
@@ -250,10 +265,15 @@ std::vector<ScalarFunction> catalog_functions() {
       stable<function_text>("pg_get_functiondef", {kOidType}, kText),
       stable<undefined>("pg_get_function_sqlbody", {kOidType}, kText),
       stable<[](Int, Int, std::string&) { return false; }>("pg_get_function_arg_default", {kOidType, kInt4}, kText),
-      stable<undefined_view>("pg_get_viewdef", {kText}, kText),
-      stable<[](Context context, Text name, bool, std::string& out) { return undefined_view(context, name, out); }>(
-          "pg_get_viewdef", {kText, kBool}, kText),
-      stable<[](Int, Int, std::string&) { return false; }>("pg_get_viewdef", {kOidType, kInt4}, kText),
+      stable<named_view_text>("pg_get_viewdef", {kText}, kText),
+      stable<[](Context context, Text name, bool pretty, std::string& out) {
+        return view_text(context, as_int(relation_named(name, context)), pretty, out);
+      }>("pg_get_viewdef", {kText, kBool}, kText),
+      stable<[](Context context, Int oid, std::string& out) { return view_text(context, oid, false, out); }>(
+          "pg_get_viewdef", {kOidType}, kText),
+      stable<view_text>("pg_get_viewdef", {kOidType, kBool}, kText),
+      stable<[](Context context, Int oid, Int, std::string& out) { return view_text(context, oid, true, out); }>(
+          "pg_get_viewdef", {kOidType, kInt4}, kText),
       stable<named_or_null<oid::kRegproc>>("to_regproc", {kText}, kRegproc),
       stable<named_or_null<oid::kRegprocedure>>("to_regprocedure", {kText}, kRegprocedure),
       stable<named_or_null<oid::kRegnamespace>>("to_regnamespace", {kText}, kRegnamespace),
@@ -289,7 +309,7 @@ std::vector<ScalarFunction> catalog_functions() {
   for (const std::string_view name : {"pg_relation_size", "pg_table_size", "pg_total_relation_size", "pg_indexes_size"}) {
     table.push_back(stable<relation_size>(name, {kRegclass}, kInt8));
   }
-  for (const std::string_view name : {"pg_get_viewdef", "pg_get_ruledef", "pg_get_triggerdef", "pg_get_statisticsobjdef"}) {
+  for (const std::string_view name : {"pg_get_ruledef", "pg_get_triggerdef", "pg_get_statisticsobjdef"}) {
     table.push_back(stable<undefined>(name, {kOidType}, kText));
     table.push_back(stable<undefined_pretty>(name, {kOidType, kBool}, kText));
   }

@@ -1,5 +1,6 @@
 // Date and time functions (manual 9.9), except the operators and to_char's family.
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 
@@ -217,6 +218,31 @@ std::vector<ScalarFunction> clock_functions() {
   };
 }
 
+// ---- sleeping -------------------------------------------------------------------------------------------------------
+
+/// Nothing here may block: the run waits before it gives its rows.
+Text sleep_for(Context context, double seconds) {
+  constexpr double kLongest = 1e12;
+  if (seconds > 0) context.sleep += static_cast<std::int64_t>(std::min(seconds, kLongest) * 1e6);
+  return {};
+}
+Text sleep_for_interval(Context context, const Interval& length) {
+  const std::int64_t end = add_interval(context.statement_timestamp, length, zone_of(context));
+  return sleep_for(context, static_cast<double>(end - context.statement_timestamp) / 1e6);
+}
+Text sleep_until(Context context, Instant end) {
+  return sleep_for(context, static_cast<double>(end - current_timestamp()) / 1e6);
+}
+
+std::vector<ScalarFunction> sleep_functions() {
+  constexpr auto kVolatile = Volatility::kVolatile;
+  return {
+      scalar<sleep_for>("pg_sleep", {kFloat8}, kVoid, kVolatile),
+      scalar<sleep_for_interval>("pg_sleep_for", {kInterval}, kVoid, kVolatile),
+      scalar<sleep_until>("pg_sleep_until", {kTimestamptz}, kVoid, kVolatile),
+  };
+}
+
 std::vector<ScalarFunction> field_functions() {
   constexpr auto stable = Volatility::kStable;
   return {
@@ -271,7 +297,7 @@ std::vector<ScalarFunction> construction_functions() {
 
 std::vector<ScalarFunction> datetime_functions() {
   std::vector<ScalarFunction> table = clock_functions();
-  for (const auto& part : {field_functions(), construction_functions(), interval_constructors()}) {
+  for (const auto& part : {field_functions(), construction_functions(), interval_constructors(), sleep_functions()}) {
     table.insert(table.end(), part.begin(), part.end());
   }
   add_overlaps<TimeShift>(table, kTime, Volatility::kImmutable);

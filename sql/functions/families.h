@@ -31,6 +31,7 @@ std::vector<CastFunction> array_casts();
 
 std::vector<AggregateFunction> number_aggregates();
 std::vector<AggregateFunction> ordered_aggregates();
+std::vector<AggregateFunction> ordered_set_aggregates();
 std::vector<AggregateFunction> text_and_boolean_aggregates();
 std::vector<AggregateFunction> variance_aggregates();
 std::vector<AggregateFunction> array_aggregates();

@@ -12,8 +12,11 @@
 #include "sql/functions/quote.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/compare.h"
+#include "sql/types/more_types.h"
+#include "sql/types/network.h"
 #include "sql/types/number_text.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {
@@ -34,6 +37,10 @@ void append_as_text(const Column& column, std::size_t row, const EvaluationConte
       break;
     case oid::kBpchar:
       out += without_trailing_blanks(column.get<Text>(row));
+      break;
+    case oid::kInet:
+    case oid::kCidr:
+      append_network(oid::kCidr, column.get<Text>(row), out);  // always with its mask
       break;
     default:
       append_output(column, row, context, out);
@@ -319,7 +326,7 @@ ColumnPtr count_nulls(Arguments arguments, std::size_t rows, Type result, const 
 
 std::vector<ScalarFunction> format_functions() {
   constexpr auto stable = Volatility::kStable;
-  constexpr Type any_non_array{kAnyNonArrayOid};
+  constexpr Type any_non_array{oid::kAnyNonArray};
   return {
       column_function("concat", {kAny}, kText, concat, stable, false, true),
       column_function("concat_ws", {kText, kAny}, kText, concat_ws, stable, false, true),

@@ -8,14 +8,70 @@
 
 #include "sql/functions/function.h"
 #include "sql/functions/lift.h"
+#include "sql/functions/sliding_aggregator.h"
 
 namespace redquel::sql {
 
+/// One state that follows a window's frames: it grows with them, takes rows out where State has `remove`, and begins anew where a
+/// frame has lost rows otherwise. `add(state, row)` and `remove(state, row)` skip NULLs.
+template <class State>
+class SlidingState {
+ public:
+  using Result = typename decltype(std::declval<const State&>().result())::value_type;
+
+  template <class Add, class Remove>
+  ColumnPtr slide(std::span<const FrameRows> frames, Type type, const Add& add, const Remove& remove) {
+    lift::Sink<Result> sink(type, frames.size());
+    std::optional<Result> value = state_.result();
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      if (!started_ || frames[i] != frame_) {
+        move_to(frames[i], add, remove);
+        value = state_.result();
+      }
+      if (value) {
+        sink.set(i, *value);
+      } else {
+        sink.set_null(i);
+      }
+    }
+    return std::make_shared<const Column>(sink.finish({}));
+  }
+
+ private:
+  template <class Add, class Remove>
+  void move_to(const FrameRows& frame, const Add& add, const Remove& remove) {
+    const RowRange from = frame_[0], to = frame[0];
+    const bool whole = started_ && frame_[1].empty() && frame[1].empty() && !from.empty() && !to.empty();
+    const bool grows = whole && to.begin >= from.begin && to.begin < from.end && to.end >= from.end;
+    if (grows && to.begin == from.begin) {
+      for (std::uint32_t row = from.end; row < to.end; ++row) add(state_, row);
+    } else if (grows && kRemoves) {
+      for (std::uint32_t row = from.begin; row < to.begin; ++row) remove(state_, row);
+      for (std::uint32_t row = from.end; row < to.end; ++row) add(state_, row);
+    } else {
+      state_ = State{};
+      for (const RowRange& range : frame) {
+        for (std::uint32_t row = range.begin; row < range.end; ++row) add(state_, row);
+      }
+    }
+    frame_ = frame;
+    started_ = true;
+  }
+
+ public:
+  static constexpr bool kRemoves = requires { State::kRemoves; };
+
+ private:
+  State state_;
+  FrameRows frame_{};
+  bool started_ = false;
+};
+
 /// An aggregate over one argument, made from the state of one group: NULLs are skipped, one loop per batch and no call
-/// through a pointer per row. State has `void add(const T&)`, `std::optional<Result> result() const` (nullopt is NULL)
-/// and, where it owns memory, `std::size_t heap() const`.
+/// through a pointer per row. State, made anew with {}, has `void add(const T&)`, `std::optional<Result> result() const` (nullopt is NULL)
+/// and, where it owns memory, `std::size_t heap() const`; where rows can be taken out again exactly, `remove` and a `kRemoves`.
 template <class T, class State>
-class GroupStates final : public Aggregator {
+class GroupStates final : public Aggregator, public SlidingAggregator {
  public:
   using Result = typename decltype(std::declval<const State&>().result())::value_type;
 
@@ -56,14 +112,30 @@ class GroupStates final : public Aggregator {
     return bytes;
   }
 
+  ColumnPtr slide(std::span<const ColumnPtr> arguments, std::span<const FrameRows> frames) override {
+    const Column& column = *arguments[0];
+    const lift::Reader<T> values(arguments, 0);
+    const auto add = [&](State& state, std::uint32_t row) {
+      if (!column.is_null(row)) state.add(values.get(row));
+    };
+    const auto remove = [&](State& state, std::uint32_t row) {
+      if constexpr (SlidingState<State>::kRemoves) {
+        if (!column.is_null(row)) state.remove(values.get(row));
+      }
+    };
+    return sliding_.slide(frames, result_, add, remove);
+  }
+  bool removes_rows() const override { return SlidingState<State>::kRemoves; }
+
  private:
   Type result_;
   std::vector<State> states_;
+  SlidingState<State> sliding_;
 };
 
 /// The same over two arguments that must both be there: `void add(const A&, const B&)`.
 template <class A, class B, class State>
-class PairGroupStates final : public Aggregator {
+class PairGroupStates final : public Aggregator, public SlidingAggregator {
  public:
   using Result = typename decltype(std::declval<const State&>().result())::value_type;
 
@@ -95,9 +167,20 @@ class PairGroupStates final : public Aggregator {
 
   std::size_t memory() const override { return states_.capacity() * sizeof(State); }
 
+  ColumnPtr slide(std::span<const ColumnPtr> arguments, std::span<const FrameRows> frames) override {
+    const lift::Reader<A> first(arguments, 0);
+    const lift::Reader<B> second(arguments, 1);
+    const auto add = [&](State& state, std::uint32_t row) {
+      if (!arguments[0]->is_null(row) && !arguments[1]->is_null(row)) state.add(first.get(row), second.get(row));
+    };
+    return sliding_.slide(frames, result_, add, [](State&, std::uint32_t) {});
+  }
+  bool removes_rows() const override { return false; }
+
  private:
   Type result_;
   std::vector<State> states_;
+  SlidingState<State> sliding_;
 };
 
 /// A row of the aggregate table.

@@ -13,7 +13,7 @@ namespace redquel::sql {
 namespace {
 
 /// count(*) and count(x).
-class Counter final : public Aggregator {
+class Counter final : public Aggregator, public SlidingAggregator {
  public:
   void update(std::span<const ColumnPtr> arguments, std::span<const std::uint32_t> groups, std::size_t group_count,
               const EvaluationContext&) override {
@@ -29,8 +29,26 @@ class Counter final : public Aggregator {
   }
   std::size_t memory() const override { return counts_.capacity() * sizeof(std::int64_t); }
 
+  ColumnPtr slide(std::span<const ColumnPtr> arguments, std::span<const FrameRows> frames) override {
+    const Column* column = arguments.empty() || !arguments[0]->has_nulls() ? nullptr : arguments[0].get();
+    if (column != nullptr && before_.empty()) {
+      before_.push_back(0);
+      for (std::size_t row = 0; row < column->size(); ++row) before_.push_back(before_[row] + (column->is_null(row) ? 0 : 1));
+    }
+    std::vector<std::int64_t> counts(frames.size());
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      for (const RowRange& range : frames[i]) {
+        if (range.empty()) continue;
+        counts[i] += column == nullptr ? range.size() : before_[range.end] - before_[range.begin];
+      }
+    }
+    return std::make_shared<const Column>(Column::from_values(kInt8, std::move(counts)));
+  }
+  bool removes_rows() const override { return true; }
+
  private:
   std::vector<std::int64_t> counts_;
+  std::vector<std::uint32_t> before_;  // values that are not NULL before each row
 };
 
 std::unique_ptr<Aggregator> make_counter(std::span<const Type>, Type) { return std::make_unique<Counter>(); }
@@ -42,35 +60,38 @@ struct Seen {
   bool seen = false;
 };
 
-/// sum(int2), sum(int4)
-template <class T>
-struct SmallIntegerSum : Seen<std::int64_t> {
-  void add(T addend) {
-    value += addend;
-    seen = true;
-  }
-  std::optional<std::int64_t> result() const { return seen ? std::optional(value) : std::nullopt; }
-};
-
-/// sum(int8)
-struct BigIntegerSum : Seen<Int128> {
-  void add(std::int64_t addend) {
-    value += addend;
-    seen = true;
-  }
-  std::optional<Numeric> result() const { return seen ? std::optional(Numeric::from_int128(value)) : std::nullopt; }
-};
-
-template <class T>
-struct IntegerAverage {
-  Int128 sum = 0;
+/// Sum and number of integers; NULL where there is none.
+template <class T, class Total>
+struct IntegerTotal {
+  static constexpr bool kRemoves = true;
+  Total sum = 0;
   std::int64_t count = 0;
   void add(T value) {
     sum += value;
     ++count;
   }
+  void remove(T value) {
+    sum -= value;
+    --count;
+  }
+};
+
+/// sum(int2), sum(int4)
+template <class T>
+struct SmallIntegerSum : IntegerTotal<T, std::int64_t> {
+  std::optional<std::int64_t> result() const { return this->count > 0 ? std::optional(this->sum) : std::nullopt; }
+};
+
+/// sum(int8)
+struct BigIntegerSum : IntegerTotal<std::int64_t, Int128> {
+  std::optional<Numeric> result() const { return count > 0 ? std::optional(Numeric::from_int128(sum)) : std::nullopt; }
+};
+
+template <class T>
+struct IntegerAverage : IntegerTotal<T, Int128> {
   std::optional<Numeric> result() const {
-    return count == 0 ? std::nullopt : std::optional(Numeric::from_int128(sum) / Numeric(count));
+    if (this->count == 0) return std::nullopt;
+    return Numeric::from_int128(this->sum) / Numeric(this->count);
   }
 };
 

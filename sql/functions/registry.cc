@@ -4,7 +4,11 @@
 
 #include "sql/functions/families.h"
 #include "sql/functions/function.h"
+#include "sql/functions/json_families.h"
 #include "sql/functions/lift.h"
+#include "sql/functions/more_families.h"
+#include "sql/functions/range_functions.h"
+#include "sql/functions/sequence_calls.h"
 
 namespace redquel::sql {
 namespace {
@@ -45,7 +49,18 @@ const NamedTable<ScalarFunction>& functions() {
       to_char_functions(),
       system_functions(),
       catalog_functions(),
+      sequence_functions(),
       array_functions(),
+      range_functions(),
+      json_access_functions(),
+      jsonb_change_functions(),
+      json_build_functions(),
+      jsonpath_functions(),
+      bit_string_functions(),
+      network_functions(),
+      hardware_address_functions(),
+      zoned_time_functions(),
+      text_piece_functions(),
   });
   return table;
 }
@@ -54,15 +69,23 @@ const NamedTable<AggregateFunction>& aggregates() {
   static const NamedTable<AggregateFunction> table({
       number_aggregates(),
       ordered_aggregates(),
+      ordered_set_aggregates(),
       text_and_boolean_aggregates(),
       variance_aggregates(),
       array_aggregates(),
+      range_aggregates(),
+      json_aggregates(),
+      bit_string_aggregates(),
+      network_aggregates(),
+      zoned_time_aggregates(),
   });
   return table;
 }
 
 const NamedTable<TableFunction>& table_functions() {
-  static const NamedTable<TableFunction> table({series_functions(), array_table_functions(), engine_functions()});
+  static const NamedTable<TableFunction> table({series_functions(), array_table_functions(), range_table_functions(),
+                                                json_table_functions(), jsonpath_table_functions(), text_piece_rows(),
+                                                engine_functions()});
   return table;
 }
 
@@ -75,7 +98,8 @@ const CastTable& casts() {
   static const CastTable table = [] {
     CastTable built;
     for (const std::vector<CastFunction>& family :
-         {number_casts(), datetime_casts(), text_casts(), name_casts(), array_casts()}) {
+         {number_casts(), datetime_casts(), text_casts(), name_casts(), array_casts(), range_casts(), json_casts(),
+          bit_string_casts(), network_casts(), zoned_time_casts()}) {
       built.rows.insert(built.rows.end(), family.begin(), family.end());
     }
     for (const CastFunction& row : built.rows) built.by_types[{row.source, row.target}] = &row;

@@ -3,7 +3,12 @@
 #include <string>
 
 #include "sql/error.h"
+#include "sql/functions/array_casts.h"
 #include "sql/functions/candidates.h"
+#include "sql/functions/polymorphic.h"
+#include "sql/functions/window_function.h"
+#include "sql/types/array_value.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -100,32 +105,37 @@ Overload<Function> choose(std::span<const Function* const> overloads, std::span<
   return {choice.outcome, functions[choice.index], signatures[choice.index]};
 }
 
-/// Replaces what the signature leaves open by the arguments' types.
-std::vector<Type> bind_arguments(const std::vector<Oid>& signature, std::span<const Type> arguments, Type element) {
-  std::vector<Type> bound;
-  for (std::size_t i = 0; i < signature.size(); ++i) {
-    if (is_polymorphic(signature[i])) {
-      bound.push_back(Type{element.oid});
-    } else if (signature[i] == oid::kAny) {
-      bound.push_back(arguments[i]);
-    } else {
-      bound.push_back(Type{signature[i]});
-    }
+/// What a call's polymorphic types stand for. 42804 where only untyped literals would say it, 42704 where an array type is wanted
+/// that does not exist.
+class BoundSignature {
+ public:
+  BoundSignature(const std::vector<Oid>& signature, std::span<const Type> arguments) : signature_(signature), arguments_(arguments) {
+    types_ = match_polymorphic(signature, oids_of(arguments)).value_or(PolymorphicTypes{});
   }
-  return bound;
-}
 
-Type element_type(const std::vector<Oid>& signature, std::span<const Type> arguments, Offset offset) {
-  bool polymorphic = false;
-  for (Oid type : signature) polymorphic = polymorphic || is_polymorphic(type);
-  if (!polymorphic) return kUnknown;
-  if (std::optional<Type> type = polymorphic_type(signature, arguments)) return *type;
-  // An untyped literal beside anynonarray is text: 'a' || 'b' never comes here, min('a') does.
-  for (Oid type : signature) {
-    if (type == kAnyNonArrayOid) return kText;
+  std::vector<Type> arguments() const {
+    std::vector<Type> bound;
+    for (std::size_t i = 0; i < signature_.size(); ++i) {
+      bound.push_back(signature_[i] == oid::kAny ? arguments_[i] : actual(signature_[i]));
+    }
+    return bound;
   }
-  throw SqlError("42804", "could not determine polymorphic type because input has type unknown").at(offset);
-}
+
+  Type actual(Oid declared) const {
+    const Oid oid = types_.actual(declared);
+    if (oid != 0) return Type{oid};
+    const Oid element = declared == oid::kAnyCompatibleArray ? types_.compatible : types_.element;
+    if (element != 0) {
+      throw SqlError("42704", "could not find array type for data type " + format_type(Type{element}));
+    }
+    throw SqlError("42804", "could not determine polymorphic type because input has type unknown");
+  }
+
+ private:
+  const std::vector<Oid>& signature_;
+  std::span<const Type> arguments_;
+  PolymorphicTypes types_;
+};
 
 /// A cast written as a call: int4('7'), date(now()).
 std::optional<Type> cast_target(std::string_view name, std::span<const Type> arguments) {
@@ -147,10 +157,8 @@ ResolvedFunction resolve_function(std::string_view name, std::span<const Type> a
   }
   if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(call_text(name, arguments), offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
-  const Type element = element_type(overload.signature, arguments, offset);
-  const Oid result = overload.function->result;
-  return {overload.function, bind_arguments(overload.signature, arguments, element),
-          is_polymorphic(result) ? element : Type{result}};
+  const BoundSignature bound(overload.signature, arguments);
+  return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
 }
 
 ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> left, Type right, Offset offset) {
@@ -177,8 +185,8 @@ ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> lef
   if (overload.outcome == Choice::Outcome::kAmbiguous) {
     throw ambiguous_operator(operator_text(name, operands), offset);
   }
-  const Type element = element_type(overload.signature, operands, offset);
-  return {overload.function, bind_arguments(overload.signature, operands, element), Type{overload.function->result}};
+  const BoundSignature bound(overload.signature, operands);
+  return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
 }
 
 ResolvedAggregate resolve_aggregate(std::string_view name, std::span<const Type> arguments, Offset offset) {
@@ -186,10 +194,26 @@ ResolvedAggregate resolve_aggregate(std::string_view name, std::span<const Type>
   const auto overload = choose(find_aggregates(name), std::span<const Oid>(given));
   if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(call_text(name, arguments), offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
-  const Type element = element_type(overload.signature, arguments, offset);
-  const Oid result = overload.function->result;
-  return {overload.function, bind_arguments(overload.signature, arguments, element),
-          is_polymorphic(result) ? element : Type{result}};
+  const BoundSignature bound(overload.signature, arguments);
+  return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
+}
+
+ResolvedWindowFunction resolve_window_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
+  std::vector<Type> given(arguments.begin(), arguments.end());
+  if (given.size() == 3 && given[0].oid != given[2].oid) {
+    const Type ends[] = {given[0], given[2]};
+    try {
+      given[0] = given[2] = resolve_common_type(ends, name);
+    } catch (const SqlError&) {
+      throw undefined_function(call_text(name, arguments), offset);
+    }
+  }
+  const std::vector<const WindowFunction*> overloads = find_window_functions(name);
+  const std::vector<Oid> types = oids_of(given);
+  const auto overload = choose(std::span<const WindowFunction* const>(overloads), std::span<const Oid>(types));
+  if (overload.outcome != Choice::Outcome::kFound) throw undefined_function(call_text(name, arguments), offset);
+  const BoundSignature bound(overload.signature, given);
+  return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
 }
 
 ResolvedTableFunction resolve_table_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
@@ -197,12 +221,13 @@ ResolvedTableFunction resolve_table_function(std::string_view name, std::span<co
   const auto overload = choose(find_table_functions(name), std::span<const Oid>(given));
   if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(call_text(name, arguments), offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
-  const Type element = element_type(overload.signature, arguments, offset);
-  return {overload.function, bind_arguments(overload.signature, arguments, element)};
+  const BoundSignature bound(overload.signature, arguments);
+  return {overload.function, bound.arguments()};
 }
 
 bool function_name_exists(std::string_view name) {
-  return !find_functions(name).empty() || !find_aggregates(name).empty() || !find_table_functions(name).empty();
+  return !find_functions(name).empty() || !find_aggregates(name).empty() || !find_table_functions(name).empty() ||
+         !find_window_functions(name).empty();
 }
 
 namespace {
@@ -212,6 +237,8 @@ Oid operator_type(Oid type) {
   switch (type) {
     case oid::kVarchar:
       return oid::kText;
+    case oid::kCidr:
+      return oid::kInet;
     case oid::kRegclass:
     case oid::kRegtype:
     case oid::kRegproc:
@@ -225,11 +252,16 @@ Oid operator_type(Oid type) {
 }
 
 const ScalarFunction* find_own_operator(std::string_view name, Type type) {
-  const std::vector<Oid> signature(2, operator_type(type.oid));
+  const Oid own = operator_type(type.oid);
+  if (is_array_type(own) && find_own_operator(name, Type{type_info(own).element}) == nullptr) return nullptr;
+  const std::vector<Oid> given(2, own);
+  const ScalarFunction* generic = nullptr;
   for (const ScalarFunction* function : find_functions(name)) {
-    if (function->arguments == signature) return function;
+    if (function->arguments == given) return function;
+    const bool polymorphic = function->arguments.size() == 2 && is_polymorphic(function->arguments[0]);
+    if (polymorphic && match_polymorphic(function->arguments, given)) generic = function;
   }
-  return nullptr;
+  return generic;
 }
 
 }  // namespace
@@ -246,7 +278,12 @@ const ScalarFunction& ordering_operator(Type type, bool descending, Offset offse
       .at(offset);
 }
 
-Type resolve_common_type(std::span<const Type> types, std::string_view construct, std::span<const Offset> offsets) {
+namespace {
+
+/// The first input, replaced by later ones that it converts to. `conflict` is called with the position of an input of another
+/// category; the search ends where it returns.
+template <class Conflict>
+std::optional<Type> common_type(std::span<const Type> types, const Conflict& conflict) {
   Type common = types.front();
   bool same_modifier = true;
   for (std::size_t i = 1; i < types.size(); ++i) {
@@ -256,9 +293,8 @@ Type resolve_common_type(std::span<const Type> types, std::string_view construct
     if (common.oid == oid::kUnknown) {
       common = type;
     } else if (category_of(type.oid) != category_of(common.oid)) {
-      throw SqlError("42804", std::string(construct) + " types " + format_type(Type{common.oid}) + " and " +
-                                  format_type(Type{type.oid}) + " cannot be matched")
-          .at(i < offsets.size() ? offsets[i] : Offset{});
+      conflict(common, i);
+      return std::nullopt;
     } else if (const TypeInfo& info = type_info(common.oid); !info.preferred &&
                                                              can_coerce(common, type, CastContext::kImplicit) &&
                                                              !can_coerce(type, common, CastContext::kImplicit)) {
@@ -267,6 +303,20 @@ Type resolve_common_type(std::span<const Type> types, std::string_view construct
   }
   if (common.oid == oid::kUnknown) return kText;
   return same_modifier ? common : Type{common.oid};
+}
+
+}  // namespace
+
+std::optional<Type> find_common_type(std::span<const Type> types) {
+  return common_type(types, [](Type, std::size_t) {});
+}
+
+Type resolve_common_type(std::span<const Type> types, std::string_view construct, std::span<const Offset> offsets) {
+  return *common_type(types, [&](Type common, std::size_t i) {
+    throw SqlError("42804", std::string(construct) + " types " + format_type(Type{common.oid}) + " and " +
+                                format_type(Type{types[i].oid}) + " cannot be matched")
+        .at(i < offsets.size() ? offsets[i] : Offset{});
+  });
 }
 
 std::optional<CastPath> find_cast_path(Oid source, Oid target, CastContext context) {
@@ -282,11 +332,14 @@ std::optional<CastPath> find_cast_path(Oid source, Oid target, CastContext conte
   }
   // An array goes where its elements go.
   const TypeInfo *from = find_type(source), *to = find_type(target);
-  if (from != nullptr && to != nullptr && from->category == TypeCategory::kArray &&
-      to->category == TypeCategory::kArray) {
-    const bool convertible =
-        from->element != 0 && to->element != 0 && find_cast_path(from->element, to->element, context);
-    return convertible ? std::optional(CastPath{Method::kInputOutput}) : std::nullopt;
+  if (from != nullptr && to != nullptr && is_array_type(source) && is_array_type(target) && !is_vector_type(target)) {
+    const std::optional<CastPath> element = find_cast_path(from->element, to->element, context);
+    if (!element) return std::nullopt;
+    // Of one address alone cidr prints the mask, inet does not.
+    const bool same_texts = element->method == Method::kNone || (element->method == Method::kRelabel && from->element != oid::kCidr);
+    if (same_texts && !is_vector_type(source)) return CastPath{Method::kRelabel};
+    const bool stable = element->function == nullptr || element->function->volatility != Volatility::kImmutable;
+    return CastPath{Method::kFunction, &array_cast(stable)};
   }
   if (context != CastContext::kImplicit && category_of(target) == TypeCategory::kString) {
     return CastPath{Method::kInputOutput};

@@ -152,13 +152,14 @@ std::string index_definition(const TableDef& table, const IndexDef& index, const
 }
 
 bool has_default(const ColumnDef& column) {
-  if (!column.default_sql.empty()) return true;
+  if (!column.default_sql.empty() || !column.generated_sql.empty()) return true;
   return column.sequence != 0 && column.identity == ColumnDef::Identity::kNone;
 }
 
 std::string default_expression(const CatalogSnapshot& catalog, const ColumnDef& column,
                                const std::vector<std::string>& search_path) {
   if (!has_default(column)) return {};
+  if (!column.generated_sql.empty()) return column.generated_sql;
   const auto sequence = catalog.sequences.find(column.sequence);
   const bool is_serial = column.identity == ColumnDef::Identity::kNone && sequence != catalog.sequences.end();
   if (is_serial && (column.default_sql.empty() || column.default_sql.starts_with("nextval("))) {

@@ -51,6 +51,7 @@ SystemTable make_system_table(const SystemTableDefinition& definition) {
   table.oid = definition.oid;
   table.kind = definition.kind;
   table.fill = definition.fill;
+  table.query = definition.query;
   std::string_view rest = definition.columns;
   while (!rest.empty()) {
     const std::size_t comma = rest.find(", ");

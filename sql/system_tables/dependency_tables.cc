@@ -9,7 +9,7 @@ namespace redquel::sql {
 namespace {
 
 // The catalogs that rows stand in.
-constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615;
+constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615, kRewrite = 2618;
 
 void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& table) {
   out.add(kType, table.row_type, 0, kClass, table.oid, 0, 'i');
@@ -38,9 +38,22 @@ void add_sequence(RowWriter& out, const CatalogSnapshot& catalog, const Sequence
   out.add(kClass, sequence.oid, 0, kClass, owner->oid, sequence.owner_column, identity ? 'i' : 'a');
 }
 
+/// A view hangs on its rule, and the rule on what the query reads.
+void add_view(RowWriter& out, const CatalogSnapshot& catalog, const ViewDef& view) {
+  out.add(kType, view.row_type, 0, kClass, view.oid, 0, 'i');
+  out.add(kClass, view.oid, 0, kNamespace, schema_oid(catalog, view.schema), 0, 'n');
+  out.add(kRewrite, view.rule, 0, kClass, view.oid, 0, 'i');
+  out.add(kRewrite, view.rule, 0, kClass, view.oid, 0, 'n');
+  for (const ViewDef::Reference& reference : view.references) {
+    if (reference.columns.empty()) out.add(kRewrite, view.rule, 0, kClass, reference.relation, 0, 'n');
+    for (std::int16_t column : reference.columns) out.add(kRewrite, view.rule, 0, kClass, reference.relation, column, 'n');
+  }
+}
+
 void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const auto& [oid, table] : catalog.tables) add_table(out, catalog, *table);
   for (const auto& [oid, sequence] : catalog.sequences) add_sequence(out, catalog, sequence);
+  for (const auto& [oid, view] : catalog.views) add_view(out, catalog, *view);
 }
 
 void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
@@ -52,6 +65,11 @@ void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
   for (const auto& [oid, table] : catalog.tables) {
     for (const ColumnDef& column : table->columns) add(oid, kClass, column.number, column.comment);
     for (const Constraint& constraint : constraints_of(*table)) add(constraint.oid, kConstraint, 0, constraint.comment);
+  }
+  for (const auto& [oid, view] : catalog.views) {
+    for (std::size_t i = 0; i < view->columns.size(); ++i) {
+      add(oid, kClass, static_cast<std::int32_t>(i + 1), view->columns[i].comment);
+    }
   }
 }
 

@@ -148,10 +148,6 @@ const SystemTableDefinition kViews[] = {
     {"information_schema", "usage_privileges", 13454, 'v',
      "grantor, grantee, object_catalog, object_schema, object_name, object_type character_data, "
      "privilege_type character_data, is_grantable yes_or_no"},
-    {"information_schema", "views", 13483, 'v',
-     "table_catalog, table_schema, table_name, view_definition character_data, check_option character_data, "
-     "is_updatable yes_or_no, is_insertable_into yes_or_no, is_trigger_updatable yes_or_no, "
-     "is_trigger_deletable yes_or_no, is_trigger_insertable_into yes_or_no"},
 };
 
 }  // namespace

@@ -43,9 +43,6 @@ const SystemTableDefinition kTables[] = {
     {"pg_catalog", "pg_publication_namespace", 6237, 'r', "oid oid!, pnpubid oid!, pnnspid oid!"},
     {"pg_catalog", "pg_publication_rel", 6106, 'r',
      "oid oid!, prpubid oid!, prrelid oid!, prqual pg_node_tree, prattrs int2vector"},
-    {"pg_catalog", "pg_rewrite", 2618, 'r',
-     "oid oid!, rulename name!, ev_class oid!, ev_type char!, ev_enabled char!, is_instead bool!, "
-     "ev_qual pg_node_tree!, ev_action pg_node_tree!"},
     {"pg_catalog", "pg_seclabel", 3596, 'r', "objoid oid!, classoid oid!, objsubid int4!, provider text!, label text!"},
     {"pg_catalog", "pg_shseclabel", 3592, 'r', "objoid oid!, classoid oid!, provider text!, label text!"},
     {"pg_catalog", "pg_statistic", 2619, 'r',

@@ -15,6 +15,7 @@ struct SystemTableDefinition {
   char kind;
   std::string_view columns;
   void (*fill)(RowWriter&, const CatalogSnapshot&, const EvaluationContext&) = nullptr;
+  std::string_view query = {};
 };
 
 /// Types that redquel does not have are replaced by the nearest that prints alike.
@@ -30,6 +31,7 @@ SystemTableFamily dependency_tables();      // pg_depend, pg_description, pg_shd
 SystemTableFamily type_tables();            // pg_type, pg_cast, pg_collation
 SystemTableFamily function_tables();        // pg_proc, pg_aggregate, pg_operator, pg_language
 SystemTableFamily cluster_tables();         // pg_database, pg_authid, pg_roles, pg_user, pg_tablespace
+SystemTableFamily view_tables();            // pg_rewrite, information_schema.views
 SystemTableFamily summary_views();          // pg_tables, pg_indexes, pg_sequences, pg_stat_user_tables
 SystemTableFamily session_views();          // pg_settings, pg_stat_activity
 SystemTableFamily empty_tables();           // of what redquel has none: triggers, policies, publications

@@ -2,7 +2,9 @@
 
 #include <unordered_map>
 
+#include "sql/functions/window_function.h"
 #include "sql/system_tables/type_layout.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -27,6 +29,15 @@ constexpr TypeFunctionRow kTypeFunctions[] = {
     {oid::kOid, "oid", {1798, 1799, 2418, 2419}},
     {oid::kOidVector, "oidvector", {54, 55, 2420, 2421}},
     {oid::kJson, "json_", {321, 322, 323, 324}},
+    {oid::kMacaddr, "macaddr_", {436, 437, 2494, 2495}},
+    {oid::kInet, "inet_", {910, 911, 2496, 2497}},
+    {oid::kCidr, "cidr_", {1267, 1427, 2498, 2499}},
+    {oid::kMacaddr8, "macaddr8_", {4110, 4111, 3446, 3447}},
+    {oid::kTimetz, "timetz_", {1350, 1351, 2472, 2473, 2911, 2912}},
+    {oid::kBit, "bit_", {1564, 1565, 2456, 2457, 2919, 2920}},
+    {oid::kVarbit, "varbit_", {1579, 1580, 2458, 2459, 2902, 2921}},
+    {oid::kJsonb, "jsonb_", {3806, 3804, 3805, 3803}},
+    {oid::kJsonpath, "jsonpath_", {4001, 4003, 4002, 4004}},
     {oid::kFloat4, "float4", {200, 201, 2424, 2425}},
     {oid::kFloat8, "float8", {214, 215, 2426, 2427}},
     {oid::kUnknown, "unknown", {109, 110, 2416, 2417}},
@@ -72,6 +83,9 @@ class Collector {
     for (const AggregateFunction& aggregate : all_aggregates()) {
       add({.name = std::string(aggregate.name), .arguments = aggregate.arguments, .result = aggregate.result, .kind = 'a',
            .strict = false});
+    }
+    for (const WindowFunction& function : all_window_functions()) {
+      add({.name = std::string(function.name), .arguments = function.arguments, .result = function.result, .kind = 'w'});
     }
     for (const TableFunction& function : all_table_functions()) add_table_function(function);
     return std::move(functions_);

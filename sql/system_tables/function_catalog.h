@@ -16,7 +16,7 @@ struct CatalogFunction {
   std::string name;
   std::vector<Oid> arguments;
   Oid result = 0;
-  char kind = 'f';  // f, a
+  char kind = 'f';  // f, a, w
   Volatility volatility = Volatility::kImmutable;
   bool strict = true;
   Oid variadic = 0;  // type of the elements

@@ -106,11 +106,13 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
   const TypeProperties type = describe(attribute.type);
   const std::string& database = context.database;
   const bool collated = type.collation.has_value();
-  std::optional<std::string> value;
+  std::optional<std::string> value, generated;
   std::optional<std::string_view> generation;
   const SequenceDef* identity = nullptr;
   if (const ColumnDef* column = attribute.column) {
-    if (has_default(*column)) value = default_expression(catalog, *column, context.search_path);
+    if (!column->generated_sql.empty()) {
+      generated = column->generated_sql;
+    } else if (has_default(*column)) value = default_expression(catalog, *column, context.search_path);
     const auto sequence = catalog.sequences.find(column->sequence);
     if (column->identity != ColumnDef::Identity::kNone) {
       generation = column->identity == ColumnDef::Identity::kAlways ? "ALWAYS" : "BY DEFAULT";
@@ -127,7 +129,7 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
           kNull, kNull, kNull, database, "pg_catalog", type_info(attribute.type.oid).name, kNull, kNull, kNull, kNull,
           std::to_string(attribute.number), false, generation.has_value(), generation, of_identity(&SequenceDef::start),
           of_identity(&SequenceDef::increment), of_identity(&SequenceDef::maximum), of_identity(&SequenceDef::minimum),
-          identity != nullptr && identity->cycle, "NEVER", kNull, relation.kind == 'r');
+          identity != nullptr && identity->cycle, generated ? "ALWAYS" : "NEVER", generated, relation.kind == 'r');
 }
 
 void columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {

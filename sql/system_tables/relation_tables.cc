@@ -43,7 +43,7 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
     const std::size_t checks = is_table ? relation.table->checks.size() : 0;
     const bool shared = is_shared(relation);
     // relpages, reltuples: -1 says that nobody has counted the rows.
-    out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), is_table ? relation.table->row_type : 0, 0,
+    out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), relation.view != nullptr ? relation.view->row_type : is_table ? relation.table->row_type : 0, 0,
             role_oid(relation.owner), access_method(relation), relation.kind == 'v' ? 0 : relation.oid,
             shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' ? -1.0 : 0.0, 0, 0, indexes > 0, shared, 'p', relation.kind,
             attributes_of(relation).size(), checks, relation.kind == 'v', false, false, false, false, true,
@@ -71,7 +71,7 @@ void attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
       out.add(relation.oid, attribute.name, attribute.type.oid, -1, type.length, attribute.number,
               is_true_array(type) ? 1 : 0, -1, attribute.type.modifier, passed_by_value(type), type.alignment,
               storage_letter(type), '\0', attribute.not_null, column != nullptr && has_default(*column), !missing.empty(),
-              identity_letter(column), '\0', false, true, 0, collation_of(type.oid), kNull, kNull, kNull,
+              identity_letter(column), column != nullptr && !column->generated_sql.empty() ? 's' : '\0', false, true, 0, collation_of(type.oid), kNull, kNull, kNull,
               null_if_empty(missing));
     }
   }

@@ -22,6 +22,11 @@ Relation sequence_relation(const SequenceDef& sequence) {
           .sequence = &sequence};
 }
 
+Relation view_relation(const ViewDef& view) {
+  return {.oid = view.oid, .schema = view.schema, .name = view.name, .kind = 'v', .owner = view.owner, .comment = view.comment,
+          .view = &view};
+}
+
 Relation system_relation(const SystemTable& table) {
   return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.kind, .system = &table};
 }
@@ -47,6 +52,9 @@ std::optional<Relation> find_in_schema(const CatalogSnapshot& catalog, std::stri
   }
   for (const auto& [oid, sequence] : catalog.sequences) {
     if (sequence.schema == schema && sequence.name == name) return sequence_relation(sequence);
+  }
+  for (const auto& [oid, view] : catalog.views) {
+    if (view->schema == schema && view->name == name) return view_relation(*view);
   }
   return std::nullopt;
 }
@@ -95,6 +103,7 @@ std::vector<Relation> all_relations(const CatalogSnapshot& catalog) {
     for (IndexDef& index : all_indexes(*table)) relations.push_back(index_relation(*table, std::move(index)));
   }
   for (const auto& [oid, sequence] : catalog.sequences) relations.push_back(sequence_relation(sequence));
+  for (const auto& [oid, view] : catalog.views) relations.push_back(view_relation(*view));
   for (const SystemTable& table : all_system_tables()) relations.push_back(system_relation(table));
   return relations;
 }
@@ -105,6 +114,7 @@ std::optional<Relation> find_relation(const CatalogSnapshot& catalog, Oid relati
   if (const auto found = catalog.sequences.find(relation); found != catalog.sequences.end()) {
     return sequence_relation(found->second);
   }
+  if (const CatalogSnapshot::ViewPtr view = catalog.find_view(relation)) return view_relation(*view);
   for (const auto& [oid, table] : catalog.tables) {
     if (table->primary_key_oid == relation && !table->primary_key.empty()) {
       return index_relation(*table, primary_key_index(*table));
@@ -135,6 +145,26 @@ bool is_visible(const CatalogSnapshot& catalog, const Relation& relation, const 
   return found && found->oid == relation.oid;
 }
 
+std::string view_definition(const CatalogSnapshot& catalog, const ViewDef& view, bool pretty,
+                            const std::vector<std::string>& search_path) {
+  const std::string& text = pretty ? view.pretty_definition : view.definition;
+  std::string shown;
+  std::size_t from = 0;
+  while (true) {
+    const std::size_t schema = text.find('\1', from);
+    shown.append(text, from, schema - from);
+    if (schema == std::string::npos) return shown;
+    const std::size_t name = text.find('\2', schema), end = text.find('\3', schema);
+    if (name == std::string::npos || end == std::string::npos) return shown;
+    const std::string written(text, schema + 1, name - schema - 1), relation(text, name + 1, end - name - 1);
+    const auto unquoted = [](std::string quoted) { return quoted.starts_with('"') ? quoted.substr(1, quoted.size() - 2) : quoted; };
+    const std::optional<Relation> found = find_in_schema(catalog, unquoted(written.substr(0, written.size() - 1)), unquoted(relation));
+    if (!found || !is_visible(catalog, *found, search_path)) shown += written;
+    shown += relation;
+    from = end + 1;
+  }
+}
+
 std::vector<Attribute> attributes_of(const Relation& relation) {
   std::vector<Attribute> attributes;
   if (relation.system != nullptr) {
@@ -149,6 +179,10 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
     }
   } else if (relation.sequence != nullptr) {
     attributes = {{"last_value", 1, kInt8, true}, {"log_cnt", 2, kInt8, true}, {"is_called", 3, kBool, true}};
+  } else if (relation.view != nullptr) {
+    for (const ViewDef::Column& column : relation.view->columns) {
+      attributes.push_back({column.name, static_cast<std::int16_t>(attributes.size() + 1), column.type});
+    }
   } else if (relation.table != nullptr) {
     for (const ColumnDef& column : relation.table->columns) {
       attributes.push_back({column.name, column.number, column.type, !relation.table->is_nullable(column), &column});

@@ -33,6 +33,7 @@ struct Relation {
   const TableDef* table = nullptr;  // of a table or of an index
   std::optional<IndexDef> index;
   const SequenceDef* sequence = nullptr;
+  const ViewDef* view = nullptr;
   const SystemTable* system = nullptr;
 };
 
@@ -58,6 +59,10 @@ std::optional<Relation> find_relation(const CatalogSnapshot& catalog, std::strin
                                       const std::vector<std::string>& search_path);
 /// The path finds this relation under its bare name.
 bool is_visible(const CatalogSnapshot& catalog, const Relation& relation, const std::vector<std::string>& search_path);
+
+/// pg_get_viewdef(): relations with their schema where the path does not find them.
+std::string view_definition(const CatalogSnapshot& catalog, const ViewDef& view, bool pretty,
+                            const std::vector<std::string>& search_path);
 
 std::vector<Attribute> attributes_of(const Relation& relation);
 /// Both quoted where needed: app."Mixed Case".

@@ -18,9 +18,14 @@ void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCont
 }
 
 /// PostgreSQL's system views, without their definitions: here they are computed.
-void views(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+void views(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const Relation& relation : all_relations(catalog)) {
-    if (relation.kind == 'v') out.add(relation.schema, relation.name, relation.owner, kNull);
+    if (relation.view != nullptr) {
+      const std::string text = view_definition(catalog, *relation.view, false, context.search_path);
+      out.add(relation.schema, relation.name, relation.owner, text);
+    } else if (relation.kind == 'v') {
+      out.add(relation.schema, relation.name, relation.owner, kNull);
+    }
   }
 }
 
@@ -30,14 +35,6 @@ void indexes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
     const std::optional<Relation> table = find_relation(catalog, relation.table->oid);
     out.add(relation.schema, table->name, relation.name, kNull,
             index_definition(*relation.table, *relation.index, qualified_name(*table)));
-  }
-}
-
-/// The last value is in Redis, not in the catalog: NULL, as before the first nextval().
-void sequences(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
-  for (const auto& [oid, sequence] : catalog.sequences) {
-    out.add(sequence.schema, sequence.name, "postgres", sequence.type.oid, sequence.start, sequence.minimum, sequence.maximum,
-            sequence.increment, sequence.cycle, sequence.cache, kNull);
   }
 }
 
@@ -76,7 +73,11 @@ const SystemTableDefinition kViews[] = {
      "schemaname name, tablename name, indexname name, tablespace name, indexdef text", indexes},
     {"pg_catalog", "pg_sequences", 12048, 'v',
      "schemaname name, sequencename name, sequenceowner name, data_type regtype, start_value int8, "
-     "min_value int8, max_value int8, increment_by int8, cycle bool, cache_size int8, last_value int8", sequences},
+     "min_value int8, max_value int8, increment_by int8, cycle bool, cache_size int8, last_value int8", nullptr,
+     "SELECT n.nspname, c.relname, pg_catalog.pg_get_userbyid(c.relowner), s.seqtypid::pg_catalog.regtype, s.seqstart, "
+     "s.seqmin, s.seqmax, s.seqincrement, s.seqcycle, s.seqcache, pg_catalog.pg_sequence_last_value(c.oid::pg_catalog.regclass) "
+     "FROM pg_catalog.pg_sequence AS s JOIN pg_catalog.pg_class AS c ON c.oid = s.seqrelid "
+     "JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace"},
     {"pg_catalog", "pg_stat_all_tables", 12142, 'v',
      "relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8, "
      "idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8, n_live_tup int8, "

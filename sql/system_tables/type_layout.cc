@@ -1,6 +1,7 @@
 #include "sql/system_tables/type_layout.h"
 
 #include "sql/system_tables/relations.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -45,6 +46,18 @@ constexpr OperatorClass kOperatorClasses[] = {
     {3125, B, "numeric_ops", 1988, "numeric_ops", oid::kNumeric},
     {10030, H, "numeric_ops", 1998, "numeric_ops", oid::kNumeric},
     {10065, B, "uuid_ops", 2968, "uuid_ops", oid::kUuid},
+    {10026, B, "macaddr8_ops", 3371, "macaddr8_ops", oid::kMacaddr8},
+    {10027, H, "macaddr8_ops", 3372, "macaddr8_ops", oid::kMacaddr8},
+    {10024, B, "macaddr_ops", 1984, "macaddr_ops", oid::kMacaddr},
+    {10025, H, "macaddr_ops", 1985, "macaddr_ops", oid::kMacaddr},
+    {10015, B, "inet_ops", 1974, "network_ops", oid::kInet},
+    {10016, H, "inet_ops", 1975, "network_ops", oid::kInet},
+    {10041, B, "timetz_ops", 2000, "timetz_ops", oid::kTimetz},
+    {10042, H, "timetz_ops", 2001, "timetz_ops", oid::kTimetz},
+    {10002, B, "bit_ops", 423, "bit_ops", oid::kBit},
+    {10043, B, "varbit_ops", 2002, "varbit_ops", oid::kVarbit},
+    {10088, B, "jsonb_ops", 4033, "jsonb_ops", oid::kJsonb},
+    {10089, H, "jsonb_ops", 4034, "jsonb_ops", oid::kJsonb},
     {10066, H, "uuid_ops", 2969, "uuid_ops", oid::kUuid},
 };
 

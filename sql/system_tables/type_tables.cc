@@ -7,6 +7,7 @@
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
 #include "sql/system_tables/type_layout.h"
+#include "sql/types/range_value.h"
 
 namespace redquel::sql {
 namespace {
@@ -16,7 +17,8 @@ void add_built_in(RowWriter& out, const TypeInfo& type) {
   const bool array = type.category == TypeCategory::kArray;
   const Oid subscript = array ? oid::kArraySubscript : type.oid == oid::kName ? oid::kRawArraySubscript : 0;
   const TypeFunctions f = functions_of_type(type);
-  out.add(type.oid, type.name, oid::kPgCatalogSchema, kPostgresRole, type.length, passed_by_value(type), pseudo ? 'p' : 'b',
+  const char kind = pseudo ? 'p' : is_range_type(type.oid) ? 'r' : is_multirange_type(type.oid) ? 'm' : 'b';
+  out.add(type.oid, type.name, oid::kPgCatalogSchema, kPostgresRole, type.length, passed_by_value(type), kind,
           static_cast<char>(type.category), type.preferred, true, ',', 0, subscript, type.element, type.array, f.input, f.output,
           f.receive, f.send, f.modifier_input, f.modifier_output, is_true_array(type) ? oid::kArrayAnalyze : 0, type.alignment,
           storage_letter(type), false, 0, -1, 0, collation_of(type.oid), kNull, kNull, kNull);
@@ -33,6 +35,13 @@ void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const TableDef
 void types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const TypeInfo& type : all_types()) add_built_in(out, type);
   for (const auto& [oid, table] : catalog.tables) add_row_type(out, catalog, *table);
+}
+
+void ranges(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+  for (const Oid range : all_range_types()) {
+    const Oid subtype = range_subtype(range).oid;
+    out.add(range, subtype, multirange_over(range), 0, operator_class_of(oid::kBtreeMethod, subtype), 0, 0);
+  }
 }
 
 void casts(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
@@ -76,7 +85,7 @@ const SystemTableDefinition kTables[] = {
     {"pg_catalog", "pg_enum", 3501, 'r', "oid oid!, enumtypid oid!, enumsortorder float4!, enumlabel name!"},
     {"pg_catalog", "pg_range", 3541, 'r',
      "rngtypid oid!, rngsubtype oid!, rngmultitypid oid!, rngcollation oid!, rngsubopc oid!, "
-     "rngcanonical regproc!, rngsubdiff regproc!"},
+     "rngcanonical regproc!, rngsubdiff regproc!", ranges},
 };
 
 }  // namespace

@@ -1,15 +1,26 @@
 #include "sql/types/binary_io.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "sql/error.h"
+#include "sql/jsonpath/jsonpath.h"
+#include "sql/types/array_value.h"
+#include "sql/types/bit_string.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/datetime.h"
+#include "sql/types/jsonb.h"
+#include "sql/types/more_types.h"
+#include "sql/types/network.h"
 #include "sql/types/numeric_binary.h"
+#include "sql/types/range_value.h"
 #include "sql/types/text_io.h"
+#include "sql/types/zoned_time.h"
 
 namespace redquel::sql {
 namespace {
@@ -47,6 +58,11 @@ void put(Unsigned value, std::string& out) {
   for (std::size_t i = 0; i < sizeof(Unsigned); ++i)
     bytes[i] = static_cast<char>(value >> (8 * (sizeof(Unsigned) - 1 - i)));
   out.append(bytes, sizeof bytes);
+}
+
+void put_sized(const std::string& bytes, std::string& out) {
+  put(static_cast<std::uint32_t>(bytes.size()), out);
+  out += bytes;
 }
 
 Numeric decode_numeric(BinaryReader& reader) {
@@ -93,6 +109,118 @@ std::string decode_text(BinaryReader& reader) {
   return std::string(text);
 }
 
+std::string decode_array(Oid array, BinaryReader& reader) {
+  const auto invalid = [](std::string message) { return SqlError("22P03", std::move(message)); };
+  const auto dimensions = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
+  if (dimensions < 0) throw invalid(fmt::format("invalid number of dimensions: {}", dimensions));
+  check_array_depth(static_cast<std::size_t>(dimensions));
+  if (reader.integer<std::uint32_t>() > 1) throw invalid("invalid array flags");
+  const Oid element = type_info(array).element, given = reader.integer<std::uint32_t>();
+  if (given != element) {
+    const auto named = [](Oid type) { return fmt::format("{} ({})", type, format_type(Type{type})); };
+    throw SqlError("42804", fmt::format("binary data has array element type {} instead of expected {}", named(given), named(element)));
+  }
+  ArrayValue value;
+  for (std::int32_t i = 0; i < dimensions; ++i) {
+    const auto length = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
+    const auto lower = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
+    if (length < 0) throw invalid("invalid array dimension");
+    value.dimensions.push_back({lower, length});
+  }
+  const std::int64_t count = check_array_size(value.dimensions);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto size = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
+    if (size < -1) throw invalid("insufficient data left in message");
+    if (size == -1) {
+      value.elements.push_back(std::nullopt);
+    } else {
+      const std::string_view bytes = reader.take(static_cast<std::size_t>(size));
+      value.add(format_value(Type{element}, decode_binary(Type{element}, bytes)));
+    }
+  }
+  return array_text(array, value);
+}
+
+void encode_array(Type type, std::string_view text, std::string& out) {
+  const ArrayValue value = read_array(type.oid, text);
+  const Type element{type_info(type.oid).element};
+  const bool has_null = std::ranges::any_of(value.elements, [](const auto& item) { return !item; });
+  put(static_cast<std::uint32_t>(value.dimensions.size()), out);
+  put(static_cast<std::uint32_t>(has_null ? 1 : 0), out);
+  put(element.oid, out);
+  for (const ArrayDimension& dimension : value.dimensions) {
+    put(static_cast<std::uint32_t>(dimension.length), out);
+    put(static_cast<std::uint32_t>(dimension.lower), out);
+  }
+  for (const auto& item : value.elements) {
+    if (!item) {
+      put(std::uint32_t{0xFFFFFFFF}, out);
+      continue;
+    }
+    std::string bytes;
+    encode_binary(element, parse_value(element, *item, {}), bytes);
+    put_sized(bytes, out);
+  }
+}
+
+constexpr std::uint8_t kEmptyRange = 1, kLowerInclusive = 2, kUpperInclusive = 4, kLowerInfinite = 8, kUpperInfinite = 16;
+
+RangeValue decode_range(Oid range, BinaryReader& reader) {
+  const std::uint8_t flags = reader.byte();
+  const auto bound = [&](std::uint8_t infinite, std::uint8_t inclusive) {
+    RangeBound result{std::nullopt, (flags & inclusive) != 0};
+    if ((flags & (kEmptyRange | infinite)) != 0) return result;
+    const std::uint32_t size = reader.integer<std::uint32_t>();
+    result.value = decode_binary(range_subtype(range), reader.take(size));
+    return result;
+  };
+  RangeBound lower = bound(kLowerInfinite, kLowerInclusive);
+  RangeBound upper = bound(kUpperInfinite, kUpperInclusive);
+  if ((flags & kEmptyRange) != 0) return {true, {}, {}};
+  return make_range(range, std::move(lower), std::move(upper));
+}
+
+RangeSet decode_multirange(Oid multirange, BinaryReader& reader) {
+  std::vector<RangeValue> ranges;
+  for (std::uint32_t left = reader.integer<std::uint32_t>(); left > 0; --left) {
+    const std::uint32_t size = reader.integer<std::uint32_t>();
+    BinaryReader part(reader.take(size));
+    ranges.push_back(decode_range(range_in(multirange), part));
+    part.expect_end();
+  }
+  return normalize(range_subtype(range_in(multirange)), std::move(ranges));
+}
+
+/// A range in parsed form; none: empty.
+void encode_range(Oid range, const RangeValue* value, std::string& out) {
+  std::uint8_t flags = value == nullptr ? kEmptyRange : 0;
+  if (value != nullptr) {
+    if (value->lower.inclusive) flags |= kLowerInclusive;
+    if (value->upper.inclusive) flags |= kUpperInclusive;
+    if (!value->lower.value) flags |= kLowerInfinite;
+    if (!value->upper.value) flags |= kUpperInfinite;
+  }
+  out.push_back(static_cast<char>(flags));
+  if (value == nullptr) return;
+  for (const RangeBound* bound : {&value->lower, &value->upper}) {
+    if (!bound->value) continue;
+    std::string bytes;
+    encode_binary(range_subtype(range), *bound->value, bytes);
+    put_sized(bytes, out);
+  }
+}
+
+void encode_ranges(Oid type, std::string_view text, std::string& out) {
+  const RangeSet ranges = read_ranges(type, text);
+  if (is_range_type(type)) return encode_range(type, ranges.empty() ? nullptr : &ranges[0], out);
+  put(static_cast<std::uint32_t>(ranges.size()), out);
+  for (const RangeValue& range : ranges) {
+    std::string bytes;
+    encode_range(range_in(type), &range, bytes);
+    put_sized(bytes, out);
+  }
+}
+
 Datum decode(Type type, BinaryReader& reader) {
   switch (type.oid) {
     case oid::kBool:
@@ -134,6 +262,43 @@ Datum decode(Type type, BinaryReader& reader) {
       check_json(text);
       return text;
     }
+    case oid::kJsonb: {
+      const int version = reader.byte();
+      if (version != 1) throw SqlError("XX000", fmt::format("unsupported jsonb version number {}", version));
+      return parse_jsonb(decode_text(reader));
+    }
+    case oid::kBit:
+    case oid::kVarbit: {
+      const std::size_t count = reader.integer<std::uint32_t>();
+      if (count > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+        throw SqlError("22P03", "invalid length in external bit string");
+      }
+      return unpack_bits(count, reader.take((count + 7) / 8));
+    }
+    case oid::kInet:
+    case oid::kCidr:
+      return read_network(type.oid, reader.rest());
+    case oid::kMacaddr:
+      return std::string(reader.take(6));
+    case oid::kMacaddr8: {
+      std::string bytes(reader.rest());
+      if (bytes.size() == 6) bytes.insert(3, "\xFF\xFE");
+      if (bytes.size() != 8) throw SqlError("08P01", "insufficient data left in message");
+      return bytes;
+    }
+    case oid::kTimetz: {
+      ZonedTime value;
+      value.time = static_cast<std::int64_t>(reader.integer<std::uint64_t>());
+      value.offset = -static_cast<std::int32_t>(reader.integer<std::uint32_t>());
+      if (value.time < 0 || value.time > kMicrosecondsPerDay) throw SqlError("22008", "time out of range");
+      if (std::abs(value.offset) >= 16 * 3600) throw SqlError("22009", "time zone displacement out of range");
+      return value.encode();
+    }
+    case oid::kJsonpath: {
+      const int version = reader.byte();
+      if (version != 1) throw SqlError("XX000", fmt::format("unsupported jsonpath version number: {}", version));
+      return to_string(parse_jsonpath(decode_text(reader)));
+    }
     case oid::kBytea:
       return std::string(reader.rest());
     case oid::kDate: {
@@ -162,7 +327,51 @@ Datum decode(Type type, BinaryReader& reader) {
       return uuid;
     }
     default:
+      if (is_array_type(type.oid)) return decode_array(type.oid, reader);
+      if (is_range_type(type.oid)) {
+        const RangeValue range = decode_range(type.oid, reader);
+        return ranges_text(type.oid, range.empty ? RangeSet{} : RangeSet{range});
+      }
+      if (is_multirange_type(type.oid)) return ranges_text(type.oid, decode_multirange(type.oid, reader));
       throw SqlError("42883", fmt::format("no binary input function available for type {}", format_type(type)));
+  }
+}
+
+/// Types that are kept as text or bytes.
+void encode_text(Type type, std::string_view value, std::string& out) {
+  switch (type.oid) {
+    case oid::kJsonb:
+    case oid::kJsonpath:
+      out.push_back('\1');  // the version of the format
+      out += value;
+      break;
+    case oid::kBit:
+    case oid::kVarbit:
+      put(static_cast<std::uint32_t>(value.size()), out);
+      out += pack_bits(value);
+      break;
+    case oid::kInet:
+    case oid::kCidr:
+      out += write_network(type.oid, value);
+      break;
+    case oid::kTimetz: {
+      const ZonedTime time = ZonedTime::decode(value);
+      put(static_cast<std::uint64_t>(time.time), out);
+      put(static_cast<std::uint32_t>(-time.offset), out);
+      break;
+    }
+    case oid::kChar:
+      out += value;
+      if (value.empty()) out.push_back('\0');
+      break;
+    case oid::kBpchar:
+      out += value;
+      append_padding(type, value, out);
+      break;
+    default:
+      if (is_array_type(type.oid)) return encode_array(type, value, out);
+      if (is_range_type(type.oid) || is_multirange_type(type.oid)) return encode_ranges(type.oid, value, out);
+      out += value;
   }
 }
 
@@ -190,9 +399,7 @@ void encode(Type type, const Value& value, std::string& out) {
   } else if constexpr (std::is_same_v<Value, Uuid>) {
     out.append(reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size());
   } else if constexpr (!std::is_same_v<Value, std::monostate>) {
-    out += value;
-    if (type.oid == oid::kChar && value.empty()) out.push_back('\0');
-    if (type.oid == oid::kBpchar) append_padding(type, value, out);
+    encode_text(type, value, out);
   }
 }
 

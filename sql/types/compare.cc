@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "sql/types/datetime.h"
+#include "sql/types/text_order.h"
 
 namespace redquel::sql {
 namespace {
@@ -26,7 +27,7 @@ bool is_unsigned(Oid type) {
 template <class T>
 int compare_values(Oid type, const T& a, const T& b) {
   if constexpr (std::is_same_v<T, std::string_view>) {
-    return type == oid::kBpchar ? compare_bpchar(a, b) : compare_text(a, b);
+    return compare_text_form(type, a, b);
   } else if constexpr (std::is_same_v<T, std::string>) {
     return compare_values<std::string_view>(type, a, b);
   } else if constexpr (std::is_floating_point_v<T>) {
@@ -49,8 +50,7 @@ int compare_values(Oid type, const T& a, const T& b) {
 template <class T>
 std::uint64_t hash_value(Oid type, const T& value) {
   if constexpr (std::is_same_v<T, std::string_view> || std::is_same_v<T, std::string>) {
-    const std::string_view text = type == oid::kBpchar ? without_trailing_blanks(value) : std::string_view(value);
-    return std::hash<std::string_view>()(text);
+    return hash_text_form(type, value);
   } else if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(value)) return kMultiplier;
     const double normal = value == 0 ? 0.0 : static_cast<double>(value);

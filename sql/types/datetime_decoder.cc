@@ -489,10 +489,14 @@ ParseFailure DateTimeDecoder::finish_moment() {
   const bool modified = seen_.has_any(TokenKind::kDaylightModifier);
   if (modified && (zone_ != nullptr || dynamic_ != nullptr || !seen_.has_any(TokenKind::kZone)))
     return ParseFailure::kBadFormat;
+  set_zone_offset();
+  return ParseFailure::kNone;
+}
+
+void DateTimeDecoder::set_zone_offset() {
   if (zone_ != nullptr) value_.offset = offset_in(*zone_);
   if (dynamic_ != nullptr) value_.offset = offset_of_abbreviation();
   if (!seen_.has_any(TokenKind::kZone)) value_.offset = offset_in(session_zone(settings_));
-  return ParseFailure::kNone;
 }
 
 ParseFailure DateTimeDecoder::finish_time() {
@@ -500,12 +504,17 @@ ParseFailure DateTimeDecoder::finish_time() {
       exceeds_day(value_.hour, value_.minute, value_.second, value_.microsecond))
     return ParseFailure::kFieldOverflow;
   if (!seen_.has_all(kTimeFields)) return ParseFailure::kBadFormat;
-  // The zone of a time is dropped, but it must make sense.
   const bool has_date = seen_.has_all(kDateFields), has_part = seen_.has_any(kDateFields);
   const bool modified = seen_.has_any(TokenKind::kDaylightModifier);
   if (zone_ != nullptr && (modified || (!zone_->is_fixed() && !has_date))) return ParseFailure::kBadFormat;
   if (dynamic_ != nullptr && (modified || (has_part && !has_date))) return ParseFailure::kBadFormat;
   if (!seen_.has_any(TokenKind::kZone) && (modified || (has_part && !has_date))) return ParseFailure::kBadFormat;
+  // What the zone meant on that date, or means today, is of use to a time with time zone.
+  if (!has_date) {
+    const CivilTime today = civil_from_timestamp(local_now());
+    set_civil_date(days_from_civil(today.year, today.month, today.day));
+  }
+  set_zone_offset();
   return ParseFailure::kNone;
 }
 

@@ -6,6 +6,7 @@
 #include "sql/types/datetime.h"
 #include "sql/types/datetime_decoder.h"
 #include "sql/types/datetime_tokens.h"
+#include "sql/types/zoned_time.h"
 
 // Input of date, time and timestamps. What redquel itself writes, ISO in full width, takes a short way; everything
 // else, errors too, goes through the decoder.
@@ -146,6 +147,14 @@ std::int64_t parse_time(std::string_view text, const SessionSettings& settings, 
   IsoScanner scanner(text);
   if (std::int64_t time = 0; scanner.time(time) && scanner.at_end()) return time;
   return time_of(decode_text(text, "time", true, settings, now));
+}
+
+ZonedTime parse_zoned_time(std::string_view text, const SessionSettings& settings, Now now) {
+  IsoScanner scanner(text);
+  ZonedTime value;
+  if (scanner.time(value.time) && scanner.offset(value.offset) && scanner.at_end()) return value;
+  const DecodedDateTime decoded = decode_text(text, "time with time zone", true, settings, now);
+  return {time_of(decoded), decoded.offset};
 }
 
 std::int64_t parse_timestamp(std::string_view text, const SessionSettings& settings, Now now) {

@@ -12,6 +12,10 @@
 #include "sql/types/byte_text.h"
 #include "sql/types/compare.h"
 #include "sql/types/datetime.h"
+#include "sql/types/jsonb.h"
+#include "sql/types/more_types.h"
+#include "sql/types/structured_compare.h"
+#include "sql/types/structured_index.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
@@ -96,9 +100,12 @@ std::string canonical_text(Type type, const Datum& value) {
       break;
     case oid::kBpchar:
       return std::string(without_trailing_blanks(std::get<std::string>(value)));
+    case oid::kJsonb:
+      return jsonb_key(std::get<std::string>(value));
     case oid::kInterval:
       return format_value(type, fold(std::get<Interval>(value)));
     default:
+      if (is_structured(type.oid)) return canonical_structured_text(type.oid, std::get<std::string>(value));
       break;
   }
   return format_value(type, value);
@@ -110,11 +117,12 @@ bool canonical_text_is_output(Type type) {
     case oid::kFloat4:
     case oid::kFloat8:
     case oid::kInterval:
+    case oid::kJsonb:
       return false;
     case oid::kBpchar:
       return type.modifier >= 0;  // printing pads it
     default:
-      return true;
+      return has_textual_equality(type.oid);
   }
 }
 
@@ -200,6 +208,11 @@ std::string ordered_member_prefix(Type type, const Datum& value) {
       break;
     case oid::kBytea:
       return ordered_bytea(std::get<std::string>(value));
+    case oid::kInet:
+    case oid::kCidr:
+    case oid::kTimetz:
+      for (const char c : std::get<std::string>(value)) result += fmt::format("{:02x}", static_cast<unsigned char>(c));
+      return result;
     case oid::kBpchar:
       result = without_trailing_blanks(std::get<std::string>(value));
       break;
@@ -207,6 +220,10 @@ std::string ordered_member_prefix(Type type, const Datum& value) {
       result = ordered_time(std::get<std::int64_t>(value));
       break;
     default:
+      if (is_structured(type.oid)) {
+        result = ordered_structured_bytes(type.oid, std::get<std::string>(value));
+        break;
+      }
       format_value(type, value, {}, result);  // text as it is; uuid and bool print in their order
   }
   if (result.size() > kMaxOrderedPrefix) result.resize(kMaxOrderedPrefix);

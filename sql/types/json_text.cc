@@ -1,200 +1,226 @@
+#include "sql/types/json_text.h"
+
 #include <fmt/format.h>
 
-#include <vector>
+#include <algorithm>
+#include <array>
+#include <cassert>
 
 #include "sql/error.h"
-#include "sql/types/byte_text.h"
+#include "sql/functions/characters.h"
 
-// json keeps its text; input only checks it. The checker walks with a stack of its own, so that depth costs no C stack.
 namespace redquel::sql {
 namespace {
 
-constexpr std::size_t kMaxDepth = 6000;
+constexpr std::string_view kBlanks = " \t\n\r";
 
-class JsonChecker {
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/// Behind the string that begins at `at`.
+std::size_t string_end(std::string_view text, std::size_t at) {
+  for (++at; text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return at + 1;
+}
+
+std::uint32_t hex_digits(std::string_view digits) {
+  std::uint32_t code = 0;
+  for (const char c : digits) {
+    code = code * 16 + static_cast<std::uint32_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+  }
+  return code;
+}
+
+SqlError invalid_json(std::string detail) {
+  return SqlError("22P02", "invalid input syntax for type json").detail(std::move(detail));
+}
+
+/// Puts \u escapes together: surrogates come in pairs.
+class CodePoints {
  public:
-  explicit JsonChecker(std::string_view text) : text_(text) {}
-
-  void check() {
-    next();
-    value();
-    while (!open_.empty()) {
-      if (open_.back() == '[') {
-        after_element(']', "Expected \",\" or \"]\", but found \"{}\".", [this] { value(); });
-      } else {
-        after_element('}', "Expected \",\" or \"}}\", but found \"{}\".", [this] {
-          if (token_ != Token::kString) unexpected("Expected string, but found \"{}\".");
-          member();
-        });
-      }
+  void add(std::uint32_t code, std::string& out) {
+    if (code >= 0xD800 && code < 0xDC00) {
+      if (high_ != 0) throw invalid_json("Unicode high surrogate must not follow a high surrogate.");
+      high_ = code;
+      return;
     }
-    if (token_ != Token::kEnd) unexpected("Expected end of input, but found \"{}\".");
+    if (code >= 0xDC00 && code < 0xE000) {
+      if (high_ == 0) expect_low();
+      code = 0x10000 + ((high_ & 0x3FF) << 10) + (code & 0x3FF);
+      high_ = 0;
+    }
+    if (high_ != 0) expect_low();
+    if (code == 0) {
+      throw SqlError("22P05", "unsupported Unicode escape sequence").detail("\\u0000 cannot be converted to text.");
+    }
+    append_code_point(code, out);
+  }
+  void other() const {
+    if (high_ != 0) expect_low();
   }
 
  private:
-  enum class Token { kEnd, kString, kScalar, kPunctuation };
+  [[noreturn]] static void expect_low() { throw invalid_json("Unicode low surrogate must follow a high surrogate."); }
 
-  [[noreturn]] void fail(std::string detail) const {
-    throw SqlError("22P02", "invalid input syntax for type json").detail(std::move(detail));
-  }
-
-  [[noreturn]] void unexpected(fmt::string_view format) const {
-    if (token_ == Token::kEnd) fail("The input string ended unexpectedly.");
-    fail(fmt::format(fmt::runtime(format), lexeme_));
-  }
-
-  bool is(char punctuation) const { return token_ == Token::kPunctuation && lexeme_[0] == punctuation; }
-
-  template <class Continue>
-  void after_element(char close, fmt::string_view expected, Continue next_element) {
-    if (is(close)) {
-      open_.pop_back();
-      next();
-    } else if (is(',')) {
-      next();
-      next_element();
-    } else {
-      unexpected(expected);
-    }
-  }
-
-  /// A value up to where it opens an array or object.
-  void value() {
-    for (;;) {
-      if (token_ == Token::kString || token_ == Token::kScalar) return next();
-      if (is('[')) {
-        open('[');
-        if (is(']')) return open_.pop_back(), next();
-        continue;
-      }
-      if (is('{')) {
-        open('{');
-        if (is('}')) return open_.pop_back(), next();
-        if (token_ != Token::kString) unexpected("Expected string or \"}}\", but found \"{}\".");
-        return member();
-      }
-      unexpected("Expected JSON value, but found \"{}\".");
-    }
-  }
-
-  void member() {
-    next();
-    if (!is(':')) unexpected("Expected \":\", but found \"{}\".");
-    next();
-    value();
-  }
-
-  void open(char bracket) {
-    if (open_.size() >= kMaxDepth) {
-      throw SqlError("54001", "stack depth limit exceeded")
-          .hint(
-              "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), after ensuring the "
-              "platform's stack depth limit is adequate.");
-    }
-    open_.push_back(bracket);
-    next();
-  }
-
-  static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
-  }
-  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-  char peek(std::size_t at) const { return at < text_.size() ? text_[at] : '\0'; }
-
-  void next() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
-      ++at_;
-    const std::size_t start = at_;
-    if (at_ == text_.size()) {
-      token_ = Token::kEnd;
-      lexeme_ = {};
-      return;
-    }
-    const char c = text_[at_];
-    if (c == '"') {
-      string();
-      token_ = Token::kString;
-    } else if (c == '-' || is_digit(c)) {
-      number();
-      token_ = Token::kScalar;
-    } else if (std::string_view("{}[],:").find(c) != std::string_view::npos) {
-      ++at_;
-      token_ = Token::kPunctuation;
-    } else {
-      while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-      if (at_ == start) ++at_;
-      const std::string_view word = text_.substr(start, at_ - start);
-      if (word != "true" && word != "false" && word != "null") fail(fmt::format("Token \"{}\" is invalid.", word));
-      token_ = Token::kScalar;
-    }
-    lexeme_ = text_.substr(start, at_ - start);
-  }
-
-  void number() {
-    const std::size_t start = at_;
-    bool valid = true;
-    if (peek(at_) == '-') ++at_;
-    if (peek(at_) == '0') {
-      ++at_;
-    } else if (is_digit(peek(at_))) {
-      while (is_digit(peek(at_))) ++at_;
-    } else {
-      valid = false;
-    }
-    if (peek(at_) == '.') {
-      ++at_;
-      valid = valid && is_digit(peek(at_));
-      while (is_digit(peek(at_))) ++at_;
-    }
-    if (peek(at_) == 'e' || peek(at_) == 'E') {
-      ++at_;
-      if (peek(at_) == '+' || peek(at_) == '-') ++at_;
-      valid = valid && is_digit(peek(at_));
-      while (is_digit(peek(at_))) ++at_;
-    }
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_, valid = false;
-    if (!valid) fail(fmt::format("Token \"{}\" is invalid.", text_.substr(start, at_ - start)));
-  }
-
-  void string() {
-    const std::size_t start = at_++;
-    for (;;) {
-      if (at_ >= text_.size()) fail(fmt::format("Token \"{}\" is invalid.", text_.substr(start)));
-      const char c = text_[at_];
-      if (c == '"') break;
-      if (static_cast<unsigned char>(c) < 0x20)
-        fail(fmt::format("Character with value 0x{:02x} must be escaped.", static_cast<unsigned char>(c)));
-      if (c != '\\') {
-        ++at_;
-        continue;
-      }
-      const char escaped = peek(at_ + 1);
-      if (at_ + 1 >= text_.size()) fail(fmt::format("Token \"{}\" is invalid.", text_.substr(start)));
-      if (escaped == 'u') {
-        for (std::size_t i = 2; i < 6; ++i) {
-          const char digit = peek(at_ + i);
-          if (!(is_digit(digit) || (digit >= 'a' && digit <= 'f') || (digit >= 'A' && digit <= 'F')))
-            fail("\"\\u\" must be followed by four hexadecimal digits.");
-        }
-        at_ += 6;
-      } else if (std::string_view("\"\\/bfnrt").find(escaped) != std::string_view::npos) {
-        at_ += 2;
-      } else {
-        const std::string_view rest = text_.substr(at_ + 1);
-        fail(fmt::format("Escape sequence \"\\{}\" is invalid.", rest.substr(0, utf8_prefix(rest, 1))));
-      }
-    }
-    ++at_;
-  }
-
-  std::string_view text_, lexeme_;
-  std::size_t at_ = 0;
-  Token token_ = Token::kEnd;
-  std::vector<char> open_;
+  std::uint32_t high_ = 0;
 };
+
+char unescaped(char c) {
+  switch (c) {
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    default:
+      return c;  // " \ /
+  }
+}
 
 }  // namespace
 
-void check_json(std::string_view text) { JsonChecker(text).check(); }
+std::size_t json_value_end(std::string_view text, std::size_t at) {
+  if (text[at] == '"') return string_end(text, at);
+  if (text[at] != '[' && text[at] != '{') return std::min(text.find_first_of(",]}: \t\n\r", at), text.size());
+  std::size_t depth = 0;
+  while (true) {
+    switch (text[at]) {
+      case '"':
+        at = string_end(text, at);
+        continue;
+      case '[':
+      case '{':
+        ++depth;
+        break;
+      case ']':
+      case '}':
+        if (--depth == 0) return at + 1;
+        break;
+      default:
+        break;
+    }
+    ++at;
+  }
+}
+
+std::string_view json_value(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
+}
+
+JsonKind json_kind(std::string_view value) {
+  switch (value[0]) {
+    case '{':
+      return JsonKind::kObject;
+    case '[':
+      return JsonKind::kArray;
+    case '"':
+      return JsonKind::kString;
+    case 't':
+    case 'f':
+      return JsonKind::kBoolean;
+    case 'n':
+      return JsonKind::kNull;
+    default:
+      return JsonKind::kNumber;
+  }
+}
+
+std::string_view json_kind_name(JsonKind kind) {
+  constexpr std::array<std::string_view, 6> kNames = {"null", "string", "number", "boolean", "array", "object"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+JsonReader::JsonReader(std::string_view container) : text_(container) { assert(is_json_container(container)); }
+
+void JsonReader::skip_blanks() {
+  while (is_blank(text_[at_])) ++at_;
+}
+
+std::string_view JsonReader::take() {
+  const std::size_t start = at_;
+  at_ = json_value_end(text_, at_);
+  return text_.substr(start, at_ - start);
+}
+
+bool JsonReader::next() {
+  skip_blanks();
+  if (text_[at_] == ',') ++at_, skip_blanks();
+  if (text_[at_] == ']' || text_[at_] == '}') return false;
+  if (text_[0] == '{') {
+    key_ = take();
+    skip_blanks();
+    ++at_;  // the colon
+    skip_blanks();
+  }
+  value_ = take();
+  return true;
+}
+
+std::size_t json_count(std::string_view container) {
+  std::size_t count = 0;
+  for (JsonReader reader(container); reader.next();) ++count;
+  return count;
+}
+
+std::string_view json_string(std::string_view quoted, std::string& buffer) {
+  const std::string_view inner = quoted.substr(1, quoted.size() - 2);
+  if (inner.find('\\') == std::string_view::npos) return inner;
+  buffer.clear();
+  CodePoints codes;
+  for (std::size_t at = 0; at < inner.size();) {
+    if (inner[at] != '\\') {
+      codes.other();
+      buffer.push_back(inner[at++]);
+    } else if (inner[at + 1] == 'u') {
+      codes.add(hex_digits(inner.substr(at + 2, 4)), buffer);
+      at += 6;
+    } else {
+      codes.other();
+      buffer.push_back(unescaped(inner[at + 1]));
+      at += 2;
+    }
+  }
+  codes.other();
+  return buffer;
+}
+
+void check_json_escapes(std::string_view value) {
+  if (value.find("\\u") == std::string_view::npos) return;
+  std::string buffer;
+  for (std::size_t at = 0; (at = value.find('"', at)) != std::string_view::npos;) {
+    const std::size_t end = string_end(value, at);
+    json_string(value.substr(at, end - at), buffer);
+    at = end;
+  }
+}
+
+void append_json_string(std::string_view text, std::string& out) {
+  out.push_back('"');
+  std::size_t written = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') continue;
+    out += text.substr(written, at - written);
+    written = at + 1;
+    constexpr std::string_view kPlain = "\b\f\n\r\t\"\\", kLetters = "bfnrt\"\\";
+    const std::size_t known = kPlain.find(c);
+    if (known != std::string_view::npos) {
+      out.push_back('\\');
+      out.push_back(kLetters[known]);
+    } else {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
+    }
+  }
+  out += text.substr(written);
+  out.push_back('"');
+}
 
 }  // namespace redquel::sql

@@ -7,10 +7,17 @@
 #include <utility>
 
 #include "sql/error.h"
-#include "sql/types/array_text.h"
+#include "sql/jsonpath/jsonpath.h"
+#include "sql/types/array_value.h"
+#include "sql/types/bit_string.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/conversions.h"
+#include "sql/types/jsonb.h"
+#include "sql/types/more_types.h"
+#include "sql/types/network.h"
 #include "sql/types/number_text.h"
+#include "sql/types/range_value.h"
+#include "sql/types/zoned_time.h"
 
 namespace redquel::sql {
 namespace {
@@ -54,17 +61,54 @@ void append_char(std::string_view value, std::string& out) {
   }
 }
 
+/// The array's text with every element changed by `change`, which is given the text and gives another.
+template <class Change>
+std::string map_array(Oid array, std::string_view text, Change change) {
+  ArrayValue value = read_array(array, text);
+  std::vector<std::optional<std::string_view>> elements = std::move(value.elements);
+  value.elements.clear();
+  for (const auto& element : elements) {
+    if (element) {
+      value.add(change(*element));
+    } else {
+      value.elements.push_back(std::nullopt);
+    }
+  }
+  return array_text(array, value);
+}
+
 /// An array's text form with every element in the form that its type prints.
 std::string parse_array(Oid array, std::string_view text, const SessionSettings& settings, Now now) {
   const Type element{type_info(array).element};
-  ArrayElements elements = array_elements(array, text);
-  for (auto& item : elements) {
-    if (item) item = format_value(element, parse_value(element, *item, settings, now));
+  return map_array(array, text, [&](std::string_view item) { return format_value(element, parse_value(element, item, settings, now)); });
+}
+
+/// A stored array with its elements as these settings print them.
+void append_array_value(Oid array, std::string_view value, const SessionSettings& settings, std::string& out) {
+  const Type element{type_info(array).element};
+  if (output_is_storage_form(element, settings)) {
+    out += value;
+  } else {
+    out += map_array(array, value, [&](std::string_view item) { return format_value(element, parse_value(element, item, {}), settings); });
   }
-  if (array != oid::kInt2Vector && array != oid::kOidVector) return array_text(elements);
-  std::string numbers;
-  for (const auto& item : elements) numbers += (numbers.empty() ? "" : " ") + item.value_or("");
-  return numbers;
+}
+
+std::string range_text(Oid type, const RangeValue& value, const SessionSettings& settings) {
+  std::string text;
+  append_range(type, value, settings, text);
+  return text;
+}
+std::string range_text(Oid type, const RangeSet& value, const SessionSettings& settings) {
+  std::string text;
+  append_multirange(type, value, settings, text);
+  return text;
+}
+
+/// Subtypes of ranges, elements of arrays: what decides how values that are made of them print. The type itself of others.
+Type part_of(Type type) {
+  if (is_array_type(type.oid)) return part_of(Type{type_info(type.oid).element});
+  if (is_multirange_type(type.oid)) return range_subtype(range_in(type.oid));
+  return is_range_type(type.oid) ? range_subtype(type.oid) : type;
 }
 
 /// Hands the parsed value to `take`, which a Datum and a column do in their own way.
@@ -101,6 +145,21 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     case oid::kJson:
       check_json(text);
       return take(text);
+    case oid::kJsonb:
+      return take(parse_jsonb(text));
+    case oid::kBit:
+    case oid::kVarbit:
+      return take(parse_bits(text));
+    case oid::kInet:
+    case oid::kCidr:
+      return take(parse_network(type.oid, text));
+    case oid::kMacaddr:
+    case oid::kMacaddr8:
+      return take(parse_hardware_address(type.oid, text));
+    case oid::kTimetz:
+      return take(parse_zoned_time(text, settings, now).encode());
+    case oid::kJsonpath:
+      return take(to_string(parse_jsonpath(text)));
     case oid::kDate:
       return take(parse_date(text, settings, now));
     case oid::kTime:
@@ -123,6 +182,8 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     default:
       break;
   }
+  if (is_range_type(type.oid)) return take(range_text(type.oid, parse_range(type.oid, text, settings, now), {}));
+  if (is_multirange_type(type.oid)) return take(range_text(type.oid, parse_multirange(type.oid, text, settings, now), {}));
   if (is_array_type(type.oid)) return take(parse_array(type.oid, text, settings, now));
   if (type_info(type.oid).category == TypeCategory::kPseudo)
     throw SqlError("0A000", fmt::format("cannot accept a value of type {}", type_info(type.oid).name));
@@ -137,6 +198,43 @@ void append_registered_type(std::int32_t value, std::string& out) {
     out += info->display_name;
   } else {
     append_integer(static_cast<std::uint32_t>(value), out);
+  }
+}
+
+/// Types that are kept as text or bytes.
+void format_text(Type type, std::string_view value, const SessionSettings& settings, std::string& out) {
+  switch (type.oid) {
+    case oid::kBytea:
+      append_bytea(value, settings.bytea_output, out);
+      break;
+    case oid::kChar:
+      append_char(value, out);
+      break;
+    case oid::kInet:
+    case oid::kCidr:
+      append_network(type.oid, value, out);
+      break;
+    case oid::kMacaddr:
+    case oid::kMacaddr8:
+      append_hardware_address(value, out);
+      break;
+    case oid::kTimetz:
+      append_zoned_time(ZonedTime::decode(value), out);
+      break;
+    case oid::kBpchar:
+      out += value;
+      append_padding(type, value, out);
+      break;
+    default:
+      if (is_array_type(type.oid)) {
+        append_array_value(type.oid, value, settings, out);
+      } else if (is_range_type(type.oid) && !output_is_storage_form(type, settings)) {
+        append_range(type.oid, parse_range(type.oid, value, {}), settings, out);
+      } else if (is_multirange_type(type.oid) && !output_is_storage_form(type, settings)) {
+        append_multirange(type.oid, read_ranges(type.oid, value), settings, out);
+      } else {
+        out += value;
+      }
   }
 }
 
@@ -188,14 +286,7 @@ void format(Type type, const Value& value, const SessionSettings& settings, std:
   } else if constexpr (std::is_same_v<Value, Uuid>) {
     append_uuid(value, out);
   } else if constexpr (!std::is_same_v<Value, std::monostate>) {
-    if (type.oid == oid::kBytea) {
-      append_bytea(value, settings.bytea_output, out);
-    } else if (type.oid == oid::kChar) {
-      append_char(value, out);
-    } else {
-      out += value;
-      if (type.oid == oid::kBpchar) append_padding(type, value, out);
-    }
+    format_text(type, value, settings, out);
   }
 }
 
@@ -240,10 +331,14 @@ bool has_modifier_effect(Type type) {
     case oid::kTimestamp:
     case oid::kTimestamptz:
       return type.modifier < 6;
+    case oid::kTimetz:
+      return type.modifier < 6;
     case oid::kInterval:
+    case oid::kBit:
+    case oid::kVarbit:
       return true;
     default:
-      return false;
+      return is_array_type(type.oid) && has_modifier_effect(element_type_of(type));
   }
 }
 
@@ -255,6 +350,14 @@ Datum apply_modifier(Type type, Datum value, bool explicit_cast) {
       return cut_to_length(type, std::get<std::string>(std::move(value)), explicit_cast);
     case oid::kNumeric:
       return std::get<Numeric>(value).with_modifier(type.modifier);
+    case oid::kBit:
+    case oid::kVarbit:
+      return fit_bits(type, std::get<std::string>(std::move(value)), explicit_cast);
+    case oid::kTimetz: {
+      ZonedTime time = ZonedTime::decode(std::get<std::string>(value));
+      time.time = apply_time_modifier(time.time, type.modifier);
+      return time.encode();
+    }
     case oid::kTime:
       return apply_time_modifier(std::get<std::int64_t>(value), type.modifier);
     case oid::kTimestamp:
@@ -262,8 +365,12 @@ Datum apply_modifier(Type type, Datum value, bool explicit_cast) {
       return apply_timestamp_modifier(std::get<std::int64_t>(value), type.modifier);
     case oid::kInterval:
       return apply_interval_modifier(std::get<Interval>(value), type.modifier);
-    default:
-      return value;
+    default: {
+      const Type element = element_type_of(type);
+      return map_array(type.oid, std::get<std::string>(value), [&](std::string_view item) {
+        return format_value(element, apply_modifier(element, parse_value(element, item, {}), explicit_cast));
+      });
+    }
   }
 }
 
@@ -329,6 +436,21 @@ void format_value(const Column& column, std::size_t row, const SessionSettings& 
   }
 }
 
+bool is_kept_as_text(Oid type) {
+  switch (type) {
+    case oid::kBytea:
+    case oid::kChar:
+    case oid::kInet:
+    case oid::kCidr:
+    case oid::kMacaddr:
+    case oid::kMacaddr8:
+    case oid::kTimetz:
+      return false;
+    default:
+      return storage_of(Type{type}) == Storage::kText;
+  }
+}
+
 bool output_depends_on_settings(Type type) {
   switch (type.oid) {
     case oid::kDate:
@@ -340,7 +462,7 @@ bool output_depends_on_settings(Type type) {
     case oid::kFloat8:
       return true;
     default:
-      return false;
+      return part_of(type) != type && output_depends_on_settings(part_of(type));
   }
 }
 
@@ -365,7 +487,7 @@ bool output_is_storage_form(Type type, const SessionSettings& settings) {
     case oid::kFloat8:
       return settings.extra_float_digits > 0;
     default:
-      return true;
+      return part_of(type) == type || output_is_storage_form(part_of(type), settings);
   }
 }
 

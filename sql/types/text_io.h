@@ -35,6 +35,10 @@ std::string format_value(Type type, const Datum& value, const SessionSettings& s
 /// The blanks that a char(n) value without its padding lacks.
 void append_padding(Type type, std::string_view value, std::string& out);
 
+/// Whether values lie in a column as their storage form does in Redis and in an array: text and what is printed as it is, but not
+/// bytes (bytea, inet, timetz). char(n) lies there without its blanks.
+bool is_kept_as_text(Oid type);
+
 /// Whether any of DateStyle, TimeZone, IntervalStyle, bytea_output, extra_float_digits changes the type's output.
 bool output_depends_on_settings(Type type);
 /// Whether stored text of the type may be copied to a client with these settings.

@@ -9,6 +9,8 @@
 
 #include "sql/error.h"
 #include "sql/types/datetime.h"
+#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {
@@ -24,30 +26,42 @@ constexpr TypeInfo kTypes[] = {
     {oid::kName, "name", "name", Storage::kText, kString, false, 64, oid::kChar, oid::kNameArray, 'c'},
     {oid::kInt8, "int8", "bigint", Storage::kInt8, TypeCategory::kNumeric, false, 8, 0, oid::kInt8Array, 'd'},
     {oid::kInt2, "int2", "smallint", Storage::kInt2, TypeCategory::kNumeric, false, 2, 0, oid::kInt2Array, 's'},
-    {oid::kInt2Vector, "int2vector", "int2vector", Storage::kText, kArray, false, -1, oid::kInt2, 0, 'i'},
+    {oid::kInt2Vector, "int2vector", "int2vector", Storage::kText, kArray, false, -1, oid::kInt2, oid::kInt2VectorArray, 'i'},
     {oid::kInt4, "int4", "integer", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kInt4Array, 'i'},
-    {oid::kRegproc, "regproc", "regproc", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
+    {oid::kRegproc, "regproc", "regproc", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegprocArray, 'i'},
     {oid::kText, "text", "text", Storage::kText, kString, true, -1, 0, oid::kTextArray, 'i'},
     {oid::kOid, "oid", "oid", Storage::kInt4, TypeCategory::kNumeric, true, 4, 0, oid::kOidArray, 'i'},
-    {oid::kOidVector, "oidvector", "oidvector", Storage::kText, kArray, false, -1, oid::kOid, 0, 'i'},
-    {oid::kJson, "json", "json", Storage::kText, kUserDefined, false, -1, 0, 0, 'i'},
+    {oid::kOidVector, "oidvector", "oidvector", Storage::kText, kArray, false, -1, oid::kOid, oid::kOidVectorArray, 'i'},
+    {oid::kJson, "json", "json", Storage::kText, kUserDefined, false, -1, 0, oid::kJsonArray, 'i'},
+    {oid::kJsonArray, "_json", "json[]", Storage::kText, kArray, false, -1, oid::kJson, 0, 'i'},
+    {oid::kCidr, "cidr", "cidr", Storage::kText, kNetworkCategory, false, -1, 0, oid::kCidrArray, 'i'},
+    {oid::kCidrArray, "_cidr", "cidr[]", Storage::kText, kArray, false, -1, oid::kCidr, 0, 'i'},
     {oid::kFloat4, "float4", "real", Storage::kFloat4, TypeCategory::kNumeric, false, 4, 0, oid::kFloat4Array, 'i'},
     {oid::kFloat8, "float8", "double precision", Storage::kFloat8, TypeCategory::kNumeric, true, 8, 0,
      oid::kFloat8Array, 'd'},
     {oid::kUnknown, "unknown", "unknown", Storage::kText, TypeCategory::kUnknown, false, -2, 0, 0, 'c'},
+    {oid::kMacaddr8, "macaddr8", "macaddr8", Storage::kText, kUserDefined, false, 8, 0, oid::kMacaddr8Array, 'i'},
+    {oid::kMacaddr8Array, "_macaddr8", "macaddr8[]", Storage::kText, kArray, false, -1, oid::kMacaddr8, 0, 'i'},
+    {oid::kMacaddr, "macaddr", "macaddr", Storage::kText, kUserDefined, false, 6, 0, oid::kMacaddrArray, 'i'},
+    {oid::kInet, "inet", "inet", Storage::kText, kNetworkCategory, true, -1, 0, oid::kInetArray, 'i'},
     {oid::kBoolArray, "_bool", "boolean[]", Storage::kText, kArray, false, -1, oid::kBool, 0, 'i'},
     {oid::kByteaArray, "_bytea", "bytea[]", Storage::kText, kArray, false, -1, oid::kBytea, 0, 'i'},
     {oid::kCharArray, "_char", "\"char\"[]", Storage::kText, kArray, false, -1, oid::kChar, 0, 'i'},
     {oid::kNameArray, "_name", "name[]", Storage::kText, kArray, false, -1, oid::kName, 0, 'i'},
     {oid::kInt2Array, "_int2", "smallint[]", Storage::kText, kArray, false, -1, oid::kInt2, 0, 'i'},
+    {oid::kInt2VectorArray, "_int2vector", "int2vector[]", Storage::kText, kArray, false, -1, oid::kInt2Vector, 0, 'i'},
     {oid::kInt4Array, "_int4", "integer[]", Storage::kText, kArray, false, -1, oid::kInt4, 0, 'i'},
+    {oid::kRegprocArray, "_regproc", "regproc[]", Storage::kText, kArray, false, -1, oid::kRegproc, 0, 'i'},
     {oid::kTextArray, "_text", "text[]", Storage::kText, kArray, false, -1, oid::kText, 0, 'i'},
+    {oid::kOidVectorArray, "_oidvector", "oidvector[]", Storage::kText, kArray, false, -1, oid::kOidVector, 0, 'i'},
     {oid::kBpcharArray, "_bpchar", "character[]", Storage::kText, kArray, false, -1, oid::kBpchar, 0, 'i'},
     {oid::kVarcharArray, "_varchar", "character varying[]", Storage::kText, kArray, false, -1, oid::kVarchar, 0, 'i'},
     {oid::kInt8Array, "_int8", "bigint[]", Storage::kText, kArray, false, -1, oid::kInt8, 0, 'd'},
     {oid::kFloat4Array, "_float4", "real[]", Storage::kText, kArray, false, -1, oid::kFloat4, 0, 'i'},
     {oid::kFloat8Array, "_float8", "double precision[]", Storage::kText, kArray, false, -1, oid::kFloat8, 0, 'd'},
     {oid::kOidArray, "_oid", "oid[]", Storage::kText, kArray, false, -1, oid::kOid, 0, 'i'},
+    {oid::kMacaddrArray, "_macaddr", "macaddr[]", Storage::kText, kArray, false, -1, oid::kMacaddr, 0, 'i'},
+    {oid::kInetArray, "_inet", "inet[]", Storage::kText, kArray, false, -1, oid::kInet, 0, 'i'},
     {oid::kBpchar, "bpchar", "character", Storage::kText, kString, false, -1, 0, oid::kBpcharArray, 'i'},
     {oid::kVarchar, "varchar", "character varying", Storage::kText, kString, false, -1, 0, oid::kVarcharArray, 'i'},
     {oid::kDate, "date", "date", Storage::kInt4, kDateTime, false, 4, 0, oid::kDateArray, 'i'},
@@ -65,20 +79,70 @@ constexpr TypeInfo kTypes[] = {
     {oid::kInterval, "interval", "interval", Storage::kInterval, kTimespan, true, 16, 0, oid::kIntervalArray, 'd'},
     {oid::kIntervalArray, "_interval", "interval[]", Storage::kText, kArray, false, -1, oid::kInterval, 0, 'd'},
     {oid::kNumericArray, "_numeric", "numeric[]", Storage::kText, kArray, false, -1, oid::kNumeric, 0, 'i'},
+    {oid::kTimetz, "timetz", "time with time zone", Storage::kText, kDateTime, false, 12, 0, oid::kTimetzArray, 'd'},
+    {oid::kTimetzArray, "_timetz", "time with time zone[]", Storage::kText, kArray, false, -1, oid::kTimetz, 0, 'd'},
+    {oid::kBit, "bit", "bit", Storage::kText, kBitStringCategory, false, -1, 0, oid::kBitArray, 'i'},
+    {oid::kBitArray, "_bit", "bit[]", Storage::kText, kArray, false, -1, oid::kBit, 0, 'i'},
+    {oid::kVarbit, "varbit", "bit varying", Storage::kText, kBitStringCategory, true, -1, 0, oid::kVarbitArray, 'i'},
+    {oid::kVarbitArray, "_varbit", "bit varying[]", Storage::kText, kArray, false, -1, oid::kVarbit, 0, 'i'},
     {oid::kNumeric, "numeric", "numeric", Storage::kNumeric, TypeCategory::kNumeric, false, -1, 0, oid::kNumericArray,
      'i'},
-    {oid::kRegprocedure, "regprocedure", "regprocedure", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
-    {oid::kRegclass, "regclass", "regclass", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
-    {oid::kRegtype, "regtype", "regtype", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
-    {oid::kRecord, "record", "record", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
+    {oid::kRegprocedure, "regprocedure", "regprocedure", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegprocedureArray, 'i'},
+    {oid::kRegclass, "regclass", "regclass", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegclassArray, 'i'},
+    {oid::kRegtype, "regtype", "regtype", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegtypeArray, 'i'},
+    {oid::kRegprocedureArray, "_regprocedure", "regprocedure[]", Storage::kText, kArray, false, -1, oid::kRegprocedure, 0, 'i'},
+    {oid::kRegclassArray, "_regclass", "regclass[]", Storage::kText, kArray, false, -1, oid::kRegclass, 0, 'i'},
+    {oid::kRegtypeArray, "_regtype", "regtype[]", Storage::kText, kArray, false, -1, oid::kRegtype, 0, 'i'},
+    {oid::kRecord, "record", "record", Storage::kText, kPseudo, false, -1, 0, oid::kRecordArray, 'd'},
     {oid::kAny, "any", "\"any\"", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {oid::kAnyArray, "anyarray", "anyarray", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
     {oid::kVoid, "void", "void", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {oid::kAnyElement, "anyelement", "anyelement", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kRecordArray, "_record", "record[]", Storage::kText, kPseudo, false, -1, oid::kRecord, 0, 'd'},
+    {oid::kAnyNonArray, "anynonarray", "anynonarray", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {oid::kUuid, "uuid", "uuid", Storage::kUuid, kUserDefined, false, 16, 0, oid::kUuidArray, 'c'},
     {oid::kUuidArray, "_uuid", "uuid[]", Storage::kText, kArray, false, -1, oid::kUuid, 0, 'i'},
-    {oid::kRegnamespace, "regnamespace", "regnamespace", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
-    {oid::kRegrole, "regrole", "regrole", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 0, 'i'},
+    {oid::kAnyEnum, "anyenum", "anyenum", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kJsonb, "jsonb", "jsonb", Storage::kText, kUserDefined, false, -1, 0, oid::kJsonbArray, 'i'},
+    {oid::kJsonbArray, "_jsonb", "jsonb[]", Storage::kText, kArray, false, -1, oid::kJsonb, 0, 'i'},
+    {oid::kAnyRange, "anyrange", "anyrange", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
+    {oid::kInt4Range, "int4range", "int4range", Storage::kText, kRangeCategory, false, -1, 0, 3905, 'i'},
+    {3905, "_int4range", "int4range[]", Storage::kText, kArray, false, -1, oid::kInt4Range, 0, 'i'},
+    {oid::kNumRange, "numrange", "numrange", Storage::kText, kRangeCategory, false, -1, 0, 3907, 'i'},
+    {3907, "_numrange", "numrange[]", Storage::kText, kArray, false, -1, oid::kNumRange, 0, 'i'},
+    {oid::kTsRange, "tsrange", "tsrange", Storage::kText, kRangeCategory, false, -1, 0, 3909, 'd'},
+    {3909, "_tsrange", "tsrange[]", Storage::kText, kArray, false, -1, oid::kTsRange, 0, 'd'},
+    {oid::kTstzRange, "tstzrange", "tstzrange", Storage::kText, kRangeCategory, false, -1, 0, 3911, 'd'},
+    {3911, "_tstzrange", "tstzrange[]", Storage::kText, kArray, false, -1, oid::kTstzRange, 0, 'd'},
+    {oid::kDateRange, "daterange", "daterange", Storage::kText, kRangeCategory, false, -1, 0, 3913, 'i'},
+    {3913, "_daterange", "daterange[]", Storage::kText, kArray, false, -1, oid::kDateRange, 0, 'i'},
+    {oid::kInt8Range, "int8range", "int8range", Storage::kText, kRangeCategory, false, -1, 0, 3927, 'd'},
+    {3927, "_int8range", "int8range[]", Storage::kText, kArray, false, -1, oid::kInt8Range, 0, 'd'},
+    {oid::kJsonpath, "jsonpath", "jsonpath", Storage::kText, kUserDefined, false, -1, 0, oid::kJsonpathArray, 'i'},
+    {oid::kJsonpathArray, "_jsonpath", "jsonpath[]", Storage::kText, kArray, false, -1, oid::kJsonpath, 0, 'i'},
+    {oid::kRegnamespace, "regnamespace", "regnamespace", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegnamespaceArray, 'i'},
+    {oid::kRegnamespaceArray, "_regnamespace", "regnamespace[]", Storage::kText, kArray, false, -1, oid::kRegnamespace, 0, 'i'},
+    {oid::kRegrole, "regrole", "regrole", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegroleArray, 'i'},
+    {oid::kRegroleArray, "_regrole", "regrole[]", Storage::kText, kArray, false, -1, oid::kRegrole, 0, 'i'},
+    {oid::kInt4Multirange, "int4multirange", "int4multirange", Storage::kText, kRangeCategory, false, -1, 0, 6150, 'i'},
+    {oid::kNumMultirange, "nummultirange", "nummultirange", Storage::kText, kRangeCategory, false, -1, 0, 6151, 'i'},
+    {oid::kTsMultirange, "tsmultirange", "tsmultirange", Storage::kText, kRangeCategory, false, -1, 0, 6152, 'd'},
+    {oid::kTstzMultirange, "tstzmultirange", "tstzmultirange", Storage::kText, kRangeCategory, false, -1, 0, 6153, 'd'},
+    {oid::kDateMultirange, "datemultirange", "datemultirange", Storage::kText, kRangeCategory, false, -1, 0, 6155, 'i'},
+    {oid::kInt8Multirange, "int8multirange", "int8multirange", Storage::kText, kRangeCategory, false, -1, 0, 6157, 'd'},
+    {oid::kAnyMultirange, "anymultirange", "anymultirange", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
+    {oid::kAnyCompatibleMultirange, "anycompatiblemultirange", "anycompatiblemultirange", Storage::kText, kPseudo, false, -1, 0, 0,
+     'd'},
+    {oid::kAnyCompatible, "anycompatible", "anycompatible", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kAnyCompatibleArray, "anycompatiblearray", "anycompatiblearray", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
+    {oid::kAnyCompatibleNonArray, "anycompatiblenonarray", "anycompatiblenonarray", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kAnyCompatibleRange, "anycompatiblerange", "anycompatiblerange", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
+    {6150, "_int4multirange", "int4multirange[]", Storage::kText, kArray, false, -1, oid::kInt4Multirange, 0, 'i'},
+    {6151, "_nummultirange", "nummultirange[]", Storage::kText, kArray, false, -1, oid::kNumMultirange, 0, 'i'},
+    {6152, "_tsmultirange", "tsmultirange[]", Storage::kText, kArray, false, -1, oid::kTsMultirange, 0, 'd'},
+    {6153, "_tstzmultirange", "tstzmultirange[]", Storage::kText, kArray, false, -1, oid::kTstzMultirange, 0, 'd'},
+    {6155, "_datemultirange", "datemultirange[]", Storage::kText, kArray, false, -1, oid::kDateMultirange, 0, 'i'},
+    {6157, "_int8multirange", "int8multirange[]", Storage::kText, kArray, false, -1, oid::kInt8Multirange, 0, 'd'},
 };
 static_assert(std::ranges::is_sorted(kTypes, {}, &TypeInfo::oid));
 
@@ -90,7 +154,7 @@ constexpr std::pair<std::string_view, Oid> kSpellings[] = {
 };
 
 /// Marks the highest oid of the built-in types below which a direct table is worth its room.
-constexpr std::size_t kDirect = 4100;
+constexpr std::size_t kDirect = 6200;
 
 const std::array<const TypeInfo*, kDirect>& by_oid() {
   static const std::array<const TypeInfo*, kDirect> table = [] {
@@ -102,7 +166,7 @@ const std::array<const TypeInfo*, kDirect>& by_oid() {
 }
 
 constexpr std::int32_t kHeaderSize = 4;  // VARHDRSZ: PostgreSQL counts it into the modifiers of varlena types
-constexpr std::int32_t kMaxTextLength = 10485760;
+constexpr std::int32_t kMaxTextLength = 10485760, kMaxBits = 8 * kMaxTextLength;
 constexpr std::int32_t kMaxPrecision = 1000, kMinScale = -1000, kMaxScale = 1000;
 constexpr std::int32_t kMaxTimePrecision = 6;
 
@@ -159,11 +223,12 @@ std::string interval_suffix(std::int32_t modifier) {
 
 SqlError invalid_modifier(std::string message) { return SqlError("22023", std::move(message)); }
 
-std::int32_t encode_length(std::string_view name, std::span<const std::int32_t> written) {
+std::int32_t encode_length(std::string_view name, std::span<const std::int32_t> written,
+                           std::int32_t longest = kMaxTextLength) {
   if (written.size() != 1) throw invalid_modifier("invalid type modifier");
   if (written[0] < 1) throw invalid_modifier(fmt::format("length for type {} must be at least 1", name));
-  if (written[0] > kMaxTextLength)
-    throw invalid_modifier(fmt::format("length for type {} cannot exceed {}", name, kMaxTextLength));
+  if (written[0] > longest)
+    throw invalid_modifier(fmt::format("length for type {} cannot exceed {}", name, longest));
   return written[0] + kHeaderSize;
 }
 
@@ -234,6 +299,11 @@ std::string format_type(Type type) {
     }
     case oid::kTime:
       return fmt::format("time({}) without time zone", type.modifier);
+    case oid::kTimetz:
+      return fmt::format("time({}) with time zone", type.modifier);
+    case oid::kBit:
+    case oid::kVarbit:
+      return fmt::format("{}({})", info->display_name, type.modifier);
     case oid::kTimestamp:
       return fmt::format("timestamp({}) without time zone", type.modifier);
     case oid::kTimestamptz:
@@ -256,6 +326,12 @@ std::int32_t encode_modifier(Oid type, std::span<const std::int32_t> written) {
       return encode_numeric_modifier(written);
     case oid::kTime:
       return encode_precision("TIME", "", written);
+    case oid::kTimetz:
+      return encode_precision("TIME", " WITH TIME ZONE", written);
+    case oid::kBit:
+      return encode_length("bit", written, kMaxBits) - kHeaderSize;
+    case oid::kVarbit:
+      return encode_length("varbit", written, kMaxBits) - kHeaderSize;
     case oid::kTimestamp:
       return encode_precision("TIMESTAMP", "", written);
     case oid::kTimestamptz:

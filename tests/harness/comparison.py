@@ -33,6 +33,8 @@ def _result_differences(expected, got, sort, ignored):
         for letter in COMPARED_FIELDS:
             if letter not in skipped and expected.error.get(letter) != got.error.get(letter):
                 found += _pair(FIELD_NAMES[letter], expected.error.get(letter), got.error.get(letter))
+        if copy_context(expected.error) != copy_context(got.error) and "context" not in ignored:
+            found += _pair("context", expected.error.get("W"), got.error.get("W"))
         return found
     if (expected.columns is None) != (got.columns is None):
         return found + _pair("columns", _columns(expected), _columns(got))
@@ -45,9 +47,17 @@ def _result_differences(expected, got, sort, ignored):
             found += _row_differences(expected.rows, got.rows, sort)
     if "tag" not in ignored and expected.tag != got.tag:
         found += _pair("command tag", expected.tag, got.tag)
+    if expected.copied != got.copied:
+        found += _pair("data", expected.copied, got.copied)
     if expected.parameter_types != got.parameter_types:
         found += _pair("parameter types", expected.parameter_types, got.parameter_types)
     return found
+
+
+def copy_context(fields):
+    """Where in COPY's data an error lies; contexts of other kinds are not compared."""
+    context = fields.get("W", "")
+    return context if context.startswith("COPY ") else ""
 
 
 def _row_differences(expected, got, sort):

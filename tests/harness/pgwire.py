@@ -69,6 +69,15 @@ def close(kind: bytes, name="") -> bytes:
     return message(b"C", kind + text(name))
 
 
+def copy_data(data: bytes) -> bytes:
+    return message(b"d", data)
+
+
+def copy_fail(reason: str) -> bytes:
+    return message(b"f", text(reason))
+
+
+COPY_DONE = message(b"c")
 SYNC = message(b"S")
 FLUSH = message(b"H")
 TERMINATE = message(b"X")
@@ -98,6 +107,7 @@ class Result:
     empty: bool = False  # EmptyQueryResponse
     suspended: bool = False  # PortalSuspended
     parameter_types: list = None
+    copied: bytes = None  # data of COPY TO STDOUT
 
     @property
     def sqlstate(self):
@@ -297,10 +307,13 @@ class Connection:
 
     # statements
 
-    def query(self, sql) -> list:
-        """Runs a string by the simple protocol: one Result per statement, the last of them perhaps with an error."""
+    def query(self, sql, data=b"") -> list:
+        """Runs a string by the simple protocol: one Result per statement, the last of them perhaps with an error.
+
+        `data` is what COPY FROM STDIN gets.
+        """
         self.send(query(sql))
-        return self.results()
+        return self.results(data)
 
     def extended(self, sql, values=(), formats=(), result_format=0, parameter_types=(), max_rows=0) -> Result:
         """Runs one statement by the extended protocol: Parse, Bind, Describe, Execute, Sync on the unnamed statement."""
@@ -311,8 +324,8 @@ class Connection:
             raise ValueError(f"{len(results)} results of one statement")
         return results[0]
 
-    def results(self) -> list:
-        """Collects answers up to ReadyForQuery."""
+    def results(self, data=b"") -> list:
+        """Collects answers up to ReadyForQuery; gives `data` to COPY FROM STDIN."""
         results, current, ended = [], Result(), True
         while True:
             kind, payload = self.read()
@@ -342,7 +355,13 @@ class Connection:
                     current.suspended = True
                 results.append(current)
                 current, ended = Result(), True
-            elif kind not in (b"1", b"2", b"3", b"n"):
+            elif kind == b"G":
+                self.send(b"".join(copy_data(data[at:at + 60000]) for at in range(0, len(data), 60000)) + COPY_DONE)
+            elif kind == b"d":
+                current.copied += payload
+            elif kind == b"H":
+                current.copied = b""
+            elif kind not in (b"1", b"2", b"3", b"n", b"c"):
                 raise ValueError(f"unexpected message {kind}")
 
     def run(self, sql, *values) -> list:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 SERVERS = ("postgresql", "redquel")
 # What `ignore` may name, and which fields of an ErrorResponse that is.
 ERROR_PARTS = {"message": "M", "detail": "D", "hint": "H", "position": "P", "objects": "stcdn", "severity": "SV"}
-ANSWER_PARTS = ("names", "types", "rows", "tag", "notices")
+ANSWER_PARTS = ("names", "types", "rows", "tag", "notices", "context")
 
 
 class TestFileError(Exception):
@@ -15,7 +15,7 @@ class TestFileError(Exception):
 
 @dataclass
 class Record:
-    kind: str  # statement, query, restart
+    kind: str  # statement, query, copy, restart
     line: int
     sql: str = ""
     outcome: str = "ok"  # ok, error, any
@@ -23,13 +23,14 @@ class Record:
     types: str = None
     sort: str = "nosort"
     expected: list = None  # lines after ----
+    data: bytes = b""  # copy: lines after ----
     servers: tuple = SERVERS
     ignored: frozenset = frozenset()
     connection: str = "main"
 
     @property
     def heading(self):
-        return " ".join(filter(None, [self.kind, self.outcome if self.kind == "statement" else None, self.sqlstate, self.types,
+        return " ".join(filter(None, [self.kind, self.outcome if self.kind != "query" else None, self.sqlstate, self.types,
                                       self.sort if self.sort != "nosort" else None]))
 
 
@@ -116,7 +117,7 @@ def _records(path, lines):
             return
         elif words == ["restart"]:
             yield Record("restart", number)
-        elif words[0] in ("statement", "query"):
+        elif words[0] in ("statement", "query", "copy"):
             sql, expected = [], None
             while at < len(lines) and lines[at][1].strip():
                 if lines[at][1] == "----" and expected is None:
@@ -126,6 +127,8 @@ def _records(path, lines):
                 at += 1
             record = Record(words[0], number, "\n".join(sql), expected=expected, servers=pending.servers,
                             ignored=pending.ignored | everywhere, connection=pending.connection)
+            if record.kind == "copy" and expected is not None:
+                record = replace(record, expected=None, data="".join(f"{text}\n" for text in expected).encode())
             if not sql:
                 raise TestFileError(f"{path}:{number}: no SQL")
             yield _with_heading(path, record, words[1:])
@@ -135,14 +138,14 @@ def _records(path, lines):
 
 
 def _with_heading(path, record, words):
-    if record.kind == "statement":
+    if record.kind in ("statement", "copy"):
         if words == ["ok"]:
             return record
         if words[:1] == ["error"] and len(words) == 2 and re.fullmatch(r"[0-9A-Z]{5}", words[1]):
             return replace(record, outcome="error", sqlstate=words[1])
         if words == ["any"]:
             return replace(record, outcome="any")
-        raise TestFileError(f"{path}:{record.line}: statement ok | error <sqlstate> | any")
+        raise TestFileError(f"{path}:{record.line}: {record.kind} ok | error <sqlstate> | any")
     for word in words:
         if word in ("nosort", "rowsort", "valuesort"):
             record = replace(record, sort=word)

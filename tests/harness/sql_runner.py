@@ -84,7 +84,7 @@ class Side:
         return self.sessions[name]
 
     def run(self, record):
-        return self.session(record.connection).query(record.sql)
+        return self.session(record.connection).query(record.sql, record.data)
 
     def run_extended(self, record, result_format):
         return [self.session(record.connection).extended(record.sql, result_format=result_format)]
@@ -173,7 +173,7 @@ class FileRun:
     @staticmethod
     def _repeatable(record):
         if record.outcome == "error":
-            return True
+            return record.kind != "copy"
         return record.kind == "query" and READS.match(record.sql) and not WRITES.search(record.sql)
 
     def _fail(self, line, heading, text):

@@ -7,7 +7,7 @@ import difflib
 import struct
 
 from harness import pgwire
-from harness.comparison import COMPARED_FIELDS, value_text
+from harness.comparison import COMPARED_FIELDS, copy_context, value_text
 
 
 def readable(kind, payload):
@@ -20,7 +20,8 @@ def readable(kind, payload):
         return "D " + " | ".join(value_text(value) for value in pgwire.decode_row(payload))
     if kind in (b"E", b"N"):
         fields = pgwire.decode_fields(payload)
-        return f"{kind.decode()} " + " ".join(f"{letter}={fields[letter]!r}" for letter in COMPARED_FIELDS if letter in fields)
+        line = f"{kind.decode()} " + " ".join(f"{letter}={fields[letter]!r}" for letter in COMPARED_FIELDS if letter in fields)
+        return line + (f" W={copy_context(fields)!r}" if copy_context(fields) else "")
     if kind == b"t":
         return "t " + " ".join(map(str, struct.unpack_from(f"!{struct.unpack_from('!h', payload)[0]}I", payload, 2)))
     return f"{kind.decode()} {payload!r}" if payload else kind.decode()

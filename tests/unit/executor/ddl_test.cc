@@ -248,7 +248,7 @@ TEST_F(DdlTest, AlterTableChangesColumns) {
   EXPECT_EQ(table("v")->find_column("w")->field, "w~2");
   run_sql("alter table v alter n set default 1+1, alter s type text, alter id type bigint");
   EXPECT_EQ(table("v")->find_column("s")->type, sql::kText);
-  EXPECT_EQ(error("alter table v alter s type int"), "0A000 ALTER COLUMN … TYPE of a table with rows, where values must be rewritten is not supported by redquel");
+  EXPECT_THAT(error("alter table v alter s type int"), HasSubstr("42804 column \"s\" cannot be cast automatically to type integer"));
 }
 
 TEST_F(DdlTest, RowsStayVisibleWithoutTheirPresenceColumn) {
@@ -292,7 +292,8 @@ TEST_F(DdlTest, PrimaryKeysOfEmptyTables) {
   run_sql("alter table h drop constraint h_pkey");
   EXPECT_TRUE(table("h")->has_hidden_key());
   insert("h", {Row{Datum(1), Datum(2), Datum(std::int64_t{1})}});
-  EXPECT_THAT(error("alter table h add primary key (a)"), HasSubstr("0A000"));
+  run_sql("alter table h add primary key (a)");
+  EXPECT_FALSE(table("h")->has_hidden_key());
 }
 
 TEST_F(DdlTest, SequencesHaveOptionsAndBounds) {

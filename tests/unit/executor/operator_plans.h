@@ -54,8 +54,8 @@ inline planner::PhysicalPlan values(const std::vector<sql::Type>& types,
 /// generate_series(1, count) as int4.
 inline planner::PhysicalPlan series(int count) {
   const std::vector<sql::Type> types = {sql::kInt4, sql::kInt4};
-  planner::PhysicalFunctionScan node{sql::resolve_table_function("generate_series", types).function,
-                                     {constant(sql::kInt4, "1"), constant(sql::kInt4, std::to_string(count))}};
+  planner::PhysicalFunctionScan node{{{sql::resolve_table_function("generate_series", types).function,
+                                       {constant(sql::kInt4, "1"), constant(sql::kInt4, std::to_string(count))}}}};
   return plan_of(std::move(node), {sql::kInt4});
 }
 inline sql::ExpressionPtr column(const planner::PhysicalPlan& input, std::uint32_t position) {

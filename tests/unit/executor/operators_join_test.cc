@@ -176,10 +176,12 @@ TEST_F(JoinTest, RandomRowsAgainstTheDefinition) {
   EXPECT_LE(largest_batch_, sql::kBatchRows);
 }
 
-TEST_F(JoinTest, MemoryIsBounded) {
+TEST_F(JoinTest, BeyondWorkMemInputsAreSpilled) {
   context_.work_mem = 64 * 1024;
-  EXPECT_EQ(error_of(hash_join(JoinKind::kInner, series(10), series(100'000))), "53200 out of memory");
-  EXPECT_EQ(error_of(nested_loop(JoinKind::kInner, series(10), series(100'000), nullptr)), "53200 out of memory");
+  EXPECT_EQ(run(hash_join(JoinKind::kInner, series(10), series(100'000))).size(), 10u);
+  EXPECT_EQ(run(hash_join(JoinKind::kLeft, series(60'000), series(50'000))).size(), 60'000u);
+  EXPECT_EQ(run(hash_join(JoinKind::kFull, series(40'000), series(50'000))).size(), 50'000u);
+  EXPECT_EQ(run(hash_join(JoinKind::kAnti, series(60'000), series(50'000))).size(), 10'000u);
 }
 
 TEST_F(JoinTest, StatisticsOfEachNode) {

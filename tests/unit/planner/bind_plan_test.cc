@@ -198,12 +198,39 @@ Project [?column?#6]
           Scan t [a#1, b#2, c#3, d#4]
 )");
   EXPECT_EQ(bound("with x(q) as (select a from t) select x.q from x, x y"), R"(
-Project [q#0]
-  Inner join
-    Project [a#0 AS q#0]
-      Scan t [a#0, b#1, c#2, d#3]
-    Project [a#4 AS q#4]
-      Scan t [a#4, b#5, c#6, d#7]
+Share 0 x
+  Project [q#5]
+    Inner join
+      Shared 0 x [q#5]
+      Shared 0 x [q#6]
+  Project [a#1]
+    Scan t [a#1, b#2, c#3, d#4]
+)");
+  EXPECT_EQ(bound("with x(q) as (select a from t) select q from x where q > 1"), R"(
+Project [q#5]
+  Filter q#5 > 1
+    Project [a#1 AS q#5]
+      Project [a#1]
+        Scan t [a#1, b#2, c#3, d#4]
+)");
+  EXPECT_EQ(bound("with recursive x(n) as (select 1 union all select n + 1 from x where n < 3) select n from x"), R"(
+Share 0 x
+  Project [n#6]
+    Shared 0 x [n#6]
+  Recursive union all 2 [?column?#5]
+    Project [1 AS ?column?#1]
+      Values () []
+    Project [?column?#4]
+      Project [n#3 + 1 AS ?column?#4]
+        Filter n#3 < 3
+          Shared 2 x [n#3]
+)");
+  EXPECT_EQ(bound("select a, rank() over (partition by d order by a desc), sum(c) over (partition by d) from t"), R"(
+Project [a#0, rank#4, sum#5]
+  Window by [d#3] order [] [sum(c#2) AS sum#5]
+    Window by [d#3] order [a#0 DESC] [rank() AS rank#4]
+      Sort d#3, a#0 DESC
+        Scan t [a#0, b#1, c#2, d#3]
 )");
   EXPECT_EQ(bound("values (1, 'a'), (2.5, null)"), R"(
 Values ((1)::numeric, 'a'::text), (2.5, NULL::text) [column1#0, column2#1]
@@ -247,35 +274,35 @@ Project [a#0]
 
 TEST(BindPlans, Modifications) {
   EXPECT_EQ(bound("insert into s(v) values ('x'), (default) returning *, id + 1 as n1"), R"(
-Insert s [id#1 = sequence 20100, v#2 = v#0, n#3 = NULL::integer] check s_n_check n#3 > 0 returning [id#1 AS id#4, v#2 AS v#5, n#3 AS n#6, id#1 + 1 AS n1#7]
-  Values ('x'::text), ('dflt'::text) [v#0]
+Insert s [id#4 = sequence 20100, v#5 = v#3, n#6 = NULL::integer] check s_n_check n#6 > 0 returning [id#4 AS id#7, v#5 AS v#8, n#6 AS n#9, id#4 + 1 AS n1#10]
+  Values ('x'::text), ('dflt'::text) [v#3]
 )");
   EXPECT_EQ(bound("insert into s(id, n) values (default, 1), (default, 2)"), R"(
-Insert s [id#1 = sequence 20100, v#2 = 'dflt'::text, n#3 = n#0] check s_n_check n#3 > 0
-  Values (1), (2) [n#0]
+Insert s [id#4 = sequence 20100, v#5 = 'dflt'::text, n#6 = n#3] check s_n_check n#6 > 0
+  Values (1), (2) [n#3]
 )");
   EXPECT_EQ(bound("insert into t values (1, (select b from t)), (2, 'x')"), R"(
-Insert t [a#10 = a#8, b#11 = b#9, c#12 = NULL::numeric(10,2), d#13 = NULL::date]
-  Union all [a#8, b#9]
-    Project [1 AS a#5, b#4]
-      Apply scalar AS b#4
+Insert t [a#14 = a#12, b#15 = b#13, c#16 = NULL::numeric(10,2), d#17 = NULL::date]
+  Union all [a#12, b#13]
+    Project [1 AS a#9, b#8]
+      Apply scalar AS b#8
         Values () []
-        Project [b#1]
-          Scan t [a#0, b#1, c#2, d#3]
-    Project [2 AS a#6, 'x'::text AS b#7]
+        Project [b#5]
+          Scan t [a#4, b#5, c#6, d#7]
+    Project [2 AS a#10, 'x'::text AS b#11]
       Values () []
 )");
   EXPECT_EQ(bound("insert into t(a, b) select a, name from u on conflict do nothing"), R"(
-Insert t [a#4 = a#1, b#5 = (name#2)::text, c#6 = NULL::numeric(10,2), d#7 = NULL::date] on conflict do nothing
-  Project [a#1, name#2]
-    Scan u [id#0, a#1, name#2, flag#3]
+Insert t [a#8 = a#5, b#9 = (name#6)::text, c#10 = NULL::numeric(10,2), d#11 = NULL::date] on conflict do nothing
+  Project [a#5, name#6]
+    Scan u [id#4, a#5, name#6, flag#7]
 )");
   EXPECT_EQ(bound("insert into ida(e) values ('x') on conflict (e) do nothing"), R"(
-Insert ida [id#1 = sequence 20101, v#2 = NULL::integer, e#3 = e#0] on conflict do nothing
-  Values ('x'::character varying(10)) [e#0]
+Insert ida [id#4 = sequence 20101, v#5 = NULL::integer, e#6 = e#3] on conflict do nothing
+  Values ('x'::character varying(10)) [e#3]
 )");
   EXPECT_EQ(bound("insert into s default values"), R"(
-Insert s [id#0 = sequence 20100, v#1 = 'dflt'::text, n#2 = NULL::integer] check s_n_check n#2 > 0
+Insert s [id#3 = sequence 20100, v#4 = 'dflt'::text, n#5 = NULL::integer] check s_n_check n#5 > 0
   Values () []
 )");
   EXPECT_EQ(bound("update t set b = u.name, c = (select 1) from u where u.a = t.a returning t.*, u.id"), R"(

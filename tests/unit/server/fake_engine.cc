@@ -147,6 +147,12 @@ class FakeEngine final : public Engine {
                                      SessionState& session) override {
     return std::make_unique<FakeExecution>(std::move(prepared), std::move(parameters), session, counters_);
   }
+  void begin(SessionState&) override {}
+  asio::awaitable<void> commit(SessionState&) override { co_return; }
+  asio::awaitable<void> roll_back(SessionState&) override { co_return; }
+  void set_savepoint(SessionState&) override {}
+  void release_savepoint(SessionState&, std::size_t) override {}
+  asio::awaitable<void> roll_back_to(SessionState&, std::size_t) override { co_return; }
 
  private:
   std::shared_ptr<FakeCounters> counters_;

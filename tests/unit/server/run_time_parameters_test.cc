@@ -130,9 +130,33 @@ TEST_F(RunTimeParametersTest, Names) {
 TEST_F(RunTimeParametersTest, WhatIsNotHonouredIsRefused) {
   EXPECT_EQ(set("standard_conforming_strings", "off"),
             "0A000 standard_conforming_strings = off is not supported by redquel");
-  EXPECT_EQ(set("default_transaction_isolation", "serializable"),
-            "0A000 default_transaction_isolation = 'serializable' is not supported by redquel");
-  EXPECT_EQ(set("transaction_isolation", "read uncommitted"), "read uncommitted");
+}
+
+TEST_F(RunTimeParametersTest, ATransactionTakesItsSettingsBack) {
+  set("work_mem", "8MB");
+  parameters.begin_transaction();
+  set("work_mem", "16MB");
+  const std::size_t mark = parameters.mark();
+  set("my.own", "one");
+  parameters.set("work_mem", "32MB", true);
+  EXPECT_EQ(parameters.show("work_mem"), "32MB");
+  parameters.roll_back_to(mark);
+  EXPECT_EQ(parameters.show("work_mem"), "16MB");
+  parameters.set("work_mem", "64MB", true);
+  parameters.end_transaction(true);
+  EXPECT_EQ(parameters.show("work_mem"), "16MB");
+  parameters.begin_transaction();
+  set("work_mem", "1MB");
+  parameters.set("transaction_read_only", "on");
+  parameters.end_transaction(false);
+  EXPECT_EQ(parameters.show("work_mem"), "16MB");
+  EXPECT_EQ(parameters.show("transaction_read_only"), "off");
+}
+
+TEST_F(RunTimeParametersTest, TransactionsStartWithTheDefaults) {
+  set("default_transaction_isolation", "serializable");
+  EXPECT_EQ(parameters.show("transaction_isolation"), "serializable");
+  EXPECT_EQ(state.modes.isolation, executor::IsolationLevel::kSerializable);
 }
 
 TEST_F(RunTimeParametersTest, ChangesAreReportedOnce) {

@@ -68,8 +68,9 @@ TEST(SimpleQuery, ParametersAndTheirReports) {
   EXPECT_EQ(client->ask(query("SET nix = 1")), (Lines{"E 42704 unrecognized configuration parameter \"nix\"", "Z I"}));
   EXPECT_EQ(client->ask(query("RESET ALL")), (Lines{"C RESET", "S DateStyle=ISO, MDY", "S TimeZone=UTC", "Z I"}));
   EXPECT_EQ(
-      client->ask(query("SET LOCAL work_mem = '1MB'; SHOW work_mem")),
-      (Lines{"N 25P01 SET LOCAL can only be used in transaction blocks", "C SET", "T", "D 64MB", "C SHOW", "Z I"}));
+      client->ask(query("SET LOCAL work_mem = '1MB'")),
+      (Lines{"N 25P01 SET LOCAL can only be used in transaction blocks", "C SET", "Z I"}));
+  EXPECT_EQ(client->ask(query("SHOW work_mem")), (Lines{"T", "D 64MB", "C SHOW", "Z I"}));
   EXPECT_EQ(client->ask(query("SET search_path = a, \"B c\"; SHOW search_path")),
             (Lines{"C SET", "T", "D a, \"B c\"", "C SHOW", "Z I"}));
   EXPECT_GT(client->ask(query("SHOW ALL")).size(), 100u);
@@ -78,8 +79,12 @@ TEST(SimpleQuery, ParametersAndTheirReports) {
 TEST(SimpleQuery, TransactionsAreHonest) {
   RunningServer server;
   auto client = server.client();
-  EXPECT_EQ(client->ask(query("BEGIN")),
-            (Lines{"E 0A000 transaction block (BEGIN) is not supported by redquel", "Z I"}));
+  EXPECT_EQ(client->ask(query("BEGIN")), (Lines{"C BEGIN", "Z T"}));
+  EXPECT_EQ(client->ask(query("BEGIN")), (Lines{"N 25001 there is already a transaction in progress", "C BEGIN", "Z T"}));
+  EXPECT_EQ(client->ask(query("SELECT divide()")), (Lines{"E 22012 division by zero", "Z E"}));
+  EXPECT_EQ(client->ask(query("SELECT rows(1)")),
+            (Lines{"E 25P02 current transaction is aborted, commands ignored until end of transaction block", "Z E"}));
+  EXPECT_EQ(client->ask(query("COMMIT")), (Lines{"C ROLLBACK", "Z I"}));
   EXPECT_EQ(client->ask(query("COMMIT")), (Lines{"N 25P01 there is no transaction in progress", "C COMMIT", "Z I"}));
   EXPECT_EQ(client->ask(query("SAVEPOINT a")),
             (Lines{"E 25P01 SAVEPOINT can only be used in transaction blocks", "Z I"}));

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+/// 22P04: the data of a COPY is not of its format.
+inline sql::SqlError bad_copy_data(std::string message) { return sql::SqlError("22P04", std::move(message)); }
+
+}  // namespace redquel::executor

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// The client's side of COPY FROM STDIN and COPY TO STDOUT: the server's session. Bytes are the client's; `to_utf8` and `to_client`
+/// convert texts.
+class CopyChannel {
+ public:
+  virtual ~CopyChannel() = default;
+
+  /// The encoding of the data from here on (manual, COPY: ENCODING); empty: client_encoding. False: there is no such encoding.
+  virtual bool set_encoding(std::string_view name) = 0;
+  /// Must texts be converted? Else they are UTF-8, as `to_utf8` would have to check.
+  virtual bool converts() const = 0;
+  /// Throws 22021 and 22P05.
+  virtual std::string to_utf8(std::string_view bytes) = 0;
+  virtual void to_client(std::string_view utf8, std::string& out) = 0;
+
+  /// Asks for data: `columns` columns in text or binary.
+  virtual void begin_in(bool binary, std::size_t columns) = 0;
+  /// The next piece of data, cut anywhere, valid until the next call; nullopt at the end. Throws 57014 when the client gives up.
+  virtual asio::awaitable<std::optional<std::string_view>> read() = 0;
+
+  virtual void begin_out(bool binary, std::size_t columns) = 0;
+  /// One piece of data, in the client's encoding.
+  virtual void write(std::string_view bytes) = 0;
+  /// Much is written: `flush` waits until the client has read.
+  virtual bool is_full() const = 0;
+  virtual asio::awaitable<void> flush() = 0;
+  virtual void end_out() = 0;
+
+  /// "COPY t, line 3": where in the data the error lies that ends the statement.
+  virtual void set_error_context(std::string context) = 0;
+};
+
+class Execution;
+/// Must be called before a COPY statement's execution is asked for rows. The channel outlives the execution.
+void attach_copy_channel(Execution& execution, CopyChannel& channel);
+
+}  // namespace redquel::executor

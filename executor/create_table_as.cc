@@ -1,0 +1,163 @@
+#include "executor/create_table_as.h"
+
+#include <fmt/format.h>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/column_definition.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/table_parts.h"
+#include "parser/deparse.h"
+#include "parser/parse.h"
+#include "planner/bind/name_uses.h"
+#include "sql/catalog/prefixes.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+struct Parts {
+  const ast::IntoClause* into = nullptr;
+  const ast::Select* query = nullptr;
+  bool if_not_exists = false;
+};
+
+/// 0A000 for what is neither a query nor a plain table.
+Parts parts_of(const ast::Statement& statement) {
+  if (const auto* select = std::get_if<ast::Select>(&statement.node)) return {&*select->into, select};
+  const auto& create = std::get<ast::CreateTableAs>(statement.node);
+  if (create.materialized_view) throw sql::not_supported("CREATE MATERIALIZED VIEW");
+  const auto* query = std::get_if<ast::Select>(&create.query->node);
+  if (query == nullptr) throw sql::not_supported(fmt::format("CREATE TABLE AS {}", parser::command_tag(*create.query)));
+  return {&create.into, query, create.if_not_exists};
+}
+
+class CreateTableAsExecution final : public Execution {
+ public:
+  CreateTableAsExecution(RedisEngine& engine, PreparedPtr prepared, SessionState& session)
+      : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    const Parts parts = parts_of(*prepared_->statement);
+    check_options(*parts.into);
+    co_await engine_.reload_catalog();
+    const sql::CatalogPtr catalog = co_await engine_.catalog(session_);
+    planner::NameUses uses;
+    planner::BindSettings settings = bind_settings(session_);
+    settings.names = &uses;
+    settings.into = true;
+    const planner::BoundStatement bound = planner::bind(*parts.query, *catalog, {}, settings);
+    const std::string query = parser::to_sql(*parts.query, uses.names_in(*catalog), parser::QueryLayout::kCompact);
+
+    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home()};
+    sql::Oid made = 0;
+    std::string target;
+    const MakeDraft make = [&](CatalogDraft& draft) {
+      made = make_table(draft, parts, bound.plan->columns);
+      if (made == 0) return;
+      const auto table = draft.catalog().find_table(made);
+      target = parser::quote_identifier(table->schema) + "." + parser::quote_identifier(table->name);
+    };
+    co_await change_catalog(context, make);
+    co_await engine_.reload_catalog();
+    if (made == 0 || parts.into->with_no_data) co_return std::nullopt;
+    std::exception_ptr failure;
+    std::string insert = "INSERT INTO " + target + " " + query;
+    try {
+      co_await fill(std::move(insert));
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (failure) {
+      const MakeDraft drop = [&](CatalogDraft& draft) {
+        if (draft.catalog().find_table(made)) draft.drop_table(made);
+      };
+      co_await change_catalog(context, drop);
+      co_await engine_.reload_catalog();
+      std::rethrow_exception(failure);
+    }
+    co_return std::nullopt;
+  }
+
+  std::string command_tag() const override { return tag_; }
+
+ private:
+  static void check_options(const ast::IntoClause& into) {
+    if (into.persistence == ast::Persistence::kTemporary) throw sql::not_supported("CREATE TEMPORARY TABLE", into.relation.offset);
+    if (!into.access_method.empty() && into.access_method != "heap") {
+      throw SqlError("42704", fmt::format("access method \"{}\" does not exist", into.access_method));
+    }
+    check_storage_parameters(into.options);
+    check_tablespace(into.tablespace);
+  }
+
+  /// 0: IF NOT EXISTS, and it does.
+  static sql::Oid make_table(CatalogDraft& draft, const Parts& parts, const std::vector<planner::LogicalColumn>& columns) {
+    const ast::RelationName& relation = parts.into->relation;
+    const std::string schema = creation_schema(draft, relation);
+    if (draft.catalog().relation_exists(schema, relation.name)) {
+      if (!parts.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", relation.name));
+      draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", relation.name));
+      return 0;
+    }
+    if (parts.into->columns.size() > columns.size()) throw SqlError("42601", "too many column names were specified");
+    if (columns.size() > 1600) throw SqlError("54011", "tables can have at most 1600 columns");
+    sql::TableDef table;
+    table.oid = draft.new_oid();
+    table.row_type = draft.new_oid();
+    table.schema = schema;
+    table.name = relation.name;
+    table.owner = draft.session().user;
+    table.prefix = draft.reserve_prefix(schema, relation.name, fmt::format("table {}", table.oid));
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      sql::ColumnDef column;
+      column.name = i < parts.into->columns.size() ? parts.into->columns[i] : columns[i].name;
+      column.type = columns[i].type;
+      if (table.find_column(column.name) != nullptr) {
+        throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name));
+      }
+      check_new_column_name(table, column.name);
+      if (sql::type_info(column.type.oid).category == sql::TypeCategory::kPseudo) {
+        throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", column.name, sql::format_type(column.type)));
+      }
+      column.number = table.next_column++;
+      column.field = sql::choose_field(table, column.name);
+      table.columns.push_back(std::move(column));
+    }
+    choose_presence(table);
+    const sql::Oid oid = table.oid;
+    draft.put(std::move(table));
+    return oid;
+  }
+
+  asio::awaitable<void> fill(std::string text) {
+    auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    DeclaredParameters no_parameters_allowed;
+    PreparedPtr insert = co_await engine_.prepare(std::move(text), std::move(statement), std::move(no_parameters_allowed), session_);
+    std::vector<sql::Datum> no_parameters;
+    const std::unique_ptr<Execution> run = engine_.execute(std::move(insert), std::move(no_parameters), session_);
+    while (co_await run->next()) continue;
+    constexpr std::string_view kInserted = "INSERT 0 ";
+    tag_ = "SELECT " + run->command_tag().substr(kInserted.size());
+  }
+
+  RedisEngine& engine_;
+  PreparedPtr prepared_;
+  SessionState& session_;
+  std::string tag_ = "CREATE TABLE AS";
+};
+
+}  // namespace
+
+bool is_create_table_as(const ast::Statement& statement) {
+  const auto* select = std::get_if<ast::Select>(&statement.node);
+  return (select != nullptr && select->into) || std::holds_alternative<ast::CreateTableAs>(statement.node);
+}
+
+std::unique_ptr<Execution> make_create_table_as(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
+  return std::make_unique<CreateTableAsExecution>(engine, std::move(prepared), session);
+}
+
+}  // namespace redquel::executor

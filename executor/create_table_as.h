@@ -1,0 +1,12 @@
+#pragma once
+
+#include "executor/query_execution.h"
+
+namespace redquel::executor {
+
+/// CREATE TABLE AS and SELECT INTO: they make a table and fill it. Is it one of them?
+bool is_create_table_as(const parser::ast::Statement& statement);
+/// The table is made, then filled by one write unit; when that fails, it is dropped again.
+std::unique_ptr<Execution> make_create_table_as(RedisEngine& engine, PreparedPtr prepared, SessionState& session);
+
+}  // namespace redquel::executor

@@ -1,0 +1,178 @@
+#include "executor/ddl/dependents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/ddl/object_lookup.h"
+#include "parser/deparse.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+using Kind = DropObject::Kind;
+
+namespace {
+
+bool reads(const sql::ViewDef& view, const DropObject& object) {
+  return std::ranges::any_of(view.references, [&](const sql::ViewDef::Reference& reference) {
+    if (reference.relation != object.oid) return false;
+    return object.column == 0 || std::ranges::find(reference.columns, object.column) != reference.columns.end();
+  });
+}
+
+/// What depends on one object directly, the oldest first.
+std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropObject& object) {
+  const sql::CatalogSnapshot& catalog = draft.catalog();
+  std::vector<std::pair<sql::Oid, DropObject>> found;
+  if (object.kind == Kind::kSchema) {
+    const auto in_schema = [&](const std::string& schema) {
+      const auto definition = catalog.schemas.find(schema);
+      return definition != catalog.schemas.end() && definition->second.oid == object.oid;
+    };
+    for (const auto& [oid, table] : catalog.tables) {
+      if (in_schema(table->schema)) found.push_back({oid, {Kind::kTable, oid}});
+    }
+    for (const auto& [oid, view] : catalog.views) {
+      if (in_schema(view->schema)) found.push_back({oid, {Kind::kView, oid}});
+    }
+    for (const auto& [oid, sequence] : catalog.sequences) {
+      if (in_schema(sequence.schema) && sequence.owner_table == 0) found.push_back({oid, {Kind::kSequence, oid}});
+    }
+  }
+  if (object.kind == Kind::kTable || object.kind == Kind::kView || object.kind == Kind::kColumn) {
+    for (const auto& [oid, view] : catalog.views) {
+      if (reads(*view, object)) found.push_back({oid, {Kind::kView, oid}});
+    }
+  }
+  if (object.kind == Kind::kSequence) {
+    for (const auto& [oid, table] : catalog.tables) {
+      for (const sql::ColumnDef& column : table->columns) {
+        if (column.sequence == object.oid) found.push_back({oid, {Kind::kDefault, oid, column.number}});
+      }
+    }
+  }
+  std::ranges::stable_sort(found, {}, [](const auto& entry) { return entry.first; });
+  std::vector<DropObject> dependents;
+  for (const auto& [oid, dependent] : found) dependents.push_back(dependent);
+  return dependents;
+}
+
+struct Found {
+  DropObject object, because;
+};
+
+void collect(const CatalogDraft& draft, const DropObject& object, const std::vector<DropObject>& targets, std::vector<Found>& found) {
+  for (const DropObject& dependent : direct_dependents(draft, object)) {
+    const bool is_known = std::ranges::find(targets, dependent) != targets.end() ||
+                          std::ranges::find(found, dependent, &Found::object) != found.end();
+    // A default goes with its table.
+    const bool goes_anyway = dependent.kind == Kind::kDefault &&
+                             std::ranges::find(targets, DropObject{Kind::kTable, dependent.oid}) != targets.end();
+    if (is_known || goes_anyway) continue;
+    found.push_back({dependent, object});
+    collect(draft, dependent, targets, found);
+  }
+}
+
+void drop(CatalogDraft& draft, const DropObject& object) {
+  switch (object.kind) {
+    case Kind::kTable:
+      if (draft.catalog().find_table(object.oid)) draft.drop_table(object.oid);
+      return;
+    case Kind::kView:
+      draft.drop_view(object.oid);
+      return;
+    case Kind::kSequence:
+      if (draft.catalog().sequences.contains(object.oid)) draft.drop_sequence(object.oid);
+      return;
+    case Kind::kDefault: {
+      const auto table = draft.catalog().find_table(object.oid);
+      if (!table) return;
+      sql::TableDef changed = *table;
+      sql::ColumnDef& column = changed.columns[changed.position(object.column)];
+      column.sequence = 0;
+      column.default_sql.clear();
+      draft.put(std::move(changed));
+      return;
+    }
+    case Kind::kSchema:
+    case Kind::kColumn:
+      return;  // never a dependent
+  }
+}
+
+/// Dependent objects that go along are told in one notice.
+void report_cascade(CatalogDraft& draft, const std::vector<std::string>& dependents) {
+  constexpr std::size_t kReported = 100;
+  if (dependents.empty()) return;
+  if (dependents.size() == 1) return draft.notice("00000", "drop cascades to " + dependents[0]);
+  std::string detail;
+  for (std::size_t index = 0; index < std::min(dependents.size(), kReported); ++index) {
+    detail += (index == 0 ? "" : "\n") + ("drop cascades to " + dependents[index]);
+  }
+  if (dependents.size() > kReported) {
+    detail += fmt::format("\nand {} other objects (see server log for list)", dependents.size() - kReported);
+  }
+  draft.notice("00000", fmt::format("drop cascades to {} other objects", dependents.size()), std::move(detail));
+}
+
+}  // namespace
+
+std::string describe(const CatalogDraft& draft, const DropObject& object) {
+  const sql::CatalogSnapshot& catalog = draft.catalog();
+  const auto named = [&](std::string_view kind, const auto& definition) {
+    return fmt::format("{} {}", kind, display_name(draft, definition.schema, definition.name));
+  };
+  switch (object.kind) {
+    case Kind::kSchema:
+      for (const auto& [name, schema] : catalog.schemas) {
+        if (schema.oid == object.oid) return "schema " + parser::quote_identifier(name);
+      }
+      return "schema";
+    case Kind::kTable:
+      return named("table", *catalog.find_table(object.oid));
+    case Kind::kView:
+      return named("view", *catalog.find_view(object.oid));
+    case Kind::kSequence:
+      return named("sequence", catalog.sequences.at(object.oid));
+    case Kind::kColumn:
+    case Kind::kDefault:
+      break;
+  }
+  const auto table = catalog.find_table(object.oid);
+  const std::string column = parser::quote_identifier(table->find_column(object.column)->name);
+  return fmt::format("{}column {} of {}", object.kind == Kind::kDefault ? "default value for " : "", column, named("table", *table));
+}
+
+void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade) {
+  std::vector<Found> found;
+  for (const DropObject& target : targets) collect(draft, target, targets, found);
+  if (found.empty()) return;
+  std::vector<std::string> names, reasons;
+  for (const Found& dependent : found) {
+    names.push_back(describe(draft, dependent.object));
+    reasons.push_back(names.back() + " depends on " + describe(draft, dependent.because));
+  }
+  if (!cascade) {
+    SqlError error("2BP01", targets.size() == 1
+                                ? fmt::format("cannot drop {} because other objects depend on it", describe(draft, targets[0]))
+                                : "cannot drop desired object(s) because other objects depend on them");
+    throw std::move(error)
+        .detail(fmt::format("{}", fmt::join(reasons, "\n")))
+        .hint("Use DROP ... CASCADE to drop the dependent objects too.");
+  }
+  report_cascade(draft, names);
+  for (auto dependent = found.rbegin(); dependent != found.rend(); ++dependent) drop(draft, dependent->object);
+}
+
+void check_no_view_uses(const CatalogDraft& draft, sql::Oid table, std::int16_t column) {
+  for (const auto& [oid, view] : draft.catalog().views) {
+    if (!reads(*view, {Kind::kColumn, table, column})) continue;
+    throw SqlError("0A000", "cannot alter type of a column used by a view or rule")
+        .detail(fmt::format("rule _RETURN on view {} depends on column \"{}\"", display_name(draft, view->schema, view->name),
+                            draft.catalog().find_table(table)->find_column(column)->name));
+  }
+}
+
+}  // namespace redquel::executor

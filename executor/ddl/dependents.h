@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "executor/ddl/catalog_draft.h"
+
+namespace redquel::executor {
+
+/// An object that is dropped, or that goes along because it depends on one.
+struct DropObject {
+  enum class Kind : std::uint8_t { kSchema, kTable, kView, kSequence, kColumn, kDefault };
+  Kind kind;
+  sql::Oid oid = 0;         // kColumn, kDefault: of the table
+  std::int16_t column = 0;  // kColumn, kDefault
+  friend bool operator==(const DropObject&, const DropObject&) = default;
+};
+
+/// "view v", "column b of table t": as messages about dependencies call it.
+std::string describe(const CatalogDraft& draft, const DropObject& object);
+
+/// Drops what depends on the targets, which are themselves the caller's to drop, and tells of it in one NOTICE. Without `cascade`:
+/// 2BP01 with the list of them.
+void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade);
+
+/// 0A000 "cannot alter type of a column used by a view or rule".
+void check_no_view_uses(const CatalogDraft& draft, sql::Oid table, std::int16_t column);
+
+}  // namespace redquel::executor

@@ -1,0 +1,23 @@
+#include "executor/ddl/indexable.h"
+
+#include <fmt/format.h>
+
+#include "sql/error.h"
+#include "sql/types/more_types.h"
+#include "sql/types/text_order.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+void check_indexable(sql::Type type, std::string_view method) {
+  if (type.oid != sql::oid::kJson && type.oid != sql::oid::kJsonpath) {
+    if (method != "zset" || sql::has_ordered_form(type)) return;
+    throw sql::not_supported(fmt::format("a zset over type {}", sql::format_type(type)));
+  }
+  throw SqlError("42704", fmt::format("data type {} has no default operator class for access method \"{}\"",
+                                      sql::format_type(type), method))
+      .hint("You must specify an operator class for the index or define a default operator class for the data type.");
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,118 @@
+#include "executor/ddl/like_clause.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/ddl/generated_names.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/table_parts.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+using Identity = sql::ColumnDef::Identity;
+
+ColumnDraft copy_column(const CatalogDraft& draft, const ast::LikeClause& like, const sql::ColumnDef& source) {
+  ColumnDraft copy;
+  copy.column.name = source.name;
+  copy.column.type = source.type;
+  copy.column.not_null = source.not_null;
+  if (like.comments) copy.column.comment = source.comment;
+  if (like.generated) copy.column.generated_sql = source.generated_sql;
+  if (source.identity == Identity::kNone && like.defaults) {
+    copy.column.default_sql = source.default_sql;
+    copy.column.sequence = source.sequence;
+  }
+  if (source.identity != Identity::kNone && like.identity) {
+    sql::SequenceDef sequence = draft.catalog().sequences.at(source.sequence);
+    sequence.name.clear();
+    sequence.comment.clear();
+    copy.column.identity = source.identity;
+    copy.sequence = std::move(sequence);
+  }
+  return copy;
+}
+
+std::vector<std::string> names_of(const sql::TableDef& table, const std::vector<std::int16_t>& numbers) {
+  std::vector<std::string> names;
+  for (std::int16_t number : numbers) names.push_back(table.find_column(number)->name);
+  return names;
+}
+
+}  // namespace
+
+LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
+  LikeParts parts;
+  const RelationKind kind = relation_kind(draft, like.source);
+  if (kind == RelationKind::kNone) throw SqlError(missing_relation(like.source)).at(like.source.offset);
+  if (kind == RelationKind::kView) {
+    const auto view = draft.catalog().find_view(like.source.schema, like.source.name, draft.session().search_path);
+    for (const sql::ViewDef::Column& column : view->columns) {
+      ColumnDraft copy;
+      copy.column.name = column.name;
+      copy.column.type = column.type;
+      if (like.comments) copy.column.comment = column.comment;
+      parts.columns.push_back(std::move(copy));
+    }
+    return parts;
+  }
+  if (kind == RelationKind::kIndex || kind == RelationKind::kSequence) {
+    throw SqlError("42809", fmt::format("relation \"{}\" is invalid in LIKE clause", like.source.name))
+        .detail(fmt::format("This operation is not supported for {}.", kind == RelationKind::kIndex ? "indexes" : "sequences"))
+        .at(like.source.offset);
+  }
+  if (kind == RelationKind::kSystemTable) throw sql::not_supported("LIKE of a system table", like.source.offset);
+  parts.source = require_table(draft, like.source);
+  const sql::TableDef& source = *parts.source;
+  for (const sql::ColumnDef& column : source.columns) parts.columns.push_back(copy_column(draft, like, column));
+  if (like.constraints) parts.checks = source.checks;
+  if (!like.indexes) return parts;
+  if (!source.primary_key.empty()) {
+    parts.keys.push_back({.primary = true, .columns = names_of(source, source.primary_key), .offset = like.source.offset});
+  }
+  for (const sql::IndexDef& index : source.indexes) {
+    if (!index.constraint) {
+      parts.indexes.push_back(index);
+      continue;
+    }
+    std::vector<std::int16_t> numbers;
+    for (const sql::IndexDef::Part& part : index.parts) numbers.push_back(part.column);
+    parts.keys.push_back({.primary = false,
+                          .nulls_not_distinct = index.nulls_not_distinct,
+                          .columns = names_of(source, numbers),
+                          .suffix = index.definition_suffix,
+                          .offset = like.source.offset});
+  }
+  return parts;
+}
+
+void add_like_parts(CatalogDraft& draft, const LikeParts& parts, sql::TableDef& table) {
+  for (const sql::CheckDef& check : parts.checks) {
+    if (constraint_exists(table, check.name)) {
+      throw SqlError("42710", fmt::format("check constraint \"{}\" already exists", check.name));
+    }
+    table.checks.push_back(check);
+  }
+  for (const sql::IndexDef& source : parts.indexes) {
+    sql::IndexDef index = source;
+    std::vector<std::string> columns;
+    for (sql::IndexDef::Part& part : index.parts) {
+      columns.push_back(parts.source->find_column(part.column)->name);
+      part.column = table.find_column(columns.back())->number;
+    }
+    index.oid = draft.new_oid();
+    index.state = sql::IndexState::kReady;
+    index.comment.clear();
+    index.name = choose_name(table.name, joined_column_names(columns), "idx", [&](std::string_view name) {
+      return draft.catalog().relation_exists(table.schema, name) || table.find_index(name) != nullptr;
+    });
+    table.indexes.push_back(std::move(index));
+  }
+}
+
+}  // namespace redquel::executor

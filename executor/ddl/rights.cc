@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/object_lookup.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+void require_role(const SessionState& session, const std::string& role) {
+  if (role == session.user || role == "postgres" || role == "current_user" || role == "session_user") return;
+  throw SqlError("42704", fmt::format("role \"{}\" does not exist", role));
+}
+
+/// Everybody may do everything: what is granted is there already, and nothing can be taken away.
+asio::awaitable<void> run(DdlContext& context, const ast::Grant& statement) {
+  if (!statement.grant) throw sql::not_supported("REVOKE");
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    for (const std::string& role : statement.grantees) {
+      if (role != "public") require_role(draft.session(), role);
+    }
+    const bool are_relations = statement.object == ast::ObjectType::kTable || statement.object == ast::ObjectType::kSequence;
+    for (const ast::ObjectName& object : statement.objects) {
+      if (are_relations && !statement.all_in_schema) {
+        const ast::RelationName name = relation_name(object.names);
+        check_schema(draft, name);
+        if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(name);
+      } else if (are_relations || statement.object == ast::ObjectType::kSchema) {
+        const std::string& schema = object.names.back();
+        if (!is_system_schema(schema) && !draft.catalog().schemas.contains(schema)) {
+          throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", schema));
+        }
+      }
+    }
+  };
+  co_await change_catalog(context, make);
+}
+
+/// ALTER SCHEMA … OWNER TO.
+asio::awaitable<void> run(DdlContext& context, const ast::AlterOwner& statement) {
+  if (statement.object != ast::ObjectType::kSchema) throw sql::not_supported("OWNER TO of this kind of object");
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    const std::string& name = statement.name.names.back();
+    const auto found = draft.catalog().schemas.find(name);
+    if (found == draft.catalog().schemas.end()) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name));
+    require_role(draft.session(), statement.role);
+    sql::SchemaDef schema = found->second;
+    schema.owner = statement.role;
+    draft.put(std::move(schema));
+  };
+  co_await change_catalog(context, make);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/table_parts.h"
+#include "planner/bind/view_query.h"
+#include "planner/bind/write_target.h"
+#include "sql/types/type.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+void check_columns(const sql::ViewDef& view) {
+  if (view.columns.size() > 1600) throw SqlError("54011", "tables can have at most 1600 columns");
+  std::set<std::string_view> names;
+  for (const sql::ViewDef::Column& column : view.columns) {
+    if (is_system_column(column.name)) {
+      throw SqlError("42701", fmt::format("column name \"{}\" conflicts with a system column name", column.name));
+    }
+    if (!names.insert(column.name).second) {
+      throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name));
+    }
+    if (sql::type_info(column.type.oid).category == sql::TypeCategory::kPseudo) {
+      throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", column.name, sql::format_type(column.type)));
+    }
+  }
+}
+
+/// CREATE OR REPLACE may only add columns at the end.
+void check_replacement(const sql::ViewDef& before, const sql::ViewDef& after) {
+  if (after.columns.size() < before.columns.size()) throw SqlError("42P16", "cannot drop columns from view");
+  for (std::size_t i = 0; i < before.columns.size(); ++i) {
+    const sql::ViewDef::Column& from = before.columns[i];
+    const sql::ViewDef::Column& to = after.columns[i];
+    if (from.name != to.name) {
+      throw SqlError("42P16", fmt::format("cannot change name of view column \"{}\" to \"{}\"", from.name, to.name))
+          .hint("Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.");
+    }
+    if (from.type != to.type) {
+      throw SqlError("42P16", fmt::format("cannot change data type of view column \"{}\" from {} to {}", from.name,
+                                          sql::format_type(from.type), sql::format_type(to.type)));
+    }
+  }
+}
+
+std::string read_options(const std::vector<ast::Option>& options, ast::CheckOption written, sql::ViewDef& view) {
+  view.check_option = static_cast<sql::ViewDef::CheckOption>(written);
+  std::string result;
+  for (const ast::Option& option : options) {
+    const auto* text = std::get_if<std::string>(&option.value);
+    if (option.name == "check_option") {
+      if (text == nullptr || (*text != "local" && *text != "cascaded")) {
+        throw SqlError("22023", fmt::format("invalid value for enum option \"check_option\": {}", text == nullptr ? "" : *text))
+            .detail("Valid values are \"local\" and \"cascaded\".");
+      }
+      view.check_option = *text == "local" ? sql::ViewDef::CheckOption::kLocal : sql::ViewDef::CheckOption::kCascaded;
+    } else if (option.name == "security_barrier" || option.name == "security_invoker") {
+      result += fmt::format("{}{}={}", result.empty() ? "" : ",", option.name, text == nullptr ? "true" : *text);
+    } else {
+      throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
+    }
+  }
+  return result;
+}
+
+void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
+  if (statement.persistence == ast::Persistence::kTemporary) throw sql::not_supported("CREATE TEMPORARY VIEW");
+  if (statement.persistence == ast::Persistence::kUnlogged) {
+    throw SqlError("42601", "views cannot be unlogged because they do not have storage");
+  }
+  if (statement.query->into) throw SqlError("0A000", "views must not contain SELECT INTO");
+  sql::ViewDef view = planner::make_view_query(*statement.query, statement.columns, draft.catalog(), bind_settings(draft.session()));
+  view.options = read_options(statement.options, statement.check_option, view);
+  view.schema = creation_schema(draft, statement.relation);
+  view.name = statement.relation.name;
+  view.owner = draft.session().user;
+  check_columns(view);
+  std::string reason;
+  view.base = planner::updatable_base(view, draft.catalog(), reason);
+  if (view.check_option != sql::ViewDef::CheckOption::kNone && view.base == 0) {
+    throw SqlError("0A000", "WITH CHECK OPTION is supported only on automatically updatable views").hint(reason);
+  }
+  const auto existing = draft.catalog().find_view(view.schema, view.name, {});
+  if (existing && statement.replace) {
+    check_replacement(*existing, view);
+    view.oid = existing->oid;
+    view.row_type = existing->row_type;
+    view.rule = existing->rule;
+    view.comment = existing->comment;
+    for (std::size_t i = 0; i < existing->columns.size(); ++i) view.columns[i].comment = existing->columns[i].comment;
+    return draft.put(std::move(view));
+  }
+  if (draft.catalog().relation_exists(view.schema, view.name)) {
+    if (statement.replace) throw SqlError("42809", fmt::format("\"{}\" is not a view", view.name));
+    throw SqlError("42P07", fmt::format("relation \"{}\" already exists", view.name));
+  }
+  view.oid = draft.new_oid();
+  view.row_type = draft.new_oid();
+  view.rule = draft.new_oid();
+  draft.put(std::move(view));
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::CreateView& statement) {
+  const MakeDraft make = [&statement](CatalogDraft& draft) { make_view(draft, statement); };
+  co_await change_catalog(context, make);
+}
+
+void rename_in_views(CatalogDraft& draft, const sql::CatalogSnapshot& before, sql::Oid relation) {
+  for (const auto& [oid, found] : before.views) {
+    const bool reads = oid == relation || std::ranges::any_of(found->references, [&](const auto& reference) {
+      return reference.relation == relation;
+    });
+    const sql::CatalogSnapshot::ViewPtr now = draft.catalog().find_view(oid);
+    if (!reads || !now) continue;
+    sql::ViewDef view = *now;
+    planner::rename_in_view(view, before, draft.catalog());
+    draft.put(std::move(view));
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,102 @@
+#include "executor/operators/sequence_evaluation.h"
+
+#include <algorithm>
+
+#include "executor/storage/sequences.h"
+#include "sql/error.h"
+#include "sql/expressions/evaluate.h"
+#include "sql/functions/sequence_calls.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+using sql::SequenceCall;
+using sql::SequenceCalls;
+
+namespace {
+
+std::size_t count_calls(const sql::Expression& expression) {
+  const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
+  std::size_t count = call != nullptr && sql::is_sequence_function(*call->function) ? 1 : 0;
+  sql::for_each_child(expression, [&](const sql::ExpressionPtr& child) { count += count_calls(*child); });
+  return count;
+}
+
+std::size_t count_calls(std::span<const sql::ExpressionPtr> expressions) {
+  std::size_t count = 0;
+  for (const sql::ExpressionPtr& expression : expressions) count += expression ? count_calls(*expression) : 0;
+  return count;
+}
+
+const sql::SequenceDef& sequence_of(sql::Oid oid, const ExecutionContext& context) {
+  const auto found = context.catalog()->sequences.find(oid);
+  if (found == context.catalog()->sequences.end()) throw StaleCatalog{};
+  return found->second;
+}
+
+asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::SessionSequences& session, ExecutionContext& context) {
+  SequenceCalls::Answer answer;
+  std::size_t next = 0;
+  while (next < call.rows.size()) {
+    const SequenceCall::Row& row = call.rows[next];
+    const sql::SequenceDef& sequence = sequence_of(row.sequence, context);
+    if (call.kind == SequenceCall::Kind::kSetval) {
+      co_await set_sequence(context.redis(), sequence, row.value, row.is_called);
+      if (row.is_called) session.values[row.sequence] = row.value;
+      answer.emplace_back(row.value);
+      ++next;
+    } else if (call.kind == SequenceCall::Kind::kLastValue) {
+      answer.push_back(co_await last_value(context.redis(), sequence));
+      ++next;
+    } else {
+      std::size_t end = next + 1;
+      while (end < call.rows.size() && call.rows[end].sequence == row.sequence) ++end;
+      const std::vector<std::int64_t> values = co_await allocate(context.redis(), sequence, end - next);
+      answer.insert(answer.end(), values.begin(), values.end());
+      session.note(row.sequence, values.back());
+      next = end;
+    }
+  }
+  co_return answer;
+}
+
+/// Evaluates until every call is answered.
+asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_once(std::span<const sql::ExpressionPtr> expressions, const sql::Batch& batch,
+                                                           ExecutionContext& context) {
+  if (context.sequences == nullptr) throw sql::not_supported("a sequence function in this place");
+  SequenceCalls calls(*context.sequences);
+  while (true) {
+    std::vector<sql::ColumnPtr> columns;
+    bool is_pending = false;
+    try {
+      const SequenceCalls::Evaluation evaluation(calls);
+      for (const sql::ExpressionPtr& expression : expressions) {
+        columns.push_back(sql::evaluate(*expression, batch, context.evaluation()));
+      }
+    } catch (const sql::SequenceCallPending&) {
+      is_pending = true;
+    }
+    if (!is_pending) co_return columns;
+    SequenceCalls::Answer values = co_await answer(calls.pending(), calls.session(), context);
+    calls.answer(std::move(values));
+  }
+}
+
+}  // namespace
+
+bool calls_sequences(std::span<const sql::ExpressionPtr> expressions) { return count_calls(expressions) > 0; }
+
+asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_with_sequences(std::span<const sql::ExpressionPtr> expressions,
+                                                                     const sql::Batch& batch, ExecutionContext& context) {
+  if (count_calls(expressions) <= 1) co_return co_await evaluate_once(expressions, batch, context);
+  std::vector<std::shared_ptr<sql::Column>> columns;
+  for (const sql::ExpressionPtr& expression : expressions) columns.push_back(std::make_shared<sql::Column>(expression->type));
+  for (std::uint32_t row = 0; row < batch.rows; ++row) {
+    const sql::Batch one = batch.gather({&row, 1});
+    const std::vector<sql::ColumnPtr> values = co_await evaluate_once(expressions, one, context);
+    for (std::size_t i = 0; i < columns.size(); ++i) columns[i]->append_datum(values[i]->datum(0));
+  }
+  co_return std::vector<sql::ColumnPtr>(columns.begin(), columns.end());
+}
+
+}  // namespace redquel::executor

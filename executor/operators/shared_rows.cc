@@ -1,0 +1,95 @@
+#include "executor/operators/shared_rows.h"
+
+#include "executor/operators/make_operator.h"
+#include "executor/operators/operators.h"
+#include "executor/operators/row_store.h"
+
+namespace redquel::executor {
+
+SharedRows::SharedRows(const planner::PhysicalNode* source, ExecutionContext& context, std::string_view what)
+    : source_(source), context_(context), limit_(context, what) {}
+
+asio::awaitable<std::optional<sql::Batch>> SharedRows::batch(std::size_t index) {
+  while (index >= batches_.size()) {
+    if (source_ == nullptr) co_return std::nullopt;
+    if (!run_) run_ = make_operator(*source_, context_);
+    std::optional<sql::Batch> next = co_await run_->next();
+    if (!next) {
+      run_.reset();
+      source_ = nullptr;
+      co_return std::nullopt;
+    }
+    add(*next, column_types(*source_));
+  }
+  co_return batches_[index];
+}
+
+void SharedRows::add(const sql::Batch& batch, const std::vector<sql::Type>& types) {
+  RowStore copy(types);
+  copy.append_all(batch);
+  bytes_ += copy.memory();
+  limit_.check(bytes_);
+  sql::Batch rows = copy.take();
+  rows.rows = batch.rows;
+  batches_.push_back(std::move(rows));
+}
+
+void SharedRows::take(SharedRows& other) {
+  batches_ = std::exchange(other.batches_, {});
+  bytes_ = std::exchange(other.bytes_, 0);
+}
+
+SharedRowsScope::SharedRowsScope(ExecutionContext& context, std::uint32_t number, SharedRows& rows)
+    : context_(context), number_(number), previous_(std::exchange(context.shared_rows[number], &rows)) {}
+
+SharedRowsScope::~SharedRowsScope() { context_.shared_rows[number_] = previous_; }
+
+namespace {
+
+/// Offers its source to the scans in its input.
+class ShareOperator final : public Operator {
+ public:
+  ShareOperator(const planner::PhysicalShare& plan, ExecutionContext& context)
+      : rows_(plan.source.get(), context, "WITH query"),
+        scope_(context, plan.number, rows_),
+        input_(make_operator(*plan.input, context)) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override { return input_->next(); }
+
+ private:
+  SharedRows rows_;
+  SharedRowsScope scope_;
+  OperatorPtr input_;
+};
+
+class SharedScanOperator final : public Operator {
+ public:
+  SharedScanOperator(const planner::PhysicalSharedScan& plan, ExecutionContext& context)
+      : plan_(plan), rows_(*context.shared_rows.at(plan.number)) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    std::optional<sql::Batch> batch = co_await rows_.batch(next_++);
+    if (!batch) co_return std::nullopt;
+    sql::Batch picked;
+    picked.rows = batch->rows;
+    for (const std::size_t position : plan_.positions) picked.columns.push_back(batch->columns[position]);
+    co_return picked;
+  }
+
+ private:
+  const planner::PhysicalSharedScan& plan_;
+  SharedRows& rows_;
+  std::size_t next_ = 0;  // batch
+};
+
+}  // namespace
+
+OperatorPtr make_share(const planner::PhysicalNode&, const planner::PhysicalShare& plan, ExecutionContext& context) {
+  return std::make_unique<ShareOperator>(plan, context);
+}
+
+OperatorPtr make_shared_scan(const planner::PhysicalNode&, const planner::PhysicalSharedScan& plan, ExecutionContext& context) {
+  return std::make_unique<SharedScanOperator>(plan, context);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "executor/execution_context.h"
+#include "executor/operators/memory_limit.h"
+#include "executor/operators/operator.h"
+#include "planner/physical_plan.h"
+
+namespace redquel::executor {
+
+/// Rows that several scans read: the batches of an operator, pulled when the first scan wants them and kept for the others.
+class SharedRows {
+ public:
+  /// `source` is made at the first read; null: there are only the rows that `add` gives.
+  SharedRows(const planner::PhysicalNode* source, ExecutionContext& context, std::string_view what);
+
+  /// The batch at that place, nullopt behind the last one.
+  asio::awaitable<std::optional<sql::Batch>> batch(std::size_t index);
+  /// Copies the batch.
+  void add(const sql::Batch& batch, const std::vector<sql::Type>& types);
+  bool empty() const { return batches_.empty(); }
+  /// Takes the other's rows, which is empty then.
+  void take(SharedRows& other);
+
+ private:
+  const planner::PhysicalNode* source_;
+  ExecutionContext& context_;
+  OperatorPtr run_;
+  std::vector<sql::Batch> batches_;
+  std::size_t bytes_ = 0;
+  MemoryLimit limit_;
+};
+
+/// Makes rows known to the shared scans of a number, as long as it lives.
+class SharedRowsScope {
+ public:
+  SharedRowsScope(ExecutionContext& context, std::uint32_t number, SharedRows& rows);
+  ~SharedRowsScope();
+  SharedRowsScope(const SharedRowsScope&) = delete;
+  SharedRowsScope& operator=(const SharedRowsScope&) = delete;
+
+ private:
+  ExecutionContext& context_;
+  std::uint32_t number_;
+  SharedRows* previous_;
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "executor/redis/client.h"
+#include "sql/catalog/catalog.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+// Tables that a journaled unit (journaled_unit.h) has for itself:
+//   redquel:exclusive        HASH    table oid → unit, owner, versions to come back to
+//   redquel:lease:<unit>     STRING  the owner lives; expires
+//   redquel:journal:<unit>   LIST    how to undo each chunk that is in Redis, the last one last
+// While a table is exclusive its version in `redquel:versions` is the owner's name, and `redquel:version` has moved: whoever reads or
+// writes it finds that out, and waits.
+
+struct ExclusiveTable {
+  std::string unit;             // random; names lease and journal
+  std::string owner;            // who may write: the unit itself, or who undoes it
+  std::string table_version;    // as it was, and will be
+  std::string catalog_version;  // likewise, unless definitions change meanwhile
+};
+using ExclusiveTables = std::map<sql::Oid, ExclusiveTable>;
+
+asio::awaitable<ExclusiveTables> load_exclusive_tables(RedisClient& client);
+
+using LockDeadline = std::optional<std::chrono::steady_clock::time_point>;
+
+/// Waits until none of the tables (empty: no table at all) is exclusive. A unit whose lease is over is undone meanwhile. 55P03 past the
+/// deadline. True: there was something to wait for, so definitions should be loaded again.
+asio::awaitable<bool> wait_while_exclusive(RedisClient& client, std::vector<sql::Oid> tables, LockDeadline deadline = {});
+
+// ---- the steps of a unit, each one script call -----------------------------------------------------------------------------------
+
+inline constexpr std::size_t kExclusiveLeaseMilliseconds = 30'000;
+
+enum class BeginResult { kBegun, kStale, kBusy };
+/// Makes the tables exclusive for the new unit, all or none. kStale: a definition is not the given one; kBusy: another unit has one.
+asio::awaitable<BeginResult> begin_exclusive(RedisClient& client, const std::string& unit,
+                                             std::span<const std::shared_ptr<const sql::TableDef>> tables);
+/// A sign of life; false: somebody else has taken the tables over.
+asio::awaitable<bool> extend_lease(RedisClient& client, const std::string& unit, const std::string& owner, sql::Oid table);
+/// Makes `new_owner` the owner of a unit whose lease is over; false: it is not.
+asio::awaitable<bool> take_over(RedisClient& client, const std::string& unit, const std::string& owner, const std::string& new_owner,
+                                const std::vector<sql::Oid>& tables);
+/// Gives the tables free; what is in Redis stays. False: they are not this owner's any more.
+asio::awaitable<bool> end_exclusive(RedisClient& client, const std::string& unit, const std::string& owner,
+                                    const std::vector<sql::Oid>& tables);
+
+/// Drops the journal's last chunk without undoing it. `table`: one of the unit's.
+asio::awaitable<bool> drop_last_chunk(RedisClient& client, const std::string& unit, const std::string& owner, sql::Oid table);
+
+std::string journal_key(const std::string& unit);
+
+}  // namespace redquel::executor

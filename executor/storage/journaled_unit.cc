@@ -1,0 +1,219 @@
+#include "executor/storage/journaled_unit.h"
+
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <deque>
+
+#include "executor/execution_context.h"
+#include "executor/storage/journal.h"
+#include "executor/storage/random_version.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// Chunks on their way: one that Redis works on, one that waits there, one that is being made.
+constexpr std::size_t kChunksInFlight = 2;
+
+/// A commit whose answer got lost is asked for again so often: it is the same, however often it arrives.
+constexpr int kCommitAttempts = 10;
+
+using Clock = std::chrono::steady_clock;
+
+sql::SqlError lost_tables() {
+  return sql::SqlError("40001", "could not serialize access: the statement's exclusive hold of its tables has expired");
+}
+
+sql::SqlError unknown_outcome() {
+  return sql::SqlError("08007", "connection to Redis lost while the statement ended: its outcome is unknown");
+}
+
+}  // namespace
+
+struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State> {
+  struct Chunk {
+    std::unique_ptr<WriteUnit> unit;
+    Applied applied;
+    bool done = false;
+    WriteStatus status = WriteStatus::kApplied;
+    std::exception_ptr failure;
+  };
+
+  State(asio::any_io_executor on, RedisClient& redis)
+      : executor(std::move(on)), client(redis), unit(random_version()), finished(executor), heartbeat(executor) {}
+
+  asio::any_io_executor executor;
+  RedisClient& client;
+  const std::string unit;
+  std::vector<sql::Oid> tables;
+  bool active = false;
+  std::uint64_t generation = 0;  // of Redis: after a restart chunks may be lost
+  Clock::time_point last_sign;  // nobody else can have the tables before its lease is over
+  std::deque<std::shared_ptr<Chunk>> chunks;
+  std::size_t running = 0;
+  asio::steady_timer finished;  // wakes whoever waits for a chunk
+  asio::steady_timer heartbeat;
+
+  static asio::awaitable<void> run(std::shared_ptr<State> self, std::shared_ptr<Chunk> chunk) {
+    try {
+      chunk->status = co_await chunk->unit->execute(self->client);
+    } catch (...) {
+      chunk->failure = std::current_exception();
+    }
+    chunk->done = true;
+    --self->running;
+    self->finished.cancel();
+  }
+
+  static asio::awaitable<void> beat(std::shared_ptr<State> self) {
+    while (self->active) {
+      self->heartbeat.expires_after(std::chrono::milliseconds(kExclusiveLeaseMilliseconds / 4));
+      try {
+        co_await self->heartbeat.async_wait(asio::use_awaitable);
+        const Clock::time_point now = Clock::now();
+        if (self->active && co_await extend_lease(self->client, self->unit, self->unit, self->tables.front())) self->last_sign = now;
+      } catch (const std::exception&) {
+        // Cancelled at the unit's end; or Redis is away, and the next beat tells.
+      }
+    }
+  }
+
+  asio::awaitable<void> wait_for_a_chunk() {
+    finished.expires_after(std::chrono::hours(1));
+    boost::system::error_code woken;
+    co_await finished.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+    // A cancelled statement ends here; a chunk that is done has woken us.
+    if ((co_await asio::this_coro::cancellation_state).cancelled() != asio::cancellation_type::none) {
+      throw boost::system::system_error(asio::error::operation_aborted);
+    }
+  }
+
+  void take_front() {
+    const std::shared_ptr<Chunk> chunk = std::move(chunks.front());
+    chunks.pop_front();
+    if (chunk->failure) std::rethrow_exception(chunk->failure);
+    if (chunk->status == WriteStatus::kStale || client.generation() != generation) throw lost_tables();
+    if (chunk->status == WriteStatus::kConflict) throw WriteConflict{};
+    if (chunk->applied) chunk->applied(*chunk->unit);
+  }
+
+  void stop() {
+    active = false;
+    heartbeat.cancel();
+  }
+
+  static asio::awaitable<void> undo(std::shared_ptr<State> self) {
+    while (self->running > 0) co_await self->wait_for_a_chunk();
+    self->chunks.clear();
+    if (!self->active) co_return;
+    const bool owned = co_await undo_journal(self->client, self->unit, self->unit);
+    if (owned) co_await end_exclusive(self->client, self->unit, self->unit, self->tables);
+    self->stop();
+  }
+
+  /// Nobody waits for this one.
+  static asio::awaitable<void> undo_alone(std::shared_ptr<State> self) {
+    try {
+      co_await undo(self);
+    } catch (const std::exception& error) {
+      spdlog::warn("an unfinished statement stays to be undone when its lease is over: {}", error.what());
+    }
+    self->stop();
+  }
+};
+
+JournaledUnit::JournaledUnit(asio::any_io_executor executor, RedisClient& client)
+    : state_(std::make_shared<State>(std::move(executor), client)) {}
+
+JournaledUnit::~JournaledUnit() {
+  if (state_->active) asio::co_spawn(state_->executor, State::undo_alone(state_), asio::detached);
+}
+
+const std::string& JournaledUnit::token() const { return state_->unit; }
+
+JournalStep JournaledUnit::step() const { return {JournalStep::Kind::kDo, state_->unit, journal_key(state_->unit)}; }
+
+asio::awaitable<bool> JournaledUnit::begin(std::vector<TablePtr> tables, LockDeadline deadline) {
+  for (const TablePtr& table : tables) state_->tables.push_back(table->oid);
+  Clock::time_point began;
+  while (true) {
+    began = Clock::now();
+    const BeginResult result = co_await begin_exclusive(state_->client, state_->unit, tables);
+    if (result == BeginResult::kStale) co_return false;
+    if (result == BeginResult::kBegun) break;
+    std::vector<sql::Oid> oids = state_->tables;
+    co_await wait_while_exclusive(state_->client, std::move(oids), deadline);
+  }
+  state_->active = true;
+  state_->last_sign = began;
+  state_->generation = state_->client.generation();
+  asio::co_spawn(state_->executor, State::beat(state_), asio::detached);
+  co_return true;
+}
+
+asio::awaitable<void> JournaledUnit::write(std::unique_ptr<WriteUnit> unit, Applied applied) {
+  while (state_->chunks.size() >= kChunksInFlight) {
+    if (state_->chunks.front()->done) {
+      state_->take_front();
+    } else {
+      co_await state_->wait_for_a_chunk();
+    }
+  }
+  auto chunk = std::make_shared<State::Chunk>();
+  chunk->unit = std::move(unit);
+  chunk->applied = std::move(applied);
+  state_->chunks.push_back(chunk);
+  ++state_->running;
+  asio::co_spawn(state_->executor, State::run(state_, chunk), asio::detached);
+}
+
+asio::awaitable<void> JournaledUnit::flush() {
+  while (!state_->chunks.empty()) {
+    if (state_->chunks.front()->done) {
+      state_->take_front();
+    } else {
+      co_await state_->wait_for_a_chunk();
+    }
+  }
+}
+
+asio::awaitable<void> JournaledUnit::commit() {
+  co_await flush();
+  if (state_->client.generation() != state_->generation) throw lost_tables();
+  bool owned = false, answered = false;
+  int attempts = 0;
+  while (!answered) {
+    std::exception_ptr lost;
+    try {
+      owned = co_await end_exclusive(state_->client, state_->unit, state_->unit, state_->tables);
+      answered = true;
+    } catch (const sql::SqlError& error) {
+      if (error.sqlstate() != "08006") throw;
+      lost = std::current_exception();
+    }
+    if (!lost) continue;
+    if (++attempts == kCommitAttempts) std::rethrow_exception(lost);
+    const ExclusiveTables now = co_await load_exclusive_tables(state_->client);
+    if (state_->client.generation() == state_->generation) continue;
+    const auto ours = now.find(state_->tables.front());
+    if (ours != now.end() && ours->second.unit == state_->unit) std::rethrow_exception(lost);  // not done: it is undone
+    state_->stop();
+    throw unknown_outcome();
+  }
+  state_->stop();
+  if (owned) co_return;
+  if (attempts == 0) throw lost_tables();
+  // An earlier attempt did it, unless the tables were lost: that takes longer than the lease.
+  if (Clock::now() - state_->last_sign < std::chrono::milliseconds(kExclusiveLeaseMilliseconds)) co_return;
+  throw unknown_outcome();
+}
+
+asio::awaitable<void> JournaledUnit::undo() { return State::undo(state_); }
+
+}  // namespace redquel::executor

@@ -1,0 +1,94 @@
+// A unit of an open transaction: each change is sent to Redis as the difference to what Redis holds, for the checks alone, and noted
+// for the transaction's buffer.
+
+#include "executor/storage/write_encoding.h"
+#include "executor/storage/write_unit.h"
+
+namespace redquel::executor {
+
+namespace {
+
+RowValues copy_of(std::span<const sql::Datum> row) { return std::make_shared<const std::vector<sql::Datum>>(row.begin(), row.end()); }
+
+}  // namespace
+
+void WriteUnit::buffer_insert(Change& change, std::span<const sql::Datum> row) {
+  const RowEncoder& encoder = tables_[change.table].encoder;
+  const BufferedRow* before = options_.buffer->find(encoder.table().oid, change.new_image.member);
+  if (before != nullptr && before->stored && !before->current) {  // for Redis the row changes
+    change.kind = Kind::kUpdate;
+    change.revives = true;
+    change.old_image = encoder.encode(*before->stored, words_);
+    set_expected(change, std::vector<bool>(encoder.table().columns.size(), true));
+  }
+  records_.push_back({change.table, changes_.size(), std::string(change.new_image.member), {nullptr, copy_of(row)}});
+}
+
+void WriteUnit::buffer_change(const TablePtr& definition, std::span<const sql::Datum> old_row, const RowImage& old_image,
+                              std::optional<std::span<const sql::Datum>> new_row) {
+  Change change{};
+  change.kind = new_row ? Kind::kUpdate : Kind::kDelete;
+  change.table = table_number(definition, nullptr, {});
+  Table& table = tables_[change.table];
+  const BufferedRow* before = options_.buffer->find(definition->oid, old_image.member);
+  const RowValues stored = before != nullptr ? before->stored : copy_of(old_row);
+  if (new_row) change.new_image = table.encoder.encode(*new_row, words_);
+  const bool moves = new_row && change.new_image.member != old_image.member;
+  const auto expect_stored = [&] {
+    change.old_image = table.encoder.encode(*stored, words_);
+    set_expected(change, std::vector<bool>(definition->columns.size(), true));
+  };
+  if (moves || !new_row) {
+    records_.push_back({change.table, std::nullopt, std::string(old_image.member), {stored, nullptr}});
+    if (stored) {
+      change.kind = Kind::kDelete;
+      expect_stored();
+      changes_.push_back(change);
+    }
+    if (moves) insert_row(definition, *new_row);
+    return;
+  }
+  records_.push_back({change.table, changes_.size(), std::string(old_image.member), {stored, copy_of(*new_row)}});
+  if (stored) {
+    expect_stored();
+  } else {
+    change.kind = Kind::kInsert;
+  }
+  changes_.push_back(change);
+}
+
+bool WriteUnit::is_taken_in_buffer(const Change& change) const {
+  if (!options_.buffer) return false;
+  const Table& table = tables_[change.table];
+  const BufferedRow* row = options_.buffer->find(table.encoder.table().oid, change.new_image.member);
+  return row != nullptr && row->current && !table.changed_members.contains(change.new_image.member);
+}
+
+bool WriteUnit::is_taken_in_buffer(const Change& change, std::size_t structure, std::string_view field) const {
+  if (!options_.buffer) return false;
+  const Table& table = tables_[change.table];
+  const std::string* owner = options_.buffer->owner(table.encoder.structures()[structure].key, field);
+  return owner != nullptr && *owner != change.new_image.member && !table.changed_members.contains(*owner);
+}
+
+void WriteUnit::note_locks(const WriteEncoding& encoding) {
+  for (const auto& [table, locks] : encoding.locks()) {
+    std::set<std::string>& fields = options_.locks->fields[table];
+    for (const std::string_view lock : locks) fields.emplace(lock.substr(1));
+  }
+}
+
+void WriteUnit::absorb_into(RowBuffer& buffer) const {
+  // Rows that leave a key make room for those that take it.
+  for (const bool arrivals : {false, true}) {
+    for (const Record& record : records_) {
+      if ((record.row.current != nullptr) != arrivals) continue;
+      if (record.change && changes_[*record.change].skipped) continue;
+      const RowBuffer::TablePtr& table = tables_[record.table].encoder.definition();
+      const BufferedRow* before = buffer.find(table->oid, record.member);
+      buffer.set(table, record.member, {before != nullptr ? before->stored : record.row.stored, record.row.current});
+    }
+  }
+}
+
+}  // namespace redquel::executor

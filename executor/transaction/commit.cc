@@ -1,0 +1,72 @@
+#include "executor/transaction/commit.h"
+
+namespace redquel::executor {
+
+namespace {
+
+void add_changes(WriteUnit& unit, const TableChanges& changes) {
+  for (const auto& [member, row] : changes.rows) {
+    if (row.stored && row.current) {
+      unit.update_row(changes.table, *row.stored, *row.current);
+    } else if (row.stored) {
+      unit.delete_row(changes.table, *row.stored);
+    } else if (row.current) {
+      unit.insert_row(changes.table, *row.current);
+    }
+  }
+}
+
+}  // namespace
+
+asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options) {
+  CatalogChange change;
+  if (const TransactionCatalog* catalog = transaction.catalog()) change = catalog->take_change();
+  if (!change.empty()) options.catalog = encode_commit(transaction.catalog()->base(), change);
+  if (!transaction.locks().empty()) options.locks = &transaction.locks();
+  if (!transaction.reads().empty()) options.reads = &transaction.reads();
+  WriteUnit unit(options);
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) add_changes(unit, *changes);
+  if (unit.empty() && change.empty()) co_return;
+  // It is 0 where the transaction began before the first connection.
+  if (transaction.generation() != 0 && redis.generation() != transaction.generation()) {
+    throw sql::SqlError("40001", "could not serialize access: Redis is another one than when the transaction began");
+  }
+  WriteStatus status = WriteStatus::kApplied;
+  if (!unit.empty()) {
+    status = co_await unit.execute(redis);
+  } else {
+    const std::optional<std::string> version = co_await commit_catalog(redis, transaction.catalog()->base(), change);
+    if (!version) status = WriteStatus::kStale;
+  }
+  if (status == WriteStatus::kApplied) {
+    if (!unit.empty()) transaction.locks().fields.clear();
+    co_return;
+  }
+  const char* what = status == WriteStatus::kStale ? "change of the table's definition" : "update";
+  throw sql::SqlError("40001", std::string("could not serialize access due to concurrent ") + what)
+      .hint("The transaction might succeed if retried.");
+}
+
+asio::awaitable<void> finish_commit(DdlContext& context, const Transaction& transaction) {
+  const TransactionCatalog* catalog = transaction.catalog();
+  if (catalog == nullptr) co_return;
+  for (const Removal& removal : catalog->take_change().removals) co_await run_removal(context.redis, removal);
+  for (const TransactionCatalog::Sequel& sequel : catalog->sequels()) co_await sequel(context);
+}
+
+asio::awaitable<void> forget_counters(RedisClient& redis, const Transaction& transaction) {
+  if (transaction.catalog() == nullptr) co_return;
+  static const Script kScript("forget_counter", R"lua(
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return redis.call('UNLINK', KEYS[2]) end
+return 0
+)lua");
+  CommandBatch batch;
+  for (const auto& [prefix, key] : transaction.catalog()->new_counters()) {
+    const std::vector<std::string> keys{"redquel:prefixes", key}, arguments{prefix};
+    kScript.append_call(batch, keys, arguments);
+  }
+  std::vector<const Script*> scripts{&kScript};
+  co_await run_scripts(redis, std::move(scripts), std::move(batch));
+}
+
+}  // namespace redquel::executor

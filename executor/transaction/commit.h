@@ -1,0 +1,21 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "executor/redis/client.h"
+#include "executor/storage/write_unit.h"
+#include "executor/transaction/transaction.h"
+
+namespace redquel::executor {
+
+/// Brings all changes of the transaction, rows and definitions, to Redis by one script, or none of them. Throws SqlError 40001 where a row that it changed
+/// is not any more what it saw, and what a write unit throws.
+asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options);
+
+/// After it: keys of what was dropped, indexes over rows of before. The session has no transaction any more.
+asio::awaitable<void> finish_commit(DdlContext& context, const Transaction& transaction);
+
+/// After a rollback: counters of tables that never came to be, unless somebody else has them by now.
+asio::awaitable<void> forget_counters(RedisClient& redis, const Transaction& transaction);
+
+}  // namespace redquel::executor

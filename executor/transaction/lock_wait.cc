@@ -1,0 +1,190 @@
+#include "executor/transaction/lock_wait.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "executor/redis/script.h"
+#include "executor/storage/random_version.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kLeaseMilliseconds = 30'000;
+constexpr milliseconds kRenewal{10'000};
+
+// Keys: the table's locks, the waits. Arguments: field, holder, own token (or empty), whether to look for a circle.
+const Script& wait_script() {
+  static const Script kScript("wait_for_lock", R"lua(
+local call, field, holder, token = redis.call, ARGV[1], ARGV[2], ARGV[3]
+local function is_alive(of) return call('EXISTS', 'redquel:process:' .. string.sub(of, 1, 16)) == 1 end
+local value = call('HGET', KEYS[1], field)
+local is_held = false
+if value and is_alive(holder) then
+  for other in string.gmatch(value, '%d(%S+)') do is_held = is_held or other == holder end
+end
+if not is_held then
+  if token ~= '' then call('HDEL', KEYS[2], token) end
+  return 'free'
+end
+if token == '' then return 'held' end
+call('HSET', KEYS[2], token, holder)
+if ARGV[4] == '1' then
+  local at = holder
+  for _ = 1, 1000 do
+    at = call('HGET', KEYS[2], at)
+    if not at or not is_alive(at) then break end
+    if at == token then
+      call('HDEL', KEYS[2], token)
+      return 'deadlock'
+    end
+  end
+end
+return 'held'
+)lua");
+  return kScript;
+}
+
+asio::awaitable<void> forget_wait(RedisClient& redis, const std::string& token) {
+  if (token.empty()) co_return;
+  CommandBatch batch;
+  batch.add("HDEL", "redquel:waits", token);
+  co_await redis.execute(std::move(batch));
+}
+
+}  // namespace
+
+struct LockLease::State {
+  explicit State(RedisClient& client) : redis(client) {}
+  RedisClient& redis;
+  std::string process = random_version();
+  std::uint64_t next_number = 1;
+  std::size_t holders = 0;
+  Clock::time_point renewed{};
+  asio::steady_timer* timer = nullptr;  // of the renewals; null: nobody renews
+};
+
+LockLease::LockLease(RedisClient& redis) : state_(std::make_shared<State>(redis)) {}
+
+LockLease::~LockLease() {
+  state_->holders = 0;
+  if (state_->timer) state_->timer->cancel();
+}
+
+asio::awaitable<void> LockLease::hold() {
+  if (Clock::now() - state_->renewed < kRenewal) co_return;
+  CommandBatch batch;
+  batch.add("SET", "redquel:process:" + state_->process, "1", "PX", kLeaseMilliseconds);
+  RepliesPtr replies = co_await state_->redis.execute(std::move(batch));
+  replies->or_throw();
+  state_->renewed = Clock::now();
+}
+
+asio::awaitable<void> LockLease::keep(std::shared_ptr<State> state) {
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  state->timer = &timer;
+  struct Forget {
+    State& state;
+    ~Forget() { state.timer = nullptr; }
+  } forget{*state};
+  while (state->holders > 0) {
+    timer.expires_after(kRenewal);
+    boost::system::error_code ended;
+    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ended));
+    if (state->holders == 0) break;
+    try {
+      CommandBatch batch;
+      batch.add("SET", "redquel:process:" + state->process, "1", "PX", kLeaseMilliseconds);
+      co_await state->redis.execute(std::move(batch));
+      state->renewed = Clock::now();
+    } catch (const sql::SqlError&) {  // the next renewal may come in time; otherwise the commits notice
+    }
+  }
+}
+
+asio::awaitable<std::string> LockLease::take_token() {
+  co_await hold();
+  if (++state_->holders == 1 && !state_->timer) {
+    auto executor = co_await asio::this_coro::executor;
+    asio::co_spawn(executor, keep(state_), asio::detached);
+  }
+  co_return state_->process + "." + std::to_string(state_->next_number++);
+}
+
+void LockLease::give_back() {
+  if (--state_->holders == 0 && state_->timer) state_->timer->cancel();
+}
+
+void LockLease::renounce() {
+  state_->process = random_version();
+  state_->renewed = {};
+}
+
+asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits,
+                                    std::minstd_rand& random) {
+  const Clock::time_point started = Clock::now();
+  const auto waited = [&] { return std::chrono::duration_cast<milliseconds>(Clock::now() - started).count(); };
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  Clock::time_point next_check = started + milliseconds(limits.deadlock_timeout);
+  for (int round = 0;; ++round) {
+    const bool looks_for_circle = Clock::now() >= next_check;
+    if (looks_for_circle) next_check = Clock::now() + milliseconds(limits.deadlock_timeout);
+    const std::vector<std::string> keys{conflict.key, "redquel:waits"};
+    const std::vector<std::string> arguments{conflict.field, conflict.holder, token, looks_for_circle ? "1" : "0"};
+    RepliesPtr replies = co_await run_script(redis, wait_script(), keys, arguments);
+    const std::string answer(replies->text(0).value_or(""));
+    if (answer == "free") co_return;
+    if (answer == "deadlock") {
+      throw sql::SqlError("40P01", "deadlock detected").hint("See server log for query details.");
+    }
+    if (limits.lock_timeout > 0 && waited() >= limits.lock_timeout) {
+      co_await forget_wait(redis, token);
+      throw sql::SqlError("55P03", "canceling statement due to lock timeout");
+    }
+    std::uniform_int_distribution<int> microseconds(500, std::min(1000 << std::min(round, 5), 20'000));
+    timer.expires_after(std::chrono::microseconds(microseconds(random)));
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
+asio::awaitable<void> release_locks(RedisClient& redis, const LockSet& locks) {
+  if (locks.empty()) co_return;
+  co_await forget_wait(redis, locks.token);
+  static const Script kScript("release_locks", R"lua(
+for i = 2, #ARGV do
+  local value = redis.call('HGET', KEYS[1], ARGV[i])
+  local left = {}
+  for mode, token in string.gmatch(value or '', '(%d)(%S+)') do
+    if token ~= ARGV[1] then left[#left + 1] = mode .. token end
+  end
+  if value then
+    if #left == 0 then redis.call('HDEL', KEYS[1], ARGV[i])
+    else redis.call('HSET', KEYS[1], ARGV[i], table.concat(left, ' ')) end
+  end
+end
+return #ARGV
+)lua");
+  CommandBatch batch;
+  for (const auto& [table, fields] : locks.fields) {
+    std::vector<std::string> arguments{locks.token};
+    const std::vector<std::string> keys{lock_key(table)};
+    for (const std::string& field : fields) {
+      arguments.push_back(field);
+      if (arguments.size() <= 2000) continue;
+      kScript.append_call(batch, keys, arguments);
+      arguments.resize(1);
+    }
+    if (arguments.size() > 1) kScript.append_call(batch, keys, arguments);
+  }
+  std::vector<const Script*> scripts{&kScript};
+  co_await run_scripts(redis, std::move(scripts), std::move(batch));
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,41 @@
+#include "executor/transaction/transaction.h"
+
+namespace redquel::executor {
+
+std::set<sql::Oid> Transaction::changed_tables() const {
+  std::set<sql::Oid> tables;
+  for (const TableChangesPtr& changes : buffer_.all_changes()) tables.insert(changes->table->oid);
+  return tables;
+}
+
+void Transaction::follow_definitions(const sql::SessionSettings& settings) {
+  for (const TableChangesPtr& changes : buffer_.all_changes()) {
+    const RowBuffer::TablePtr now = catalog_->snapshot()->find_table(changes->table->oid);
+    // A truncated table has another place in Redis.
+    if (now && now->prefix == changes->table->prefix) {
+      buffer_.redefine(now, settings);
+    } else {
+      buffer_.forget(changes->table->oid);
+    }
+  }
+}
+
+void Transaction::set_savepoint() {
+  Savepoint savepoint;
+  savepoint.buffer_mark = buffer_.mark();
+  if (catalog_) savepoint.catalog = catalog_->state();
+  savepoints_.push_back(std::move(savepoint));
+}
+
+void Transaction::roll_back_to(std::size_t number) {
+  savepoints_.resize(number + 1);
+  const Savepoint& savepoint = savepoints_.back();
+  if (!savepoint.catalog.draft) {
+    catalog_.reset();
+  } else {
+    catalog_->restore(savepoint.catalog);
+  }
+  buffer_.roll_back(savepoint.buffer_mark);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "executor/transaction/locks.h"
+#include "executor/transaction/read_checks.h"
+#include "executor/transaction/row_buffer.h"
+#include "executor/transaction/transaction_catalog.h"
+
+namespace redquel::executor {
+
+/// One open transaction of a session: what it has changed, and its savepoints. Statements that run in it keep it alive.
+class Transaction {
+ public:
+  /// `started`: microseconds since 2000-01-01, what now() says. `generation`: of the Redis it began with.
+  Transaction(std::int64_t started, std::uint64_t generation) : started_(started), generation_(generation) {}
+
+  std::int64_t started() const { return started_; }
+  std::uint64_t generation() const { return generation_; }
+  RowBuffer& buffer() { return buffer_; }
+  const RowBuffer& buffer() const { return buffer_; }
+  /// Tables whose rows in Redis are not what the transaction sees.
+  std::set<sql::Oid> changed_tables() const;
+
+  /// What it has read, at the stricter levels.
+  ReadChecks& reads() { return reads_; }
+  /// What it has locked. Without a token it has locked nothing.
+  LockSet& locks() { return locks_; }
+
+  /// Its own definitions; null until it changes some.
+  TransactionCatalog* catalog() { return catalog_.get(); }
+  const TransactionCatalog* catalog() const { return catalog_.get(); }
+  void set_catalog(std::unique_ptr<TransactionCatalog> catalog) { catalog_ = std::move(catalog); }
+  /// After a definition statement: buffered rows take the form of the new definitions. Throws what the rows do not allow.
+  void follow_definitions(const sql::SessionSettings& settings);
+
+  /// Savepoints are numbered from 0, the oldest; a later one lies within the earlier ones.
+  void set_savepoint();
+  void release_savepoint(std::size_t number) { savepoints_.resize(number); }
+  /// The savepoint itself stays.
+  void roll_back_to(std::size_t number);
+
+ private:
+  struct Savepoint {
+    std::size_t buffer_mark = 0;
+    TransactionCatalog::State catalog;  // without a draft: there was none
+  };
+
+  std::int64_t started_;
+  std::uint64_t generation_;
+  RowBuffer buffer_;
+  LockSet locks_;
+  ReadChecks reads_;
+  std::unique_ptr<TransactionCatalog> catalog_;
+  std::vector<Savepoint> savepoints_;
+};
+
+}  // namespace redquel::executor

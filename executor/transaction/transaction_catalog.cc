@@ -1,0 +1,94 @@
+#include "executor/transaction/transaction_catalog.h"
+
+#include <algorithm>
+
+#include "executor/storage/random_version.h"
+#include "executor/transaction/transaction.h"
+#include "sql/catalog/table_keys.h"
+
+namespace redquel::executor {
+
+namespace {
+
+sql::CatalogPtr snapshot_of(const CatalogDraft& draft, const std::string& base_version) {
+  auto snapshot = std::make_shared<sql::CatalogSnapshot>(draft.catalog());
+  snapshot->version = base_version + "/" + random_version();
+  return snapshot;
+}
+
+}  // namespace
+
+TransactionCatalog::TransactionCatalog(LoadedCatalog base, const SessionState& session) : base_(std::move(base)) {
+  state_.draft = std::make_shared<const CatalogDraft>(base_, session);
+  state_.snapshot = snapshot_of(*state_.draft, base_.snapshot->version);
+}
+
+LoadedCatalog TransactionCatalog::view() const {
+  LoadedCatalog view = base_;
+  view.snapshot = state_.snapshot;
+  return view;
+}
+
+std::vector<sql::SqlError> TransactionCatalog::change(const MakeDraft& make) {
+  auto draft = std::make_shared<CatalogDraft>(*state_.draft);
+  make(*draft);
+  std::vector<sql::SqlError> notices = draft->take_notices();
+  state_.snapshot = snapshot_of(*draft, base_.snapshot->version);
+  state_.draft = std::move(draft);
+  return notices;
+}
+
+CatalogChange TransactionCatalog::take_change() const {
+  CatalogDraft draft = *state_.draft;
+  CatalogChange change = draft.take_change();
+  // A structure whose index was dropped and made again keeps its keys.
+  for (Removal& removal : change.removals) {
+    if (removal.whole) continue;
+    for (const auto& [oid, table] : draft.catalog().tables) {
+      if (table->prefix != removal.prefix) continue;
+      const std::vector<Removal::Part> kept = removal_of_structures(*table, sql::structures_of(*table)).parts;
+      std::erase_if(removal.parts, [&](const Removal::Part& part) {
+        return std::any_of(kept.begin(), kept.end(),
+                           [&](const Removal::Part& other) { return other.kind == part.kind && other.fields == part.fields; });
+      });
+    }
+  }
+  std::erase_if(change.removals, [](const Removal& removal) { return !removal.whole && removal.parts.empty(); });
+  return change;
+}
+
+std::vector<std::pair<std::string, std::string>> TransactionCatalog::new_counters() const {
+  std::vector<std::pair<std::string, std::string>> counters;
+  const sql::CatalogSnapshot& now = state_.draft->catalog();
+  for (const auto& [oid, table] : now.tables) {
+    if (base_.prefixes.contains(table->prefix)) continue;
+    counters.emplace_back(table->prefix, sql::TableKeys(*table).row_counter());
+    for (const auto& [sequence_oid, sequence] : now.sequences) {
+      if (sequence.owner_table == oid && sequence.key.starts_with(table->prefix + ":")) {
+        counters.emplace_back(table->prefix, sequence.key);
+      }
+    }
+  }
+  for (const auto& [oid, sequence] : now.sequences) {
+    const std::string prefix = sequence.key.substr(0, sequence.key.rfind(':'));
+    if (!base().sequences.contains(oid) && !base_.prefixes.contains(prefix)) counters.emplace_back(prefix, sequence.key);
+  }
+  return counters;
+}
+
+asio::awaitable<std::reference_wrapper<TransactionCatalog>> transaction_catalog(DdlContext& context) {
+  Transaction& transaction = *context.session.transaction;
+  if (transaction.catalog() == nullptr) {
+    LoadedCatalog base = co_await load_catalog(context.redis);
+    transaction.set_catalog(std::make_unique<TransactionCatalog>(std::move(base), context.session));
+  }
+  co_return *transaction.catalog();
+}
+
+asio::awaitable<LoadedCatalog> load_definitions(DdlContext& context) {
+  if (!context.session.transaction) co_return co_await load_catalog(context.redis);
+  TransactionCatalog& catalog = co_await transaction_catalog(context);
+  co_return catalog.view();
+}
+
+}  // namespace redquel::executor

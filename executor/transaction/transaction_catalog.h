@@ -1,0 +1,55 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "executor/ddl/catalog_draft.h"
+
+namespace redquel::executor {
+
+/// The definitions as a transaction has made them: one draft that grows with its statements and is committed with its rows.
+class TransactionCatalog {
+ public:
+  /// Work that follows the commit: an index to fill, a prefix to give back.
+  using Sequel = std::function<asio::awaitable<void>(DdlContext&)>;
+
+  TransactionCatalog(LoadedCatalog base, const SessionState& session);
+
+  /// What the transaction started from; it must still be so at commit.
+  const sql::CatalogSnapshot& base() const { return *base_.snapshot; }
+  /// For plans. Its version is like no committed one.
+  const sql::CatalogPtr& snapshot() const { return state_.snapshot; }
+  /// As a statement would load it.
+  LoadedCatalog view() const;
+
+  /// One statement's changes: all of them, or none when `make` throws. Gives its notices.
+  std::vector<sql::SqlError> change(const MakeDraft& make);
+  void add_sequel(Sequel sequel) { state_.sequels.push_back(std::move(sequel)); }
+
+  CatalogChange take_change() const;
+  const std::vector<Sequel>& sequels() const { return state_.sequels; }
+  /// Counters that statements may have made under prefixes that nobody has without this transaction: (prefix, key).
+  std::vector<std::pair<std::string, std::string>> new_counters() const;
+
+  /// For savepoints.
+  struct State {
+    std::shared_ptr<const CatalogDraft> draft;
+    sql::CatalogPtr snapshot;
+    std::vector<Sequel> sequels;
+  };
+  const State& state() const { return state_; }
+  void restore(State state) { state_ = std::move(state); }
+
+ private:
+  LoadedCatalog base_;
+  State state_;
+};
+
+/// The definitions as the statement sees them: committed ones, or its transaction's.
+asio::awaitable<LoadedCatalog> load_definitions(DdlContext& context);
+/// The transaction's own definitions, begun if it has none yet. Only while a transaction is open.
+asio::awaitable<std::reference_wrapper<TransactionCatalog>> transaction_catalog(DdlContext& context);
+
+}  // namespace redquel::executor

@@ -1,0 +1,171 @@
+#include <unordered_map>
+
+#include "executor/operators/sequence_evaluation.h"
+#include "executor/storage/sequences.h"
+#include "executor/writes/write_operator.h"
+#include "executor/writes/writes.h"
+#include "sql/catalog/table_keys.h"
+#include "sql/error.h"
+#include "sql/expressions/evaluate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using Row = std::vector<sql::Datum>;
+
+/// INSERT … ON CONFLICT DO UPDATE. The source has looked for the rows that are there: a proposed row that meets one changes it, any
+/// other is inserted. A row that comes in between makes the statement run again.
+class UpsertOperator final : public WriteOperator {
+ public:
+  UpsertOperator(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context)
+      : WriteOperator(node, insert.table, insert.source, context), insert_(insert), update_(*insert.conflict_update) {
+    const sql::TableDef& table = *insert.table;
+    conflict_.run_again = true;
+    conflict_.columns = insert.conflict_columns;
+    for (std::int16_t number : *insert.conflict_columns) key_positions_.push_back(table.position(number));
+    for (const sql::IndexDef& index : table.indexes) {
+      std::vector<std::int16_t> columns;
+      for (const sql::IndexDef::Part& part : index.parts) columns.push_back(part.column);
+      nulls_are_equal_ = nulls_are_equal_ || (index.nulls_not_distinct && columns == *insert.conflict_columns);
+    }
+    // A row that is there has its key: the primary key's first column, or the hidden one.
+    const std::size_t key = table.has_hidden_key() ? table.columns.size() : table.position(table.primary_key[0]);
+    presence_ = update_.old_row[key];
+  }
+
+ private:
+  asio::awaitable<void> collect(const sql::Batch& source) override {
+    const sql::TableDef& table = *insert_.table;
+    sql::Batch proposed{.rows = source.rows, .columns = {}};
+    for (const planner::InsertColumn& column : insert_.columns) {
+      proposed.columns.push_back(sql::evaluate(*column.value, source, context_.evaluation()));
+    }
+    compute_generated(table, insert_.generated, proposed);
+    const std::vector<std::size_t> all = positions(proposed.columns.size());
+    std::vector<Row> rows = rows_of(proposed, all);
+    check_rows(table, insert_.checks, proposed, rows);
+
+    const Changes changes = co_await evaluate_update(source);
+    std::vector<Row> finals;
+    for (std::size_t i = 0; i < source.rows; ++i) {
+      const std::optional<std::string> key = key_of(rows[i]);
+      const auto known = key ? touched_.find(*key) : touched_.end();
+      if (known != touched_.end() && known->second) throw second_time();
+      const bool exists = !source.columns[presence_]->is_null(i) && known == touched_.end();
+      if (!exists) {
+        Row row = rows[i];
+        if (table.has_hidden_key()) {
+          const std::vector<std::int64_t> hidden = co_await allocate_row_keys(context_.redis(), table, 1, counters());
+          row.emplace_back(hidden[0]);
+        }
+        unit_.insert_row(insert_.table, row, conflict_);
+        if (key) touched_[*key] = true;
+        finals.push_back(std::move(rows[i]));
+        continue;
+      }
+      const auto change = changes.find(i);
+      if (change == changes.end()) continue;  // WHERE said no
+      Row new_row = change->second.new_row;
+      if (table.has_hidden_key()) new_row.push_back(change->second.old_row.back());
+      unit_.update_row(insert_.table, change->second.old_row, new_row);
+      new_row.resize(table.columns.size());
+      if (key) touched_[*key] = false;
+      if (const std::optional<std::string> new_key = key_of(new_row)) touched_[*new_key] = true;
+      finals.push_back(std::move(new_row));
+    }
+    written_ += finals.size();
+    if (insert_.has_returning) final_rows_.push_back(batch_of(finals));
+  }
+
+  struct Change {
+    Row old_row, new_row;
+  };
+  using Changes = std::unordered_map<std::size_t, Change>;  // by row of the batch
+
+  /// What the rows that meet an existing one and pass WHERE become.
+  asio::awaitable<Changes> evaluate_update(const sql::Batch& source) {
+    const sql::TableDef& table = *insert_.table;
+    std::vector<std::uint32_t> met;
+    for (std::uint32_t i = 0; i < source.rows; ++i) {
+      if (!source.columns[presence_]->is_null(i)) met.push_back(i);
+    }
+    sql::Batch batch = source.gather(met);
+    if (update_.condition) {
+      const std::vector<std::uint32_t> passing = sql::select_rows(*update_.condition, batch, context_.evaluation());
+      std::vector<std::uint32_t> kept;
+      for (std::uint32_t row : passing) kept.push_back(met[row]);
+      met = std::move(kept);
+      batch = source.gather(met);
+    }
+    sql::Batch updated{.rows = batch.rows, .columns = {}};
+    for (std::size_t i = 0; i < table.columns.size(); ++i) updated.columns.push_back(batch.columns[update_.old_row[i]]);
+    for (const planner::Assignment& assignment : update_.assignments) {
+      std::vector<sql::ColumnPtr> values = co_await evaluate_with_sequences({&assignment.value, 1}, batch, context_);
+      updated.columns[table.position(assignment.number)] = std::move(values[0]);
+    }
+    compute_generated(table, insert_.generated, updated);
+    std::vector<Row> new_rows = rows_of(updated, positions(table.columns.size()));
+    std::vector<Row> old_rows = rows_of(batch, update_.old_row);
+    check_rows(table, insert_.checks, updated, new_rows);
+    Changes changes;
+    for (std::size_t i = 0; i < met.size(); ++i) changes[met[i]] = {std::move(old_rows[i]), std::move(new_rows[i])};
+    co_return changes;
+  }
+
+  /// What makes two rows conflict; nullopt: nothing does.
+  std::optional<std::string> key_of(const Row& row) const {
+    std::vector<sql::Datum> values;
+    for (std::size_t position : key_positions_) {
+      if (sql::is_null(row[position]) && !nulls_are_equal_) return std::nullopt;
+      values.push_back(row[position]);
+    }
+    return sql::TableKeys(*insert_.table).unique_field(*insert_.conflict_columns, values);
+  }
+
+  static sql::SqlError second_time() {
+    return sql::SqlError("21000", "ON CONFLICT DO UPDATE command cannot affect row a second time")
+        .hint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.");
+  }
+
+  static std::vector<std::size_t> positions(std::size_t count) {
+    std::vector<std::size_t> result(count);
+    for (std::size_t i = 0; i < count; ++i) result[i] = i;
+    return result;
+  }
+
+  sql::Batch batch_of(const std::vector<Row>& rows) const {
+    sql::Batch batch{.rows = rows.size(), .columns = {}};
+    for (std::size_t i = 0; i < insert_.table->columns.size(); ++i) {
+      auto column = std::make_shared<sql::Column>(insert_.table->columns[i].type);
+      for (const Row& row : rows) column->append_datum(row[i]);
+      batch.columns.push_back(std::move(column));
+    }
+    return batch;
+  }
+
+  Finish take_collected() override {
+    return [this, written = std::exchange(written_, 0), rows = std::exchange(final_rows_, {})](const WriteUnit&) {
+      context_.affected_rows += written;
+      for (const sql::Batch& batch : rows) returned_.push_back(evaluate_returning(insert_.returning, batch));
+    };
+  }
+
+  const planner::PhysicalInsert& insert_;
+  const planner::ConflictUpdate<std::size_t>& update_;
+  InsertConflict conflict_;
+  std::vector<std::size_t> key_positions_;
+  bool nulls_are_equal_ = false;
+  std::size_t presence_;                           // in the source: not NULL where a row is there
+  std::unordered_map<std::string, bool> touched_;  // keys that this statement gave (true) or took away (false)
+  std::vector<sql::Batch> final_rows_;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace
+
+OperatorPtr make_upsert(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context) {
+  return std::make_unique<UpsertOperator>(node, insert, context);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,111 @@
+#include "planner/bind/name_uses.h"
+
+#include <algorithm>
+
+#include "sql/system_tables.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+
+namespace {
+
+NameUses::Column column_use(const Relation& relation, std::size_t position) {
+  NameUses::Column use{.name = relation.columns[position].name};
+  // A join without an alias has no name: its columns are called by their own alone.
+  if (relation.is_join && !relation.aliased) return use;
+  use.relation = relation.name;
+  use.aliased = relation.aliased;
+  if (relation.table) {
+    use.oid = relation.table->oid;
+    const sql::ColumnDef& column = relation.table->columns[position];
+    use.number = column.name == use.name ? column.number : std::int16_t{0};
+  } else if (relation.view) {
+    use.oid = relation.view->oid;
+    use.number = relation.view->columns[position].name == use.name ? static_cast<std::int16_t>(position + 1) : std::int16_t{0};
+  }
+  return use;
+}
+
+/// The column's name as it is now.
+std::string name_in(const sql::CatalogSnapshot& catalog, const NameUses::Column& use) {
+  if (use.oid == 0 || use.number == 0) return use.name;
+  if (const auto table = catalog.find_table(use.oid)) {
+    const sql::ColumnDef* column = table->find_column(use.number);
+    return column == nullptr ? use.name : column->name;
+  }
+  const auto view = catalog.find_view(use.oid);
+  const auto position = static_cast<std::size_t>(use.number) - 1;
+  return view && position < view->columns.size() ? view->columns[position].name : use.name;
+}
+
+ast::QualifiedName qualified(const sql::CatalogSnapshot& catalog, const NameUses::Column& use) {
+  ast::QualifiedName names;
+  if (!use.relation.empty()) {
+    std::string relation = use.relation;
+    if (!use.aliased && use.oid != 0) {
+      if (const auto table = catalog.find_table(use.oid)) relation = table->name;
+      if (const auto view = catalog.find_view(use.oid)) relation = view->name;
+    }
+    names.push_back(std::move(relation));
+  }
+  names.push_back(name_in(catalog, use));
+  return names;
+}
+
+}  // namespace
+
+void NameUses::note_column(const ast::ColumnRef& reference, const Relation& relation, std::string_view name) {
+  const auto found = std::ranges::find(relation.columns, name, &RelationColumn::name);
+  if (found == relation.columns.end()) return;
+  columns[&reference] = column_use(relation, static_cast<std::size_t>(found - relation.columns.begin()));
+}
+
+void NameUses::note_star(const ast::ColumnRef& star, const Relation& relation) {
+  for (std::size_t i = 0; i < relation.columns.size(); ++i) stars[&star].push_back(column_use(relation, i));
+}
+
+parser::QueryNames NameUses::names_in(const sql::CatalogSnapshot& catalog) const {
+  parser::QueryNames names;
+  for (const auto& [reference, use] : columns) names.columns[reference] = qualified(catalog, use);
+  for (const auto& [star, uses] : stars) {
+    for (const Column& use : uses) names.stars[star].emplace_back(qualified(catalog, use), use.name);
+  }
+  for (const auto& [relation, oid] : relations) {
+    ast::RelationName name = *relation;
+    name.catalog.clear();
+    if (const auto table = catalog.find_table(oid)) {
+      name.schema = table->schema, name.name = table->name;
+    } else if (const auto view = catalog.find_view(oid)) {
+      name.schema = view->schema, name.name = view->name;
+    } else if (const sql::SystemTable* system = sql::find_system_table(oid)) {
+      name.schema = system->schema, name.name = system->name;
+    }
+    names.relations[relation] = std::move(name);
+  }
+  names.targets = targets;
+  names.literal_types = literal_types;
+  return names;
+}
+
+std::vector<sql::ViewDef::Reference> NameUses::references() const {
+  std::map<sql::Oid, std::vector<std::int16_t>> found;
+  const auto note = [&](const Column& use) {
+    if (use.oid == 0 || use.number == 0) return;
+    std::vector<std::int16_t>& numbers = found[use.oid];
+    if (std::ranges::find(numbers, use.number) == numbers.end()) numbers.push_back(use.number);
+  };
+  for (const auto& [relation, oid] : relations) {
+    if (sql::find_system_table(oid) == nullptr) found[oid];
+  }
+  for (const auto& [reference, use] : columns) note(use);
+  for (const auto& [star, uses] : stars) std::ranges::for_each(uses, note);
+  std::vector<sql::ViewDef::Reference> references;
+  for (auto& [oid, numbers] : found) {
+    std::ranges::sort(numbers);
+    references.push_back({oid, std::move(numbers)});
+  }
+  return references;
+}
+
+}  // namespace redquel::planner

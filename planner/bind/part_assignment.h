@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+
+#include "planner/bind/expression_binder.h"
+
+namespace redquel::planner {
+
+/// `SET column[i] = value`: the whole value with that part replaced. `current` is the column's value, or what an earlier assignment of
+/// the statement makes of it; `name` stands in messages. 42804 where the part is of another type or has no parts.
+class PartAssignment {
+ public:
+  PartAssignment(BindState& state, ExpressionBinder& binder, std::string name, std::optional<std::uint32_t> offset)
+      : state_(state), binder_(binder), name_(std::move(name)), offset_(offset) {}
+
+  sql::ExpressionPtr assign(const sql::ExpressionPtr& current, std::span<const parser::ast::IndirectionStep> steps,
+                            const sql::ExpressionPtr& value);
+
+ private:
+  BindState& state_;
+  ExpressionBinder& binder_;
+  std::string name_;
+  std::optional<std::uint32_t> offset_;
+};
+
+}  // namespace redquel::planner

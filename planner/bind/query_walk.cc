@@ -1,0 +1,87 @@
+#include "planner/bind/query_walk.h"
+
+#include <algorithm>
+
+#include "planner/bind/ast_walk.h"
+#include "sql/stack_depth.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+
+namespace {
+
+class Walk {
+ public:
+  explicit Walk(const std::string& name) : name_(name) {}
+
+  std::vector<QueryReference> found;
+
+  void query(const ast::Select& select, ReferencePlace place) {
+    sql::check_stack_depth();
+    if (select.with) {
+      for (const ast::CommonTableExpression& definition : select.with->expressions) {
+        if (const auto* inner = std::get_if<ast::Select>(&definition.statement->node)) query(*inner, place);
+      }
+      const bool hidden = std::ranges::any_of(select.with->expressions, [&](const auto& other) { return other.name == name_; });
+      if (hidden) return;
+    }
+    if (select.left) {
+      const bool both = select.set_operator == ast::SetOperator::kIntersect;
+      const bool right = select.set_operator == ast::SetOperator::kExcept;
+      query(*select.left, both ? ReferencePlace::kIntersect : place);
+      query(*select.right, both ? ReferencePlace::kIntersect : right ? ReferencePlace::kExcept : place);
+    }
+    for (const ast::Target& target : select.targets) expression(target.value);
+    for (const ast::FromItem& from_item : select.from) item(from_item, place);
+    expression(select.where);
+    for (const ast::GroupElement& element : select.group_by) {
+      if (const auto* key = std::get_if<ast::ExpressionPtr>(&element)) expression(*key);
+    }
+    expression(select.having);
+    for (const ast::Expressions& row : select.values) std::ranges::for_each(row, [this](const auto& e) { expression(e); });
+    for (const ast::SortKey& key : select.order_by) expression(key.value);
+    expression(select.limit_count);
+    expression(select.limit_offset);
+  }
+
+ private:
+  void expression(const ast::ExpressionPtr& written) {
+    if (written) expression(*written);
+  }
+  void expression(const ast::Expression& written) {
+    sql::check_stack_depth();
+    if (const auto* link = std::get_if<ast::SubLink>(&written.node)) query(*link->query, ReferencePlace::kSubquery);
+    for_each_child(written, [this](const ast::Expression& child) { expression(child); });
+  }
+
+  void item(const ast::FromItem& from_item, ReferencePlace place) {
+    sql::check_stack_depth();
+    if (const auto* table = std::get_if<ast::TableRef>(&from_item.node)) {
+      const ast::RelationName& name = table->name;
+      if (name.schema.empty() && name.catalog.empty() && name.name == name_) found.push_back({place, name.offset});
+    } else if (const auto* subquery = std::get_if<ast::SubqueryRef>(&from_item.node)) {
+      query(*subquery->query, place);
+    } else if (const auto* join = std::get_if<ast::Join>(&from_item.node)) {
+      const auto kind = join->kind;
+      const bool full = kind == ast::JoinKind::kFull;
+      item(*join->left, full || kind == ast::JoinKind::kRight ? ReferencePlace::kOuterJoin : place);
+      item(*join->right, full || kind == ast::JoinKind::kLeft ? ReferencePlace::kOuterJoin : place);
+      expression(join->on);
+    } else if (const auto* function = std::get_if<ast::FunctionRef>(&from_item.node)) {
+      for (const ast::FunctionItem& call : function->functions) expression(call.call);
+    }
+  }
+
+  const std::string& name_;
+};
+
+}  // namespace
+
+std::vector<QueryReference> references_to(const ast::Select& query, const std::string& name) {
+  Walk walk(name);
+  walk.query(query, ReferencePlace::kPlain);
+  return std::move(walk.found);
+}
+
+}  // namespace redquel::planner

@@ -1,0 +1,104 @@
+#include "planner/bind/view_query.h"
+
+#include "parser/deparse.h"
+#include "parser/parse.h"
+#include "planner/bind/bind_state.h"
+#include "planner/bind/name_uses.h"
+#include "planner/bind/query_binder.h"
+#include "planner/rules/rule.h"
+#include "sql/error.h"
+#include "sql/stack_depth.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+/// The select list that names a query's columns.
+const ast::Select& first_select(const ast::Select& query) {
+  return query.set_operator == ast::SetOperator::kNone ? query : first_select(*query.left);
+}
+
+/// Gives the select list's entries the view's column names.
+void name_targets(const ast::Select& query, const std::vector<sql::ViewDef::Column>& columns, parser::QueryNames& names) {
+  std::size_t next = 0;
+  for (const ast::Target& target : first_select(query).targets) {
+    const auto* column = std::get_if<ast::ColumnRef>(&target.value->node);
+    const auto star = column == nullptr ? names.stars.end() : names.stars.find(column);
+    if (star == names.stars.end()) {
+      if (next < columns.size()) names.targets[&target] = columns[next].name;
+      ++next;
+      continue;
+    }
+    for (auto& [expansion, name] : star->second) {
+      if (next < columns.size()) name = columns[next].name;
+      ++next;
+    }
+  }
+}
+
+void write_texts(const ast::Select& query, const NameUses& uses, const sql::CatalogSnapshot& catalog, sql::ViewDef& view) {
+  parser::QueryNames names = uses.names_in(catalog);
+  name_targets(query, view.columns, names);
+  view.query = parser::to_sql(query, names, parser::QueryLayout::kCompact);
+  view.definition = parser::to_sql(query, names, parser::QueryLayout::kPlain) + ";";
+  view.pretty_definition = parser::to_sql(query, names, parser::QueryLayout::kPretty) + ";";
+}
+
+std::shared_ptr<const ast::Select> parse_query(const std::string& text) {
+  auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+  return {statement, &std::get<ast::Select>(statement->node)};
+}
+
+}  // namespace
+
+sql::ViewDef make_view_query(const ast::Select& query, const std::vector<std::string>& names, const sql::CatalogSnapshot& catalog,
+                             const BindSettings& settings) {
+  NameUses uses;
+  BindSettings own = settings;
+  own.parameters = false;
+  own.names = &uses;
+  const BoundStatement bound = bind(query, catalog, {}, own);
+  if (names.size() > bound.plan->columns.size()) {
+    throw SqlError("42601", "CREATE VIEW specifies more column names than columns");
+  }
+  sql::ViewDef view;
+  for (std::size_t i = 0; i < bound.plan->columns.size(); ++i) {
+    const LogicalColumn& column = bound.plan->columns[i];
+    view.columns.push_back({i < names.size() ? names[i] : column.name, column.type, {}});
+  }
+  view.references = uses.references();
+  write_texts(query, uses, catalog, view);
+  return view;
+}
+
+void rename_in_view(sql::ViewDef& view, const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& after) {
+  NameUses uses;
+  BindSettings settings;
+  settings.parameters = false;
+  settings.names = &uses;
+  const std::shared_ptr<const ast::Select> query = parse_query(view.query);
+  bind(*query, before, {}, settings);
+  write_texts(*query, uses, after, view);
+}
+
+LogicalPtr bind_view(BindState& state, const sql::ViewDef& view) {
+  sql::check_stack_depth();
+  state.count_query();
+  const std::shared_ptr<const ast::Select> query = parse_query(view.query);
+  state.keep_alive(query);
+  const Scoped positions(state.keeps_positions, false);
+  const Scoped<NameUses*> names(state.names, nullptr);
+  const LogicalPtr plan = bind_query(state, nullptr, nullptr, *query).plan;
+  std::vector<LogicalColumn> columns = plan->columns;
+  for (std::size_t i = 0; i < columns.size() && i < view.columns.size(); ++i) {
+    columns[i].name = view.columns[i].name;
+    columns[i].table = view.oid;
+    columns[i].attribute = static_cast<std::int16_t>(i + 1);
+  }
+  return make_logical(plan->node, std::move(columns));
+}
+
+}  // namespace redquel::planner

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "planner/bind/bind.h"
+#include "sql/catalog/catalog.h"
+
+namespace redquel::planner {
+
+class BindState;
+
+/// A query as the catalog stores it. `names`: of the columns, as far as they are given (more than columns: 42601).
+/// Gives `query`, the definitions, `columns` and `references` of a view; the rest is the caller's. Throws what bind() throws.
+sql::ViewDef make_view_query(const parser::ast::Select& query, const std::vector<std::string>& names,
+                             const sql::CatalogSnapshot& catalog, const BindSettings& settings);
+
+/// The view's texts after relations or columns that it reads were renamed, or its own columns.
+void rename_in_view(sql::ViewDef& view, const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& after);
+
+/// The view's rows, its columns called as the view says.
+LogicalPtr bind_view(BindState& state, const sql::ViewDef& view);
+
+}  // namespace redquel::planner

@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planner/bind/expression_binder.h"
+#include "planner/bind/plan_nodes.h"
+#include "sql/error.h"
+#include "sql/functions/resolve.h"
+#include "sql/functions/window_function.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::CastContext;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+namespace {
+
+/// 42P20 where a clause is computed before there are windows.
+void check_window_allowed(const QueryLevel& level, std::optional<std::uint32_t> offset) {
+  std::string place;
+  switch (level.clause) {
+    case Clause::kSelectList:
+    case Clause::kOrderBy:
+    case Clause::kDistinctOn:
+      break;
+    case Clause::kJoinOn:
+      place = "JOIN conditions";
+      break;
+    case Clause::kFromFunction:
+      place = "functions in FROM";
+      break;
+    case Clause::kCheck:
+      place = "check constraints";
+      break;
+    case Clause::kDefault:
+      place = "DEFAULT expressions";
+      break;
+    case Clause::kWindowPartition:
+    case Clause::kWindowOrder:
+    case Clause::kFrameRows:
+    case Clause::kFrameRange:
+    case Clause::kFrameGroups:
+      place = "window definitions";
+      break;
+    default:
+      place = clause_name(level.clause);
+      break;
+  }
+  if (!place.empty()) throw SqlError("42P20", fmt::format("window functions are not allowed in {}", place)).at(offset);
+}
+
+/// The window that OVER means: one of the WINDOW clause, or one of its own.
+std::size_t find_window(QueryLevel& level, const ast::WindowDefinition& over, std::optional<std::uint32_t> offset) {
+  if (over.name.empty()) {
+    level.windows.push_back({.written = &over});
+    return level.windows.size() - 1;
+  }
+  for (std::size_t i = 0; i < level.windows.size(); ++i) {
+    if (level.windows[i].written->name == over.name) return i;
+  }
+  throw SqlError("42704", fmt::format("window \"{}\" does not exist", over.name)).at(offset);
+}
+
+}  // namespace
+
+ExpressionPtr ExpressionBinder::bind_window_call(const ast::FunctionCall& function, const std::string& name, const Whole& whole) {
+  const auto offset = token(whole);
+  const auto refuse = [&](std::string_view sqlstate, std::string message) { return SqlError(sqlstate, std::move(message)).at(offset); };
+  WindowCall call;
+  Operands arguments;
+  {
+    Scoped inside(level_.inside_window, true);
+    arguments = bind_all_arguments(function, name, offset);
+    if (function.filter) {
+      Scoped clause(level_.clause, Clause::kFilter);
+      call.filter = bind_boolean(*function.filter, "FILTER");
+    }
+  }
+  std::vector<sql::Type> types, wanted;
+  for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
+  sql::Type result;
+  const bool is_aggregate = !sql::find_aggregates(name).empty() && (sql::find_window_functions(name).empty() || function.star);
+  if (function.within_group && is_hypothetical_set(name)) {
+    throw refuse("0A000", fmt::format("OVER is not supported for ordered-set aggregate {}", name));
+  }
+  if (is_aggregate) {
+    if (function.within_group) throw refuse("0A000", fmt::format("OVER is not supported for ordered-set aggregate {}", name));
+    if (!function.star && arguments.empty() && name == "count") {
+      throw refuse("42809", "count(*) must be used to call a parameterless aggregate function");
+    }
+    const sql::ResolvedAggregate resolved = sql::resolve_aggregate(name, types, offset);
+    call.aggregate = resolved.function;
+    wanted = resolved.arguments;
+    result = resolved.result;
+  } else if (!sql::find_window_functions(name).empty()) {
+    if (function.within_group) throw refuse("42809", fmt::format("window function {} cannot have WITHIN GROUP", name));
+    const sql::ResolvedWindowFunction resolved = sql::resolve_window_function(name, types, offset);
+    call.function = resolved.function;
+    wanted = resolved.arguments;
+    result = resolved.result;
+  } else {
+    if (sql::find_table_functions(name).empty()) {
+      sql::resolve_function(name, types, offset);
+    } else {
+      sql::resolve_table_function(name, types, offset);
+    }
+    throw refuse("42809", fmt::format("OVER specified, but {} is not a window function nor an aggregate function", name));
+  }
+  if (function.distinct) throw refuse("0A000", "DISTINCT is not implemented for window functions");
+  if (!function.order_by.empty()) throw refuse("0A000", "aggregate ORDER BY is not implemented for window functions");
+  if (call.filter && !is_aggregate) throw refuse("0A000", "FILTER is not implemented for non-aggregate window functions");
+  if (level_.inside_aggregate) throw refuse("42803", "aggregate function calls cannot contain window function calls");
+  check_window_allowed(level_, offset);
+  if (level_.inside_window) throw refuse("42P20", "window function calls cannot be nested");
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    call.arguments.push_back(coerce(state_, arguments[i], wanted[i], CastContext::kImplicit));
+  }
+  // Values of a char(n) column keep its length until they leave the window.
+  sql::Type type = result;
+  if (result.oid == sql::oid::kBpchar && !call.arguments.empty()) type = call.arguments[0]->type;
+  PendingWindowCall pending = {.column = state_.new_column(), .name = name, .type = type, .call = std::move(call)};
+  pending.window = find_window(level_, *function.over, state_.position(function.over->offset));
+  level_.window_calls.push_back(std::move(pending));
+  const PendingWindowCall& placed = level_.window_calls.back();
+  const ExpressionPtr value = sql::make_expression(type, sql::ColumnRef{placed.column, name}, start(whole));
+  return in_common_type(state_, value, result);
+}
+
+}  // namespace redquel::planner

@@ -1,0 +1,198 @@
+#include "planner/bind/write_target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "parser/parse.h"
+#include "planner/bind/expression_binder.h"
+#include "planner/bind/plan_nodes.h"
+#include "planner/bind/relation_lookup.h"
+#include "planner/bind/subquery_placement.h"
+#include "planner/rules/rule.h"
+#include "sql/error.h"
+#include "sql/stack_depth.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+namespace {
+
+std::string not_automatic(std::string_view what) { return fmt::format("Views {} are not automatically updatable.", what); }
+
+/// Why rows cannot be written through a view with this query, as far as its shape tells; empty: they can.
+std::string refusal(const ast::Select& query) {
+  if (query.distinct || !query.distinct_on.empty()) return not_automatic("containing DISTINCT");
+  if (!query.group_by.empty()) return not_automatic("containing GROUP BY");
+  if (query.having) return not_automatic("containing HAVING");
+  if (query.set_operator != ast::SetOperator::kNone) return not_automatic("containing UNION, INTERSECT, or EXCEPT");
+  if (query.with) return not_automatic("containing WITH");
+  if (query.limit_count || query.limit_offset) return not_automatic("containing LIMIT or OFFSET");
+  if (query.from.size() != 1 || !std::holds_alternative<ast::TableRef>(query.from[0].node)) {
+    return not_automatic("that do not select from a single table or view");
+  }
+  return {};
+}
+
+SqlError not_updatable(const sql::ViewDef& view, WriteOperation operation, std::string reason) {
+  struct Words {
+    std::string_view message, gerund, event;
+  };
+  constexpr Words kWords[] = {{"insert into", "inserting into", "INSERT"}, {"update", "updating", "UPDATE"}, {"delete from", "deleting from", "DELETE"}};
+  const Words& words = kWords[static_cast<std::size_t>(operation)];
+  return SqlError("55000", fmt::format("cannot {} view \"{}\"", words.message, view.name))
+      .detail(std::move(reason))
+      .hint(fmt::format("To enable {} the view, provide an INSTEAD OF {} trigger or an unconditional ON {} DO INSTEAD rule.",
+                        words.gerund, words.event, words.event));
+}
+
+ExpressionPtr over_row(const ExpressionPtr& expression, const std::vector<LogicalColumn>& from, const std::vector<LogicalColumn>& to) {
+  return sql::map_columns(expression, [&](const sql::Expression& whole, const sql::ColumnRef& column) -> ExpressionPtr {
+    for (std::size_t i = 0; i < to.size() && i < from.size(); ++i) {
+      if (from[i].id == column.column) return reference(to[i], whole.offset);
+    }
+    return sql::make_expression(whole.type, column, whole.offset);
+  });
+}
+
+WriteTarget table_target(BindState& state, std::shared_ptr<const sql::TableDef> table, const std::string& alias) {
+  WriteTarget target{.table = std::move(table)};
+  target.plan = scan_table(state, target.table, alias, /*hidden_key=*/true);
+  target.row = target.plan->columns;
+  for (std::size_t i = 0; i < target.table->columns.size(); ++i) {
+    target.columns.push_back({target.row[i].name, reference(target.row[i]), target.table->columns[i].number});
+  }
+  return target;
+}
+
+/// Puts a view on top of its base.
+class ViewTargetBinder {
+ public:
+  ViewTargetBinder(BindState& state, std::shared_ptr<const sql::ViewDef> view, WriteOperation operation)
+      : state_(state), view_(std::move(view)), operation_(operation) {}
+
+  /// `checked`: the view above has WITH CASCADED CHECK OPTION.
+  WriteTarget bind(bool checked) {
+    sql::check_stack_depth();
+    state_.count_query();
+    const auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(view_->query).at(0).statement));
+    state_.keep_alive(statement);
+    const ast::Select& query = std::get<ast::Select>(statement->node);
+    if (std::string reason = refusal(query); !reason.empty()) throw not_updatable(*view_, operation_, std::move(reason));
+    const Scoped positions(state_.keeps_positions, false);
+    const Scoped<NameUses*> names(state_.names, nullptr);
+    const auto& from = std::get<ast::TableRef>(query.from[0].node);
+    const FoundTable found = find_table(state_, from.name);
+    const bool is_view = found.view && state_.catalog.find_view(found.view->oid) != nullptr;
+    if (!found.table && !is_view) {
+      throw not_updatable(*view_, operation_, not_automatic("that do not select from a single table or view"));
+    }
+    using CheckOption = sql::ViewDef::CheckOption;
+    const bool cascades = checked || view_->check_option == CheckOption::kCascaded;
+    WriteTarget target = found.table ? table_target(state_, found.table, found.table->name)
+                                     : ViewTargetBinder(state_, found.view, operation_).bind(cascades);
+    bind_over(query, from, target, cascades || view_->check_option == CheckOption::kLocal);
+    return target;
+  }
+
+ private:
+  void bind_over(const ast::Select& query, const ast::TableRef& from, WriteTarget& target, bool checked) {
+    QueryLevel level;
+    const RelationPtr relation = target_relation(target, from.alias, target.row);
+    level.names.push_back({.relation = relation});
+    level.range_table.push_back(relation);
+    if (query.where) {
+      Scoped clause(level.clause, Clause::kWhere);
+      const ExpressionPtr condition = ExpressionBinder(state_, level).bind_boolean(*query.where, "WHERE");
+      if (checked) {
+        if (needs_subquery(level, *condition)) throw sql::not_supported("WITH CHECK OPTION over a condition with a subquery");
+        target.checks.push_back({view_->name, condition});
+      }
+      target.plan = place_condition(state_, level, target.plan, condition);
+    }
+    std::vector<WriteTarget::Column> columns;
+    Scoped clause(level.clause, Clause::kSelectList);
+    for (std::size_t i = 0; i < query.targets.size(); ++i) {
+      const ExpressionPtr value = resolve_unknown(state_, ExpressionBinder(state_, level).bind(*query.targets[i].value));
+      if (!level.aggregates.empty()) throw not_updatable(*view_, operation_, not_automatic("that return aggregate functions"));
+      if (needs_subquery(level, *value)) throw sql::not_supported("writing to a view with a subquery in its select list");
+      WriteTarget::Column column{.name = view_->columns[i].name, .value = value};
+      const auto* passed = std::get_if<sql::ColumnRef>(&value->node);
+      for (const WriteTarget::Column& below : target.columns) {
+        const auto* base = std::get_if<sql::ColumnRef>(&below.value->node);
+        if (passed != nullptr && base != nullptr && base->column == passed->column) column.number = below.number;
+      }
+      columns.push_back(std::move(column));
+    }
+    if (std::ranges::none_of(columns, [](const WriteTarget::Column& column) { return column.number != 0; })) {
+      throw not_updatable(*view_, operation_, not_automatic("that have no updatable columns"));
+    }
+    target.columns = std::move(columns);
+    target.view = view_;
+  }
+
+  BindState& state_;
+  std::shared_ptr<const sql::ViewDef> view_;
+  WriteOperation operation_;
+};
+
+}  // namespace
+
+WriteTarget bind_write_target(BindState& state, const ast::TableRef& written, WriteOperation operation) {
+  const FoundTable found = find_target_relation(state, written.name);
+  const std::string& alias = written.alias ? written.alias->name : written.name.name;
+  if (found.table) return table_target(state, found.table, alias);
+  return ViewTargetBinder(state, found.view, operation).bind(false);
+}
+
+const sql::ColumnDef& find_target_column(const BindState& state, const WriteTarget& target, const ast::AssignmentTarget& written,
+                                         WriteOperation operation) {
+  const auto offset = state.position(written.offset);
+  const auto found = std::ranges::find(target.columns, written.column, &WriteTarget::Column::name);
+  if (found == target.columns.end()) {
+    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", written.column, target.name())).at(offset);
+  }
+  if (found->number == 0) {
+    throw SqlError("0A000", fmt::format("cannot {} column \"{}\" of view \"{}\"",
+                                        operation == WriteOperation::kInsert ? "insert into" : "update", found->name, target.name()))
+        .detail("View columns that are not columns of their base relation are not updatable.");
+  }
+  return *target.table->find_column(found->number);
+}
+
+RelationPtr target_relation(const WriteTarget& target, const std::optional<ast::Alias>& alias, const std::vector<LogicalColumn>& row) {
+  auto relation = std::make_shared<Relation>(Relation{.name = target.name()});
+  if (target.view) {
+    relation->view = target.view;
+  } else {
+    relation->table = target.table;
+  }
+  for (const WriteTarget::Column& column : target.columns) {
+    relation->columns.push_back({column.name, over_row(column.value, target.row, row)});
+  }
+  apply_alias(*relation, alias);
+  return relation;
+}
+
+void append_view_checks(const WriteTarget& target, const std::vector<LogicalColumn>& new_row, std::vector<BoundCheck>& checks) {
+  for (const WriteTarget::Check& check : target.checks) {
+    checks.push_back({.name = {}, .condition = over_row(check.condition, target.row, new_row), .view = check.view});
+  }
+}
+
+sql::Oid updatable_base(const sql::ViewDef& view, const sql::CatalogSnapshot& catalog, std::string& reason) {
+  const BindSettings settings;
+  BindState state(catalog, settings, {}, 0);
+  try {
+    ViewTargetBinder(state, std::make_shared<const sql::ViewDef>(view), WriteOperation::kUpdate).bind(false);
+  } catch (const SqlError& error) {
+    reason = error.detail();
+    return 0;
+  }
+  return view.references.empty() ? 0 : view.references[0].relation;
+}
+
+}  // namespace redquel::planner

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "planner/bind/query_level.h"
+
+namespace redquel::planner {
+
+/// What INSERT, UPDATE or DELETE writes to: a table, or the table under an automatically updatable view.
+struct WriteTarget {
+  struct Column {
+    std::string name;
+    sql::ExpressionPtr value;  // over `row`
+    std::int16_t number = 0;   // of the table; 0: it cannot be written
+  };
+  /// A condition that new rows must fulfil: WITH CHECK OPTION.
+  struct Check {
+    std::string view;
+    sql::ExpressionPtr condition;  // over `row`
+  };
+
+  std::shared_ptr<const sql::TableDef> table;
+  std::shared_ptr<const sql::ViewDef> view;  // null: the table itself was named
+  LogicalPtr plan;                           // the rows that can be changed
+  std::vector<LogicalColumn> row;            // in `plan`: the table's live columns in order, then the hidden key where there is one
+  std::vector<Column> columns;               // by which statements call them
+  std::vector<Check> checks;
+
+  const std::string& name() const { return view ? view->name : table->name; }
+};
+
+enum class WriteOperation : std::uint8_t { kInsert, kUpdate, kDelete };
+
+/// 42P01; 42501 for system tables; 55000 "cannot insert into view "v"" with the reason.
+WriteTarget bind_write_target(BindState&, const parser::ast::TableRef&, WriteOperation);
+/// The table's column under that name. 42703 "column "x" of relation "t" does not exist"; 0A000 "cannot update column "x" of view "v"".
+const sql::ColumnDef& find_target_column(const BindState&, const WriteTarget&, const parser::ast::AssignmentTarget&, WriteOperation);
+/// The target's names for a statement, over `row` (as the target calls it) or over another row of the table.
+RelationPtr target_relation(const WriteTarget&, const std::optional<parser::ast::Alias>&, const std::vector<LogicalColumn>& row);
+/// The target's checks over a new row of the table.
+void append_view_checks(const WriteTarget&, const std::vector<LogicalColumn>& new_row, std::vector<BoundCheck>& checks);
+
+/// The relation under a view whose rows can be written through it; `reason`: why there is none, as details say it.
+sql::Oid updatable_base(const sql::ViewDef& view, const sql::CatalogSnapshot& catalog, std::string& reason);
+
+}  // namespace redquel::planner

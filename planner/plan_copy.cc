@@ -1,0 +1,205 @@
+#include "planner/plan_copy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planner/bind/expression_binder.h"
+#include "planner/bind/modification.h"
+#include "planner/bind/plan_nodes.h"
+#include "planner/bind/relation_lookup.h"
+#include "planner/bind/subquery_placement.h"
+#include "planner/physical/physical_planner.h"
+#include "planner/rules/rule.h"
+#include "sql/error.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+namespace {
+
+void refuse_files(const ast::Copy& copy) {
+  if (!copy.file) return;
+  const char* role = copy.program ? "pg_execute_server_program" : copy.from ? "pg_read_server_files" : "pg_write_server_files";
+  const char* what = copy.program ? "to or from an external program" : copy.from ? "from a file" : "to a file";
+  throw SqlError("42501", fmt::format("must be superuser or have privileges of the {} role to COPY {}", role, what))
+      .hint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone.");
+}
+
+/// COPY names its table as a statement that opens it does: the schema is looked for first.
+void check_schema(const ast::RelationName& name, const sql::CatalogSnapshot& catalog) {
+  if (name.schema.empty() || name.schema == "pg_catalog" || name.schema == "information_schema" || catalog.schemas.contains(name.schema)) return;
+  throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
+}
+
+/// Positions of the named columns among all of them; all where none is named.
+std::vector<std::size_t> positions_of(const std::vector<std::string>& names, const std::vector<std::string>& columns,
+                                      const std::string& relation) {
+  std::vector<std::size_t> positions;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(columns, name);
+    if (found == columns.end()) {
+      throw SqlError("42703", relation.empty() ? fmt::format("column \"{}\" does not exist", name)
+                                               : fmt::format("column \"{}\" of relation \"{}\" does not exist", name, relation));
+    }
+    positions.push_back(static_cast<std::size_t>(found - columns.begin()));
+    if (std::ranges::find(positions, positions.back()) != std::prev(positions.end())) {
+      throw SqlError("42701", fmt::format("column \"{}\" specified more than once", name));
+    }
+  }
+  if (names.empty()) {
+    for (std::size_t i = 0; i < columns.size(); ++i) positions.push_back(i);
+  }
+  return positions;
+}
+
+/// FORCE_NULL (a): `a` must be a column, and one of those that are copied.
+void check_force_list(const std::optional<CopyOptions::ColumnList>& list, const char* option,
+                      const std::vector<std::string>& columns, const std::vector<std::size_t>& copied,
+                      const std::string& relation) {
+  if (!list || list->names.empty()) return;
+  for (const std::size_t position : positions_of(list->names, columns, relation)) {
+    if (std::ranges::find(copied, position) == copied.end()) {
+      throw SqlError("42P10", fmt::format("{} column \"{}\" not referenced by COPY", option, columns[position]));
+    }
+  }
+}
+
+std::vector<std::string> column_names(const std::vector<LogicalColumn>& columns) {
+  std::vector<std::string> names;
+  for (const LogicalColumn& column : columns) names.push_back(column.name);
+  return names;
+}
+
+SqlError view_copied(std::string_view direction, const sql::ViewDef& view) {
+  SqlError error("42809", fmt::format("cannot copy {} view \"{}\"", direction, view.name));
+  return direction == "from" ? std::move(error).hint("Try the COPY (SELECT ...) TO variant.")
+                             : std::move(error).hint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.");
+}
+
+/// The rows of a table, or some of its columns.
+PlannedStatement plan_table_out(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, const BindSettings& settings,
+                                const CopyOptions& options, const std::set<sql::Oid>& changed_tables) {
+  BindState state(catalog, settings, {}, 0);
+  state.keeps_positions = false;
+  const FoundTable found = find_table(state, *copy.relation);
+  if (found.view) throw view_copied("from", *found.view);
+  LogicalPtr plan = found.system != nullptr ? scan_system_table(state, *found.system)
+                                            : scan_table(state, found.table, found.table->name);
+  const std::string& relation = copy.relation->name;
+  const std::vector<std::string> names = column_names(plan->columns);
+  const std::vector<std::size_t> copied = positions_of(copy.columns, names, relation);
+  check_force_list(options.force_quote, "FORCE_QUOTE", names, copied, relation);
+  std::vector<OutputValue> outputs;
+  for (const std::size_t position : copied) outputs.push_back({reference(plan->columns[position]), names[position]});
+  if (!copy.columns.empty()) plan = make_project(state, plan, outputs);
+  PhysicalPlanner physical(settings.session, changed_tables);
+  return {physical.plan_statement(rewrite(plan)), {}, state.next_slot()};
+}
+
+PlannedStatement plan_query_out(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, BindSettings settings,
+                                const CopyOptions& options, const std::set<sql::Oid>& changed_tables) {
+  const ast::Statement& query = *copy.query;
+  if (const auto* select = std::get_if<ast::Select>(&query.node); select != nullptr && select->into) {
+    throw SqlError("0A000", "COPY (SELECT INTO) is not supported");
+  }
+  const bool returns = std::visit(
+      []<class Node>(const Node& node) {
+        if constexpr (requires { node.returning; }) return !node.returning.empty();
+        return true;
+      },
+      query.node);
+  if (!returns) throw SqlError("0A000", "COPY query must have a RETURNING clause");
+  settings.parameters = false;
+  PlannedStatement planned = plan(query, catalog, {}, settings, changed_tables);
+  std::vector<std::string> names;
+  for (const PhysicalColumn& column : planned.plan->columns) names.push_back(column.name);
+  check_force_list(options.force_quote, "FORCE_QUOTE", names, positions_of({}, names, {}), {});
+  return planned;
+}
+
+/// WHERE of COPY FROM sees the row as it would be inserted: columns without data have their defaults.
+ExpressionPtr bind_condition(BindState& state, const ast::Copy& copy, const sql::TableDef& table,
+                             const std::vector<InsertColumn>& columns) {
+  QueryLevel level{.clause = Clause::kWhere};
+  auto relation = std::make_shared<Relation>(Relation{.name = table.name});
+  for (std::uint32_t i = 0; i < table.columns.size(); ++i) {
+    relation->columns.push_back({table.columns[i].name, sql::make_column(table.columns[i].type, i, table.columns[i].name)});
+  }
+  level.names.push_back({.relation = relation});
+  level.range_table.push_back(relation);
+  const ExpressionPtr condition = ExpressionBinder(state, level).bind_boolean(*copy.where, "WHERE");
+  if (needs_subquery(level, *condition)) {
+    throw SqlError("0A000", "cannot use subquery in COPY FROM WHERE condition").at(condition->offset);
+  }
+  return sql::map_columns(condition, [&](const sql::Expression& whole, const sql::ColumnRef& column) -> ExpressionPtr {
+    const ExpressionPtr& value = columns[column.column].value;
+    if (!value) throw sql::not_supported("COPY … WHERE over a column that takes its value from a sequence", whole.offset);
+    return value;
+  });
+}
+
+PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, const BindSettings& settings,
+                    CopyOptions options) {
+  BindState state(catalog, settings, {}, 0);
+  state.keeps_positions = false;
+  const FoundTable found = find_target_relation(state, *copy.relation);
+  if (found.view) throw view_copied("to", *found.view);
+  const std::shared_ptr<const sql::TableDef> table = found.table;
+  std::vector<std::string> names;
+  for (const sql::ColumnDef& column : table->columns) names.push_back(column.name);
+  const std::vector<std::size_t> copied = positions_of(copy.columns, names, table->name);
+  check_force_list(options.force_not_null, "FORCE_NOT_NULL", names, copied, table->name);
+  check_force_list(options.force_null, "FORCE_NULL", names, copied, table->name);
+
+  PlannedCopy result{.options = std::move(options), .relation = table->name};
+  std::vector<PhysicalColumn> source_columns;
+  PhysicalInsert insert{.table = table};
+  for (std::size_t i = 0; i < table->columns.size(); ++i) {
+    const sql::ColumnDef& column = table->columns[i];
+    const auto given = std::ranges::find(copied, i);
+    if (given != copied.end()) {
+      const auto position = static_cast<std::uint32_t>(given - copied.begin());
+      insert.columns.push_back({column.number, sql::make_column(column.type, position, column.name)});
+    } else if (has_sequence_default(column)) {
+      insert.columns.push_back({column.number, nullptr, column.sequence});
+    } else {
+      insert.columns.push_back({column.number, bind_column_default(state, *table, column)});
+    }
+  }
+  for (const std::size_t position : copied) {
+    const sql::ColumnDef& column = table->columns[position];
+    source_columns.push_back({column.name, column.type, table->oid, column.number});
+  }
+  state.keeps_positions = true;
+  if (copy.where) result.condition = bind_condition(state, copy, *table, insert.columns);
+
+  const std::vector<LogicalColumn> row = make_row_columns(state, *table);
+  insert.generated = bind_generated(state, *table, row);
+  insert.checks = bind_checks(state, *table, row);
+  const std::vector<ColumnId> ids = column_ids(row);
+  for (Assignment& generated : insert.generated) generated.value = resolve(generated.value, ids);
+  for (BoundCheck& check : insert.checks) check.condition = resolve(check.condition, ids);
+  insert.source = make_physical(PhysicalValues{}, std::move(source_columns));
+  result.rows = {make_physical(std::move(insert), {}), {}, state.next_slot()};
+  return result;
+}
+
+}  // namespace
+
+PlannedCopy plan_copy(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, const BindSettings& settings,
+                      const std::set<sql::Oid>& changed_tables) {
+  refuse_files(copy);
+  if (copy.relation) check_schema(*copy.relation, catalog);
+  CopyOptions options = check_copy_options(copy.options, copy.from);
+  if (copy.from) return plan_in(copy, catalog, settings, std::move(options));
+  PlannedStatement rows =
+      copy.query ? plan_query_out(copy, catalog, settings, options, changed_tables)
+                 : plan_table_out(copy, catalog, settings, options, changed_tables);
+  return {.rows = std::move(rows), .options = std::move(options)};
+}
+
+}  // namespace redquel::planner

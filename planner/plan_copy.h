@@ -1,0 +1,24 @@
+#pragma once
+
+#include "planner/copy_options.h"
+#include "planner/plan.h"
+
+namespace redquel::planner {
+
+/// What a COPY becomes.
+struct PlannedCopy {
+  /// TO: the rows that go out, with the columns of the data. FROM: an insert whose source stands for the data: it has their columns
+  /// and no rows.
+  PlannedStatement rows;
+  CopyOptions options;
+  std::string relation;          // FROM: for the context of errors
+  sql::ExpressionPtr condition;  // FROM: WHERE over the data's columns; null: every row
+};
+
+/// Throws what INSERT and SELECT throw, `check_copy_options`, 42701 and 42P10 for column lists, 42501 for files and programs: redquel
+/// reads and writes no files of its machine, whoever asks.
+/// `changed_tables`: as of `plan`.
+PlannedCopy plan_copy(const parser::ast::Copy& copy, const sql::CatalogSnapshot& catalog, const BindSettings& settings,
+                      const std::set<sql::Oid>& changed_tables = {});
+
+}  // namespace redquel::planner

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <vector>
+
+#include "parser/ast_expression.h"
+#include "sql/expressions/expression.h"
+#include "sql/functions/function.h"
+
+namespace redquel::sql {
+struct WindowFunction;
+}
+
+namespace redquel::planner {
+
+using parser::ast::FrameBound;
+using parser::ast::FrameExclusion;
+using parser::ast::FrameMode;
+
+struct WindowFrame {
+  FrameMode mode = FrameMode::kRange;
+  FrameBound start = FrameBound::kUnboundedPreceding, end = FrameBound::kCurrentRow;
+  /// Without columns; null unless the bound is an offset. ROWS and GROUPS: int8; RANGE: what is added to the order column.
+  sql::ExpressionPtr start_offset, end_offset;
+  FrameExclusion exclusion = FrameExclusion::kNoOthers;
+};
+
+/// One call with OVER.
+struct WindowCall {
+  const sql::WindowFunction* function = nullptr;  // null: `aggregate` over the frame
+  const sql::AggregateFunction* aggregate = nullptr;
+  std::vector<sql::ExpressionPtr> arguments;
+  sql::ExpressionPtr filter;  // of an aggregate; null: none
+  WindowFrame frame;
+};
+
+/// Calls `visit` with every expression of the call, null ones included; `Call` may be const.
+template <class Call, class Visit>
+void visit_expressions(Call& call, const Visit& visit) {
+  for (auto& argument : call.arguments) visit(argument);
+  visit(call.filter);
+  visit(call.frame.start_offset);
+  visit(call.frame.end_offset);
+}
+
+}  // namespace redquel::planner

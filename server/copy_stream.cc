@@ -1,0 +1,99 @@
+#include "server/copy_stream.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+
+namespace redquel::server {
+
+namespace {
+
+/// Bytes in the output buffer that make the statement wait for the client.
+constexpr std::size_t kFlushBytes = 64 * 1024;
+
+}  // namespace
+
+bool Session::CopyStream::set_encoding(std::string_view name) {
+  const EncodingInfo* encoding = find_encoding(name.empty() ? std::string_view(session_.encoding_name_) : name);
+  if (encoding == nullptr) return false;
+  converter_ = EncodingConverter::make(*encoding);
+  return true;
+}
+
+void Session::CopyStream::begin(char type, bool binary, std::size_t columns) {
+  MessageEncoder& encoder = session_.encoder_;
+  encoder.begin_message(type);
+  encoder.put_uint8(binary ? 1 : 0);
+  encoder.put_uint16(static_cast<std::uint16_t>(columns));
+  for (std::size_t i = 0; i < columns; ++i) encoder.put_uint16(binary ? 1 : 0);
+  encoder.end_message();
+}
+
+void Session::CopyStream::begin_in(bool binary, std::size_t columns) {
+  begin('G', binary, columns);
+  session_.error_unsent_ = true;  // as an error, it must leave before the session waits
+}
+
+asio::awaitable<std::optional<std::string_view>> Session::CopyStream::read() {
+  while (true) {
+    const std::optional<RawMessage> message = session_.decoder_.next();
+    if (!message) {
+      co_await read_more();
+      continue;
+    }
+    switch (message->type) {
+      case 'd':
+        if (message->body.empty()) continue;
+        co_return message->body;
+      case 'c':
+        co_return std::nullopt;
+      case 'f': {
+        const std::string_view reason = message->body.substr(0, message->body.find('\0'));
+        throw sql::SqlError("57014", fmt::format("COPY from stdin failed: {}", session_.from_client(reason)));
+      }
+      case 'H':
+      case 'S':
+        continue;  // clients that always send them need not know that this is a COPY
+      default:
+        refuse(message->type);
+    }
+  }
+}
+
+asio::awaitable<void> Session::CopyStream::read_more() {
+  // A cancellation ends the wait: the client may never send another byte.
+  session_.waiting_for_data_ = true;
+  co_await session_.read_more();
+  session_.waiting_for_data_ = false;
+  if (session_.cancel_reason_ != CancelReason::kNone) throw boost::system::system_error(asio::error::operation_aborted);
+  if (session_.terminating_) session_.cancel(CancelReason::kShutdown);
+}
+
+/// Another message between the data: nobody knows any more what the client thinks.
+void Session::CopyStream::refuse(char type) {
+  const sql::SqlError error("08P01", fmt::format("unexpected message type 0x{:02X} during COPY from stdin",
+                                                 static_cast<unsigned>(static_cast<unsigned char>(type))));
+  session_.encoder_.error_response({"ERROR", &error, 0, session_.error_context_});
+  throw ProtocolViolation("terminating connection because protocol synchronization was lost");
+}
+
+void Session::CopyStream::write(std::string_view bytes) {
+  session_.encoder_.begin_message('d');
+  session_.encoder_.buffer().append(bytes);
+  session_.encoder_.end_message();
+}
+
+bool Session::CopyStream::is_full() const { return session_.encoder_.size() >= kFlushBytes; }
+
+void Session::CopyStream::end_out() {
+  session_.encoder_.begin_message('c');
+  session_.encoder_.end_message();
+}
+
+void Session::attach_copy_stream(Portal& portal) {
+  if (!std::holds_alternative<parser::ast::Copy>(portal.statement->statement->node)) return;
+  executor::attach_copy_channel(*portal.execution, *copy_stream_);
+}
+
+}  // namespace redquel::server

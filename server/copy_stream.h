@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+
+#include "executor/copy/copy_channel.h"
+#include "server/session.h"
+
+namespace redquel::server {
+
+/// COPY's data, from and to the client of one session: CopyData, CopyDone, CopyFail (manual, 55.2.6).
+class Session::CopyStream final : public executor::CopyChannel {
+ public:
+  explicit CopyStream(Session& session) : session_(session) {}
+
+  bool set_encoding(std::string_view name) override;
+  bool converts() const override { return converter_ != nullptr; }
+  std::string to_utf8(std::string_view bytes) override { return converter_->from_client(bytes); }
+  void to_client(std::string_view utf8, std::string& out) override { converter_->append_for_client(utf8, out); }
+
+  void begin_in(bool binary, std::size_t columns) override;
+  asio::awaitable<std::optional<std::string_view>> read() override;
+
+  void begin_out(bool binary, std::size_t columns) override { begin('H', binary, columns); }
+  void write(std::string_view bytes) override;
+  bool is_full() const override;
+  asio::awaitable<void> flush() override { return session_.flush(); }
+  void end_out() override;
+
+  void set_error_context(std::string context) override { session_.error_context_ = std::move(context); }
+
+ private:
+  void begin(char type, bool binary, std::size_t columns);
+  asio::awaitable<void> read_more();
+  [[noreturn]] void refuse(char type);
+
+  Session& session_;
+  std::unique_ptr<EncodingConverter> converter_;
+};
+
+}  // namespace redquel::server

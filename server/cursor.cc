@@ -1,0 +1,94 @@
+#include "server/cursor.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "sql/error.h"
+
+namespace redquel::server {
+
+using parser::ast::Fetch;
+using parser::ast::FetchDirection;
+
+namespace {
+
+CursorMove forward(std::int64_t position, std::int64_t rows, std::int64_t count) {
+  const std::int64_t left = std::max<std::int64_t>(rows - position, 0), passed = std::min(count, left);
+  return {passed < count ? rows + 1 : position + passed, position + 1, passed, false};
+}
+
+CursorMove backward(std::int64_t position, std::int64_t count) {
+  const std::int64_t passed = std::min(count, std::max<std::int64_t>(position - 1, 0));
+  return {passed < count ? 0 : position - passed, position - 1, passed, true};
+}
+
+/// To one row, or to an end.
+CursorMove to_row(std::int64_t wanted, std::int64_t rows) {
+  if (wanted < 1) return {0, 0, 0, false};
+  if (wanted > rows) return {rows + 1, 0, 0, false};
+  return {wanted, wanted, 1, false};
+}
+
+}  // namespace
+
+CursorMove move_cursor(std::int64_t position, std::int64_t rows, FetchDirection direction, std::int64_t count, bool scrolls) {
+  const auto target = [&]() -> CursorMove {
+    switch (direction) {
+      case FetchDirection::kForward:
+      case FetchDirection::kBackward: {
+        const bool is_backward = (direction == FetchDirection::kBackward) != (count < 0);
+        if (count == 0) return position >= 1 && position <= rows ? CursorMove{position, position, 1, false} : CursorMove{position};
+        const std::int64_t steps = count == INT64_MIN ? INT64_MAX : std::abs(count);
+        return is_backward ? backward(position, steps) : forward(position, rows, steps);
+      }
+      case FetchDirection::kAbsolute:
+        if (count < 0) return to_row(count < -rows ? 0 : rows + 1 + count, rows);
+        return to_row(count, rows);
+      case FetchDirection::kRelative:
+        if (count > rows) return to_row(rows + 1, rows);
+        if (count < -rows - 1) return to_row(0, rows);
+        return to_row(position + count, rows);
+    }
+    return {position};
+  }();
+  const bool goes_back = target.backward || target.position < position;
+  if (goes_back && !scrolls) {
+    throw sql::SqlError("55000", "cursor can only scan forward").hint("Declare it with SCROLL option to enable backward scan.");
+  }
+  return target;
+}
+
+asio::awaitable<void> Cursor::read(std::unique_ptr<executor::Execution> run, std::size_t memory) {
+  run_ = std::move(run);
+  std::size_t bytes = 0;
+  std::int64_t rows = 0;
+  while (auto batch = co_await run_->next()) {
+    bytes += batch->memory();
+    if (bytes > memory) {
+      throw sql::SqlError("53200", "out of memory").detail("The rows of a cursor exceed work_mem.");
+    }
+    rows += static_cast<std::int64_t>(batch->rows);
+    batches_.push_back(std::move(*batch));
+    ends_.push_back(rows);
+  }
+}
+
+std::vector<sql::Batch> Cursor::fetch(FetchDirection direction, std::int64_t count, std::int64_t& passed) {
+  const CursorMove move = move_cursor(position_, ends_.empty() ? 0 : ends_.back(), direction, count, scrolls);
+  position_ = move.position;
+  passed = move.count;
+  std::vector<sql::Batch> fetched;
+  std::int64_t left = move.count, row = move.first;
+  while (left > 0) {
+    const auto found = static_cast<std::size_t>(std::lower_bound(ends_.begin(), ends_.end(), row) - ends_.begin());
+    const std::int64_t begin = found == 0 ? 0 : ends_[found - 1];  // rows before the batch
+    std::vector<std::uint32_t> rows;
+    for (; left > 0 && row > begin && row <= ends_[found]; --left, row += move.backward ? -1 : 1) {
+      rows.push_back(static_cast<std::uint32_t>(row - begin - 1));
+    }
+    fetched.push_back(batches_[found].gather(rows));
+  }
+  return fetched;
+}
+
+}  // namespace redquel::server

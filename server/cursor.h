@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "executor/engine.h"
+#include "parser/ast.h"
+#include "server/prepared_statement.h"
+
+namespace redquel::server {
+
+/// Where a FETCH or MOVE leads, and which rows it passes. Positions: 0 before the first row, 1 … rows on a row, rows + 1 behind the
+/// last.
+struct CursorMove {
+  std::int64_t position = 0;  // from now on
+  std::int64_t first = 0;     // row number; meaningless without rows
+  std::int64_t count = 0;     // rows passed
+  bool backward = false;
+};
+/// As PostgreSQL's FETCH says (manual, FETCH). 55000 "cursor can only scan forward" where `scrolls` is false.
+CursorMove move_cursor(std::int64_t position, std::int64_t rows, parser::ast::FetchDirection direction, std::int64_t count,
+                       bool scrolls);
+
+/// A cursor of DECLARE: its rows are those of the moment of DECLARE, kept in memory.
+class Cursor {
+ public:
+  PreparedStatementPtr query;
+  bool binary = false, hold = false, scrolls = true;
+  bool outlives = false;  // the transaction that made it has committed
+  std::string statement;  // DECLARE's text
+
+  /// Runs the query to its end. 53200 where the rows need more than `memory` bytes.
+  asio::awaitable<void> read(std::unique_ptr<executor::Execution> run, std::size_t memory);
+  /// Moves, and gives the rows in the order in which they are passed.
+  std::vector<sql::Batch> fetch(parser::ast::FetchDirection direction, std::int64_t count, std::int64_t& passed);
+  /// The query's run: it knows names of oids.
+  const executor::Execution& run() const { return *run_; }
+
+ private:
+  std::unique_ptr<executor::Execution> run_;
+  std::vector<sql::Batch> batches_;
+  std::vector<std::int64_t> ends_;  // rows of all batches up to each
+  std::int64_t position_ = 0;
+};
+
+using Cursors = std::unordered_map<std::string, std::unique_ptr<Cursor>>;
+
+}  // namespace redquel::server

@@ -1,0 +1,63 @@
+// DECLARE, FETCH and MOVE.
+
+#include <fmt/format.h>
+
+#include "parser/deparse.h"
+#include "parser/parse.h"
+#include "server/session_statements.h"
+#include "sql/error.h"
+
+namespace redquel::server {
+
+namespace ast = parser::ast;
+
+const Cursor& SessionStatements::find_cursor(const std::string& name) const {
+  const auto found = cursors_.find(name);
+  if (found == cursors_.end()) throw sql::SqlError("34000", fmt::format("cursor \"{}\" does not exist", name));
+  return *found->second;
+}
+
+asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr outer) {
+  const auto& declare = std::get<ast::DeclareCursor>(outer->statement->node);
+  if (declare.scroll && *declare.scroll && declare.insensitive && !*declare.insensitive) {
+    throw sql::SqlError("42P11", "cannot specify both SCROLL and ASENSITIVE");
+  }
+  // Without a block the transaction, and the cursor with it, would end with this statement.
+  if (!declare.hold && !transactions_.block().is_block()) throw outside_block("DECLARE CURSOR");
+  if (cursors_.contains(declare.name) || portals_.contains(declare.name)) {
+    throw sql::SqlError("42P03", fmt::format("cursor \"{}\" already exists", declare.name));
+  }
+  if (declare.query->into) throw sql::SqlError("42601", "DECLARE CURSOR cannot specify INTO");
+  auto cursor = std::make_unique<Cursor>();
+  cursor->binary = declare.binary;
+  cursor->hold = declare.hold;
+  cursor->outlives = !state_.transaction;
+  cursor->scrolls = declare.scroll.value_or(true);
+  std::string text = parser::to_sql(*declare.query);
+  auto query = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+  executor::DeclaredParameters no_types;
+  SourceText source;
+  std::optional<sql::SqlError> failure;
+  try {
+    cursor->query = co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(query), std::move(no_types), state_);
+  } catch (const sql::SqlError& error) {
+    failure = without_position(error);
+  }
+  if (failure) throw *failure;
+  std::vector<sql::Datum> no_values;
+  std::unique_ptr<executor::Execution> run = engine_->execute(cursor->query->plan, std::move(no_values), state_);
+  co_await cursor->read(std::move(run), state_.work_mem);
+  cursors_.insert_or_assign(declare.name, std::move(cursor));
+}
+
+std::vector<sql::Batch> SessionStatements::fetch(const ast::Fetch& fetch, std::string& tag) {
+  const auto found = cursors_.find(fetch.cursor);
+  if (found == cursors_.end()) throw sql::SqlError("34000", fmt::format("cursor \"{}\" does not exist", fetch.cursor));
+  std::int64_t passed = 0;
+  std::vector<sql::Batch> batches = found->second->fetch(fetch.direction, fetch.count, passed);
+  tag = fmt::format("{} {}", fetch.move ? "MOVE" : "FETCH", passed);
+  if (fetch.move) batches.clear();
+  return batches;
+}
+
+}  // namespace redquel::server

@@ -1,0 +1,130 @@
+#include "server/session_transactions.h"
+
+namespace redquel::server {
+
+namespace ast = parser::ast;
+
+std::string mode_value(const ast::Option& mode) {
+  if (const auto* word = std::get_if<std::string>(&mode.value)) return *word;
+  if (const auto* number = std::get_if<std::int64_t>(&mode.value)) return *number != 0 ? "on" : "off";
+  if (const auto* flag = std::get_if<bool>(&mode.value)) return *flag ? "on" : "off";
+  return {};
+}
+
+void SessionTransactions::set_modes(const std::vector<ast::Option>& modes) {
+  for (const ast::Option& mode : modes) parameters_.set(mode.name, mode_value(mode), true);
+}
+
+void SessionTransactions::open() {
+  engine_->begin(state_);
+  parameters_.begin_transaction();
+  parameter_marks_.clear();
+}
+
+/// Cursors WITH HOLD outlive the transaction that made them, if it commits.
+void SessionTransactions::end_cursors(bool committed) {
+  std::erase_if(cursors_, [&](const auto& entry) { return !entry.second->outlives && !(entry.second->hold && committed); });
+  for (const auto& [name, cursor] : cursors_) cursor->outlives = true;
+}
+
+asio::awaitable<void> SessionTransactions::end(bool commit, const executor::Execution* running) {
+  std::erase_if(portals_, [&](const auto& entry) { return entry.second->execution.get() != running || running == nullptr; });
+  std::exception_ptr failure;
+  try {
+    if (commit && state_.transaction) {
+      co_await engine_->commit(state_);
+    } else {
+      co_await engine_->roll_back(state_);
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  parameters_.end_transaction(commit && !failure);
+  end_cursors(commit && !failure);
+  if (failure) std::rethrow_exception(failure);
+}
+
+void SessionTransactions::begin_implicit(TransactionBlock::State kind) {
+  if (block_.state() != TransactionBlock::State::kNone) return;
+  block_.begin_implicit(kind);
+  open();
+}
+
+asio::awaitable<void> SessionTransactions::commit_implicit(const executor::Execution* running) {
+  if (!block_.is_implicit()) co_return;
+  block_.end();
+  co_await end(true, running);
+}
+
+asio::awaitable<std::string> SessionTransactions::run(const ast::Transaction& statement, const executor::Execution* running) {
+  const TransactionBlock::Steps steps = block_.run(statement);
+  if (steps.warning && state_.notice) state_.notice("WARNING", *steps.warning);
+  if (steps.begin) open();
+  if (steps.begin_parameters) {
+    std::exception_ptr failure;
+    try {
+      set_modes(statement.modes);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (failure && steps.begin) {  // a block that could not begin as it should is none
+      block_.end();
+      co_await end(false, running);
+    }
+    if (failure) std::rethrow_exception(failure);
+  }
+  if (steps.commit || steps.roll_back) {
+    const RunTimeParameters::TransactionValues values = parameters_.transaction_values();
+    std::exception_ptr failure;
+    try {
+      co_await end(steps.commit, running);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (failure) {
+      block_.end();
+      std::rethrow_exception(failure);
+    }
+    if (steps.chain) {
+      open();
+      parameters_.set_transaction_values(values);
+    }
+  }
+  if (steps.set_savepoint) {
+    engine_->set_savepoint(state_);
+    parameter_marks_.push_back(parameters_.mark());
+  }
+  if (steps.release) {
+    engine_->release_savepoint(state_, *steps.release);
+    parameter_marks_.resize(*steps.release);
+  }
+  if (steps.roll_back_to) {
+    co_await engine_->roll_back_to(state_, *steps.roll_back_to);
+    parameter_marks_.resize(*steps.roll_back_to + 1);
+    parameters_.roll_back_to(parameter_marks_.back());
+  }
+  co_return steps.tag;
+}
+
+asio::awaitable<void> SessionTransactions::fail() {
+  using Failure = TransactionBlock::Failure;
+  const bool had_none = block_.state() == TransactionBlock::State::kNone;
+  switch (block_.fail()) {
+    case Failure::kNothing:
+      if (had_none) portals_.clear();  // the statement's transaction is over
+      co_return;
+    case Failure::kRollBack:
+      co_await end(false, nullptr);
+      co_return;
+    case Failure::kRollBackToSavepoint:
+      co_await engine_->roll_back_to(state_, block_.last_savepoint());
+      parameters_.roll_back_to(parameter_marks_.back());
+      co_return;
+  }
+}
+
+asio::awaitable<void> SessionTransactions::close() {
+  if (engine_ != nullptr) co_await engine_->roll_back(state_);
+}
+
+}  // namespace redquel::server

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+#include <vector>
+
+#include "executor/engine.h"
+#include "server/cursor.h"
+#include "server/portal.h"
+#include "server/run_time_parameters.h"
+#include "server/transaction_block.h"
+
+namespace redquel::server {
+
+namespace asio = boost::asio;
+
+/// A session's transactions: does what its TransactionBlock says, with the engine, the parameters, the portals and the cursors.
+class SessionTransactions {
+ public:
+  /// Everything passed belongs to the session and outlives this object.
+  SessionTransactions(RunTimeParameters& parameters, Portals& portals, Cursors& cursors, executor::SessionState& state)
+      : parameters_(parameters), portals_(portals), cursors_(cursors), state_(state) {}
+
+  void set_engine(executor::Engine& engine) { engine_ = &engine; }
+  const TransactionBlock& block() const { return block_; }
+
+  /// Before a statement that may be one of several in one transaction.
+  void begin_implicit(TransactionBlock::State kind);
+  /// After the last of them; without effect in a block. `running`: a portal's run that is not to be closed.
+  asio::awaitable<void> commit_implicit(const executor::Execution* running = nullptr);
+  /// BEGIN, COMMIT, SAVEPOINT …: gives the command tag.
+  asio::awaitable<std::string> run(const parser::ast::Transaction& statement, const executor::Execution* running);
+  /// A statement failed.
+  asio::awaitable<void> fail();
+  /// The session ends.
+  asio::awaitable<void> close();
+
+  /// SET TRANSACTION, and the modes of BEGIN. Throws as SET does.
+  void set_modes(const std::vector<parser::ast::Option>& modes);
+
+ private:
+  void open();
+  asio::awaitable<void> end(bool commit, const executor::Execution* running);
+  void end_cursors(bool committed);
+
+  RunTimeParameters& parameters_;
+  Portals& portals_;
+  Cursors& cursors_;
+  executor::SessionState& state_;
+  executor::Engine* engine_ = nullptr;
+  TransactionBlock block_;
+  std::vector<std::size_t> parameter_marks_;  // one per savepoint
+};
+
+/// The value that a mode of BEGIN or SET TRANSACTION gives its parameter.
+std::string mode_value(const parser::ast::Option& mode);
+
+}  // namespace redquel::server

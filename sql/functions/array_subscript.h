@@ -1,0 +1,22 @@
+#pragma once
+
+#include "sql/functions/function.h"
+
+namespace redquel::sql {
+
+// What SQL writes without a name: rows of no table, for the binder. Arguments are as in the rows' comments.
+
+/// ARRAY[a, b, …] of elements, ARRAY[[…], […]] of arrays: (element, …), (array, …).
+const ScalarFunction& array_constructor();
+const ScalarFunction& nested_array_constructor();
+
+/// array[i][j]: (array, i, j, …). NULL outside.
+const ScalarFunction& array_subscript();
+/// array[a:b][c:d]: (array, omitted, a, b, c, d, …). Bit 2n of `omitted` says that the lower bound of dimension n is not written,
+/// bit 2n + 1 that the upper one is not.
+const ScalarFunction& array_slice();
+/// The array with one element, or one slice, replaced: (array, i, j, …, value), (array, omitted, a, b, …, value).
+const ScalarFunction& array_with_element();
+const ScalarFunction& array_with_slice();
+
+}  // namespace redquel::sql

@@ -1,0 +1,138 @@
+#include "sql/functions/json_encode.h"
+
+#include "sql/error.h"
+#include "sql/functions/object_names.h"
+#include "sql/stack_depth.h"
+#include "sql/types/array_value.h"
+#include "sql/types/byte_text.h"
+#include "sql/types/json_text.h"
+#include "sql/types/more_types.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::sql {
+namespace {
+
+/// Behind the date a T; a zone always with its minutes.
+void append_iso(Type type, const Datum& value, const EvaluationContext& context, std::string& out) {
+  SessionSettings settings = *context.settings;
+  settings.date_style = DateStyle::kIso;
+  std::string text = format_value(type, value, settings);
+  const std::size_t space = text.find(' ');
+  if (type.oid != oid::kDate && space != std::string::npos) {
+    text[space] = 'T';
+    const std::size_t sign = type.oid == oid::kTimestamptz ? text.find_first_of("+-", space) : std::string::npos;
+    const std::size_t hours_end = sign == std::string::npos ? sign : sign + 3;
+    if (sign != std::string::npos && (hours_end >= text.size() || text[hours_end] != ':')) text.insert(hours_end, ":00");
+  }
+  out += text;
+}
+
+bool is_number_text(std::string_view text) {
+  const std::size_t first = text.starts_with('-') ? 1 : 0;
+  return first < text.size() && text[first] >= '0' && text[first] <= '9';  // not NaN, not Infinity
+}
+
+/// The text that stands in the string, or for the number.
+void append_text(Type type, const Datum& value, const EvaluationContext& context, std::string& out) {
+  switch (type.oid) {
+    case oid::kBool:
+      out += std::get<bool>(value) ? "true" : "false";
+      break;
+    case oid::kDate:
+    case oid::kTimestamp:
+    case oid::kTimestamptz:
+      append_iso(type, value, context, out);
+      break;
+    default:
+      if (is_object_name_type(type.oid)) {
+        out += object_name(type, static_cast<Oid>(std::get<std::int32_t>(value)), context);
+      } else {
+        format_value(type, value, *context.settings, out);
+      }
+  }
+}
+
+bool is_number_type(Oid type) {
+  switch (type) {
+    case oid::kInt2:
+    case oid::kInt4:
+    case oid::kInt8:
+    case oid::kFloat4:
+    case oid::kFloat8:
+    case oid::kNumeric:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void append_value(Type type, const Datum& value, const EvaluationContext& context, bool line_feeds, std::string& out);
+
+/// The elements below one dimension, beginning with element `next`; line feeds only between those of the outermost.
+void append_dimension(Type element, const ArrayValue& array, std::size_t level, std::size_t& next, const EvaluationContext& context,
+                      bool line_feeds, std::string& out) {
+  out.push_back('[');
+  for (std::int32_t i = 0; i < array.dimensions[level].length; ++i) {
+    if (i > 0) out += line_feeds ? ",\n " : ",";
+    if (level + 1 < array.dimensions.size()) {
+      append_dimension(element, array, level + 1, next, context, false, out);
+    } else {
+      const auto& item = array.elements[next++];
+      append_value(element, item ? parse_value(element, *item, {}) : Datum{}, context, false, out);
+    }
+  }
+  out.push_back(']');
+}
+
+void append_array(Type type, std::string_view text, const EvaluationContext& context, bool line_feeds, std::string& out) {
+  const ArrayValue array = read_array(type.oid, text);
+  if (array.elements.empty()) {
+    out += "[]";
+    return;
+  }
+  std::size_t next = 0;
+  append_dimension(Type{type_info(type.oid).element}, array, 0, next, context, line_feeds, out);
+}
+
+void append_value(Type type, const Datum& value, const EvaluationContext& context, bool line_feeds, std::string& out) {
+  check_stack_depth();
+  if (is_null(value)) {
+    out += "null";
+  } else if (type.oid == oid::kJson || type.oid == oid::kJsonb) {
+    out += std::get<std::string>(value);
+  } else if (is_array_type(type.oid) && !is_vector_type(type.oid)) {
+    append_array(type, std::get<std::string>(value), context, line_feeds, out);
+  } else if (type.oid == oid::kBool) {
+    append_text(type, value, context, out);
+  } else {
+    std::string text;
+    append_text(type, value, context, text);
+    if (is_number_type(type.oid) && is_number_text(text)) {
+      out += text;
+    } else {
+      append_json_string(text, out);
+    }
+  }
+}
+
+}  // namespace
+
+void append_json(const Column& column, std::size_t row, const EvaluationContext& context, std::string& out, bool line_feeds) {
+  append_value(column.type(), column.is_null(row) ? Datum{} : column.datum(row), context, line_feeds, out);
+}
+
+void append_json_key(const Column& column, std::size_t row, const EvaluationContext& context, std::string& out) {
+  const Type type = column.type();
+  if (is_json_container_type(type) || type.oid == oid::kJson || type.oid == oid::kJsonb) {
+    throw SqlError("22023", "key value must be scalar, not array, composite, or json");
+  }
+  std::string text;
+  append_text(type, column.datum(row), context, text);
+  append_json_string(text, out);
+}
+
+bool is_json_container_type(Type type) {
+  return type.oid == oid::kRecord || (is_array_type(type.oid) && !is_vector_type(type.oid));
+}
+
+}  // namespace redquel::sql

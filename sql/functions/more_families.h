@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "sql/functions/function.h"
+
+namespace redquel::sql {
+
+// The tables of bit strings, network addresses, time with time zone and text arrays; registry.cc puts them with the others
+// (families.h).
+
+std::vector<ScalarFunction> bit_string_functions();
+std::vector<CastFunction> bit_string_casts();
+std::vector<AggregateFunction> bit_string_aggregates();
+std::vector<ScalarFunction> network_functions();
+std::vector<ScalarFunction> hardware_address_functions();
+std::vector<CastFunction> network_casts();
+std::vector<AggregateFunction> network_aggregates();
+std::vector<ScalarFunction> zoned_time_functions();
+std::vector<CastFunction> zoned_time_casts();
+std::vector<AggregateFunction> zoned_time_aggregates();
+std::vector<ScalarFunction> text_piece_functions();
+std::vector<TableFunction> text_piece_rows();
+
+}  // namespace redquel::sql

@@ -1,0 +1,278 @@
+// Network addresses (manual 9.12): inet and cidr with their operators, functions, casts and aggregates.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sql/error.h"
+#include "sql/functions/group_states.h"
+#include "sql/functions/lift.h"
+#include "sql/functions/more_families.h"
+#include "sql/types/more_types.h"
+#include "sql/types/network.h"
+
+namespace redquel::sql {
+namespace {
+
+using Bytes = std::string_view;
+using Int = std::int32_t;
+using Address = NetworkAddress;
+
+Address read(Bytes bytes) { return Address::decode(bytes); }
+std::uint32_t byte_at(const Address& address, std::size_t i) { return address.bytes[i]; }
+
+// ---- containment ----------------------------------------------------------------------------------------------------
+
+/// Are the first `bits` bits alike?
+bool share_network(const Address& a, const Address& b, int bits) {
+  Address x = a, y = b;
+  x.bits = y.bits = bits;
+  return a.is_v6 == b.is_v6 && x.network().bytes == y.network().bytes;
+}
+bool contains(Bytes outer, Bytes inner, bool strictly) {
+  const Address a = read(outer), b = read(inner);
+  return a.is_v6 == b.is_v6 && (strictly ? a.bits < b.bits : a.bits <= b.bits) && share_network(a, b, a.bits);
+}
+bool overlaps(Bytes left, Bytes right) {
+  const Address a = read(left), b = read(right);
+  return share_network(a, b, std::min(a.bits, b.bits));
+}
+
+// ---- arithmetic -----------------------------------------------------------------------------------------------------
+
+void invert(Bytes bytes, std::string& out) {
+  Address result = read(bytes);
+  for (std::size_t i = 0; i < result.size(); ++i) result.bytes[i] = static_cast<std::uint8_t>(~byte_at(result, i));
+  out = result.encode();
+}
+
+template <bool conjunction>
+void combine(Bytes left, Bytes right, std::string& out) {
+  const Address a = read(left), b = read(right);
+  if (a.is_v6 != b.is_v6) {
+    throw SqlError("22023", fmt::format("cannot {} inet values of different sizes", conjunction ? "AND" : "OR"));
+  }
+  Address result = a;
+  result.bits = std::max(a.bits, b.bits);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::uint32_t byte = conjunction ? byte_at(a, i) & byte_at(b, i) : byte_at(a, i) | byte_at(b, i);
+    result.bytes[i] = static_cast<std::uint8_t>(byte);
+  }
+  out = result.encode();
+}
+
+void add(Bytes bytes, std::int64_t amount, std::string& out) {
+  Address result = read(bytes);
+  std::int64_t carry = 0;
+  for (std::size_t i = result.size(); i-- > 0;) {
+    carry += result.bytes[i] + (amount & 0xFF);
+    result.bytes[i] = static_cast<std::uint8_t>(carry & 0xFF);
+    carry >>= 8;
+    amount >>= 8;  // keeps the sign
+  }
+  // What is left must be nothing, of a negative amount its sign with the carry.
+  const bool fits = (amount == 0 && carry == 0) || (amount == -1 && carry == 1);
+  if (!fits) throw SqlError("22003", "result is out of range");
+  out = result.encode();
+}
+void subtract_number(Bytes bytes, std::int64_t amount, std::string& out) {
+  if (amount == INT64_MIN) {
+    std::string next;
+    add(bytes, INT64_MAX, next);
+    return add(next, 1, out);
+  }
+  add(bytes, -amount, out);
+}
+
+std::int64_t subtract(Bytes left, Bytes right) {
+  const Address a = read(left), b = read(right);
+  if (a.is_v6 != b.is_v6) throw SqlError("22023", "cannot subtract inet values of different sizes");
+  Int128 difference = 0;
+  int carry = 1;  // a + ~b + 1, byte by byte; the upper bytes must only repeat the sign
+  std::array<std::uint8_t, 16> bytes{};
+  for (std::size_t i = a.size(); i-- > 0;) {
+    carry += a.bytes[i] + static_cast<std::uint8_t>(~byte_at(b, i));
+    bytes[i] = static_cast<std::uint8_t>(carry & 0xFF);
+    carry >>= 8;
+  }
+  difference = carry == 0 ? -1 : 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference = difference * 256 + bytes[i];
+    if (difference < INT64_MIN || difference > INT64_MAX) throw SqlError("22003", "result is out of range");
+  }
+  return static_cast<std::int64_t>(difference);
+}
+
+// ---- functions ------------------------------------------------------------------------------------------------------
+
+void host(Bytes bytes, std::string& out) { append_address(read(bytes), out); }
+void with_mask(Bytes bytes, std::string& out) { append_network(oid::kCidr, bytes, out); }
+void abbreviated(Bytes bytes, std::string& out) { append_network(oid::kInet, bytes, out); }
+
+/// As few octets as hold the network: 10.1/16.
+void abbreviated_network(Bytes bytes, std::string& out) {
+  const Address address = read(bytes);
+  if (address.is_v6) return with_mask(bytes, out);
+  const int octets = std::max(1, (address.bits + 7) / 8);
+  for (int i = 0; i < octets; ++i) out += fmt::format("{}{}", i > 0 ? "." : "", address.bytes[static_cast<std::size_t>(i)]);
+  out += fmt::format("/{}", address.bits);
+}
+
+void network(Bytes bytes, std::string& out) { out = read(bytes).network().encode(); }
+
+/// All ones up to the mask, or behind it.
+template <bool behind>
+Address mask_of(const Address& address) {
+  Address mask = address;
+  mask.bytes.fill(0xFF);
+  if (!behind) return mask.network();
+  const Address front = mask.network();
+  for (std::size_t i = 0; i < mask.size(); ++i) mask.bytes[i] = static_cast<std::uint8_t>(~byte_at(front, i));
+  return mask;
+}
+template <bool behind>
+void mask(Bytes bytes, std::string& out) {
+  Address result = mask_of<behind>(read(bytes));
+  result.bits = result.max_bits();
+  for (std::size_t i = result.size(); i < 16; ++i) result.bytes[i] = 0;
+  out = result.encode();
+}
+void broadcast(Bytes bytes, std::string& out) {
+  Address result = read(bytes);
+  const Address ones = mask_of<true>(result);
+  for (std::size_t i = 0; i < result.size(); ++i) result.bytes[i] = static_cast<std::uint8_t>(byte_at(result, i) | byte_at(ones, i));
+  out = result.encode();
+}
+
+template <bool clears>
+void set_mask_length(Bytes bytes, Int bits, std::string& out) {
+  Address result = read(bytes);
+  if (bits == -1) bits = result.max_bits();
+  if (bits < 0 || bits > result.max_bits()) throw SqlError("22023", fmt::format("invalid mask length: {}", bits));
+  result.bits = bits;
+  out = (clears ? result.network() : result).encode();
+}
+
+void merge(Bytes left, Bytes right, std::string& out) {
+  Address a = read(left);
+  const Address b = read(right);
+  if (a.is_v6 != b.is_v6) throw SqlError("22023", "cannot merge addresses from different families");
+  int bits = std::min(a.bits, b.bits);
+  while (!share_network(a, b, bits)) --bits;
+  a.bits = bits;
+  out = a.network().encode();
+}
+
+template <class Operator>
+bool compares(Bytes a, Bytes b) {
+  return Operator{}(a, b);
+}
+
+template <bool greatest>
+struct Extreme {
+  std::string value;
+  bool seen = false;
+  void add(Bytes candidate) {
+    if (!seen || (greatest ? candidate > value : candidate < value)) value = candidate;
+    seen = true;
+  }
+  std::optional<std::string> result() const { return seen ? std::optional(value) : std::nullopt; }
+  std::size_t heap() const { return value.capacity(); }
+};
+
+}  // namespace
+
+std::vector<ScalarFunction> network_functions() {
+  std::vector<ScalarFunction> table = {
+      scalar<[](Bytes a, Bytes b) { return contains(b, a, true); }>("<<", {kInet, kInet}, kBool),
+      scalar<[](Bytes a, Bytes b) { return contains(b, a, false); }>("<<=", {kInet, kInet}, kBool),
+      scalar<[](Bytes a, Bytes b) { return contains(a, b, true); }>(">>", {kInet, kInet}, kBool),
+      scalar<[](Bytes a, Bytes b) { return contains(a, b, false); }>(">>=", {kInet, kInet}, kBool),
+      scalar<overlaps>("&&", {kInet, kInet}, kBool),
+      scalar<invert>("~", {kInet}, kInet),
+      scalar<combine<true>>("&", {kInet, kInet}, kInet),
+      scalar<combine<false>>("|", {kInet, kInet}, kInet),
+      scalar<add>("+", {kInet, kInt8}, kInet),
+      scalar<[](std::int64_t amount, Bytes bytes, std::string& out) { add(bytes, amount, out); }>("+", {kInt8, kInet}, kInet),
+      scalar<subtract_number>("-", {kInet, kInt8}, kInet),
+      scalar<subtract>("-", {kInet, kInet}, kInt8),
+      scalar<abbreviated>("abbrev", {kInet}, kText),
+      scalar<abbreviated_network>("abbrev", {kCidr}, kText),
+      scalar<broadcast>("broadcast", {kInet}, kInet),
+      scalar<[](Bytes bytes) { return read(bytes).is_v6 ? Int{6} : Int{4}; }>("family", {kInet}, kInt4),
+      scalar<host>("host", {kInet}, kText),
+      scalar<mask<true>>("hostmask", {kInet}, kInet),
+      scalar<[](Bytes bytes) { return Int{read(bytes).bits}; }>("masklen", {kInet}, kInt4),
+      scalar<mask<false>>("netmask", {kInet}, kInet),
+      scalar<network>("network", {kInet}, kCidr),
+      scalar<set_mask_length<false>>("set_masklen", {kInet, kInt4}, kInet),
+      scalar<set_mask_length<true>>("set_masklen", {kCidr, kInt4}, kCidr),
+      scalar<with_mask>("text", {kInet}, kText),
+      scalar<[](Bytes a, Bytes b) { return read(a).is_v6 == read(b).is_v6; }>("inet_same_family", {kInet, kInet}, kBool),
+      scalar<merge>("inet_merge", {kInet, kInet}, kCidr),
+  };
+  for (const Type type : {kInet, kMacaddr, kMacaddr8}) {
+    table.push_back(scalar<compares<std::equal_to<>>>("=", {type, type}, kBool));
+    table.push_back(scalar<compares<std::not_equal_to<>>>("<>", {type, type}, kBool));
+    table.push_back(scalar<compares<std::less<>>>("<", {type, type}, kBool));
+    table.push_back(scalar<compares<std::less_equal<>>>("<=", {type, type}, kBool));
+    table.push_back(scalar<compares<std::greater<>>>(">", {type, type}, kBool));
+    table.push_back(scalar<compares<std::greater_equal<>>>(">=", {type, type}, kBool));
+  }
+  return table;
+}
+
+std::vector<CastFunction> network_casts() {
+  constexpr auto kImplicit = CastContext::kImplicit, kAssignment = CastContext::kAssignment;
+  constexpr auto widen = [](Bytes bytes, std::string& out) {
+    out.append(bytes.substr(0, 3)).append("\xFF\xFE").append(bytes.substr(3));
+  };
+  constexpr auto narrow = [](Bytes bytes, std::string& out) {
+    if (bytes.substr(3, 2) != "\xFF\xFE") {
+      throw SqlError("22003", "macaddr8 data out of range to convert to macaddr")
+          .hint("Only addresses that have FF and FE as values in the 4th and 5th bytes from the left, for example "
+                "xx:xx:xx:ff:fe:xx:xx:xx, are eligible to be converted from macaddr8 to macaddr.");
+    }
+    out.append(bytes.substr(0, 3)).append(bytes.substr(5));
+  };
+  std::vector<CastFunction> table = {
+      {oid::kCidr, oid::kInet, kImplicit, nullptr},
+      cast<network>(kInet, kCidr, kAssignment),
+      cast<widen>(kMacaddr, kMacaddr8, kImplicit),
+      cast<narrow>(kMacaddr8, kMacaddr, kImplicit),
+  };
+  for (const Type text : {kText, kVarchar, kBpchar}) {
+    table.push_back(cast<with_mask>(kInet, text, kAssignment));
+    table.push_back(cast<with_mask>(kCidr, text, kAssignment));
+  }
+  return table;
+}
+
+std::vector<AggregateFunction> network_aggregates() {
+  return {aggregate<Bytes, Extreme<false>>("min", kInet, kInet), aggregate<Bytes, Extreme<true>>("max", kInet, kInet)};
+}
+
+std::vector<ScalarFunction> hardware_address_functions() {
+  std::vector<ScalarFunction> table;
+  for (const Type type : {kMacaddr, kMacaddr8}) {
+    table.push_back(scalar<[](Bytes bytes, std::string& out) {
+      for (const char c : bytes) out.push_back(static_cast<char>(~c));
+    }>("~", {type}, type));
+    table.push_back(scalar<[](Bytes a, Bytes b, std::string& out) {
+      for (std::size_t i = 0; i < a.size(); ++i) out.push_back(static_cast<char>(a[i] & b[i]));
+    }>("&", {type, type}, type));
+    table.push_back(scalar<[](Bytes a, Bytes b, std::string& out) {
+      for (std::size_t i = 0; i < a.size(); ++i) out.push_back(static_cast<char>(a[i] | b[i]));
+    }>("|", {type, type}, type));
+    table.push_back(scalar<[](Bytes bytes, std::string& out) {
+      out.append(bytes.substr(0, 3)).append(bytes.size() - 3, '\0');  // the manufacturer
+    }>("trunc", {type}, type));
+  }
+  table.push_back(scalar<[](Bytes bytes, std::string& out) {
+    out = bytes;
+    out[0] = static_cast<char>(out[0] | 0x02);
+  }>("macaddr8_set7bit", {kMacaddr8}, kMacaddr8));
+  return table;
+}
+
+}  // namespace redquel::sql

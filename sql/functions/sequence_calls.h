@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "sql/functions/function.h"
+
+namespace redquel::sql {
+
+/// What a session remembers of the sequence values that it was given.
+struct SessionSequences {
+  std::map<Oid, std::int64_t> values;  // currval
+  Oid latest = 0;                      // lastval; 0: none
+
+  void note(Oid sequence, std::int64_t value) {
+    values[sequence] = value;
+    latest = sequence;
+  }
+};
+
+/// One evaluated call of nextval() or the like: what it asks for each row, in order.
+struct SequenceCall {
+  enum class Kind : std::uint8_t { kNextval, kSetval, kCurrval, kLastval, kLastValue };
+  struct Row {
+    Oid sequence = 0;
+    std::int64_t value = 0;  // kSetval
+    bool is_called = true;   // kSetval
+  };
+  Kind kind;
+  std::vector<Row> rows;
+};
+
+/// Ends an evaluation whose next call has no answer yet.
+struct SequenceCallPending {};
+
+/// nextval() and its like ask Redis, but evaluation never waits. So whoever evaluates an expression with such calls does it again
+/// and again (executor/operators/sequence_evaluation.h): a call without an answer leaves its question in `pending` and throws
+/// SequenceCallPending; the calls before it find their answers here, in order.
+class SequenceCalls {
+ public:
+  using Answer = std::vector<std::optional<std::int64_t>>;  // per row
+
+  explicit SequenceCalls(SessionSequences& session) : session_(session) {}
+
+  SessionSequences& session() { return session_; }
+  /// While it lives, sequence functions that this thread evaluates ask `calls`, whose answers are given out from the first on. It
+  /// never lives across a wait.
+  class Evaluation {
+   public:
+    explicit Evaluation(SequenceCalls& calls);
+    ~Evaluation();
+    Evaluation(const Evaluation&) = delete;
+    Evaluation& operator=(const Evaluation&) = delete;
+
+   private:
+    SequenceCalls* outer_;
+  };
+  /// The question that ended the evaluation.
+  const SequenceCall& pending() const { return pending_; }
+  void answer(Answer answer) { answers_.push_back(std::move(answer)); }
+
+  /// What a call gives. Throws SequenceCallPending; 55000 for currval() and lastval() of a session that
+  /// was given no value.
+  Answer ask(SequenceCall call, const EvaluationContext& context);
+
+ private:
+  SessionSequences& session_;
+  std::vector<Answer> answers_;
+  std::size_t next_ = 0;
+  SequenceCall pending_;
+};
+
+std::vector<ScalarFunction> sequence_functions();
+/// nextval, setval, currval, lastval, pg_sequence_last_value.
+bool is_sequence_function(const ScalarFunction& function);
+
+}  // namespace redquel::sql

@@ -1,0 +1,125 @@
+// Sequence manipulation functions (manual 9.17).
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sql/catalog/catalog.h"
+#include "sql/error.h"
+#include "sql/functions/lift.h"
+#include "sql/functions/object_names.h"
+#include "sql/functions/sequence_calls.h"
+
+namespace redquel::sql {
+namespace {
+
+using Kind = SequenceCall::Kind;
+
+thread_local SequenceCalls* current_calls = nullptr;
+
+/// 42809 for another relation.
+const SequenceDef& sequence_of(Oid oid, const EvaluationContext& context) {
+  const CatalogSnapshot& catalog = catalog_of(context);
+  if (const auto found = catalog.sequences.find(oid); found != catalog.sequences.end()) return found->second;
+  const std::string name = relation_name(oid, context);
+  if (!name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0) {
+    throw SqlError("42809", "\"" + split_name(name).back() + "\" is not a sequence");
+  }
+  throw SqlError("XX000", "could not open relation with OID " + std::to_string(oid));
+}
+
+SequenceCalls::Answer session_values(const SequenceCall& call, const SessionSequences& session,
+                                     const EvaluationContext& context) {
+  SequenceCalls::Answer values;
+  for (const SequenceCall::Row& row : call.rows) {
+    if (call.kind == Kind::kLastval) {
+      if (session.latest == 0 || !catalog_of(context).sequences.contains(session.latest)) {
+        throw SqlError("55000", "lastval is not yet defined in this session");
+      }
+      values.emplace_back(session.values.at(session.latest));
+      continue;
+    }
+    const SequenceDef& sequence = sequence_of(row.sequence, context);
+    const auto found = session.values.find(row.sequence);
+    if (found == session.values.end()) {
+      throw SqlError("55000", "currval of sequence \"" + sequence.name + "\" is not yet defined in this session");
+    }
+    values.emplace_back(found->second);
+  }
+  return values;
+}
+
+/// Asks for the rows without NULL arguments; the other rows are NULL.
+template <Kind kind>
+ColumnPtr call_sequence(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
+  SequenceCall call{kind, {}};
+  std::vector<bool> asked(rows, true);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (const ColumnPtr& argument : arguments) asked[i] = asked[i] && !argument->is_null(i);
+    if (!asked[i]) continue;
+    SequenceCall::Row row;
+    if (!arguments.empty()) {
+      row.sequence = static_cast<Oid>(arguments[0]->get<std::int32_t>(i));
+      sequence_of(row.sequence, context);
+    }
+    if (arguments.size() > 1) row.value = arguments[1]->get<std::int64_t>(i);
+    if (arguments.size() > 2) row.is_called = arguments[2]->get<bool>(i);
+    call.rows.push_back(row);
+  }
+  SequenceCalls::Answer answer;
+  if (!call.rows.empty()) {
+    if (current_calls == nullptr) throw not_supported("a sequence function in this place");
+    answer = current_calls->ask(std::move(call), context);
+  }
+  auto column = std::make_shared<Column>(result);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (asked[i] && next < answer.size() && answer[next]) {
+      column->append(*answer[next++]);
+    } else {
+      if (asked[i]) ++next;
+      column->append_null();
+    }
+  }
+  return column;
+}
+
+}  // namespace
+
+SequenceCalls::Evaluation::Evaluation(SequenceCalls& calls) : outer_(std::exchange(current_calls, &calls)) { calls.next_ = 0; }
+SequenceCalls::Evaluation::~Evaluation() { current_calls = outer_; }
+
+SequenceCalls::Answer SequenceCalls::ask(SequenceCall call, const EvaluationContext& context) {
+  if (next_ < answers_.size()) return answers_[next_++];
+  if (call.kind == Kind::kCurrval || call.kind == Kind::kLastval) {
+    Answer values = session_values(call, session_, context);
+    // A later call of the same row may change it, and the row is evaluated again then.
+    answers_.push_back(values);
+    ++next_;
+    return values;
+  }
+  pending_ = std::move(call);
+  throw SequenceCallPending{};
+}
+
+bool is_sequence_function(const ScalarFunction& function) {
+  static constexpr std::array<Kernel, 5> kKernels{call_sequence<Kind::kNextval>, call_sequence<Kind::kSetval>,
+                                                  call_sequence<Kind::kCurrval>, call_sequence<Kind::kLastval>,
+                                                  call_sequence<Kind::kLastValue>};
+  return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end();
+}
+
+std::vector<ScalarFunction> sequence_functions() {
+  constexpr auto kVolatile = Volatility::kVolatile;
+  const Type regclass{oid::kRegclass};
+  return {
+      column_function("nextval", {regclass}, kInt8, call_sequence<Kind::kNextval>, kVolatile, true, false),
+      column_function("currval", {regclass}, kInt8, call_sequence<Kind::kCurrval>, kVolatile, true, false),
+      column_function("lastval", {}, kInt8, call_sequence<Kind::kLastval>, kVolatile, true, false),
+      column_function("setval", {regclass, kInt8}, kInt8, call_sequence<Kind::kSetval>, kVolatile, true, false),
+      column_function("setval", {regclass, kInt8, kBool}, kInt8, call_sequence<Kind::kSetval>, kVolatile, true, false),
+      column_function("pg_sequence_last_value", {regclass}, kInt8, call_sequence<Kind::kLastValue>, kVolatile, true, false),
+  };
+}
+
+}  // namespace redquel::sql

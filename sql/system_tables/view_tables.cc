@@ -1,0 +1,51 @@
+// pg_rewrite and information_schema.views: what there is to say of views beside their place among the relations.
+
+#include "sql/system_tables/families.h"
+#include "sql/system_tables/relations.h"
+#include "sql/system_tables/row_writer.h"
+
+namespace redquel::sql {
+namespace {
+
+/// The rule that makes a relation a view; its action is no tree of PostgreSQL's.
+void rules(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const auto& [oid, view] : catalog.views) out.add(view->rule, "_RETURN", oid, '1', 'O', true, "<>", "<>");
+}
+
+std::string_view check_option(const ViewDef& view) {
+  switch (view.check_option) {
+    case ViewDef::CheckOption::kNone: return "NONE";
+    case ViewDef::CheckOption::kLocal: return "LOCAL";
+    case ViewDef::CheckOption::kCascaded: return "CASCADED";
+  }
+  return "NONE";
+}
+
+void views(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const Relation& relation : all_relations(catalog)) {
+    if (relation.kind != 'v') continue;
+    if (relation.view == nullptr) {
+      out.add(context.database, relation.schema, relation.name, kNull, "NONE", false, false, false, false, false);
+      continue;
+    }
+    const std::string text = view_definition(catalog, *relation.view, false, context.search_path);
+    const bool is_updatable = relation.view->base != 0;
+    out.add(context.database, relation.schema, relation.name, text, check_option(*relation.view), is_updatable, is_updatable, false, false, false);
+  }
+}
+
+const SystemTableDefinition kTables[] = {
+    {"pg_catalog", "pg_rewrite", 2618, 'r',
+     "oid oid!, rulename name!, ev_class oid!, ev_type char!, ev_enabled char!, is_instead bool!, "
+     "ev_qual pg_node_tree!, ev_action pg_node_tree!", rules},
+    {"information_schema", "views", 13483, 'v',
+     "table_catalog, table_schema, table_name, view_definition character_data, check_option character_data, "
+     "is_updatable yes_or_no, is_insertable_into yes_or_no, is_trigger_updatable yes_or_no, "
+     "is_trigger_deletable yes_or_no, is_trigger_insertable_into yes_or_no", views},
+};
+
+}  // namespace
+
+SystemTableFamily view_tables() { return kTables; }
+
+}  // namespace redquel::sql

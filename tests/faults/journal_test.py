@@ -1,0 +1,257 @@
+"""Statements of many scripts, cut short in each of their phases: all of their rows are there afterwards, or none."""
+import os
+import signal
+import threading
+import time
+
+from harness.pgwire import ConnectionClosed, ServerError, copy_data, query
+
+CONCURRENT = True
+ROWS = 16_000
+TABLE = """
+    CREATE TABLE bulk (id integer PRIMARY KEY, a integer, word text UNIQUE, amount numeric);
+    CREATE INDEX bulk_a ON bulk (a);
+    CREATE INDEX bulk_amount ON bulk (amount);
+"""
+
+
+def lines(first, count, last_is_wrong=False):
+    text = "".join(f"{n}\t{n % 97}\tw{n}\t{n}.5\n" for n in range(first, first + count))
+    return (text + ("oops\t1\tx\t1\n" if last_is_wrong else "")).encode()
+
+
+def copy_in(connection, data):
+    result, = connection.query("COPY bulk FROM STDIN", data)
+    if result.error:
+        raise ServerError(result.error)
+
+
+class Running(threading.Thread):
+    """A statement on a session of its own."""
+
+    def __init__(self, server, run):
+        super().__init__(daemon=True)
+        self.server, self.statement = server, run
+        self.outcome = None
+        self.start()
+
+    def run(self):
+        try:
+            with self.server.connect(timeout=120) as connection:
+                self.statement(connection)
+                self.outcome = "done"
+        except (ConnectionClosed, OSError):
+            self.outcome = "closed"
+        except ServerError as error:
+            self.outcome = error.sqlstate
+
+
+def journal_length(raw):
+    states = raw("HVALS", "redquel:exclusive")
+    if not states:
+        return None
+    state = states[0].decode() if isinstance(states[0], bytes) else states[0]
+    return raw("LLEN", "redquel:journal:" + state.split(" ")[0])
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.0005)
+
+
+def forget_owner(redis):
+    """As if the lease were over."""
+    with redis.connect() as raw:
+        for state in raw("HVALS", "redquel:exclusive"):
+            state = state.decode() if isinstance(state, bytes) else state
+            raw("DEL", "redquel:lease:" + state.split(" ")[0])
+
+
+def check(server, redis, possible):
+    """The table has one of these numbers of rows, nothing else is wrong, and nobody is waited for."""
+    with server.connect() as connection:
+        count = int(connection.run("SELECT count(*) FROM bulk")[0][0])
+        assert count in possible, f"{count} rows, not one of {possible}"
+        found = int(connection.run("SELECT count(*) FROM bulk WHERE id >= 0 AND word IS NOT NULL")[0][0])
+        assert found == count, (found, count)
+        assert connection.run("SELECT * FROM redquel.check_indexes('bulk')") == []
+    with redis.connect() as raw:
+        assert not raw("EXISTS", "redquel:exclusive")
+        assert raw.keys("redquel:journal:*") == [] and raw.keys("redquel:lease:*") == []
+    return count
+
+
+def start(make_server, make_redis, *options, rows=100):
+    redis = make_redis(*options)
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        connection.run(TABLE)
+        copy_in(connection, lines(0, rows))
+    return redis, server
+
+
+def kill_redquel_when(make_server, make_redis, condition, data, possible):
+    redis, server = start(make_server, make_redis)
+    running = Running(server, lambda connection: copy_in(connection, data))
+    with redis.connect() as raw:
+        wait_for(lambda: condition(raw) or running.outcome)
+    server.kill()
+    running.join()
+    server.start()
+    forget_owner(redis)
+    return check(server, redis, possible)
+
+
+def test_killed_when_it_begins(make_server, make_redis):
+    kill_redquel_when(make_server, make_redis, lambda raw: raw("EXISTS", "redquel:exclusive"), lines(1000, ROWS), (100,))
+
+
+def test_killed_between_chunks(make_server, make_redis):
+    for chunks in (1, 3, 6):
+        kill_redquel_when(make_server, make_redis, lambda raw: (journal_length(raw) or 0) >= chunks, lines(1000, ROWS), (100,))
+
+
+def test_killed_near_the_end(make_server, make_redis):
+    kill_redquel_when(make_server, make_redis, lambda raw: (journal_length(raw) or 0) >= ROWS // 2000 - 1, lines(1000, ROWS),
+                      (100, 100 + ROWS))
+
+
+def test_killed_while_it_is_undone(make_server, make_redis):
+    lengths = []
+
+    def shrinks(raw):
+        lengths.append(journal_length(raw) or 0)
+        return lengths[-1] < max(lengths)
+
+    kill_redquel_when(make_server, make_redis, shrinks, lines(1000, ROWS, last_is_wrong=True), (100,))
+
+
+def test_redis_killed_between_chunks(make_server, make_redis):
+    for chunks in (1, 5):
+        redis, server = start(make_server, make_redis, "--appendonly", "yes", "--appendfsync", "always")
+        running = Running(server, lambda connection: copy_in(connection, lines(1000, ROWS)))
+        with redis.connect() as raw:
+            wait_for(lambda: (journal_length(raw) or 0) >= chunks)
+        redis.kill()
+        running.join(60)
+        assert running.outcome in ("08006", "08007", "57P03"), running.outcome
+        redis.start()
+        forget_owner(redis)
+        check(server, redis, (100,))
+
+
+def test_redis_killed_while_it_is_undone(make_server, make_redis):
+    redis, server = start(make_server, make_redis, "--appendonly", "yes", "--appendfsync", "always")
+    running = Running(server, lambda connection: copy_in(connection, lines(1000, ROWS, last_is_wrong=True)))
+    lengths = [0]
+    with redis.connect() as raw:
+        while lengths[-1] >= max(lengths):
+            lengths.append(journal_length(raw) or 0)
+    redis.kill()
+    running.join(60)
+    redis.start()
+    forget_owner(redis)
+    check(server, redis, (100,))
+
+
+def test_update_and_delete_killed(make_server, make_redis):
+    redis, server = start(make_server, make_redis, rows=10_000)
+    for sql in ("UPDATE bulk SET a = a + 1000, word = word || 'x', amount = -amount", "UPDATE bulk SET id = id + 1000000", "DELETE FROM bulk"):
+        running = Running(server, lambda connection: connection.run(sql))
+        with redis.connect() as raw:
+            wait_for(lambda: (journal_length(raw) or 0) >= 2 or running.outcome)
+        server.kill()
+        running.join()
+        server.start()
+        forget_owner(redis)
+        check(server, redis, (10_000,) if running.outcome != "done" else (0, 10_000))
+        with server.connect() as connection:
+            changed = connection.run("SELECT count(*) FROM bulk WHERE a >= 1000 OR word LIKE '%x' OR amount < 0 OR id >= 1000000")
+            assert changed == [["0"]] or running.outcome == "done", changed
+
+
+def test_errors_and_cancels_are_undone(make_server, make_redis):
+    redis, server = start(make_server, make_redis)
+    with server.connect(timeout=120) as connection:
+        try:
+            copy_in(connection, lines(1000, ROWS, last_is_wrong=True))
+            raise AssertionError("no error")
+        except ServerError as error:
+            assert error.sqlstate == "22P02", error
+            assert error.fields["W"] == f'COPY bulk, line {ROWS + 1}, column id: "oops"', error.fields
+        assert check(server, redis, (100,))
+        try:
+            copy_in(connection, lines(1000, ROWS) + lines(1005, 1))
+            raise AssertionError("no error")
+        except ServerError as error:
+            assert error.sqlstate == "23505", error
+            assert error.fields["W"] == f"COPY bulk, line {ROWS + 1}", error.fields
+        assert check(server, redis, (100,))
+
+        connection.send(query("COPY bulk FROM STDIN"))
+        connection.read_until(b"G")
+        connection.send(copy_data(lines(1000, 10_000)))
+        with redis.connect() as raw:
+            wait_for(lambda: (journal_length(raw) or 0) >= 2)
+        connection.cancel()
+        messages = connection.read_until(b"Z")
+        assert b"57014" in messages[0][1], messages
+        assert check(server, redis, (100,))
+
+
+def test_nobody_sees_a_part(make_server, make_redis):
+    """Readers and writers on two redquels, while rows come and go in thousands."""
+    redis, server = start(make_server, make_redis)
+    other = make_server(redis=redis)
+    seen, trouble, stop = set(), [], threading.Event()
+
+    def read(from_server):
+        try:
+            with from_server.connect(timeout=120) as connection:
+                while not stop.is_set():
+                    seen.add(int(connection.run("SELECT count(*) FROM bulk WHERE id >= 1000")[0][0]))
+                    seen.add(int(connection.run("SELECT count(word) FROM bulk WHERE amount > 999")[0][0]))
+                    found = connection.run("SELECT a FROM bulk WHERE id = 1500")
+                    assert found in ([], [[str(1500 % 97)]]), found
+        except Exception as error:
+            trouble.append(error)
+
+    def write():
+        try:
+            with other.connect(timeout=120) as connection:
+                while not stop.is_set():
+                    connection.run("UPDATE bulk SET amount = amount + 1 WHERE id = 7")
+        except Exception as error:
+            trouble.append(error)
+
+    crew = [threading.Thread(target=read, args=(which,)) for which in (server, other)] + [threading.Thread(target=write)]
+    for thread in crew:
+        thread.start()
+    with server.connect(timeout=120) as connection:
+        for _ in range(2):
+            copy_in(connection, lines(1000, 10_000))
+            connection.run("DELETE FROM bulk WHERE id >= 1000")
+    stop.set()
+    for thread in crew:
+        thread.join(120)
+    assert not trouble, trouble
+    assert seen <= {0, 10_000}, sorted(seen)[:20]
+    check(server, redis, (100,))
+
+
+def test_a_stopped_redquel_loses_its_tables(make_server, make_redis):
+    """SIGSTOP beyond the lease: the other undoes the unit, and the first changes nothing that is not its own any more."""
+    redis, server = start(make_server, make_redis)
+    other = make_server(redis=redis)
+    running = Running(server, lambda connection: copy_in(connection, lines(1000, ROWS)))
+    with redis.connect() as raw:
+        wait_for(lambda: (journal_length(raw) or 0) >= 3)
+    os.kill(server.process.popen.pid, signal.SIGSTOP)
+    forget_owner(redis)
+    check(other, redis, (100,))
+    os.kill(server.process.popen.pid, signal.SIGCONT)
+    running.join(60)
+    assert running.outcome == "40001", running.outcome
+    check(other, redis, (100,))

@@ -1,0 +1,77 @@
+"""Transactions on the wire: ReadyForQuery's status, implicit transactions of a Query string and of a pipeline, portals."""
+from harness.pgwire import SYNC, bind, close, describe, execute, parse, query
+from harness.transcript import same
+
+CONCURRENT = True
+
+
+def table(name):
+    return (f"DROP TABLE IF EXISTS {name}; CREATE TABLE {name} (id integer PRIMARY KEY, n integer);"
+            f"INSERT INTO {name} VALUES (1, 10), (2, 20), (3, 30)")
+
+
+def run(sql):
+    return parse(sql) + bind() + describe(b"P") + execute()
+
+
+def test_status_follows_the_block(server, postgres):
+    same(server, postgres, query("BEGIN"), query("SELECT 1"), query("SELECT 1/0"), query("SELECT 1"), query("ROLLBACK"),
+         query("BEGIN; SELECT 1"), query("COMMIT; SELECT 1"), query("COMMIT"), query("ROLLBACK"))
+
+
+def test_failed_block_in_the_extended_protocol(server, postgres):
+    same(server, postgres, parse("SELECT 1", "s") + SYNC, run("BEGIN") + SYNC, run("SELECT nowhere") + SYNC, parse("SELECT 2") + SYNC,
+         bind("", "s") + SYNC, describe(b"S", "s") + SYNC, parse("") + SYNC, run("ROLLBACK") + SYNC, bind("", "s") + execute() + SYNC)
+
+
+def test_a_string_is_one_transaction(server, postgres):
+    same(server, postgres,
+         query("INSERT INTO t_string VALUES (4, 40); INSERT INTO t_string VALUES (4, 41)"), query("SELECT * FROM t_string ORDER BY id"),
+         query("INSERT INTO t_string VALUES (5, 50); SELECT count(*) FROM t_string; COMMIT; INSERT INTO t_string VALUES (6, 60); SELECT 1/0"),
+         query("SELECT * FROM t_string ORDER BY id"),
+         query("INSERT INTO t_string VALUES (7, 70); ROLLBACK; INSERT INTO t_string VALUES (8, 80)"),
+         query("SELECT * FROM t_string ORDER BY id"), setup=table("t_string"))
+
+
+def test_begin_inside_a_string(server, postgres):
+    same(server, postgres, query("INSERT INTO t_begin VALUES (4, 40); BEGIN; INSERT INTO t_begin VALUES (5, 50)"),
+         query("ROLLBACK"), query("SELECT count(*) FROM t_begin"), query("SELECT 1; SAVEPOINT a"), query("SELECT 1; COMMIT AND CHAIN"),
+         setup=table("t_begin"))
+
+
+def test_definitions_in_a_string_go_with_it(server, postgres):
+    same(server, postgres, query("DROP TABLE IF EXISTS t_made; CREATE TABLE t_made (i int); INSERT INTO t_made VALUES (1); SELECT 1/0"),
+         query("SELECT * FROM t_made"))
+
+
+def test_an_error_takes_the_pipeline_back(server, postgres):
+    same(server, postgres,
+         run("INSERT INTO t_pipe VALUES (4, 40)") + run("INSERT INTO t_pipe VALUES (5, 50)") + SYNC,
+         run("INSERT INTO t_pipe VALUES (6, 60)") + run("INSERT INTO t_pipe VALUES (1, 0)") + run("INSERT INTO t_pipe VALUES (7, 70)") + SYNC,
+         query("SELECT * FROM t_pipe ORDER BY id"),
+         run("INSERT INTO t_pipe VALUES (8, 80)") + run("SELECT count(*) FROM t_pipe") + run("ROLLBACK") + SYNC,
+         query("SELECT * FROM t_pipe ORDER BY id"),
+         run("INSERT INTO t_pipe VALUES (9, 90)") + run("BEGIN") + SYNC, run("ROLLBACK") + SYNC,
+         query("SELECT * FROM t_pipe ORDER BY id"), setup=table("t_pipe"))
+
+
+def test_portals_live_as_long_as_the_block(server, postgres):
+    same(server, postgres, query("BEGIN"),
+         parse("SELECT id FROM t_portal ORDER BY id", "s") + bind("p", "s") + execute("p", 1) + SYNC,
+         query("UPDATE t_portal SET n = 0"),
+         execute("p", 1) + SYNC, execute("p", 0) + SYNC, query("COMMIT"), execute("p", 0) + SYNC,
+         bind("p", "s") + execute("p", 1) + SYNC + execute("p", 1) + SYNC, setup=table("t_portal"))
+
+
+def test_parameters_are_told_when_they_return(server, postgres):
+    same(server, postgres, query("BEGIN; SET datestyle = german"), query("ROLLBACK"), query("BEGIN; SET LOCAL timezone = 'CET'"),
+         query("COMMIT"), query("BEGIN"), query("SAVEPOINT a; SET application_name = 'x'"), query("ROLLBACK TO a"), query("COMMIT"))
+
+
+def test_discard_in_a_block(server, postgres):
+    same(server, postgres, query("BEGIN"), query("DISCARD ALL"), query("ROLLBACK"), query("SELECT 1; DISCARD ALL"), query("DISCARD ALL"))
+
+
+def test_closing_in_a_failed_block(server, postgres):
+    same(server, postgres, parse("SELECT 1", "s") + SYNC, query("BEGIN; SELECT 1/0"), close(b"S", "s") + SYNC, query("ROLLBACK"),
+         bind("", "s") + SYNC)
