@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sql/error.h"
+#include "sql/functions/byte_comparison.h"
 #include "sql/functions/group_states.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/more_families.h"
@@ -141,11 +142,6 @@ struct Combined {
   std::size_t heap() const { return bits.capacity(); }
 };
 
-template <class Operator>
-bool compares(Bits a, Bits b) {
-  return Operator{}(a, b);
-}
-
 }  // namespace
 
 std::vector<ScalarFunction> bit_string_functions() {
@@ -170,12 +166,7 @@ std::vector<ScalarFunction> bit_string_functions() {
       scalar<set_bit>("set_bit", {kBit, kInt4, kInt4}, kBit),
   };
   for (const Type type : {kBit, kVarbit}) {
-    table.push_back(scalar<compares<std::equal_to<>>>("=", {type, type}, kBool));
-    table.push_back(scalar<compares<std::not_equal_to<>>>("<>", {type, type}, kBool));
-    table.push_back(scalar<compares<std::less<>>>("<", {type, type}, kBool));
-    table.push_back(scalar<compares<std::less_equal<>>>("<=", {type, type}, kBool));
-    table.push_back(scalar<compares<std::greater<>>>(">", {type, type}, kBool));
-    table.push_back(scalar<compares<std::greater_equal<>>>(">=", {type, type}, kBool));
+    append_byte_comparisons(table, type);
   }
   return table;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sql/error.h"
+#include "sql/functions/byte_comparison.h"
 #include "sql/functions/group_states.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/more_families.h"
@@ -163,23 +164,6 @@ void merge(Bytes left, Bytes right, std::string& out) {
   out = a.network().encode();
 }
 
-template <class Operator>
-bool compares(Bytes a, Bytes b) {
-  return Operator{}(a, b);
-}
-
-template <bool greatest>
-struct Extreme {
-  std::string value;
-  bool seen = false;
-  void add(Bytes candidate) {
-    if (!seen || (greatest ? candidate > value : candidate < value)) value = candidate;
-    seen = true;
-  }
-  std::optional<std::string> result() const { return seen ? std::optional(value) : std::nullopt; }
-  std::size_t heap() const { return value.capacity(); }
-};
-
 }  // namespace
 
 std::vector<ScalarFunction> network_functions() {
@@ -212,12 +196,7 @@ std::vector<ScalarFunction> network_functions() {
       scalar<merge>("inet_merge", {kInet, kInet}, kCidr),
   };
   for (const Type type : {kInet, kMacaddr, kMacaddr8}) {
-    table.push_back(scalar<compares<std::equal_to<>>>("=", {type, type}, kBool));
-    table.push_back(scalar<compares<std::not_equal_to<>>>("<>", {type, type}, kBool));
-    table.push_back(scalar<compares<std::less<>>>("<", {type, type}, kBool));
-    table.push_back(scalar<compares<std::less_equal<>>>("<=", {type, type}, kBool));
-    table.push_back(scalar<compares<std::greater<>>>(">", {type, type}, kBool));
-    table.push_back(scalar<compares<std::greater_equal<>>>(">=", {type, type}, kBool));
+    append_byte_comparisons(table, type);
   }
   return table;
 }
@@ -249,7 +228,7 @@ std::vector<CastFunction> network_casts() {
 }
 
 std::vector<AggregateFunction> network_aggregates() {
-  return {aggregate<Bytes, Extreme<false>>("min", kInet, kInet), aggregate<Bytes, Extreme<true>>("max", kInet, kInet)};
+  return {aggregate<Bytes, ExtremeBytes<false>>("min", kInet, kInet), aggregate<Bytes, ExtremeBytes<true>>("max", kInet, kInet)};
 }
 
 std::vector<ScalarFunction> hardware_address_functions() {

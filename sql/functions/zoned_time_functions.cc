@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sql/error.h"
+#include "sql/functions/byte_comparison.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/group_states.h"
 #include "sql/functions/lift.h"
@@ -119,34 +120,17 @@ std::optional<bool> overlaps(Point a_start, Point a_end, Point b_start, Point b_
   return b_end ? std::optional(false) : std::nullopt;
 }
 
-template <class Operator>
-bool compares(Bytes a, Bytes b) {
-  return Operator{}(a, b);
-}
-
-template <bool greatest>
-struct Extreme {
-  std::string value;
-  bool seen = false;
-  void add(Bytes candidate) {
-    if (!seen || (greatest ? candidate > value : candidate < value)) value = candidate;
-    seen = true;
-  }
-  std::optional<std::string> result() const { return seen ? std::optional(value) : std::nullopt; }
-  std::size_t heap() const { return value.capacity(); }
-};
-
 }  // namespace
 
 std::vector<ScalarFunction> zoned_time_functions() {
   constexpr auto kStable = Volatility::kStable;
   return {
-      scalar<compares<std::equal_to<>>>("=", {kTimetz, kTimetz}, kBool),
-      scalar<compares<std::not_equal_to<>>>("<>", {kTimetz, kTimetz}, kBool),
-      scalar<compares<std::less<>>>("<", {kTimetz, kTimetz}, kBool),
-      scalar<compares<std::less_equal<>>>("<=", {kTimetz, kTimetz}, kBool),
-      scalar<compares<std::greater<>>>(">", {kTimetz, kTimetz}, kBool),
-      scalar<compares<std::greater_equal<>>>(">=", {kTimetz, kTimetz}, kBool),
+      scalar<compare_bytes<std::equal_to<>>>("=", {kTimetz, kTimetz}, kBool),
+      scalar<compare_bytes<std::not_equal_to<>>>("<>", {kTimetz, kTimetz}, kBool),
+      scalar<compare_bytes<std::less<>>>("<", {kTimetz, kTimetz}, kBool),
+      scalar<compare_bytes<std::less_equal<>>>("<=", {kTimetz, kTimetz}, kBool),
+      scalar<compare_bytes<std::greater<>>>(">", {kTimetz, kTimetz}, kBool),
+      scalar<compare_bytes<std::greater_equal<>>>(">=", {kTimetz, kTimetz}, kBool),
       scalar<add>("+", {kTimetz, kInterval}, kTimetz),
       scalar<[](const Interval& length, Bytes bytes, std::string& out) { add(bytes, length, out); }>(
           "+", {kInterval, kTimetz}, kTimetz),
@@ -172,7 +156,7 @@ std::vector<CastFunction> zoned_time_casts() {
 }
 
 std::vector<AggregateFunction> zoned_time_aggregates() {
-  return {aggregate<Bytes, Extreme<false>>("min", kTimetz, kTimetz), aggregate<Bytes, Extreme<true>>("max", kTimetz, kTimetz)};
+  return {aggregate<Bytes, ExtremeBytes<false>>("min", kTimetz, kTimetz), aggregate<Bytes, ExtremeBytes<true>>("max", kTimetz, kTimetz)};
 }
 
 }  // namespace redquel::sql
