@@ -9,7 +9,7 @@ if(CCACHE_PROGRAM)
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
     CCACHE_NOHASHDIR=1
-    ${CCACHE_PROGRAM})
+    ${CMAKE_SOURCE_DIR}/cmake/cached_compiler ${CCACHE_PROGRAM})
 endif()
 
 find_program(MOLD_PROGRAM mold)
