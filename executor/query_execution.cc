@@ -17,8 +17,11 @@ namespace redquel::executor {
 
 namespace {
 
-/// Runs of a statement that lost races against other writers before it gives up.
+/// Runs of a statement that met other definitions than it was planned for before it gives up.
 constexpr int kMaxAttempts = 10;
+/// Runs that lost a race against other writers. PostgreSQL waits for them, however many there are, so this bound is far away: some
+/// seconds of nothing but lost races.
+constexpr int kMaxConflicts = 1000;
 /// Runs that look for a quiet moment in which all reads of a statement belong together.
 constexpr int kMaxSnapshotAttempts = 4;
 
@@ -131,7 +134,7 @@ class QueryRun {
         continue;
       }
       if (outcome == Outcome::kConflict && is_strict_) throw serialization_failure("update");
-      if (++attempts_ >= kMaxAttempts) {
+      if (outcome == Outcome::kConflict ? ++conflicts_ >= kMaxConflicts : ++attempts_ >= kMaxAttempts) {
         throw serialization_failure("update");
       }
       drop_run();
@@ -296,7 +299,7 @@ class QueryRun {
 
   asio::awaitable<void> pause() {
     asio::steady_timer timer(co_await asio::this_coro::executor);
-    std::uniform_int_distribution<int> microseconds(50, 200 << std::min(attempts_, 6));
+    std::uniform_int_distribution<int> microseconds(50, 200 << std::min(conflicts_, 6));
     timer.expires_after(std::chrono::microseconds(microseconds(engine_.random())));
     co_await timer.async_wait(asio::use_awaitable);
   }
@@ -317,7 +320,7 @@ class QueryRun {
   ReadChecks reads_;         // of the last run
   bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
   bool holds_ = false, finished_ = false, rows_sent_ = false;
-  int attempts_ = 0, snapshot_attempts_ = 0;
+  int attempts_ = 0, conflicts_ = 0, snapshot_attempts_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;
 };
 

@@ -1,0 +1,76 @@
+"""One workload by many clients: pgbench against each server, raw_redis against Redis, in turns; then the commands it costs."""
+import os
+import re
+import statistics
+
+import servers
+from harness.processes import temporary_folder
+from harness.programs import connection_options, psql, run
+
+
+def measure(world, workload, options):
+    folder = temporary_folder()
+    numbers = dict(ROWS=world.rows, DEPARTMENTS=servers.DEPARTMENTS, CITIES=servers.CITIES)
+    script, raw = f"{folder}/script.sql", f"{folder}/raw"
+    write(script, workload.sql.format(**numbers))
+    write(raw, workload.raw.format(**numbers))
+    contenders = {"postgres": world.postgres, "redquel": world.redquel, "null": world.null}
+    if world.bouncer:
+        contenders["pgbouncer"] = world.bouncer
+    if "fresh" in workload.sql:
+        for server in (world.postgres, world.redquel):
+            psql(server, f"CREATE SEQUENCE IF NOT EXISTS fresh START {world.rows + 1} CACHE 100;")
+    cases = []
+    for mode in workload.modes:
+        for clients in workload.clients:
+            rates = {name: [] for name in contenders} | ({"raw": []} if workload.raw else {})
+            for turn in range(options.rounds):
+                for name, server in contenders.items():
+                    # pgbouncer 1.18 knows no prepared statements in transaction mode.
+                    rates[name].append(pgbench(world, server, script, "extended" if name == "pgbouncer" and mode == "prepared" else mode,
+                                               clients, options.seconds))
+                if workload.raw:
+                    rates["raw"].append(raw_redis(world, raw, clients, options.seconds, turn))
+            cases.append(case(workload, mode, clients, rates))
+    return {"name": workload.name, "durability": world.durability.name, "unit": "transactions per second",
+            "commands": commands(world, script, workload.modes[0]), "cases": cases}
+
+
+def case(workload, mode, clients, rates):
+    median = {name: statistics.median(values) for name, values in rates.items()}
+    return {"mode": mode, "clients": clients, "median": median, "all": rates,
+            "against_postgres": median["redquel"] / median["postgres"], "postgres_target": workload.against_postgres,
+            "against_raw": median["redquel"] / median["raw"] if median.get("raw") else None, "raw_target": workload.against_raw}
+
+
+def pgbench(world, server, script, mode, clients, seconds):
+    """Transactions per second: the better of one and two pgbench threads, as each server deserves."""
+    best = 0.0
+    for threads in (1, 2) if clients > 1 else (1,):
+        output = run([world.pgbench_program(), "-n", "-M", mode, "-f", script, "-c", clients, "-j", threads, "-T", max(1, round(seconds / 2)),
+                      *connection_options(server)], timeout=seconds + 120)
+        failed = re.search(r"number of failed transactions: (\d+)", output)
+        if failed and failed[1] != "0":
+            raise RuntimeError(output)
+        best = max(best, float(re.search(r"tps = ([\d.]+)", output)[1]))
+    return best
+
+
+def raw_redis(world, script, clients, seconds, seed):
+    output = run([f"{world.build}/bench/raw_redis", world.redis.socket_path, clients, seconds / 2, script, seed + 1], timeout=seconds + 60)
+    return float(re.search(r"rate ([\d.]+)", output)[1])
+
+
+def commands(world, script, mode, transactions=200):
+    """Redis commands of a transaction, by INFO commandstats: what a script calls counts, and so does the script."""
+    with world.redis.connect() as redis:
+        redis("CONFIG", "RESETSTAT")
+        run([world.pgbench_program(), "-n", "-M", mode, "-f", script, "-c", 1, "-t", transactions, *connection_options(world.redquel)])
+        counts = redis.command_counts()
+    return {name: round(calls / transactions, 2) for name, calls in sorted(counts.items()) if calls >= transactions / 2}
+
+
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text + "\n")
+    os.chmod(path, 0o644)
