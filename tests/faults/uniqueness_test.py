@@ -1,0 +1,56 @@
+"""Many clients of two redquel processes insert the same keys at once: each key exists once, and exactly one client was told so."""
+import threading
+
+from harness import pgwire
+
+CONCURRENT = True
+CLIENTS, KEYS, AT_ONCE = 32, 2_000, 50
+UNIQUE_VIOLATION = "23505"
+
+
+class Inserter(threading.Thread):
+    """Inserts every key, in an order of its own, many statements in flight."""
+
+    def __init__(self, server, number, random):
+        super().__init__(daemon=True)
+        self.server, self.number = server, number
+        self.keys = list(range(KEYS))
+        random.shuffle(self.keys)
+        self.inserted, self.refused, self.others = [], 0, []
+
+    def run(self):
+        with self.server.connect(timeout=120) as connection:
+            for first in range(0, KEYS, AT_ONCE):
+                chosen = self.keys[first:first + AT_ONCE]
+                for key in chosen:
+                    connection.send(pgwire.query(f"INSERT INTO contested VALUES ({key}, 'mail{(key * 7 + 1) % KEYS}', {self.number})"))
+                for key in chosen:
+                    [result] = connection.results()
+                    if not result.error:
+                        self.inserted.append(key)
+                    elif result.sqlstate == UNIQUE_VIOLATION:
+                        self.refused += 1
+                    else:
+                        self.others.append(result.error)
+
+
+def test_unique_under_fire(make_redis, make_server, random):
+    redis = make_redis()
+    servers = [make_server(redis=redis), make_server(redis=redis)]
+    with servers[0].connect() as connection:
+        connection.run("CREATE TABLE contested (id int PRIMARY KEY, mail text UNIQUE, client int)")
+        connection.run("CREATE INDEX ON contested USING hash (client)")
+    inserters = [Inserter(servers[number % 2], number, random) for number in range(CLIENTS)]
+    for inserter in inserters:
+        inserter.start()
+    for inserter in inserters:
+        inserter.join()
+    assert not [other for inserter in inserters for other in inserter.others]
+    winners = sorted((key, inserter.number) for inserter in inserters for key in inserter.inserted)
+    assert [key for key, _ in winners] == list(range(KEYS))
+    assert sum(inserter.refused for inserter in inserters) == (CLIENTS - 1) * KEYS
+    with servers[1].connect() as connection:
+        rows = connection.run("SELECT id, client FROM contested ORDER BY id")
+        assert [(int(key), int(client)) for key, client in rows] == winners
+        assert connection.run("SELECT count(DISTINCT mail), count(*) FROM contested") == [[str(KEYS), str(KEYS)]]
+        assert connection.run("SELECT * FROM redquel.check_indexes('contested')") == []
