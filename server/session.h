@@ -10,8 +10,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "executor/engine.h"
+#include "parser/literals.h"
 #include "server/connection.h"
 #include "server/engine_source.h"
 #include "server/message_decoder.h"
@@ -110,6 +112,9 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // --- simple_query.cc
   asio::awaitable<void> on(const QueryMessage& message);
+  /// Runs a statement by the plan of all that differ from it in constants only. Not done: its constants must be seen to plan it, or it
+  /// is wrong, so it is run (or refused) as it is written.
+  asio::awaitable<void> run_with_literals(parser::TextWithoutLiterals shared, bool& is_done);
   asio::awaitable<void> run_simple(SourceText source, std::string text,
                                    std::shared_ptr<const parser::ast::Statement> statement, bool commits);
 
@@ -152,6 +157,7 @@ class Session : public std::enable_shared_from_this<Session> {
   executor::SessionState state_;
   RunTimeParameters parameters_;
   PreparedStatements statements_;
+  std::unordered_set<std::string> individual_texts_;  // see run_with_literals
   SessionTransactions transactions_;
   SessionStatements session_statements_;
   std::shared_ptr<executor::Engine> engine_;

@@ -1,9 +1,27 @@
 // The simple protocol: Query.
 
+#include "parser/literals.h"
 #include "parser/parse.h"
 #include "server/session.h"
+#include "sql/types/text_io.h"
 
 namespace redquel::server {
+
+namespace {
+
+/// Texts of one session that do not stand for others; forgotten all at once.
+constexpr std::size_t kMostIndividualTexts = 100;
+
+std::vector<sql::Type> types_of(const std::vector<parser::Literal>& literals) {
+  std::vector<sql::Type> types;
+  for (const parser::Literal& literal : literals) {
+    const bool is_short = literal.number == static_cast<std::int32_t>(literal.number);
+    types.push_back(literal.is_string ? sql::kUnknown : is_short ? sql::kInt4 : sql::kInt8);
+  }
+  return types;
+}
+
+}  // namespace
 
 asio::awaitable<void> Session::on(const QueryMessage& message) {
   // It replaces the unnamed statement and portal of the extended protocol.
@@ -17,6 +35,12 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
     auto run = run_simple(current_source_, *text, std::move(known), true);
     co_await run_cancellable(std::move(run));
     co_return;
+  }
+  if (auto shared = parser::take_literals(*text); shared && !individual_texts_.contains(shared->text)) {
+    bool is_done = false;
+    auto run = run_with_literals(*std::move(shared), is_done);
+    co_await run_cancellable(std::move(run));
+    if (is_done) co_return;
   }
   const parser::ParseLimits limits{.text_bytes = host_.limits().statement_bytes};
   std::vector<parser::ParsedStatement> parsed = parser::parse(*text, limits);
@@ -47,6 +71,49 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
     co_await run_cancellable(std::move(run));
     if (terminating_) co_return;
   }
+}
+
+asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals shared, bool& is_done) {
+  std::shared_ptr<const parser::ast::Statement> statement = engine_->known_statement(shared.text);
+  Portal portal;
+  bool is_individual = false;
+  try {
+    if (!statement) {
+      std::vector<parser::ParsedStatement> parsed = parser::parse(shared.text, {.text_bytes = host_.limits().statement_bytes});
+      statement = std::make_shared<const parser::ast::Statement>(std::move(parsed.at(0).statement));
+    }
+  } catch (const sql::SqlError&) {
+    is_individual = true;
+  }
+  if (!is_individual) {
+    transactions_.block().admit(*statement);
+    if (is_strict()) transactions_.begin_implicit(TransactionBlock::State::kString);
+    try {
+      SourceText no_source;  // positions would be those of a text that the client has not sent
+      executor::DeclaredParameters types(types_of(shared.literals));
+      portal.statement = co_await prepare(std::move(no_source), shared.text, std::move(statement), std::move(types));
+      // A definition (SELECT INTO) keeps its text and takes no parameters.
+      is_individual = portal.statement->parameter_types.size() != shared.literals.size();
+      for (std::size_t i = 0; i < shared.literals.size() && !is_individual; ++i) {
+        const parser::Literal& literal = shared.literals[i];
+        const sql::Type type = portal.statement->parameter_types[i];
+        if (literal.is_string) portal.parameters.push_back(sql::parse_value(type, literal.text, state_.settings));
+        else if (type == sql::kInt4) portal.parameters.emplace_back(static_cast<std::int32_t>(literal.number));
+        else portal.parameters.emplace_back(literal.number);
+      }
+    } catch (const sql::SqlError&) {
+      is_individual = true;
+    }
+  }
+  if (is_individual) {
+    if (individual_texts_.size() >= kMostIndividualTexts) individual_texts_.clear();
+    individual_texts_.insert(std::move(shared.text));
+    co_return;
+  }
+  is_done = true;
+  current_source_ = {};
+  portal.result_formats.assign(portal.statement->columns.size(), 0);
+  co_await run_portal(portal, 0, portal.statement->returns_rows, true);
 }
 
 asio::awaitable<void> Session::run_simple(SourceText source, std::string text,

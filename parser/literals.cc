@@ -1,0 +1,249 @@
+#include "parser/literals.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace redquel::parser {
+namespace {
+
+/// Longer texts carry data; their plans would not be looked for again.
+constexpr std::size_t kMostBytes = 8192;
+constexpr std::size_t kMostLiterals = 200;
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_word_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
+bool is_word_part(char c) { return is_word_start(c) || is_digit(c); }
+bool is_operator_part(char c) { return std::string_view("~!@#^&|`?+-*/%<>=:").find(c) != std::string_view::npos; }
+
+struct Token {
+  enum class Kind : std::uint8_t { kWord, kQuotedName, kInteger, kNumber, kString, kOperator, kPunctuation };
+  Kind kind;
+  std::size_t begin, end;
+  std::string text;  // a word in lower case; a string's content; otherwise as written
+};
+
+/// The tokens of a text; nullopt where it holds what is left to the parser.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  std::optional<std::vector<Token>> run() {
+    while (true) {
+      while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+      if (at_ == text_.size()) return std::move(tokens_);
+      if (!step()) return std::nullopt;
+    }
+  }
+
+ private:
+  char peek(std::size_t ahead) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+
+  bool step() {
+    const char c = text_[at_];
+    if (is_word_start(c)) return word();
+    if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
+    if (c == '\'') return string();
+    if (c == '"') return quoted_name();
+    if (std::string_view("()[],;.").find(c) != std::string_view::npos) return add(Token::Kind::kPunctuation, at_ + 1);
+    return is_operator_part(c) && symbol();
+  }
+
+  bool add(Token::Kind kind, std::size_t end) {
+    tokens_.push_back({kind, at_, end, std::string(text_.substr(at_, end - at_))});
+    at_ = end;
+    return true;
+  }
+
+  bool word() {
+    std::size_t end = at_;
+    while (end < text_.size() && is_word_part(text_[end])) ++end;
+    // E'…', B'…', U&'…' and names with $.
+    if (end < text_.size() && (text_[end] == '\'' || text_[end] == '$' || text_.substr(end, 2) == "&'" || text_.substr(end, 2) == "&\"")) return false;
+    add(Token::Kind::kWord, end);
+    std::string& text = tokens_.back().text;
+    std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return true;
+  }
+
+  bool number() {
+    std::size_t end = at_;
+    while (end < text_.size() && is_digit(text_[end])) ++end;
+    if (end == text_.size() || (text_[end] != '.' && !is_word_part(text_[end]))) return add(Token::Kind::kInteger, end);
+    while (end < text_.size() && (is_word_part(text_[end]) || text_[end] == '.')) {
+      const bool exponent = text_[end] == 'e' || text_[end] == 'E';
+      ++end;
+      if (exponent && end < text_.size() && (text_[end] == '+' || text_[end] == '-')) ++end;
+    }
+    return add(Token::Kind::kNumber, end);
+  }
+
+  bool string() {
+    std::string content;
+    std::size_t end = at_ + 1;
+    while (true) {
+      if (end >= text_.size() || text_[end] == '\\') return false;
+      if (text_[end] != '\'') content += text_[end++];
+      else if (end + 1 < text_.size() && text_[end + 1] == '\'') content += '\'', end += 2;
+      else break;
+    }
+    // 'a' 'b' over two lines are one string.
+    if (!tokens_.empty() && tokens_.back().kind == Token::Kind::kString) return false;
+    add(Token::Kind::kString, end + 1);
+    tokens_.back().text = std::move(content);
+    return true;
+  }
+
+  bool quoted_name() {
+    const std::size_t end = text_.find('"', at_ + 1);
+    return end != std::string_view::npos && add(Token::Kind::kQuotedName, end + 1);
+  }
+
+  bool symbol() {
+    std::size_t end = at_;
+    while (end < text_.size() && is_operator_part(text_[end])) ++end;
+    const std::string_view whole = text_.substr(at_, end - at_);
+    if (whole.find("--") != std::string_view::npos || whole.find("/*") != std::string_view::npos) return false;
+    // `=-5` is = and -5: an operator ends in + or - only if it holds one of ~!@#%^&|`?
+    while (end - at_ > 1 && (text_[end - 1] == '-' || text_[end - 1] == '+') &&
+           text_.substr(at_, end - at_).find_first_of("~!@#%^&|`?") == std::string_view::npos) {
+      --end;
+    }
+    return add(Token::Kind::kOperator, end);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::vector<Token> tokens_;
+};
+
+template <std::size_t N>
+bool is_one_of(const std::string& text, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+constexpr std::array<std::string_view, 5> kStatements = {"select", "insert", "update", "delete", "with"};
+constexpr std::array<std::string_view, 7> kComparisons = {"=", "<", ">", "<=", ">=", "<>", "!="};
+/// What may follow an operand of a comparison that is complete.
+constexpr std::array<std::string_view, 21> kOperandEnds = {"and",    "or",   "order", "group",  "limit",     "offset", "fetch",
+                                                           "returning", "where", "having", "from", "union", "intersect", "except",
+                                                           "then",   "for",  "on",    "window", "as",        "when",   "end"};
+
+class Taker {
+ public:
+  Taker(std::string_view text, std::vector<Token> tokens) : text_(text), tokens_(std::move(tokens)) {}
+
+  std::optional<TextWithoutLiterals> run() {
+    if (!tokens_.empty() && is(tokens_.size() - 1, ";")) tokens_.pop_back();
+    if (tokens_.empty() || tokens_[0].kind != Token::Kind::kWord || !is_one_of(tokens_[0].text, kStatements)) return std::nullopt;
+    const std::size_t end = tokens_.back().end;
+    std::size_t copied = 0;
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (is(i, ";")) return std::nullopt;
+      if (is(i, "(")) {
+        const bool row = i > 0 && is_word(i - 1, "values") && is_word(0, "insert");
+        lists_.push_back(row || (i > 0 && is_word(i - 1, "in")));
+      } else if (is(i, ")")) {
+        if (lists_.empty()) return std::nullopt;
+        // INSERT of several rows: not one statement with other values, but a load.
+        if (lists_.back() && is_word(0, "insert") && i + 2 < tokens_.size() && is(i + 1, ",") && is(i + 2, "(")) return std::nullopt;
+        lists_.pop_back();
+      }
+      std::optional<Literal> literal = literal_at(i);
+      if (!literal) continue;
+      const std::size_t first = has_sign(i) ? i - 1 : i;
+      if (!begins_operand(first) || !ends_operand(i)) continue;
+      if (out_.literals.size() == kMostLiterals) return std::nullopt;
+      out_.text += text_.substr(copied, tokens_[first].begin - copied);
+      out_.literals.push_back(std::move(*literal));
+      out_.text += '$' + std::to_string(out_.literals.size());
+      copied = tokens_[i].end;
+    }
+    if (out_.literals.empty()) return std::nullopt;
+    out_.text += text_.substr(copied, end - copied);
+    // An integer's type is part of the text's meaning.
+    for (std::size_t i = 0; i < out_.literals.size(); ++i) types_ += type_of(out_.literals[i]);
+    out_.text += "\n--" + types_;
+    return std::move(out_);
+  }
+
+ private:
+  bool is(std::size_t i, std::string_view text) const {
+    return tokens_[i].kind != Token::Kind::kWord && tokens_[i].kind != Token::Kind::kString && tokens_[i].text == text;
+  }
+  bool is_word(std::size_t i, std::string_view text) const { return tokens_[i].kind == Token::Kind::kWord && tokens_[i].text == text; }
+  bool is_operator(std::size_t i) const { return tokens_[i].kind == Token::Kind::kOperator; }
+
+  static char type_of(const Literal& literal) {
+    if (literal.is_string) return 's';
+    return literal.number == static_cast<std::int32_t>(literal.number) ? 'i' : 'l';
+  }
+
+  /// Is the number at `i` preceded by a minus of its own (`= -5`, `(-5`, not `a - 5`)?
+  bool has_sign(std::size_t i) const {
+    if (i < 2 || tokens_[i].kind != Token::Kind::kInteger || !is(i - 1, "-")) return false;
+    const Token& before = tokens_[i - 2];
+    return before.kind == Token::Kind::kOperator || is(i - 2, "(") || is(i - 2, ",") || is_word(i - 2, "between") || is_word(i - 2, "and");
+  }
+
+  std::optional<Literal> literal_at(std::size_t i) const {
+    const Token& token = tokens_[i];
+    if (token.kind == Token::Kind::kString) return Literal{true, token.text, 0};
+    if (token.kind != Token::Kind::kInteger) return std::nullopt;
+    Literal literal{false, {}, 0};
+    const std::string digits = (has_sign(i) ? "-" : "") + token.text;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), literal.number);
+    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    return literal;
+  }
+
+  bool begins_operand(std::size_t i) const {
+    if (i == 0) return false;
+    const Token& before = tokens_[i - 1];
+    if (before.kind == Token::Kind::kOperator) {
+      if (is_one_of(before.text, kComparisons)) return true;
+      return (before.text == "+" || before.text == "-") && tokens_[i].kind != Token::Kind::kString && i > 1 && is_value_end(i - 2);
+    }
+    if (is(i - 1, "(") || is(i - 1, ",")) return !lists_.empty() && lists_.back();
+    if (is_word(i - 1, "between")) return true;
+    return is_word(i - 1, "and") && ends_between(i - 1);
+  }
+
+  /// Does an operand end at `i`, so that a + or - after it has two?
+  bool is_value_end(std::size_t i) const {
+    return tokens_[i].kind == Token::Kind::kQuotedName || is(i, ")") || (tokens_[i].kind == Token::Kind::kWord && !is_one_of(tokens_[i].text, kOperandEnds));
+  }
+
+  /// Is the AND at `i` that of `BETWEEN literal AND`?
+  bool ends_between(std::size_t i) const {
+    if (i < 2) return false;
+    const std::size_t first = has_sign(i - 1) ? i - 2 : i - 1;
+    const Token::Kind kind = tokens_[i - 1].kind;
+    return first > 0 && (kind == Token::Kind::kInteger || kind == Token::Kind::kString) && is_word(first - 1, "between");
+  }
+
+  bool ends_operand(std::size_t i) const {
+    if (i + 1 == tokens_.size()) return true;
+    return is(i + 1, ")") || is(i + 1, ",") || (tokens_[i + 1].kind == Token::Kind::kWord && is_one_of(tokens_[i + 1].text, kOperandEnds));
+  }
+
+  std::string_view text_;
+  std::vector<Token> tokens_;
+  std::vector<bool> lists_;  // open parentheses: is it a list whose members are operands?
+  std::string types_;
+  TextWithoutLiterals out_;
+};
+
+}  // namespace
+
+std::optional<TextWithoutLiterals> take_literals(std::string_view text) {
+  if (text.size() > kMostBytes) return std::nullopt;
+  std::optional<std::vector<Token>> tokens = Scanner(text).run();
+  if (!tokens) return std::nullopt;
+  return Taker(text, *std::move(tokens)).run();
+}
+
+}  // namespace redquel::parser
