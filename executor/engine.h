@@ -129,6 +129,8 @@ class Engine {
   virtual void release_savepoint(SessionState& session, std::size_t number) = 0;
   /// What was done since then is undone; later savepoints are forgotten.
   virtual asio::awaitable<void> roll_back_to(SessionState& session, std::size_t number) = 0;
+  /// SET CONSTRAINTS, for the rest of the transaction; outside of one only the names are looked at. 42704, 42809; 23503 of what has waited.
+  virtual asio::awaitable<void> set_constraints(const parser::ast::SetConstraints&, SessionState&) { co_return; }
 };
 
 }  // namespace redquel::executor

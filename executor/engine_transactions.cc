@@ -28,6 +28,9 @@ asio::awaitable<void> RedisEngine::commit(SessionState& session) {
   options.settings = session.settings;
   std::exception_ptr failure;
   try {
+    sql::CatalogPtr definitions = co_await catalog(session);
+    if (transaction->catalog()) definitions = transaction->catalog()->snapshot();
+    options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions));
     co_await commit_changes(shared_, *transaction, std::move(options));
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();

@@ -68,6 +68,19 @@ void refuse_writes(const planner::PhysicalNode& plan) {
   }
 }
 
+/// Tables whose foreign keys a write may look at.
+void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<sql::Oid>& tables) {
+  const auto add = [&](sql::Oid oid) {
+    if (std::ranges::find(tables, oid) == tables.end()) tables.push_back(oid);
+  };
+  for (std::size_t index = 0; index < tables.size(); ++index) {
+    const auto table = catalog.find_table(tables[index]);
+    if (!table) continue;
+    for (const sql::ForeignKeyDef& key : table->foreign_keys) add(key.referenced);
+    for (sql::Oid oid : table->referencing) add(oid);
+  }
+}
+
 sql::SqlError serialization_failure(const char* what) {
   return sql::SqlError("40001", std::string("could not serialize access due to concurrent ") + what)
       .hint("The transaction might succeed if retried.");
@@ -141,6 +154,7 @@ class QueryRun {
       if (outcome == Outcome::kStale) {
         std::vector<sql::Oid> tables;
         for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.push_back(table->oid);
+        if (writes(*prepared_->plan->planned.plan)) add_tables_of_foreign_keys(*co_await engine_.catalog(session_), tables);
         if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables))) attempts_ = 0;
         prepared_ = co_await engine_.replan(*prepared_, session_);
       } else {

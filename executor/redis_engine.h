@@ -38,6 +38,8 @@ class RedisEngine final : public Engine {
   void release_savepoint(SessionState& session, std::size_t number) override;
   asio::awaitable<void> roll_back_to(SessionState& session, std::size_t number) override;
 
+  asio::awaitable<void> set_constraints(const parser::ast::SetConstraints& statement, SessionState& session) override;
+
   // ---- for its executions ----
   /// The definitions as last loaded, at first use as they are now; the transaction's own, if it has any.
   asio::awaitable<sql::CatalogPtr> catalog(const SessionState& session);

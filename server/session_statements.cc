@@ -49,6 +49,12 @@ class SessionStatements::Run final : public executor::Execution {
       tag_ = co_await owner_.transactions_.run(*transaction, this);
       co_return std::nullopt;
     }
+    if (const auto* constraints = std::get_if<ast::SetConstraints>(&node)) {
+      owner_.warn_outside_block("SET CONSTRAINTS");
+      co_await owner_.engine_->set_constraints(*constraints, owner_.state_);
+      tag_ = "SET CONSTRAINTS";
+      co_return std::nullopt;
+    }
     if (std::holds_alternative<ast::DeclareCursor>(node)) {
       co_await owner_.declare_cursor(prepared_);
       tag_ = "DECLARE CURSOR";
@@ -83,9 +89,6 @@ class SessionStatements::Run final : public executor::Execution {
       tag_ = owner_.deallocate(*deallocate);
     } else if (const auto* close = std::get_if<ast::ClosePortal>(&node)) {
       tag_ = owner_.close_portal(*close, this);
-    } else if (std::holds_alternative<ast::SetConstraints>(node)) {
-      owner_.warn_outside_block("SET CONSTRAINTS");
-      tag_ = "SET CONSTRAINTS";
     } else {
       tag_ = "UNLISTEN";  // LISTEN is refused, so there is nothing to forget
     }

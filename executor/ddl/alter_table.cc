@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/index_build.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/row_validation.h"
@@ -138,8 +139,13 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
       if (!trial.new_not_null().empty() || !trial.new_checks().empty()) {
         co_await validate_rows(context, loaded.snapshot, trial.result(), trial.new_not_null(), trial.new_checks());
       }
+      // They are enforced already.
+      if (!trial.validated_foreign_keys().empty()) {
+        std::vector<sql::Oid> keys = trial.validated_foreign_keys();
+        co_await validate_foreign_keys(context, before->oid, std::move(keys));
+      }
     }
-    std::vector<sql::Oid> new_indexes;
+    std::vector<sql::Oid> new_indexes, new_foreign_keys;
     bool is_same = true;
     const MakeDraft make = [&](CatalogDraft& draft) {
       const TablePtr table = find_altered(draft, statement);
@@ -150,6 +156,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
       const bool looked_at_rows = state.is_empty || !alteration.new_not_null().empty() || !alteration.new_checks().empty();
       if (looked_at_rows) draft.require_unchanged(table->oid, state.change_counter);
       new_indexes = alteration.new_indexes();
+      new_foreign_keys = alteration.new_foreign_keys();
       alteration.finish();
     };
     const bool is_committed = co_await try_change_catalog(context, make);
@@ -159,6 +166,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
     std::exception_ptr failure;
     try {
       co_await build_indexes(context, before->oid, new_indexes);
+      if (!new_foreign_keys.empty()) co_await validate_foreign_keys(context, before->oid, new_foreign_keys);
     } catch (...) {
       failure = std::current_exception();
     }

@@ -46,6 +46,35 @@ bool CatalogDraft::reserve_exactly(const std::string& prefix, const std::string&
 }
 
 void CatalogDraft::put(sql::TableDef table) {
+  const auto before = state_.find_table(table.oid);
+  replace(table);
+  note_references(before.get(), &table);
+}
+
+/// Whoever is referred to by other tables than before is another version of itself, so that nobody writes to it unaware.
+void CatalogDraft::note_references(const sql::TableDef* before, const sql::TableDef* after) {
+  std::set<sql::Oid> referenced;
+  for (const sql::TableDef* table : {before, after}) {
+    if (table == nullptr) continue;
+    if (table == after) referenced.insert(table->oid);
+    for (const sql::ForeignKeyDef& key : table->foreign_keys) referenced.insert(key.referenced);
+  }
+  for (sql::Oid oid : referenced) {
+    const auto table = state_.find_table(oid);
+    if (!table) continue;
+    std::vector<sql::Oid> referencing;
+    for (const auto& [other_oid, other] : state_.tables) {
+      const bool refers = std::ranges::any_of(other->foreign_keys, [&](const auto& key) { return key.referenced == oid; });
+      if (refers) referencing.push_back(other_oid);
+    }
+    if (referencing == table->referencing) continue;
+    sql::TableDef changed = *table;
+    changed.referencing = std::move(referencing);
+    replace(std::move(changed));
+  }
+}
+
+void CatalogDraft::replace(sql::TableDef table) {
   tables_.insert(table.oid);
   const sql::Oid oid = table.oid;
   state_.tables[oid] = std::make_shared<const sql::TableDef>(std::move(table));
@@ -79,6 +108,7 @@ void CatalogDraft::drop_table(sql::Oid oid) {
   for (sql::Oid sequence : owned) drop_sequence(sequence);
   tables_.insert(oid);
   state_.tables.erase(oid);
+  note_references(table.get(), nullptr);
 }
 
 void CatalogDraft::drop_sequence(sql::Oid oid) {

@@ -31,6 +31,7 @@ class CatalogDraft {
   /// That very prefix; false if it is taken.
   bool reserve_exactly(const std::string& prefix, const std::string& owner);
 
+  /// Tables that its foreign keys refer to, or referred to, learn of it.
   void put(sql::TableDef table);
   void put(sql::SequenceDef sequence);
   void put(sql::ViewDef view);
@@ -66,6 +67,9 @@ class CatalogDraft {
   CatalogChange take_change();
 
  private:
+  void note_references(const sql::TableDef* before, const sql::TableDef* after);
+  void replace(sql::TableDef table);
+
   const SessionState& session_;
   sql::CatalogSnapshot state_;
   sql::ReservedPrefixes prefixes_;

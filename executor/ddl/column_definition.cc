@@ -142,6 +142,12 @@ class ColumnReader {
     draft_.keys.push_back(std::move(key));
   }
 
+  void take(const ast::ForeignKeyConstraint&, const ast::Constraint& constraint) {
+    ForeignKeyDraft key = read_foreign_key(constraint);
+    key.columns.push_back(definition_.name);
+    draft_.foreign_keys.push_back(std::move(key));
+  }
+
   template <typename Other>
   void take(const Other&, const ast::Constraint& constraint) {
     refuse_other_constraints(constraint);
@@ -162,13 +168,14 @@ ColumnDraft read_column(const ast::ColumnDefinition& definition, const std::stri
 
 KeyDraft read_key(const ast::Constraint& constraint) {
   const auto& written = std::get<ast::KeyConstraint>(constraint.node);
-  if (constraint.deferrable) throw sql::not_supported("a deferrable unique constraint", constraint.offset);
+  if (constraint.initially_deferred) throw sql::not_supported("an INITIALLY DEFERRED unique constraint", constraint.offset);
   if (!written.using_index.empty()) throw sql::not_supported("a constraint USING INDEX", constraint.offset);
   check_storage_parameters(written.options);
   check_tablespace(written.tablespace);
   KeyDraft key;
   key.primary = written.primary;
   key.nulls_not_distinct = written.nulls_not_distinct;
+  key.deferrable = constraint.deferrable;
   key.name = constraint.name;
   key.columns = written.columns;
   key.offset = constraint.offset;
@@ -182,10 +189,22 @@ CheckDraft read_check(const ast::Constraint& constraint) {
   return {constraint.name, std::get<ast::CheckConstraint>(constraint.node).condition.get()};
 }
 
+ForeignKeyDraft read_foreign_key(const ast::Constraint& constraint) {
+  const auto& written = std::get<ast::ForeignKeyConstraint>(constraint.node);
+  ForeignKeyDraft key;
+  key.name = constraint.name;
+  key.columns = written.columns;
+  key.node = &written;
+  key.deferrable = constraint.deferrable;
+  key.initially_deferred = constraint.initially_deferred;
+  key.not_valid = constraint.not_valid;
+  return key;
+}
+
 void refuse_other_constraints(const ast::Constraint& constraint) {
   struct Namer {
     std::string_view operator()(const ast::GeneratedConstraint&) const { return "GENERATED as a table constraint"; }
-    std::string_view operator()(const ast::ForeignKeyConstraint&) const { return "FOREIGN KEY"; }
+    std::string_view operator()(const ast::ForeignKeyConstraint&) const { return ""; }
     std::string_view operator()(const ast::ExclusionConstraint&) const { return "EXCLUDE"; }
     std::string_view operator()(const ast::KeyConstraint&) const { return ""; }
     std::string_view operator()(const ast::CheckConstraint&) const { return ""; }

@@ -14,6 +14,7 @@ namespace redquel::executor {
 struct KeyDraft {
   bool primary = false;
   bool nulls_not_distinct = false;
+  bool deferrable = false;
   std::string name;  // empty: to be chosen
   std::vector<std::string> columns;
   std::string suffix;  // INCLUDE (…)
@@ -25,6 +26,15 @@ struct CheckDraft {
   const parser::ast::Expression* condition = nullptr;
 };
 
+/// FOREIGN KEY, as written.
+struct ForeignKeyDraft {
+  std::string name;  // empty: to be chosen
+  std::vector<std::string> columns;
+  const parser::ast::ForeignKeyConstraint* node = nullptr;
+  bool deferrable = false, initially_deferred = false;
+  bool not_valid = false;
+};
+
 /// A column as written, apart from its number and field.
 struct ColumnDraft {
   sql::ColumnDef column;
@@ -33,15 +43,17 @@ struct ColumnDraft {
   std::optional<sql::SequenceDef> sequence;  // serial or identity; name (if given), type and bounds are set
   std::vector<KeyDraft> keys;
   std::vector<CheckDraft> checks;
+  std::vector<ForeignKeyDraft> foreign_keys;
 };
 
 /// Reads a column of CREATE TABLE or ADD COLUMN. `table_name` is for messages. Throws SqlError 42601, 42704, 42P16, 22023 …;
-/// 0A000 for foreign keys, deferrable constraints.
+/// 0A000 for unique constraints that are checked at the end of the transaction.
 ColumnDraft read_column(const parser::ast::ColumnDefinition& definition, const std::string& table_name);
 /// A table constraint. Throws as above.
 KeyDraft read_key(const parser::ast::Constraint& constraint);
 CheckDraft read_check(const parser::ast::Constraint& constraint);
-/// 0A000 for a constraint that is neither of both.
+ForeignKeyDraft read_foreign_key(const parser::ast::Constraint& constraint);
+/// 0A000 for a constraint that is none of these.
 void refuse_other_constraints(const parser::ast::Constraint& constraint);
 
 /// Storage parameters, tablespaces and collations that mean nothing here are accepted if PostgreSQL knows them.

@@ -47,6 +47,11 @@ void comment_on_constraint(CatalogDraft& draft, const ast::Comment& statement, c
     check.comment = text;
     return draft.put(std::move(table));
   }
+  for (sql::ForeignKeyDef& key : table.foreign_keys) {
+    if (key.name != name) continue;
+    key.comment = text;
+    return draft.put(std::move(table));
+  }
   for (sql::IndexDef& index : table.indexes) {
     if (!index.constraint || index.name != name) continue;
     index.comment = text;

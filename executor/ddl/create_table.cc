@@ -6,6 +6,7 @@
 
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/like_clause.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
@@ -36,6 +37,7 @@ struct TableParts {
   std::optional<KeyDraft> primary_key;
   std::vector<KeyDraft> uniques;
   std::vector<CheckDraft> checks;
+  std::vector<ForeignKeyDraft> foreign_keys;
   std::vector<LikeParts> likes;
 
   void add(KeyDraft key, const std::string& table_name) {
@@ -67,6 +69,8 @@ TableParts read_parts(const CatalogDraft& draft, const ast::CreateTable& stateme
       column.keys.clear();
       parts.checks.insert(parts.checks.end(), column.checks.begin(), column.checks.end());
       column.checks.clear();
+      parts.foreign_keys.insert(parts.foreign_keys.end(), column.foreign_keys.begin(), column.foreign_keys.end());
+      column.foreign_keys.clear();
       parts.columns.push_back(std::move(column));
       continue;
     }
@@ -74,6 +78,9 @@ TableParts read_parts(const CatalogDraft& draft, const ast::CreateTable& stateme
     refuse_other_constraints(constraint);
     if (std::holds_alternative<ast::CheckConstraint>(constraint.node)) {
       parts.checks.push_back(read_check(constraint));
+    } else if (std::holds_alternative<ast::ForeignKeyConstraint>(constraint.node)) {
+      parts.foreign_keys.push_back(read_foreign_key(constraint));
+      parts.foreign_keys.back().not_valid = false;  // there is nothing to validate
     } else {
       parts.add(read_key(constraint), name);
     }
@@ -136,6 +143,7 @@ void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
   if (parts.primary_key) add_primary_key(draft, table, *parts.primary_key, true);
   for (const KeyDraft& key : distinct_uniques(parts)) add_unique(draft, table, key, sql::IndexState::kReady, true);
   for (const LikeParts& like : parts.likes) add_like_parts(draft, like, table);
+  for (const ForeignKeyDraft& key : parts.foreign_keys) add_foreign_key(draft, table, key, sql::IndexState::kReady);
   choose_presence(table);
   draft.put(std::move(table));
 }

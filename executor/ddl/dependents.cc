@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/object_lookup.h"
 #include "parser/deparse.h"
 
@@ -19,6 +20,38 @@ bool reads(const sql::ViewDef& view, const DropObject& object) {
     if (reference.relation != object.oid) return false;
     return object.column == 0 || std::ranges::find(reference.columns, object.column) != reference.columns.end();
   });
+}
+
+/// Does the foreign key need the object, which is not a part of its own table?
+bool refers(const sql::ForeignKeyDef& key, const DropObject& object) {
+  switch (object.kind) {
+    case Kind::kTable:
+      return key.referenced == object.oid;
+    case Kind::kColumn:
+      return key.referenced == object.oid && std::ranges::find(key.referenced_columns, object.column) != key.referenced_columns.end();
+    case Kind::kIndex:
+    case Kind::kKeyConstraint:
+      return key.referenced_index == object.oid;
+    default:
+      return false;
+  }
+}
+
+TablePtr table_of_foreign_key(const CatalogDraft& draft, sql::Oid key) {
+  for (const auto& [oid, table] : draft.catalog().tables) {
+    if (std::ranges::find(table->foreign_keys, key, &sql::ForeignKeyDef::oid) != table->foreign_keys.end()) return table;
+  }
+  return nullptr;
+}
+
+/// The table that has the index, and the index's name.
+std::pair<TablePtr, std::string> find_index_by_oid(const CatalogDraft& draft, sql::Oid index) {
+  for (const auto& [oid, table] : draft.catalog().tables) {
+    if (table->primary_key_oid == index) return {table, table->primary_key_name};
+    const auto found = std::ranges::find(table->indexes, index, &sql::IndexDef::oid);
+    if (found != table->indexes.end()) return {table, found->name};
+  }
+  return {};
 }
 
 /// What depends on one object directly, the oldest first.
@@ -52,6 +85,11 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
       }
     }
   }
+  for (const auto& [oid, table] : catalog.tables) {
+    for (const sql::ForeignKeyDef& key : table->foreign_keys) {
+      if (refers(key, object)) found.push_back({key.oid, {Kind::kForeignKey, key.oid}});
+    }
+  }
   std::ranges::stable_sort(found, {}, [](const auto& entry) { return entry.first; });
   std::vector<DropObject> dependents;
   for (const auto& [oid, dependent] : found) dependents.push_back(dependent);
@@ -70,7 +108,9 @@ void collect(const CatalogDraft& draft, const DropObject& object, const std::vec
     const bool goes_anyway = dependent.kind == Kind::kDefault &&
                              std::ranges::find(targets, DropObject{Kind::kTable, dependent.oid}) != targets.end();
     if (is_known || goes_anyway) continue;
-    found.push_back({dependent, object});
+    // A constraint stands on its index, and that is what other objects need.
+    const bool by_index = object.kind == Kind::kKeyConstraint;
+    found.push_back({dependent, by_index ? DropObject{Kind::kIndex, object.oid} : object});
     collect(draft, dependent, targets, found);
   }
 }
@@ -96,8 +136,19 @@ void drop(CatalogDraft& draft, const DropObject& object) {
       draft.put(std::move(changed));
       return;
     }
+    case Kind::kForeignKey: {
+      const TablePtr table = table_of_foreign_key(draft, object.oid);
+      if (!table) return;
+      sql::TableDef changed = *table;
+      erase_foreign_key(changed, object.oid);
+      draft.remove_unused_structures(*table, changed);
+      draft.put(std::move(changed));
+      return;
+    }
     case Kind::kSchema:
     case Kind::kColumn:
+    case Kind::kIndex:
+    case Kind::kKeyConstraint:
       return;  // never a dependent
   }
 }
@@ -136,6 +187,19 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
       return named("view", *catalog.find_view(object.oid));
     case Kind::kSequence:
       return named("sequence", catalog.sequences.at(object.oid));
+    case Kind::kIndex: {
+      const auto [table, name] = find_index_by_oid(draft, object.oid);
+      return "index " + display_name(draft, table->schema, name);
+    }
+    case Kind::kKeyConstraint: {
+      const auto [table, name] = find_index_by_oid(draft, object.oid);
+      return fmt::format("constraint {} on {}", parser::quote_identifier(name), named("table", *table));
+    }
+    case Kind::kForeignKey: {
+      const TablePtr table = table_of_foreign_key(draft, object.oid);
+      const auto key = std::ranges::find(table->foreign_keys, object.oid, &sql::ForeignKeyDef::oid);
+      return fmt::format("constraint {} on {}", parser::quote_identifier(key->name), named("table", *table));
+    }
     case Kind::kColumn:
     case Kind::kDefault:
       break;
@@ -148,6 +212,17 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
 void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade) {
   std::vector<Found> found;
   for (const DropObject& target : targets) collect(draft, target, targets, found);
+  // A foreign key goes with its table, and with its columns.
+  std::erase_if(found, [&](const Found& dependent) {
+    if (dependent.object.kind != Kind::kForeignKey) return false;
+    const TablePtr table = table_of_foreign_key(draft, dependent.object.oid);
+    const DropObject owner{Kind::kTable, table->oid};
+    if (std::ranges::find(targets, owner) != targets.end() || std::ranges::find(found, owner, &Found::object) != found.end()) return true;
+    const auto key = std::ranges::find(table->foreign_keys, dependent.object.oid, &sql::ForeignKeyDef::oid);
+    return std::ranges::any_of(key->columns, [&](std::int16_t column) {
+      return std::ranges::find(targets, DropObject{Kind::kColumn, table->oid, column}) != targets.end();
+    });
+  });
   if (found.empty()) return;
   std::vector<std::string> names, reasons;
   for (const Found& dependent : found) {

@@ -10,9 +10,9 @@ namespace redquel::executor {
 
 /// An object that is dropped, or that goes along because it depends on one.
 struct DropObject {
-  enum class Kind : std::uint8_t { kSchema, kTable, kView, kSequence, kColumn, kDefault };
+  enum class Kind : std::uint8_t { kSchema, kTable, kView, kSequence, kColumn, kDefault, kIndex, kKeyConstraint, kForeignKey };
   Kind kind;
-  sql::Oid oid = 0;         // kColumn, kDefault: of the table
+  sql::Oid oid = 0;         // kColumn, kDefault: of the table; kKeyConstraint: of its index
   std::int16_t column = 0;  // kColumn, kDefault
   friend bool operator==(const DropObject&, const DropObject&) = default;
 };

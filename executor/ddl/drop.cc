@@ -49,7 +49,7 @@ SqlError wrong_kind(const std::string& name, const DropKind& wanted, RelationKin
   }
 }
 
-void drop_index(CatalogDraft& draft, const ast::RelationName& name) {
+void drop_index(CatalogDraft& draft, const ast::RelationName& name, bool cascade) {
   const auto& path = draft.session().search_path;
   const auto refuse = [&](const std::string& index, const sql::TableDef& table) {
     const std::string shown = display_name(draft, table.schema, table.name);
@@ -63,9 +63,12 @@ void drop_index(CatalogDraft& draft, const ast::RelationName& name) {
   const auto [table, index] = draft.catalog().find_index(name.schema, name.name, path);
   if (index == nullptr) return;  // named twice
   if (index->constraint) throw refuse(index->name, *table);
-  sql::TableDef changed = *table;
-  std::erase_if(changed.indexes, [&](const sql::IndexDef& other) { return other.oid == index->oid; });
-  draft.remove_unused_structures(*table, changed);
+  const sql::Oid oid = index->oid;
+  drop_dependents(draft, {{DropObject::Kind::kIndex, oid}}, cascade);
+  const TablePtr now = draft.catalog().find_table(table->oid);
+  sql::TableDef changed = *now;
+  std::erase_if(changed.indexes, [&](const sql::IndexDef& other) { return other.oid == oid; });
+  draft.remove_unused_structures(*now, changed);
   draft.put(std::move(changed));
 }
 
@@ -106,7 +109,7 @@ void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropK
   std::vector<DropObject> targets;
   for (const ast::RelationName& name : found) {
     if (kind.relation == RelationKind::kIndex) {
-      drop_index(draft, name);
+      drop_index(draft, name, statement.cascade);
     } else if (kind.relation == RelationKind::kTable) {
       targets.push_back({DropObject::Kind::kTable, find_table(draft, name)->oid});
     } else if (kind.relation == RelationKind::kView) {

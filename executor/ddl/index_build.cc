@@ -98,6 +98,9 @@ asio::awaitable<void> drop_indexes(DdlContext& context, sql::Oid table_oid, std:
       return std::find(indexes.begin(), indexes.end(), index.oid) != indexes.end();
     };
     if (std::erase_if(changed.indexes, is_dropped) == 0) return;
+    std::erase_if(changed.foreign_keys, [&](const sql::ForeignKeyDef& key) {
+      return std::find(indexes.begin(), indexes.end(), key.index) != indexes.end();
+    });
     for (sql::Oid oid : indexes) draft.delete_key(building_key(oid));
     draft.remove_unused_structures(*table, changed);
     draft.put(std::move(changed));

@@ -76,6 +76,7 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
     parts.keys.push_back({.primary = true, .columns = names_of(source, source.primary_key), .offset = like.source.offset});
   }
   for (const sql::IndexDef& index : source.indexes) {
+    if (index.is_hidden()) continue;
     if (!index.constraint) {
       parts.indexes.push_back(index);
       continue;

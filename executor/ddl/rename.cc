@@ -148,7 +148,8 @@ void rename_constraint(CatalogDraft& draft, const ast::Rename& statement) {
   }
   sql::TableDef changed = *table;
   const auto check = std::find_if(changed.checks.begin(), changed.checks.end(), [&](const auto& c) { return c.name == name; });
-  if (check == changed.checks.end()) {
+  const auto foreign = std::ranges::find(changed.foreign_keys, name, &sql::ForeignKeyDef::name);
+  if (check == changed.checks.end() && foreign == changed.foreign_keys.end()) {
     ast::RelationName index;
     index.schema = table->schema;
     index.name = name;
@@ -157,7 +158,7 @@ void rename_constraint(CatalogDraft& draft, const ast::Rename& statement) {
   if (constraint_exists(*table, statement.new_name)) {
     throw SqlError("42710", fmt::format("constraint \"{}\" for relation \"{}\" already exists", statement.new_name, table->name));
   }
-  check->name = statement.new_name;
+  (foreign == changed.foreign_keys.end() ? check->name : foreign->name) = statement.new_name;
   draft.put(std::move(changed));
 }
 
@@ -260,7 +261,9 @@ asio::awaitable<void> run(DdlContext& context, const ast::SetSchema& statement) 
     sql::TableDef table = *require_table(draft, *statement.relation);
     if (table.schema == statement.new_schema) return;
     check_target(table.name);
-    for (const sql::IndexDef& index : table.indexes) check_target(index.name);
+    for (const sql::IndexDef& index : table.indexes) {
+      if (!index.is_hidden()) check_target(index.name);
+    }
     const sql::CatalogSnapshot before = draft.catalog();
     for (auto [oid, sequence] : before.sequences) {
       if (sequence.owner_table != table.oid) continue;

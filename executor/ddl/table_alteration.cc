@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "executor/ddl/dependents.h"
+#include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/storage/stored_text.h"
 #include "parser/deparse.h"
@@ -86,6 +87,7 @@ void TableAlteration::command(const ast::AddColumn& written) {
   if (!is_empty_) set_missing(table_.columns[table_.position(number)], read);
   for (const KeyDraft& key : read.keys) add_key(key);
   for (const CheckDraft& check : read.checks) add_new_check(check, true);
+  for (const ForeignKeyDraft& key : read.foreign_keys) add_foreign(key);
 }
 
 void TableAlteration::set_missing(sql::ColumnDef& added, const ColumnDraft& written) {
@@ -143,6 +145,11 @@ void TableAlteration::command(const ast::DropColumn& written) {
     table_.primary_key_oid = 0;
   }
   drop_dependents(draft_, {{DropObject::Kind::kColumn, table_.oid, dropped.number}}, written.cascade);
+  take_dropped_references();
+  const std::vector<sql::ForeignKeyDef> keys = table_.foreign_keys;
+  for (const sql::ForeignKeyDef& key : keys) {
+    if (std::ranges::find(key.columns, dropped.number) != key.columns.end()) erase_foreign_key(table_, key.oid);
+  }
   leave_presence(dropped.number);
   drop_indexes_over(dropped.number);
   std::erase_if(table_.checks, [&](const sql::CheckDef& check) {
@@ -196,11 +203,23 @@ void TableAlteration::command(const ast::AlterColumnNotNull& written) {
   leave_presence(changed.number);
 }
 
+/// Values on both sides of a foreign key must stay of types that its index keys can be made of.
+void TableAlteration::check_type_is_free(std::int16_t number) const {
+  const auto uses = [&](const std::vector<std::int16_t>& columns) { return std::ranges::find(columns, number) != columns.end(); };
+  for (const auto& [oid, other] : draft_.catalog().tables) {
+    for (const sql::ForeignKeyDef& key : other->oid == table_.oid ? table_.foreign_keys : other->foreign_keys) {
+      const bool is_used = (oid == table_.oid && uses(key.columns)) || (key.referenced == table_.oid && uses(key.referenced_columns));
+      if (is_used) throw sql::not_supported("ALTER COLUMN TYPE of a column in a foreign key");
+    }
+  }
+}
+
 void TableAlteration::command(const ast::AlterColumnType& written) {
   sql::ColumnDef& changed = column(written.column);
   const sql::Type type = planner::bind_type(written.type);
   check_collation(written.collation, type, written.offset);
   if (written.using_value || !is_widening(changed.type, type)) {
+    check_type_is_free(changed.number);
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
     rewrites_.push_back({changed.number, written.using_value.get()});
   }
@@ -300,7 +319,6 @@ void TableAlteration::command(const ast::DropExpression& written) {
 }
 
 void TableAlteration::command(const ast::AlterForeignOptions&) { throw sql::not_supported("foreign tables"); }
-void TableAlteration::command(const ast::AlterConstraint&) { throw sql::not_supported("ALTER CONSTRAINT"); }
 void TableAlteration::command(const ast::OtherAlteration& written) { throw sql::not_supported(written.name); }
 
 }  // namespace redquel::executor

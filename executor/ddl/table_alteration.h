@@ -34,6 +34,10 @@ class TableAlteration {
   const std::vector<std::string>& new_checks() const { return new_checks_; }
   /// Unique indexes in state building, to be filled afterwards.
   const std::vector<sql::Oid>& new_indexes() const { return new_indexes_; }
+  /// Foreign keys that every row must satisfy: to be validated once they are committed and their indexes built, or before
+  /// (VALIDATE CONSTRAINT).
+  const std::vector<sql::Oid>& new_foreign_keys() const { return new_foreign_keys_; }
+  const std::vector<sql::Oid>& validated_foreign_keys() const { return validated_foreign_keys_; }
   /// The column that rows are recognised by goes, or may be NULL from now on: the rows must hold their key as a field first.
   /// All rows must be written anew (table_rewrite.h).
   bool needs_rewrite() const { return needs_rewrite_; }
@@ -67,6 +71,9 @@ class TableAlteration {
   /// What rows of before mean by the absent field: the default's value. 23502 where that is NULL and must not be.
   void set_missing(sql::ColumnDef& column, const ColumnDraft& written);
   void add_key(const KeyDraft& key);
+  void take_dropped_references();
+  void add_foreign(const ForeignKeyDraft& key);
+  void check_type_is_free(std::int16_t number) const;
   void add_new_check(const CheckDraft& check, bool validate);
   void require_not_null(sql::ColumnDef& column);
   void leave_presence(std::int16_t number);
@@ -78,7 +85,7 @@ class TableAlteration {
   const bool is_empty_;
   std::vector<std::int16_t> new_not_null_;
   std::vector<std::string> new_checks_;
-  std::vector<sql::Oid> new_indexes_;
+  std::vector<sql::Oid> new_indexes_, new_foreign_keys_, validated_foreign_keys_;
   bool needs_stored_keys_ = false, needs_rewrite_ = false;
   std::vector<ColumnRewrite> rewrites_;
 };

@@ -75,6 +75,7 @@ bool constraint_exists(const sql::TableDef& table, std::string_view name) {
   if (!table.primary_key_name.empty() && table.primary_key_name == name) return true;
   const auto is_named = [&](const auto& part) { return part.name == name; };
   return std::any_of(table.checks.begin(), table.checks.end(), is_named) ||
+         std::any_of(table.foreign_keys.begin(), table.foreign_keys.end(), is_named) ||
          std::any_of(table.indexes.begin(), table.indexes.end(),
                      [&](const sql::IndexDef& index) { return index.constraint && index.name == name; });
 }
@@ -170,6 +171,7 @@ void add_primary_key(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& 
   table.primary_key_name = index_name(draft, table, key.name, {}, "pkey");
   table.primary_key = numbers;
   table.primary_key_oid = draft.new_oid();
+  table.primary_key_deferrable = key.deferrable;
   for (std::int16_t number : numbers) table.columns[table.position(number)].not_null = true;
 }
 
@@ -180,6 +182,7 @@ sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& k
   index.oid = draft.new_oid();
   index.unique = index.constraint = true;
   index.nulls_not_distinct = key.nulls_not_distinct;
+  index.deferrable = key.deferrable;
   index.state = state;
   index.definition_suffix = key.suffix;
   for (std::int16_t number : numbers) index.parts.push_back({number, false, false});

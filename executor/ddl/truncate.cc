@@ -92,7 +92,24 @@ void move_to_prefix(CatalogDraft& draft, const sql::TableDef& table, const std::
   draft.put(std::move(changed));
 }
 
-std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Truncate& statement) {
+/// Tables that refer to these go along, or forbid it.
+void add_referencing(CatalogDraft& draft, bool cascade, std::vector<TablePtr>& tables) {
+  for (std::size_t index = 0; index < tables.size(); ++index) {
+    for (sql::Oid oid : tables[index]->referencing) {
+      if (std::ranges::find(tables, oid, &sql::TableDef::oid) != tables.end()) continue;
+      const TablePtr table = draft.catalog().find_table(oid);
+      if (!cascade) {
+        throw SqlError("0A000", "cannot truncate a table referenced in a foreign key constraint")
+            .detail(fmt::format("Table \"{}\" references \"{}\".", table->name, tables[index]->name))
+            .hint(fmt::format("Truncate table \"{}\" at the same time, or use TRUNCATE ... CASCADE.", table->name));
+      }
+      draft.notice("00000", fmt::format("truncate cascades to table \"{}\"", table->name));
+      tables.push_back(table);
+    }
+  }
+}
+
+std::vector<TablePtr> find_tables(CatalogDraft& draft, const ast::Truncate& statement) {
   std::vector<TablePtr> tables;
   for (const ast::TableRef& relation : statement.relations) {
     check_schema(draft, relation.name);
@@ -100,6 +117,7 @@ std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Truncate
     const auto is_same = [&](const TablePtr& other) { return other->oid == table->oid; };
     if (std::none_of(tables.begin(), tables.end(), is_same)) tables.push_back(std::move(table));
   }
+  add_referencing(draft, statement.cascade, tables);
   return tables;
 }
 
@@ -157,7 +175,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
   std::vector<std::pair<sql::Oid, std::string>> moved;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     LoadedCatalog loaded = co_await load_catalog(context.redis);
-    const CatalogDraft names(loaded, context.session);
+    CatalogDraft names(loaded, context.session);
     const std::vector<TablePtr> tables = find_tables(names, statement);
     std::map<sql::Oid, Contents> contents;
     for (const TablePtr& table : tables) {

@@ -31,7 +31,46 @@ WriteEncoding::WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_onl
     if (is_active(number)) collect_entries(unit_.changes_[number]);
   }
   order_old_rows();
+  demand_foreign_keys();
   write_program();
+}
+
+void WriteEncoding::demand_foreign_keys() {
+  const std::shared_ptr<ForeignKeyChecks>& checks = unit_.options_.foreign_keys;
+  if (!checks || unit_.options_.journal) return;
+  const auto is_active_change = [this](std::size_t change) { return change >= limit_ || is_active(change); };
+  foreign_keys_ = checks->demands(unit_.options_.buffer, is_active_change, unit_.options_.settings);
+  for (ForeignKeyDemands::Children& children : foreign_keys_.children) {
+    const auto lost = unit_.lost_references_.find(children.set);
+    if (lost == unit_.lost_references_.end()) continue;
+    for (const std::string& member : lost->second) {
+      if (std::find(children.gone.begin(), children.gone.end(), member) == children.gone.end()) children.gone.push_back(member);
+    }
+  }
+}
+
+/// Tables of which nothing changes here, but the checks are made with their definitions.
+void WriteEncoding::write_relied_tables() {
+  put(foreign_keys_.tables.size());
+  for (const auto& table : foreign_keys_.tables) {
+    put(unit_.words_.number(table->oid));
+    put(table->version);
+  }
+}
+
+void WriteEncoding::write_foreign_keys() {
+  put(foreign_keys_.parents.size());
+  for (const ForeignKeyDemands::Parent& parent : foreign_keys_.parents) {
+    keys_.push_back(parent.place.key);
+    put(parent.place.field ? "value" : "row");
+    put(parent.place.field ? Word(*parent.place.field) : Word("", 0));
+  }
+  put(foreign_keys_.children.size());
+  for (const ForeignKeyDemands::Children& children : foreign_keys_.children) {
+    keys_.push_back(children.set);
+    put(children.gone.size());
+    for (const std::string& member : children.gone) put(member);
+  }
 }
 
 void WriteEncoding::release_old_entries() {
@@ -205,6 +244,7 @@ void WriteEncoding::write_program() {
     put(unit_.options_.journal ? unit_.options_.journal->owner : table->version);
     keys_.push_back(unit_.words_.store(sql::TableKeys(*table).changes()));
   }
+  write_relied_tables();
   write_locks();
   write_reads();
   // Verify.
@@ -217,6 +257,7 @@ void WriteEncoding::write_program() {
   keys_.insert(keys_.end(), sets_.keys.begin(), sets_.keys.end());
   put(zsets_.keys.size());
   keys_.insert(keys_.end(), zsets_.keys.begin(), zsets_.keys.end());
+  write_foreign_keys();
   if (verify_only_) return;
   // Apply.
   write_groups(set_removals_, false);
@@ -306,10 +347,19 @@ void WriteEncoding::collect_locks() {
       add(table, LockMode::kUpdate, value_lock_field(structure.key, field));
     }
   }
+  for (const ForeignKeyDemands::Lock& lock : foreign_keys_.locks) add(lock.table, lock.mode, lock.field);
 }
 
 void WriteEncoding::write_locks() {
   collect_locks();
+  // Of one field the strongest.
+  for (auto& [table, locks] : locks_) {
+    std::sort(locks.begin(), locks.end(), [](Word a, Word b) {
+      return std::pair(a.substr(1), b.front()) < std::pair(b.substr(1), a.front());
+    });
+    const auto is_same_field = [](Word a, Word b) { return a.substr(1) == b.substr(1); };
+    locks.erase(std::unique(locks.begin(), locks.end(), is_same_field), locks.end());
+  }
   put(unit_.options_.locks != nullptr ? Word(unit_.options_.locks->token) : Word(""));
   put(locks_.size());
   for (const auto& [table, locks] : locks_) {

@@ -25,6 +25,8 @@ class WriteEncoding {
   /// Did the insert give way to an earlier one of this unit?
   bool was_skipped(std::size_t change) const { return skipped_here_[change]; }
 
+  /// What foreign keys demand of Redis.
+  const ForeignKeyDemands& foreign_keys() const { return foreign_keys_; }
   /// By table: mode and field of each lock that the unit needs.
   const std::map<sql::Oid, std::vector<std::string_view>>& locks() const { return locks_; }
 
@@ -64,6 +66,9 @@ class WriteEncoding {
   void write_program();
   void write_old_rows();
   void write_uniques();
+  void demand_foreign_keys();
+  void write_relied_tables();
+  void write_foreign_keys();
   void write_fields(const WriteUnit::Change& change);
   void write_field_changes(std::size_t old_index, const WriteUnit::Change& change);
   void write_groups(std::vector<Argument>& arguments, bool with_second);
@@ -105,6 +110,7 @@ class WriteEncoding {
   std::vector<EmptyValue> emptied_;
 
   std::map<sql::Oid, std::vector<std::string_view>> locks_;
+  ForeignKeyDemands foreign_keys_;
 
   std::vector<Word> keys_, arguments_;
 };

@@ -38,6 +38,10 @@ for t = 1, tables do
   end
 end
 k = tables + 2
+for _ = 1, number() do
+  if mode ~= 'follow' and (call('HGET', keys[1], argv[p]) or '') ~= argv[p + 1] then return {'stale', argv[p]} end
+  p = p + 2
+end
 
 -- Locks of transactions. 'lock' takes them, 'commit' (and 'follow') must still have them, 'apply' stands for itself.
 local owner, lock_tables = argv[p], tonumber(argv[p + 1])
@@ -161,6 +165,26 @@ for first = 0, set_count - 1, step do
 end
 local zset_first, zset_count = k, number()
 for i = 0, zset_count - 1 do call('ZCARD', keys[zset_first + i]) end
+k = k + zset_count
+
+-- Foreign keys: what is referred to is there; nobody refers to what goes, apart from rows that go as well.
+for i = 1, number() do
+  local exists
+  if argv[p] == 'row' then exists = call('EXISTS', keys[k]) else exists = call('HEXISTS', keys[k], argv[p + 1]) end
+  if exists == 0 then fail('parent', i - 1, '') end
+  p, k = p + 2, k + 1
+end
+for i = 1, number() do
+  local count, left = number(), call('SCARD', keys[k])
+  for first = 0, count - 1, step do
+    if left == 0 then break end
+    for _, is_member in ipairs(call('SMISMEMBER', keys[k], unpack(argv, p + first, p + math.min(first + step, count) - 1))) do
+      left = left - is_member
+    end
+  end
+  if left > 0 then fail('child', i - 1, '') end
+  p, k = p + count, k + 1
+end
 
 if #failed > 1 then return failed end
 if mode == 'verify' or mode == 'lock' then return {'verified'} end

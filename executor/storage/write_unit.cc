@@ -53,8 +53,18 @@ void WriteUnit::check_size() const {
       .hint("A statement is one atomic unit in Redis. Split it, or raise \"redquel.max_write_rows\".");
 }
 
+void WriteUnit::note_foreign_keys(const TablePtr& table, std::span<const sql::Datum> before, std::span<const sql::Datum> after,
+                                  bool may_give_way) {
+  if (options_.foreign_keys) options_.foreign_keys->add(table, changes_.size(), before, after, may_give_way);
+}
+
 std::size_t WriteUnit::insert_row(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict) {
   check_size();
+  note_foreign_keys(table, {}, row, conflict.skip || conflict.run_again);
+  return add_insert(table, row, conflict);
+}
+
+std::size_t WriteUnit::add_insert(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict) {
   Change change{.kind = Kind::kInsert};
   change.table = table_number(table, nullptr, {});
   change.new_image = tables_[change.table].encoder.encode(row, words_);
@@ -70,7 +80,7 @@ std::size_t WriteUnit::insert_row(const TablePtr& table, std::span<const sql::Da
 }
 
 bool WriteUnit::mark_changed(Table& table, const RowImage& image) {
-  if (options_.changed_rows) return options_.changed_rows->emplace(image.member).second;
+  if (options_.changed_rows) return options_.changed_rows->emplace(image.key).second;
   return table.changed_members.emplace(image.member).second;
 }
 
@@ -82,6 +92,7 @@ bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> ol
   Table& target = tables_[change.table];
   change.old_image = target.encoder.encode(old_row, words_);
   if (!mark_changed(target, change.old_image)) return false;
+  note_foreign_keys(table, old_row, new_row);
   if (options_.buffer) {
     buffer_change(table, old_row, change.old_image, new_row);
     return true;
@@ -111,6 +122,7 @@ bool WriteUnit::delete_row(const TablePtr& table, std::span<const sql::Datum> ol
   Table& target = tables_[change.table];
   change.old_image = target.encoder.encode(old_row, words_);
   if (!mark_changed(target, change.old_image)) return false;
+  note_foreign_keys(table, old_row, {});
   if (options_.buffer) {
     buffer_change(table, old_row, change.old_image, std::nullopt);
     return true;
@@ -244,13 +256,16 @@ bool WriteUnit::is_expected(const Change& change, const Violation& violation) co
 
 asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    if (changes_.empty()) co_return WriteStatus::kApplied;
-    WriteEncoding encoding(*this, changes_.size(), options_.buffer != nullptr);
+    if (changes_.empty() && !options_.foreign_keys) co_return WriteStatus::kApplied;
+    WriteEncoding encoding(*this, changes_.size(), options_.buffer != nullptr || options_.verify_only);
     std::optional<WriteEncoding> earlier;
     const WriteEncoding* sent = &encoding;
     if (encoding.local_violation()) {
       // The unit fails, but an earlier row may meet an existing one: that is what PostgreSQL would report.
       earlier.emplace(*this, encoding.local_violation()->change, true);
+      sent = &*earlier;
+    } else if (encoding.foreign_keys().violation && options_.buffer == nullptr) {
+      earlier.emplace(*this, changes_.size(), true);
       sent = &*earlier;
     }
     CommandBatch batch = sent->command();
@@ -270,6 +285,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     if (encoding.local_violation() && answer[0].text == "verified") {
       throw RowError(violation_error(*encoding.local_violation()), options_.first_row + encoding.local_violation()->change);
     }
+    if (answer[0].text == "verified" && encoding.foreign_keys().violation) throw SqlError(*encoding.foreign_keys().violation);
     if (answer[0].text == "applied" || answer[0].text == "verified") {
       for (std::size_t number = 0; number < changes_.size(); ++number) {
         if (encoding.was_skipped(number)) changes_[number].skipped = true;
@@ -280,12 +296,17 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     std::vector<std::size_t> changed_rows;
     std::vector<Violation> violations;
     std::vector<UniqueFailure> failures;
+    std::optional<std::size_t> missing_parent, remaining_children;
     bool guard_failed = false;
     for (std::size_t index = 1; index + 2 < answer.size(); index += 3) {
       const std::string_view kind = answer[index].text;
       const std::size_t position = answer[index + 1].is_text() ? failure_index(answer[index + 1].text)
                                                                : static_cast<std::size_t>(answer[index + 1].integer);
-      if (kind == "row") {
+      if (kind == "parent") {
+        if (!missing_parent) missing_parent = position;
+      } else if (kind == "child") {
+        if (!remaining_children) remaining_children = position;
+      } else if (kind == "row") {
         violations.push_back(violation_of(sent->change_of_new_row(position), std::nullopt));
       } else if (kind == "unique") {
         const WriteEncoding::UniqueCheck& check = sent->unique_check(position);
@@ -313,6 +334,20 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
       if (change.run_again_if_exists && is_expected(change, violation)) co_return WriteStatus::kConflict;
       if (!may_skip(change, violation)) throw RowError(violation_error(violation), options_.first_row + violation.change);
       change.skipped = true;
+    }
+    if (!violations.empty() || !failures.empty() || !changed_rows.empty() || guard_failed) continue;
+    if (const auto& violation = sent->foreign_keys().violation) throw SqlError(*violation);
+    if (missing_parent) {
+      const ForeignKeyDemands::Parent& parent = sent->foreign_keys().parents[*missing_parent];
+      throw parent.key->missing(*parent.row, options_.settings);
+    }
+    if (remaining_children) {
+      const ForeignKeyDemands::Children& children = sent->foreign_keys().children[*remaining_children];
+      const std::optional<SqlError> error = co_await examine_references(client, children, counters);
+      if (!error) continue;
+      // Its action has missed a row that came meanwhile.
+      if (children.key->acts() && options_.buffer == nullptr && !options_.locks) co_return WriteStatus::kConflict;
+      throw SqlError(*error);
     }
   }
   co_return WriteStatus::kConflict;

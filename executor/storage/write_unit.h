@@ -15,6 +15,7 @@
 
 #include "executor/redis/client.h"
 #include "executor/storage/catalog_store.h"
+#include "executor/storage/foreign_key_checks.h"
 #include "executor/storage/row_image.h"
 #include "executor/transaction/locks.h"
 #include "executor/transaction/read_checks.h"
@@ -52,6 +53,10 @@ struct WriteOptions {
   std::optional<CatalogCommit> catalog;
   /// The unit is one chunk of a journaled unit (journaled_unit.h), or undoes one.
   std::optional<JournalStep> journal;
+  /// What foreign keys the changes must leave intact; a chunk of a journaled unit only notes its rows. Null: nobody asks.
+  std::shared_ptr<ForeignKeyChecks> foreign_keys;
+  /// Nothing is to be applied.
+  bool verify_only = false;
   /// Number of the first change among the statement's rows, for RowError.
   std::size_t first_row = 0;
   /// Members that the statement has updated or deleted in earlier chunks, and does now.
@@ -111,7 +116,7 @@ class WriteUnit {
   /// Makes the unit a chunk of a journaled one.
   void set_journal(JournalStep step) { options_.journal = std::move(step); }
 
-  bool empty() const { return changes_.empty(); }
+  bool empty() const { return changes_.empty() && records_.empty(); }
   std::size_t size() const { return changes_.size(); }
 
   /// One script call; more where an insert meets existing rows or leftovers of vanished ones. After kApplied the unit is done, after
@@ -183,6 +188,12 @@ class WriteUnit {
   bool may_skip(const Change& change, const Violation& violation) const;
   Violation violation_of(std::size_t change, std::optional<std::size_t> structure) const;
 
+  std::size_t add_insert(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict);
+  void note_foreign_keys(const TablePtr& table, std::span<const sql::Datum> before, std::span<const sql::Datum> after,
+                         bool may_give_way = false);
+  /// A row that seems to refer to what goes does so.
+  asio::awaitable<std::optional<sql::SqlError>> examine_references(RedisClient& client, const ForeignKeyDemands::Children& children,
+                                                                   ExecutionCounters* counters);
   void note_locks(const WriteEncoding& encoding);
   asio::awaitable<bool> reread_old_rows(RedisClient& client, std::span<const std::size_t> changes, ExecutionCounters* counters);
   struct UniqueFailure {
@@ -208,6 +219,8 @@ class WriteUnit {
   };
   std::vector<Record> records_;
   LockConflict blocker_;
+  /// Members of sets of references whose rows are gone.
+  std::map<std::string, std::set<std::string>> lost_references_;
   /// Owners that a unique value may have although no change of the unit releases it: (table, structure, field).
   std::map<std::tuple<std::uint32_t, std::size_t, std::string>, std::string> allowed_owners_;
 };

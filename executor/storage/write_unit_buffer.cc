@@ -45,7 +45,7 @@ void WriteUnit::buffer_change(const TablePtr& definition, std::span<const sql::D
       expect_stored();
       changes_.push_back(change);
     }
-    if (moves) insert_row(definition, *new_row);
+    if (moves) add_insert(definition, *new_row, {});
     return;
   }
   records_.push_back({change.table, changes_.size(), std::string(old_image.member), {stored, copy_of(*new_row)}});

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "executor/redis/redis_error.h"
+#include "executor/storage/stored_row.h"
 #include "executor/storage/stored_text.h"
 #include "executor/storage/write_unit.h"
 #include "sql/types/compare.h"
@@ -140,6 +141,38 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
     }
   }
   co_return violations;
+}
+
+/// Looks at the rows that are said to refer to a value which goes: the error, if one really does; nullopt if all of them are gone,
+/// which the next attempt relies on.
+asio::awaitable<std::optional<SqlError>> WriteUnit::examine_references(RedisClient& client, const ForeignKeyDemands::Children& children,
+                                                                       ExecutionCounters* counters) {
+  constexpr int kExamined = 1000;
+  const sql::CatalogSnapshot::TablePtr& table = children.key->referencing();
+  const sql::TableKeys keys(*table);
+  CommandBatch ask;
+  ask.add("SRANDMEMBER", children.set, kExamined);
+  RepliesPtr members = co_await client.execute(std::move(ask), counters);
+  std::vector<std::string> suspects;
+  for (const Reply& reply : members->array(0)) {
+    const std::string member(reply.text);
+    if (std::ranges::find(children.gone, member) == children.gone.end()) suspects.push_back(member);
+  }
+  const StoredRows rows(table);
+  CommandBatch fetch;
+  for (const std::string& member : suspects) rows.append_fetch(fetch, member);
+  if (suspects.empty()) co_return std::nullopt;
+  RepliesPtr found = co_await client.execute(std::move(fetch), counters);
+  for (std::size_t index = 0; index < suspects.size(); ++index) {
+    const auto row = rows.decode(suspects[index], found->array(index));
+    if (!row) {
+      lost_references_[children.set].insert(suspects[index]);
+      guards_.push_back({keys.row_of_member(suspects[index]), {keys.presence_field()}, {std::nullopt}});
+      continue;
+    }
+    co_return children.key->still_referenced(*children.row, options_.settings);
+  }
+  co_return std::nullopt;
 }
 
 }  // namespace redquel::executor

@@ -47,6 +47,15 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
       .hint("The transaction might succeed if retried.");
 }
 
+asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options) {
+  options.verify_only = true;
+  WriteUnit unit(std::move(options));
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) add_changes(unit, *changes);
+  if (unit.empty()) co_return;
+  // Anything else than a violation is for the commit to say.
+  co_await unit.execute(redis);
+}
+
 asio::awaitable<void> finish_commit(DdlContext& context, const Transaction& transaction) {
   const TransactionCatalog* catalog = transaction.catalog();
   if (catalog == nullptr) co_return;

@@ -12,6 +12,9 @@ namespace redquel::executor {
 /// is not any more what it saw, and what a write unit throws.
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options);
 
+/// SET CONSTRAINTS … IMMEDIATE: throws what the unit of all changes would, of the constraints that `options` ask for.
+asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options);
+
 /// After it: keys of what was dropped, indexes over rows of before. The session has no transaction any more.
 asio::awaitable<void> finish_commit(DdlContext& context, const Transaction& transaction);
 

@@ -26,6 +26,16 @@ std::shared_ptr<const RowEncoder> unique_encoder(const RowBuffer::TablePtr& tabl
   return std::make_shared<const RowEncoder>(table, std::move(structures));
 }
 
+std::shared_ptr<const RowEncoder> reference_encoder(const RowBuffer::TablePtr& table) {
+  std::vector<sql::Structure> structures;
+  for (const sql::ForeignKeyDef& key : table->foreign_keys) {
+    sql::Structure sets{sql::Structure::Kind::kSets, key.columns};
+    if (std::find(structures.begin(), structures.end(), sets) == structures.end()) structures.push_back(std::move(sets));
+  }
+  if (structures.empty()) return nullptr;
+  return std::make_shared<const RowEncoder>(table, std::move(structures));
+}
+
 /// Rows of one definition in the form of another.
 class RowForm {
  public:
@@ -122,12 +132,18 @@ const std::string* RowBuffer::former_owner(std::string_view uniques_key, std::st
   return found == former_owners_.end() ? nullptr : &found->second;
 }
 
+const RowBuffer::References* RowBuffer::references(const std::string& set_key) const {
+  const auto found = references_.find(set_key);
+  return found == references_.end() ? nullptr : &found->second;
+}
+
 void RowBuffer::set(const TablePtr& definition, const std::string& member, BufferedRow row) {
   Table& table = tables_[definition->oid];
   if (!table.changes) {
     table.changes = std::make_shared<TableChanges>();
     table.changes->table = definition;
     table.uniques = unique_encoder(definition);
+    table.references = reference_encoder(definition);
   }
   const auto found = table.changes->rows.find(member);
   std::optional<BufferedRow> before;
@@ -164,6 +180,7 @@ void RowBuffer::forget(sql::Oid oid) {
   empty.changes = std::make_shared<TableChanges>();
   empty.changes->table = found->second.changes->table;
   empty.uniques = found->second.uniques;
+  empty.references = found->second.references;
   undo_.push_back({oid, {}, std::nullopt, found->second});
   replace_table(oid, std::move(empty));
 }
@@ -180,6 +197,7 @@ void RowBuffer::redefine(const TablePtr& now, const sql::SessionSettings& settin
   after.changes = std::make_shared<TableChanges>();
   after.changes->table = now;
   after.uniques = unique_encoder(now);
+  after.references = reference_encoder(now);
   std::map<std::string, std::string> owners;
   for (const auto& [member, row] : before.rows) {
     const BufferedRow& changed = after.changes->rows[member] = {form.apply(row.stored), form.apply(row.current)};
@@ -221,7 +239,35 @@ std::vector<std::string> RowBuffer::unique_values(const Table& table, const RowV
   return values;
 }
 
+void RowBuffer::note_references(const Table& table, const std::string& member, const BufferedRow& row, bool add) {
+  Words words;
+  std::optional<RowImage> current, stored;
+  if (row.current) current = table.references->encode(*row.current, words);
+  if (row.stored) stored = table.references->encode(*row.stored, words);
+  const auto set_of = [&](const std::optional<RowImage>& image, std::size_t index) {
+    const std::string_view set = image ? RowEncoder::entry(words, *image, index).first : std::string_view();
+    return std::string(set);  // empty: in none
+  };
+  for (std::size_t index = 0; index < table.references->structures().size(); ++index) {
+    const std::string now = set_of(current, index), before = set_of(stored, index);
+    if (now == before) continue;
+    const auto note = [&](const std::string& set, std::set<std::string> References::*members) {
+      if (set.empty()) return;
+      References& references = references_[set];
+      if (add) {
+        (references.*members).insert(member);
+      } else {
+        (references.*members).erase(member);
+      }
+      if (references.arrived.empty() && references.left.empty()) references_.erase(set);
+    };
+    note(now, &References::arrived);
+    note(before, &References::left);
+  }
+}
+
 void RowBuffer::note_owners(const Table& table, const std::string& member, const BufferedRow& row, bool add) {
+  if (table.references) note_references(table, member, row, add);
   if (!table.uniques) return;
   const std::vector<std::string> current = unique_values(table, row.current), stored = unique_values(table, row.stored);
   const auto note = [&](Owners& owners, const std::string& value) {

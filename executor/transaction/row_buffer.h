@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -52,6 +53,14 @@ class RowBuffer {
   /// The row that has this unique value in Redis and has it no more for the transaction.
   const std::string* former_owner(std::string_view uniques_key, std::string_view field) const;
 
+  /// Of a set of rows that refer to a value (a foreign key's): members that it has for the transaction and not in Redis, and the
+  /// other way round.
+  struct References {
+    std::set<std::string> arrived, left;
+  };
+  /// Null: the set is as in Redis.
+  const References* references(const std::string& set_key) const;
+
   void set(const TablePtr& table, const std::string& member, BufferedRow row);
 
   /// The table has another definition now: its rows take that form. Throws SqlError 23505, 23502 where they cannot, 0A000 for changes
@@ -67,7 +76,8 @@ class RowBuffer {
  private:
   struct Table {
     std::shared_ptr<TableChanges> changes;
-    std::shared_ptr<const RowEncoder> uniques;  // over the unique structures; null: the table has none
+    std::shared_ptr<const RowEncoder> uniques;     // over the unique structures; null: the table has none
+    std::shared_ptr<const RowEncoder> references;  // over the sets of its foreign keys; null: the table has none
   };
   struct Undo {
     sql::Oid table;
@@ -80,12 +90,14 @@ class RowBuffer {
   TableChanges& writable(Table& table);
   void replace(Table& table, const std::string& member, const std::optional<BufferedRow>& row);
   std::vector<std::string> unique_values(const Table& table, const RowValues& row) const;
+  void note_references(const Table& table, const std::string& member, const BufferedRow& row, bool add);
   void note_owners(const Table& table, const std::string& member, const BufferedRow& row, bool add);
   void replace_table(sql::Oid oid, Table table);
 
   std::map<sql::Oid, Table> tables_;
   std::vector<Undo> undo_;
   Owners owners_, former_owners_;
+  std::unordered_map<std::string, References> references_;
 };
 
 }  // namespace redquel::executor

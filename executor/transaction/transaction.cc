@@ -23,6 +23,7 @@ void Transaction::follow_definitions(const sql::SessionSettings& settings) {
 void Transaction::set_savepoint() {
   Savepoint savepoint;
   savepoint.buffer_mark = buffer_.mark();
+  savepoint.constraint_times = constraint_times_;
   if (catalog_) savepoint.catalog = catalog_->state();
   savepoints_.push_back(std::move(savepoint));
 }
@@ -35,6 +36,7 @@ void Transaction::roll_back_to(std::size_t number) {
   } else {
     catalog_->restore(savepoint.catalog);
   }
+  constraint_times_ = savepoint.constraint_times;
   buffer_.roll_back(savepoint.buffer_mark);
 }
 

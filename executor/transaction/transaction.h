@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "executor/transaction/constraint_times.h"
 #include "executor/transaction/locks.h"
 #include "executor/transaction/read_checks.h"
 #include "executor/transaction/row_buffer.h"
@@ -30,6 +31,8 @@ class Transaction {
   /// What it has locked. Without a token it has locked nothing.
   LockSet& locks() { return locks_; }
 
+  ConstraintTimes& constraint_times() { return constraint_times_; }
+
   /// Its own definitions; null until it changes some.
   TransactionCatalog* catalog() { return catalog_.get(); }
   const TransactionCatalog* catalog() const { return catalog_.get(); }
@@ -46,6 +49,7 @@ class Transaction {
  private:
   struct Savepoint {
     std::size_t buffer_mark = 0;
+    ConstraintTimes constraint_times;
     TransactionCatalog::State catalog;  // without a draft: there was none
   };
 
@@ -53,6 +57,7 @@ class Transaction {
   std::uint64_t generation_;
   RowBuffer buffer_;
   LockSet locks_;
+  ConstraintTimes constraint_times_;
   ReadChecks reads_;
   std::unique_ptr<TransactionCatalog> catalog_;
   std::vector<Savepoint> savepoints_;

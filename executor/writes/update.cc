@@ -45,7 +45,7 @@ class UpdateOperator final : public WriteOperator {
     for (std::size_t i = 0; i < source.rows; ++i) {
       if (table.has_hidden_key()) new_rows[i].push_back(old_rows[i].back());
       // A row that joins several others is updated once, by the first of them.
-      if (unit_.update_row(update_.table, old_rows[i], new_rows[i])) changed.push_back(static_cast<std::uint32_t>(i));
+      if (update_row(old_rows[i], new_rows[i])) changed.push_back(static_cast<std::uint32_t>(i));
     }
     updated_ += changed.size();
     if (update_.has_returning) batches_.push_back(batch.gather(changed));
@@ -74,7 +74,7 @@ class DeleteOperator final : public WriteOperator {
     std::vector<std::vector<sql::Datum>> rows = rows_of(source, delete_.old_row);
     std::vector<std::uint32_t> deleted;
     for (std::size_t i = 0; i < source.rows; ++i) {
-      if (unit_.delete_row(delete_.table, rows[i])) deleted.push_back(static_cast<std::uint32_t>(i));
+      if (delete_row(rows[i])) deleted.push_back(static_cast<std::uint32_t>(i));
     }
     deleted_ += deleted.size();
     if (delete_.has_returning) batches_.push_back(source.gather(deleted));

@@ -68,7 +68,7 @@ class UpsertOperator final : public WriteOperator {
       if (change == changes.end()) continue;  // WHERE said no
       Row new_row = change->second.new_row;
       if (table.has_hidden_key()) new_row.push_back(change->second.old_row.back());
-      unit_.update_row(insert_.table, change->second.old_row, new_row);
+      update_row(change->second.old_row, new_row);
       new_row.resize(table.columns.size());
       if (key) touched_[*key] = false;
       if (const std::optional<std::string> new_key = key_of(new_row)) touched_[*new_key] = true;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/this_coro.hpp>
 #include <limits>
 
@@ -23,7 +24,11 @@ WriteOptions write_options(const ExecutionContext& context) {
   WriteOptions options;
   options.max_rows = SIZE_MAX;
   options.settings = *context.evaluation().settings;
-  if (const std::shared_ptr<Transaction>& transaction = context.transaction()) {
+  const std::shared_ptr<Transaction>& transaction = context.transaction();
+  ForeignKeyChecks::IsDeferred is_deferred;
+  if (transaction) is_deferred = [transaction](const sql::ForeignKeyDef& key) { return transaction->constraint_times().is_deferred(key); };
+  options.foreign_keys = std::make_shared<ForeignKeyChecks>(context.catalog(), std::move(is_deferred));
+  if (transaction) {
     options.buffer = &transaction->buffer();
     options.locks = &transaction->locks();
   } else {
@@ -43,6 +48,27 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
       table_(std::move(table)),
       streams_(rows != nullptr) {
   if (rows) source_ = std::move(rows);
+  if (ReferentialActions::concern(*context.catalog(), table_)) actions_.emplace(context);
+}
+
+bool WriteOperator::update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row) {
+  return actions_ ? actions_->add(table_, old_row, new_row) : unit_.update_row(table_, old_row, new_row);
+}
+
+bool WriteOperator::delete_row(std::span<const sql::Datum> old_row) {
+  return actions_ ? actions_->add(table_, old_row, std::nullopt) : unit_.delete_row(table_, old_row);
+}
+
+asio::awaitable<void> WriteOperator::take_actions(std::size_t limit) {
+  co_await actions_->run(counters());
+  for (const ReferentialActions::Change& change : actions_->changes()) {
+    if (unit_.size() >= limit) co_await put_aside();
+    if (change.new_row) {
+      unit_.update_row(change.table, change.old_row, *change.new_row);
+    } else {
+      unit_.delete_row(change.table, change.old_row);
+    }
+  }
 }
 
 asio::awaitable<void> WriteOperator::put_aside() {
@@ -64,6 +90,11 @@ asio::awaitable<void> WriteOperator::begin_journal() {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   journaled_ = std::make_unique<JournaledUnit>(executor, context_.redis());
   std::vector<std::shared_ptr<const sql::TableDef>> tables{table_};
+  if (actions_) {
+    for (const ReferentialActions::Change& change : actions_->changes()) {
+      if (std::ranges::find(tables, change.table->oid, &sql::TableDef::oid) == tables.end()) tables.push_back(change.table);
+    }
+  }
   if (!co_await journaled_->begin(std::move(tables))) throw StaleCatalog{};
 }
 
@@ -104,10 +135,15 @@ asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
         }
       }
     }
+    if (actions_) co_await take_actions(limit);
     source_.reset();  // and with it its hold on the transaction's buffer, which is about to change
     if (written_rows_ > 0) {
       co_await put_aside();
       co_await write_chunks();
+      co_await journaled_->flush();
+      if (!co_await unit_.options().foreign_keys->verify_written(context_.redis(), unit_.options().settings, counters())) {
+        throw StaleCatalog{};
+      }
       co_await journaled_->commit();
     } else {
       co_await write_at_once();

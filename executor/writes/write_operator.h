@@ -6,6 +6,7 @@
 #include "executor/operators/operator.h"
 #include "executor/storage/journaled_unit.h"
 #include "executor/storage/write_unit.h"
+#include "executor/writes/referential_actions.h"
 #include "planner/physical_plan.h"
 
 namespace redquel::executor {
@@ -23,6 +24,9 @@ class WriteOperator : public Operator {
 
   /// Adds the changes of one batch of the source to the unit, checks included.
   virtual asio::awaitable<void> collect(const sql::Batch& source) = 0;
+  /// A change of the statement's table; false: the row was changed before.
+  bool update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row);
+  bool delete_row(std::span<const sql::Datum> old_row);
   /// What is to be done once the unit with all that was collected so far is applied: RETURNING rows, in order, and the number of rows
   /// that count.
   using Finish = std::function<void(const WriteUnit& applied)>;
@@ -45,6 +49,8 @@ class WriteOperator : public Operator {
  private:
   /// The unit is full: it becomes a chunk of a journaled one.
   asio::awaitable<void> put_aside();
+  /// What the changes bring about in other tables, and all of it into the unit.
+  asio::awaitable<void> take_actions(std::size_t limit);
   /// All that was collected as one unit: into Redis, or into the transaction's buffer.
   asio::awaitable<void> write_at_once();
   asio::awaitable<void> begin_journal();
@@ -55,6 +61,7 @@ class WriteOperator : public Operator {
     Finish finish;
   };
   NodeCounters counters_;
+  std::optional<ReferentialActions> actions_;
   std::shared_ptr<const sql::TableDef> table_;
   bool streams_;
   std::deque<Chunk> chunks_;  // not sent yet

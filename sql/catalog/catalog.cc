@@ -21,7 +21,7 @@ const ColumnDef* TableDef::find_column(std::int16_t number) const {
 
 const IndexDef* TableDef::find_index(std::string_view index_name) const {
   for (const IndexDef& index : indexes) {
-    if (index.name == index_name) return &index;
+    if (!index.is_hidden() && index.name == index_name) return &index;
   }
   return nullptr;
 }

@@ -35,13 +35,14 @@ enum class IndexState : std::uint8_t { kReady, kBuilding, kDropping };
 
 struct IndexDef {
   Oid oid = 0;
-  std::string name;
+  std::string name;  // empty: of a foreign key, seen by nobody
   IndexMethod method = IndexMethod::kBtree;
   IndexState state = IndexState::kReady;
   bool unique = false;
   bool primary = false;     // the table's own keys: no structure of its own
   bool constraint = false;  // made by a PRIMARY KEY or UNIQUE constraint of the same name
   bool nulls_not_distinct = false;
+  bool deferrable = false;  // of the constraint; checked at the end of each statement
   struct Part {
     std::int16_t column = 0;
     bool descending = false, nulls_first = false;
@@ -49,11 +50,32 @@ struct IndexDef {
   std::vector<Part> parts;
   std::string definition_suffix;  // INCLUDE, WITH, opclasses: accepted and remembered
   std::string comment;
+
+  bool is_hidden() const { return name.empty(); }
 };
 
 struct CheckDef {
   std::string name;
   std::string expression_sql;
+  std::string comment;
+};
+
+/// A foreign key of the table whose columns it names.
+struct ForeignKeyDef {
+  enum class Action : std::uint8_t { kNoAction, kRestrict, kCascade, kSetNull, kSetDefault };
+
+  Oid oid = 0;
+  std::string name;
+  std::vector<std::int16_t> columns;
+  Oid referenced = 0;                            // table
+  std::vector<std::int16_t> referenced_columns;  // parallel to `columns`
+  Oid referenced_index = 0;                      // the unique index or primary key over them
+  Oid index = 0;                                 // hidden, of this table: which rows refer to a value
+  bool match_full = false;                       // else MATCH SIMPLE
+  Action on_delete = Action::kNoAction, on_update = Action::kNoAction;
+  std::vector<std::int16_t> set_columns;  // ON DELETE SET NULL (…), SET DEFAULT (…); empty: all
+  bool deferrable = false, initially_deferred = false;
+  bool not_valid = false;
   std::string comment;
 };
 
@@ -77,13 +99,18 @@ struct TableDef {
   std::vector<IndexDef> indexes;  // without the primary key
   Oid primary_key_oid = 0;
   std::vector<CheckDef> checks;
+  std::vector<ForeignKeyDef> foreign_keys;
+  std::vector<Oid> referencing;  // tables with foreign keys to this one, itself included
+  bool primary_key_deferrable = false;
   std::string primary_key_comment;
   std::string comment;
   std::string owner = "postgres";
 
   const ColumnDef* find_column(std::string_view name) const;
   const ColumnDef* find_column(std::int16_t number) const;
+  /// Never a hidden one.
   const IndexDef* find_index(std::string_view name) const;
+  bool has_foreign_keys() const { return !foreign_keys.empty() || !referencing.empty(); }
   /// Position in `columns`.
   std::size_t position(std::int16_t number) const;
   bool in_primary_key(std::int16_t number) const;

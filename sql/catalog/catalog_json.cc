@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 3> kIdentityNames{"none", "always", "by d
 constexpr std::array<std::string_view, 3> kMethodNames{"btree", "hash", "zset"};
 constexpr std::array<std::string_view, 3> kStateNames{"ready", "building", "dropping"};
 
+constexpr std::array<std::string_view, 5> kActionNames{"no action", "restrict", "cascade", "set null", "set default"};
 constexpr std::array<std::string_view, 3> kCheckOptionNames{"none", "local", "cascaded"};
 
 class Writer;
@@ -62,6 +63,7 @@ void visit(Visitor& visitor, IndexDef& index) {
   visitor.member("primary", index.primary);
   visitor.member("constraint", index.constraint);
   visitor.member("nulls_not_distinct", index.nulls_not_distinct);
+  visitor.member("deferrable", index.deferrable);
   visitor.member("parts", index.parts);
   visitor.member("definition_suffix", index.definition_suffix);
   visitor.member("comment", index.comment);
@@ -72,6 +74,25 @@ void visit(Visitor& visitor, CheckDef& check) {
   visitor.member("name", check.name);
   visitor.member("expression", check.expression_sql);
   visitor.member("comment", check.comment);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, ForeignKeyDef& key) {
+  visitor.member("oid", key.oid);
+  visitor.member("name", key.name);
+  visitor.member("columns", key.columns);
+  visitor.member("referenced", key.referenced);
+  visitor.member("referenced_columns", key.referenced_columns);
+  visitor.member("referenced_index", key.referenced_index);
+  visitor.member("index", key.index);
+  visitor.member("match_full", key.match_full);
+  visitor.word("on_delete", key.on_delete, kActionNames);
+  visitor.word("on_update", key.on_update, kActionNames);
+  visitor.member("set_columns", key.set_columns);
+  visitor.member("deferrable", key.deferrable);
+  visitor.member("initially_deferred", key.initially_deferred);
+  visitor.member("not_valid", key.not_valid);
+  visitor.member("comment", key.comment);
 }
 
 template <typename Visitor>
@@ -93,6 +114,9 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("stores_key", table.stores_key);
   visitor.member("indexes", table.indexes);
   visitor.member("checks", table.checks);
+  visitor.member("foreign_keys", table.foreign_keys);
+  visitor.member("referencing", table.referencing);
+  visitor.member("primary_key_deferrable", table.primary_key_deferrable);
   visitor.member("comment", table.comment);
   visitor.member("owner", table.owner);
 }
@@ -291,6 +315,11 @@ void check_references(const TableDef& table) {
   for (const IndexDef& index : table.indexes) {
     require(!index.parts.empty());
     for (const IndexDef::Part& part : index.parts) require(table.find_column(part.column) != nullptr);
+  }
+  for (const ForeignKeyDef& key : table.foreign_keys) {
+    require(!key.columns.empty() && key.columns.size() == key.referenced_columns.size());
+    for (std::int16_t number : key.columns) require(table.find_column(number) != nullptr);
+    for (std::int16_t number : key.set_columns) require(table.find_column(number) != nullptr);
   }
 }
 

@@ -47,9 +47,10 @@ bool index_text(Context context, Int oid, Int column, bool pretty, std::string& 
 bool whole_index_text(Context context, Int oid, std::string& out) { return index_text(context, oid, 0, false, out); }
 
 bool constraint_text(Context context, Int oid, bool pretty, std::string& out) {
-  for (const Constraint& constraint : all_constraints(catalog_of(context))) {
+  const CatalogSnapshot& catalog = catalog_of(context);
+  for (const Constraint& constraint : all_constraints(catalog)) {
     if (constraint.oid != as_oid(oid)) continue;
-    out = constraint_definition(constraint, pretty);
+    out = constraint_definition(catalog, constraint, pretty, context.search_path);
     return true;
   }
   return false;

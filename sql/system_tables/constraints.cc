@@ -101,6 +101,7 @@ std::vector<Constraint> constraints_of(const TableDef& table) {
     Constraint made{.oid = index.oid, .name = index.name, .type = index.primary ? 'p' : 'u', .table = &table, .index = index.oid};
     for (const IndexDef::Part& part : index.parts) made.columns.push_back(part.column);
     made.nulls_not_distinct = index.nulls_not_distinct;
+    made.deferrable = index.deferrable;
     constraints.push_back(std::move(made));
   }
   for (std::size_t i = 0; i < table.checks.size(); ++i) {
@@ -108,6 +109,10 @@ std::vector<Constraint> constraints_of(const TableDef& table) {
     constraints.push_back({.oid = check_oid(table, i), .name = check.name, .type = 'c', .table = &table,
                            .columns = columns_in(check.expression_sql, table), .expression = check.expression_sql,
                            .comment = check.comment});
+  }
+  for (const ForeignKeyDef& key : table.foreign_keys) {
+    constraints.push_back({.oid = key.oid, .name = key.name, .type = 'f', .table = &table, .index = key.referenced_index,
+                           .columns = key.columns, .deferrable = key.deferrable, .foreign_key = &key, .comment = key.comment});
   }
   return constraints;
 }
@@ -120,13 +125,45 @@ std::vector<Constraint> all_constraints(const CatalogSnapshot& catalog) {
   return constraints;
 }
 
-std::string constraint_definition(const Constraint& constraint, bool pretty) {
+namespace {
+
+std::string foreign_key_definition(const CatalogSnapshot& catalog, const Constraint& constraint,
+                                   const std::vector<std::string>& search_path) {
+  const ForeignKeyDef& key = *constraint.foreign_key;
+  const CatalogSnapshot::TablePtr referenced = catalog.find_table(key.referenced);
+  if (!referenced) return {};
+  const std::optional<Relation> relation = find_relation(catalog, referenced->oid);
+  std::string text = "FOREIGN KEY (" + column_list(*constraint.table, key.columns) + ") REFERENCES ";
+  text += is_visible(catalog, *relation, search_path) ? quote_identifier(relation->name) : qualified_name(*relation);
+  text += "(" + column_list(*referenced, key.referenced_columns) + ")";
+  if (key.match_full) text += " MATCH FULL";
+  const auto add_action = [&](std::string_view event, ForeignKeyDef::Action action) {
+    constexpr std::string_view kWords[] = {"", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"};
+    if (action == ForeignKeyDef::Action::kNoAction) return;
+    text += event;
+    text += kWords[static_cast<std::size_t>(action)];
+  };
+  add_action(" ON UPDATE ", key.on_update);
+  add_action(" ON DELETE ", key.on_delete);
+  if (!key.set_columns.empty()) text += " (" + column_list(*constraint.table, key.set_columns) + ")";
+  if (key.deferrable) text += " DEFERRABLE";
+  if (key.initially_deferred) text += " INITIALLY DEFERRED";
+  if (key.not_valid) text += " NOT VALID";
+  return text;
+}
+
+}  // namespace
+
+std::string constraint_definition(const CatalogSnapshot& catalog, const Constraint& constraint, bool pretty,
+                                  const std::vector<std::string>& search_path) {
+  if (constraint.type == 'f') return foreign_key_definition(catalog, constraint, search_path);
   if (constraint.type == 'c') {
     return pretty ? "CHECK (" + constraint.expression + ")" : "CHECK ((" + constraint.expression + "))";
   }
   const std::string columns = column_list(*constraint.table, constraint.columns);
-  if (constraint.type == 'p') return "PRIMARY KEY (" + columns + ")";
-  return std::string("UNIQUE ") + (constraint.nulls_not_distinct ? "NULLS NOT DISTINCT " : "") + "(" + columns + ")";
+  const std::string deferrable = constraint.deferrable ? " DEFERRABLE" : "";
+  if (constraint.type == 'p') return "PRIMARY KEY (" + columns + ")" + deferrable;
+  return std::string("UNIQUE ") + (constraint.nulls_not_distinct ? "NULLS NOT DISTINCT " : "") + "(" + columns + ")" + deferrable;
 }
 
 std::string index_definition(const TableDef& table, const IndexDef& index, const std::string& table_name) {

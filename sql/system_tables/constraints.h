@@ -11,20 +11,24 @@ namespace redquel::sql {
 struct Constraint {
   Oid oid = 0;
   std::string name;
-  char type = 'c';  // p, u, c
+  char type = 'c';  // p, u, c, f
   const TableDef* table = nullptr;
-  Oid index = 0;    // p, u
+  Oid index = 0;    // p, u; f: of the referenced table
   std::vector<std::int16_t> columns;
   bool nulls_not_distinct = false;
+  bool deferrable = false;
   std::string expression;  // c
+  const ForeignKeyDef* foreign_key = nullptr;  // f
   std::string comment;
 };
 
 std::vector<Constraint> all_constraints(const CatalogSnapshot& catalog);
 std::vector<Constraint> constraints_of(const TableDef& table);
 
-/// pg_get_constraintdef(): PRIMARY KEY (id), CHECK ((salary > 0)); `pretty` leaves out the outer parentheses.
-std::string constraint_definition(const Constraint& constraint, bool pretty);
+/// pg_get_constraintdef(): PRIMARY KEY (id), CHECK ((salary > 0)); `pretty` leaves out the outer parentheses. `search_path`: where
+/// a referenced table needs no schema.
+std::string constraint_definition(const CatalogSnapshot& catalog, const Constraint& constraint, bool pretty,
+                                  const std::vector<std::string>& search_path);
 
 /// pg_get_indexdef(): CREATE UNIQUE INDEX emp_pkey ON public.emp USING btree (id). `table_name` as it is to be written.
 std::string index_definition(const TableDef& table, const IndexDef& index, const std::string& table_name);

@@ -21,10 +21,15 @@ void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& t
   }
   for (const Constraint& constraint : constraints_of(table)) {
     for (std::int16_t number : constraint.columns) out.add(kConstraint, constraint.oid, 0, kClass, table.oid, number, 'a');
+    if (const ForeignKeyDef* key = constraint.foreign_key) {
+      for (std::int16_t number : key->referenced_columns) out.add(kConstraint, constraint.oid, 0, kClass, key->referenced, number, 'n');
+      out.add(kConstraint, constraint.oid, 0, kClass, constraint.index, 0, 'n');
+      continue;
+    }
     if (constraint.index != 0) out.add(kClass, constraint.index, 0, kConstraint, constraint.oid, 0, 'i');
   }
   for (const IndexDef& index : table.indexes) {
-    if (index.constraint) continue;
+    if (index.constraint || index.is_hidden()) continue;
     for (const IndexDef::Part& part : index.parts) out.add(kClass, index.oid, 0, kClass, table.oid, part.column, 'a');
   }
 }

@@ -28,7 +28,7 @@ void add_index(RowWriter& out, const TableDef& table, const IndexDef& index) {
     options.push_back(static_cast<std::int16_t>((part.descending ? 1 : 0) | (part.nulls_first ? 2 : 0)));
   }
   const bool ready = index.state == IndexState::kReady, live = index.state != IndexState::kDropping;
-  out.add(index.oid, table.oid, keys.size(), keys.size(), index.unique, index.nulls_not_distinct, index.primary, false, true, false,
+  out.add(index.oid, table.oid, keys.size(), keys.size(), index.unique, index.nulls_not_distinct, index.primary, false, !index.deferrable, false,
           ready, false, live, live, false, vector_text(keys), vector_text(collations), vector_text(classes), vector_text(options),
           kNull, kNull);
 }
@@ -39,10 +39,26 @@ void indexes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
   }
 }
 
+void add_foreign_key(RowWriter& out, const CatalogSnapshot& catalog, const Constraint& constraint) {
+  constexpr std::string_view kActions = "arcnd";
+  const ForeignKeyDef& key = *constraint.foreign_key;
+  std::optional<std::string> set_columns;
+  if (!key.set_columns.empty()) set_columns = array_text(key.set_columns);
+  out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.table->schema), 'f', key.deferrable, key.initially_deferred,
+          !key.not_valid, constraint.table->oid, 0, constraint.index, 0, key.referenced,
+          kActions[static_cast<std::size_t>(key.on_update)], kActions[static_cast<std::size_t>(key.on_delete)],
+          key.match_full ? 'f' : 's', true, 0, true, array_text(key.columns), array_text(key.referenced_columns), kNull, kNull, kNull,
+          set_columns, kNull, kNull);
+}
+
 void constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const Constraint& constraint : all_constraints(catalog)) {
-    out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.table->schema), constraint.type, false, false, true,
-            constraint.table->oid, 0, constraint.index, 0, 0, ' ', ' ', ' ', true, 0, constraint.type != 'c',
+    if (constraint.foreign_key != nullptr) {
+      add_foreign_key(out, catalog, constraint);
+      continue;
+    }
+    out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.table->schema), constraint.type, constraint.deferrable,
+            false, true, constraint.table->oid, 0, constraint.index, 0, 0, ' ', ' ', ' ', true, 0, constraint.type != 'c',
             array_text(constraint.columns), kNull, kNull, kNull, kNull, kNull, kNull, null_if_empty(constraint.expression));
   }
 }

@@ -28,7 +28,13 @@ std::vector<NotNull> all_not_nulls(const CatalogSnapshot& catalog) {
   return found;
 }
 
-std::string_view type_words(char type) { return type == 'p' ? "PRIMARY KEY" : type == 'u' ? "UNIQUE" : "CHECK"; }
+std::string_view type_words(char type) {
+  return type == 'p' ? "PRIMARY KEY" : type == 'u' ? "UNIQUE" : type == 'f' ? "FOREIGN KEY" : "CHECK";
+}
+
+bool is_deferred(const Constraint& constraint) {
+  return constraint.foreign_key != nullptr && constraint.foreign_key->initially_deferred;
+}
 
 void table_constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const std::string& database = context.database;
@@ -36,8 +42,8 @@ void table_constraints(RowWriter& out, const CatalogSnapshot& catalog, const Eva
     const TableDef& table = *constraint.table;
     std::optional<bool> nulls_distinct;
     if (constraint.type == 'u') nulls_distinct = !constraint.nulls_not_distinct;
-    out.add(database, table.schema, constraint.name, database, table.schema, table.name, type_words(constraint.type), false, false,
-            true, nulls_distinct);
+    out.add(database, table.schema, constraint.name, database, table.schema, table.name, type_words(constraint.type), constraint.deferrable,
+            is_deferred(constraint), true, nulls_distinct);
   }
   for (const NotNull& column : all_not_nulls(catalog)) {
     out.add(database, column.schema, column.constraint, database, column.schema, column.table, "CHECK", false, false, true, kNull);
@@ -49,11 +55,23 @@ void check_constraints(RowWriter& out, const CatalogSnapshot& catalog, const Eva
     if (constraint.type != 'c') continue;
     constexpr std::size_t kAfterCheck = 6;  // "CHECK "
     out.add(context.database, constraint.table->schema, constraint.name,
-            constraint_definition(constraint, false).substr(kAfterCheck));
+            constraint_definition(catalog, constraint, false, {}).substr(kAfterCheck));
   }
   for (const NotNull& column : all_not_nulls(catalog)) {
     out.add(context.database, column.schema, column.constraint, column.column + " IS NOT NULL");
   }
+}
+
+/// Which column of the referenced key, from 1, the foreign key's column number `i` stands for.
+std::optional<std::int32_t> position_in_key(const CatalogSnapshot& catalog, const ForeignKeyDef& key, std::size_t i) {
+  const CatalogSnapshot::TablePtr referenced = catalog.find_table(key.referenced);
+  if (!referenced) return std::nullopt;
+  for (const IndexDef& index : all_indexes(*referenced)) {
+    if (index.oid != key.referenced_index) continue;
+    const auto part = std::ranges::find(index.parts, key.referenced_columns[i], &IndexDef::Part::column);
+    if (part != index.parts.end()) return static_cast<std::int32_t>(part - index.parts.begin() + 1);
+  }
+  return std::nullopt;
 }
 
 void key_columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
@@ -64,7 +82,9 @@ void key_columns(RowWriter& out, const CatalogSnapshot& catalog, const Evaluatio
     for (std::size_t i = 0; i < constraint.columns.size(); ++i) {
       const ColumnDef* column = table.find_column(constraint.columns[i]);
       if (column == nullptr) continue;
-      out.add(database, table.schema, constraint.name, database, table.schema, table.name, column->name, i + 1, kNull);
+      std::optional<std::int32_t> position;
+      if (constraint.foreign_key != nullptr) position = position_in_key(catalog, *constraint.foreign_key, i);
+      out.add(database, table.schema, constraint.name, database, table.schema, table.name, column->name, i + 1, position);
     }
   }
 }
@@ -72,11 +92,14 @@ void key_columns(RowWriter& out, const CatalogSnapshot& catalog, const Evaluatio
 void constraint_columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const std::string& database = context.database;
   for (const Constraint& constraint : all_constraints(catalog)) {
-    const TableDef& table = *constraint.table;
-    for (std::int16_t number : constraint.columns) {
+    // A foreign key uses the columns that it refers to.
+    const CatalogSnapshot::TablePtr referenced =
+        constraint.foreign_key == nullptr ? nullptr : catalog.find_table(constraint.foreign_key->referenced);
+    const TableDef& table = referenced ? *referenced : *constraint.table;
+    for (std::int16_t number : referenced ? constraint.foreign_key->referenced_columns : constraint.columns) {
       const ColumnDef* column = table.find_column(number);
       if (column == nullptr) continue;
-      out.add(database, table.schema, table.name, column->name, database, table.schema, constraint.name);
+      out.add(database, table.schema, table.name, column->name, database, constraint.table->schema, constraint.name);
     }
   }
 }
@@ -85,8 +108,28 @@ void constraint_tables(RowWriter& out, const CatalogSnapshot& catalog, const Eva
   const std::string& database = context.database;
   for (const Constraint& constraint : all_constraints(catalog)) {
     if (constraint.type == 'c') continue;
-    const TableDef& table = *constraint.table;
-    out.add(database, table.schema, table.name, database, table.schema, constraint.name);
+    const CatalogSnapshot::TablePtr referenced =
+        constraint.foreign_key == nullptr ? nullptr : catalog.find_table(constraint.foreign_key->referenced);
+    const TableDef& table = referenced ? *referenced : *constraint.table;
+    out.add(database, table.schema, table.name, database, constraint.table->schema, constraint.name);
+  }
+}
+
+void referential_constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  constexpr std::string_view kRules[] = {"NO ACTION", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"};
+  const std::string& database = context.database;
+  for (const Constraint& constraint : all_constraints(catalog)) {
+    const ForeignKeyDef* key = constraint.foreign_key;
+    if (key == nullptr) continue;
+    const std::optional<Relation> index = find_relation(catalog, key->referenced_index);
+    if (!index) continue;
+    const CatalogSnapshot::TablePtr referenced = catalog.find_table(key->referenced);
+    const std::vector<Constraint> targets = constraints_of(*referenced);
+    const bool is_constraint = std::ranges::any_of(targets, [&](const Constraint& target) { return target.oid == index->oid; });
+    const auto when_constraint = [&](const std::string& text) { return is_constraint ? std::optional(text) : std::nullopt; };
+    out.add(database, constraint.table->schema, constraint.name, when_constraint(database), when_constraint(index->schema),
+            when_constraint(index->name), key->match_full ? "FULL" : "NONE", kRules[static_cast<std::size_t>(key->on_update)],
+            kRules[static_cast<std::size_t>(key->on_delete)]);
   }
 }
 
@@ -108,7 +151,7 @@ const SystemTableDefinition kViews[] = {
     {"information_schema", "referential_constraints", 13339, 'v',
      "constraint_catalog, constraint_schema, constraint_name, unique_constraint_catalog, "
      "unique_constraint_schema, unique_constraint_name, match_option character_data, "
-     "update_rule character_data, delete_rule character_data"},
+     "update_rule character_data, delete_rule character_data", referential_constraints},
 };
 
 }  // namespace

@@ -84,6 +84,7 @@ IndexDef primary_key_index(const TableDef& table) {
   index.oid = table.primary_key_oid;
   index.name = table.primary_key_name;
   index.unique = index.primary = index.constraint = true;
+  index.deferrable = table.primary_key_deferrable;
   index.comment = table.primary_key_comment;
   for (std::int16_t number : table.primary_key) index.parts.push_back({number, false, false});
   return index;
@@ -92,7 +93,7 @@ IndexDef primary_key_index(const TableDef& table) {
 std::vector<IndexDef> all_indexes(const TableDef& table) {
   std::vector<IndexDef> indexes;
   if (!table.primary_key.empty()) indexes.push_back(primary_key_index(table));
-  indexes.insert(indexes.end(), table.indexes.begin(), table.indexes.end());
+  std::ranges::copy_if(table.indexes, std::back_inserter(indexes), [](const IndexDef& index) { return !index.is_hidden(); });
   return indexes;
 }
 
@@ -120,7 +121,7 @@ std::optional<Relation> find_relation(const CatalogSnapshot& catalog, Oid relati
       return index_relation(*table, primary_key_index(*table));
     }
     const auto index = std::ranges::find(table->indexes, relation, &IndexDef::oid);
-    if (index != table->indexes.end()) return index_relation(*table, *index);
+    if (index != table->indexes.end() && !index->is_hidden()) return index_relation(*table, *index);
   }
   return std::nullopt;
 }

@@ -48,7 +48,7 @@ struct Attribute {
 
 /// The primary key as an index.
 IndexDef primary_key_index(const TableDef& table);
-/// The primary key first, then the others.
+/// The primary key first, then the others; without hidden ones.
 std::vector<IndexDef> all_indexes(const TableDef& table);
 
 /// Tables, indexes and sequences of the snapshot, then the system tables.

@@ -156,6 +156,30 @@ def test_redis_killed_while_it_is_undone(make_server, make_redis):
     check(server, redis, (100,))
 
 
+def test_large_transactions_killed(make_server, make_redis):
+    """A commit of more rows than one script writes."""
+    for chunks in (1, 4, 7):
+        redis, server = start(make_server, make_redis)
+
+        def transfer(connection):
+            connection.run("BEGIN")
+            connection.run(f"INSERT INTO bulk SELECT g, g % 97, 'w' || g, g FROM generate_series(1000, {999 + ROWS}) g")
+            connection.run("UPDATE bulk SET a = -1 WHERE id < 50")
+            connection.run("DELETE FROM bulk WHERE id >= 50 AND id < 100")
+            connection.run("COMMIT")
+        running = Running(server, transfer)
+        with redis.connect() as raw:
+            wait_for(lambda: (journal_length(raw) or 0) >= chunks or running.outcome)
+        server.kill()
+        running.join()
+        server.start()
+        forget_owner(redis)
+        count = check(server, redis, (50 + ROWS,) if running.outcome == "done" else (100, 50 + ROWS))
+        with server.connect() as connection:
+            changed = connection.run("SELECT count(*) FROM bulk WHERE a = -1")
+            assert changed == [["0" if count == 100 else "50"]], (count, changed)
+
+
 def test_update_and_delete_killed(make_server, make_redis):
     redis, server = start(make_server, make_redis, rows=10_000)
     for sql in ("UPDATE bulk SET a = a + 1000, word = word || 'x', amount = -amount", "UPDATE bulk SET id = id + 1000000", "DELETE FROM bulk"):

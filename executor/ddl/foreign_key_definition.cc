@@ -1,0 +1,254 @@
+#include "executor/ddl/foreign_key_definition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "executor/ddl/generated_names.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/table_parts.h"
+#include "executor/storage/foreign_key.h"
+#include "executor/storage/stored_row.h"
+#include "executor/storage/table_walk.h"
+#include "sql/functions/resolve.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+using Action = sql::ForeignKeyDef::Action;
+
+namespace {
+
+std::vector<std::int16_t> named_columns(const sql::TableDef& table, const std::vector<std::string>& names) {
+  std::vector<std::int16_t> numbers;
+  for (const std::string& name : names) {
+    if (is_system_column(name)) throw SqlError("0A000", "system columns cannot be used in foreign keys");
+    const sql::ColumnDef* column = table.find_column(name);
+    if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" referenced in foreign key constraint does not exist", name));
+    numbers.push_back(column->number);
+  }
+  if (numbers.size() > 32) throw SqlError("54011", "cannot have more than 32 keys in a foreign key");
+  return numbers;
+}
+
+std::vector<std::int16_t> columns_of(const sql::IndexDef& index) {
+  std::vector<std::int16_t> columns;
+  for (const sql::IndexDef::Part& part : index.parts) columns.push_back(part.column);
+  return columns;
+}
+
+/// The unique index or primary key over exactly these columns.
+sql::Oid find_key(const sql::TableDef& table, const std::vector<std::int16_t>& columns) {
+  for (std::size_t index = 0; index < columns.size(); ++index) {
+    if (std::find(columns.begin() + static_cast<std::ptrdiff_t>(index) + 1, columns.end(), columns[index]) != columns.end()) {
+      throw SqlError("42830", "foreign key referenced-columns list must not contain duplicates");
+    }
+  }
+  bool is_deferrable = false;
+  const auto matches = [&](const std::vector<std::int16_t>& key, bool deferrable) {
+    if (key.size() != columns.size() || !std::is_permutation(key.begin(), key.end(), columns.begin())) return false;
+    is_deferrable = is_deferrable || deferrable;
+    return !deferrable;
+  };
+  if (matches(table.primary_key, table.primary_key_deferrable)) return table.primary_key_oid;
+  for (const sql::IndexDef& index : table.indexes) {
+    if (index.unique && index.state == sql::IndexState::kReady && matches(columns_of(index), index.deferrable)) return index.oid;
+  }
+  if (is_deferrable) {
+    throw SqlError("55000", fmt::format("cannot use a deferrable unique constraint for referenced table \"{}\"", table.name));
+  }
+  throw SqlError("42830", fmt::format("there is no unique constraint matching given keys for referenced table \"{}\"", table.name));
+}
+
+bool is_integer(sql::Type type) { return type.oid == sql::oid::kInt2 || type.oid == sql::oid::kInt4 || type.oid == sql::oid::kInt8; }
+bool is_text(sql::Type type) { return type.oid == sql::oid::kText || type.oid == sql::oid::kVarchar || type.oid == sql::oid::kName; }
+
+/// Equal values of both types have one canonical text, which index keys are made of.
+void check_types(const std::string& constraint, const sql::ColumnDef& referencing, const sql::ColumnDef& referenced) {
+  const sql::Type from = referencing.type, to = referenced.type;
+  const bool is_number = to.oid == sql::oid::kNumeric && is_integer(from);
+  if (from.oid == to.oid || (is_integer(from) && is_integer(to)) || (is_text(from) && is_text(to)) || is_number) return;
+  if (sql::find_cast_path(from.oid, to.oid, sql::CastContext::kImplicit)) {
+    throw sql::not_supported(fmt::format("a foreign key between columns of types {} and {}", sql::format_type(from), sql::format_type(to)));
+  }
+  throw SqlError("42804", fmt::format("foreign key constraint \"{}\" cannot be implemented", constraint))
+      .detail(fmt::format("Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.", referencing.name, referenced.name,
+                          sql::format_type(from), sql::format_type(to)));
+}
+
+Action action_of(ast::ForeignKeyAction action) {
+  switch (action) {
+    case ast::ForeignKeyAction::kRestrict:
+      return Action::kRestrict;
+    case ast::ForeignKeyAction::kCascade:
+      return Action::kCascade;
+    case ast::ForeignKeyAction::kSetNull:
+      return Action::kSetNull;
+    case ast::ForeignKeyAction::kSetDefault:
+      return Action::kSetDefault;
+    case ast::ForeignKeyAction::kNoAction:
+      break;
+  }
+  return Action::kNoAction;
+}
+
+void check_generated(const sql::TableDef& table, const sql::ForeignKeyDef& key) {
+  for (std::int16_t number : key.columns) {
+    if (table.find_column(number)->generated_sql.empty()) continue;
+    const auto refuse = [](std::string_view event) {
+      throw SqlError("42601", fmt::format("invalid {} action for foreign key constraint containing generated column", event));
+    };
+    if (key.on_update != Action::kNoAction && key.on_update != Action::kRestrict) refuse("ON UPDATE");
+    if (key.on_delete == Action::kSetNull || key.on_delete == Action::kSetDefault) refuse("ON DELETE");
+  }
+}
+
+std::string choose_constraint_name(const CatalogDraft& draft, const sql::TableDef& table, const ForeignKeyDraft& written) {
+  if (!written.name.empty()) {
+    if (!constraint_exists(table, written.name)) return written.name;
+    throw SqlError("42710", fmt::format("constraint \"{}\" for relation \"{}\" already exists", written.name, table.name));
+  }
+  return choose_name(table.name, joined_column_names(written.columns), "fkey", [&](std::string_view name) {
+    return constraint_exists(table, name) || std::ranges::any_of(draft.catalog().tables, [&](const auto& entry) {
+             return entry.second->schema == table.schema && constraint_exists(*entry.second, name);
+           });
+  });
+}
+
+}  // namespace
+
+const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& table, const ForeignKeyDraft& written,
+                                          sql::IndexState state) {
+  const ast::ForeignKeyConstraint& node = *written.node;
+  check_schema(draft, node.referenced);
+  const RelationKind kind = relation_kind(draft, node.referenced);
+  if (kind == RelationKind::kNone) throw missing_relation(node.referenced);
+  if (kind == RelationKind::kSystemTable) {
+    throw SqlError("42501", fmt::format("permission denied: \"{}\" is a system catalog", node.referenced.name));
+  }
+  if (kind != RelationKind::kTable) throw SqlError("42809", fmt::format("referenced relation \"{}\" is not a table", node.referenced.name));
+  TablePtr referenced = find_table(draft, node.referenced);
+  if (referenced->oid == table.oid) referenced = std::make_shared<const sql::TableDef>(table);
+
+  sql::ForeignKeyDef key;
+  key.referenced = referenced->oid;
+  key.columns = named_columns(table, written.columns);
+  key.set_columns = named_columns(table, node.on_delete_columns);
+  for (std::size_t index = 0; index < key.set_columns.size(); ++index) {
+    if (std::ranges::find(key.columns, key.set_columns[index]) != key.columns.end()) continue;
+    throw SqlError("42P10", fmt::format("column \"{}\" referenced in ON DELETE SET action must be part of foreign key",
+                                        node.on_delete_columns[index]));
+  }
+  if (node.referenced_columns.empty()) {
+    if (referenced->primary_key.empty()) {
+      throw SqlError("42704", fmt::format("there is no primary key for referenced table \"{}\"", referenced->name));
+    }
+    if (referenced->primary_key_deferrable) {
+      throw SqlError("55000", fmt::format("cannot use a deferrable primary key for referenced table \"{}\"", referenced->name));
+    }
+    key.referenced_columns = referenced->primary_key;
+    key.referenced_index = referenced->primary_key_oid;
+  } else {
+    key.referenced_columns = named_columns(*referenced, node.referenced_columns);
+    key.referenced_index = find_key(*referenced, key.referenced_columns);
+  }
+  key.match_full = node.match == ast::ForeignKeyMatch::kFull;
+  key.on_delete = action_of(node.on_delete);
+  key.on_update = action_of(node.on_update);
+  check_generated(table, key);
+  if (key.columns.size() != key.referenced_columns.size()) {
+    throw SqlError("42830", "number of referencing and referenced columns for foreign key disagree");
+  }
+  key.name = choose_constraint_name(draft, table, written);
+  for (std::size_t index = 0; index < key.columns.size(); ++index) {
+    check_types(key.name, *table.find_column(key.columns[index]), *referenced->find_column(key.referenced_columns[index]));
+  }
+  key.deferrable = written.deferrable;
+  key.initially_deferred = written.initially_deferred;
+  key.not_valid = written.not_valid;
+  key.oid = draft.new_oid();
+  sql::IndexDef index;
+  index.oid = key.index = draft.new_oid();
+  index.method = sql::IndexMethod::kHash;
+  index.state = state;
+  for (std::int16_t number : key.columns) index.parts.push_back({number, false, false});
+  table.indexes.push_back(std::move(index));
+  return table.foreign_keys.emplace_back(std::move(key));
+}
+
+void erase_foreign_key(sql::TableDef& table, sql::Oid oid) {
+  const auto found = std::ranges::find(table.foreign_keys, oid, &sql::ForeignKeyDef::oid);
+  if (found == table.foreign_keys.end()) return;
+  const sql::Oid index = found->index;
+  table.foreign_keys.erase(found);
+  std::erase_if(table.indexes, [&](const sql::IndexDef& other) { return other.oid == index; });
+}
+
+namespace {
+
+/// Rows of one page that seem to refer to nothing. A row may have changed, and its parent may have come, since the page was read.
+asio::awaitable<void> examine(DdlContext& context, ForeignKeyPtr key, std::vector<std::vector<sql::Datum>> suspects) {
+  const StoredRows stored(key->referencing());
+  for (const std::vector<sql::Datum>& suspect : suspects) {
+    const std::string member = member_of(*key->referencing(), suspect);
+    const auto place = key->place_of(suspect);
+    CommandBatch batch;
+    stored.append_fetch(batch, member);
+    if (place && place->field) {
+      batch.add("HEXISTS", place->key, *place->field);
+    } else if (place) {
+      batch.add("EXISTS", place->key);
+    }
+    RepliesPtr replies = co_await context.redis.execute_atomic(std::move(batch));
+    const auto row = stored.decode(member, replies->array(0));
+    if (!row || key->own_set(*row) != key->own_set(suspect)) continue;
+    if (place && replies->integer(1) != 0) continue;
+    throw key->missing(suspect, context.session.settings);
+  }
+}
+
+}  // namespace
+
+asio::awaitable<void> validate_foreign_keys(DdlContext& context, sql::Oid oid, std::vector<sql::Oid> keys) {
+  LoadedCatalog loaded = co_await load_definitions(context);
+  const TablePtr table = loaded.snapshot->find_table(oid);
+  if (!table) co_return;
+  for (const ForeignKeyPtr& key : foreign_keys_of(*loaded.snapshot, table)) {
+    if (std::ranges::find(keys, key->definition().oid) == keys.end()) continue;
+    TableWalk walk(table);
+    while (std::optional<sql::Batch> page = co_await walk.next(context.bulk)) {
+      std::map<std::string, std::vector<sql::Datum>> by_place;
+      std::vector<ReferencedPlace> places;
+      std::vector<std::vector<sql::Datum>> suspects;
+      for (std::vector<sql::Datum>& row : decode_rows(*page)) {
+        const ForeignKey::Nulls nulls = key->nulls_of(row);
+        if (nulls == ForeignKey::Nulls::kAll || (nulls == ForeignKey::Nulls::kSome && !key->definition().match_full)) continue;
+        const auto place = nulls == ForeignKey::Nulls::kNone ? key->place_of(row) : std::nullopt;
+        if (!place) {
+          suspects.push_back(std::move(row));
+        } else if (by_place.try_emplace(place->id(), std::move(row)).second) {
+          places.push_back(*place);
+        }
+      }
+      if (!places.empty()) {
+        CommandBatch batch;
+        for (const ReferencedPlace& place : places) {
+          if (place.field) {
+            batch.add("HEXISTS", place.key, *place.field);
+          } else {
+            batch.add("EXISTS", place.key);
+          }
+        }
+        RepliesPtr replies = co_await context.bulk.execute(std::move(batch));
+        for (std::size_t index = 0; index < places.size(); ++index) {
+          if (replies->integer(index) == 0) suspects.push_back(by_place.at(places[index].id()));
+        }
+      }
+      co_await examine(context, key, std::move(suspects));
+    }
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,210 @@
+#include "executor/storage/foreign_key.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/storage/constraint_errors.h"
+#include "executor/storage/stored_text.h"
+#include "executor/transaction/locks.h"
+#include "sql/catalog/table_keys.h"
+#include "sql/types/index_value.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+namespace {
+
+/// An equal value of another type; nullopt: there is none.
+std::optional<sql::Datum> converted(const sql::Datum& value, sql::Type from, sql::Type to) {
+  if (from.oid == to.oid) return value;
+  try {
+    return parse_stored_text(sql::Type{to.oid}, sql::canonical_text(from, value));
+  } catch (const SqlError&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<std::size_t> positions_of(const sql::TableDef& table, const std::vector<std::int16_t>& numbers) {
+  std::vector<std::size_t> positions;
+  for (std::int16_t number : numbers) positions.push_back(table.position(number));
+  return positions;
+}
+
+std::vector<sql::Datum> values_at(ForeignKey::Row row, const std::vector<std::size_t>& positions) {
+  std::vector<sql::Datum> values;
+  for (std::size_t position : positions) values.push_back(row[position]);
+  return values;
+}
+
+bool has_null(const std::vector<sql::Datum>& values) { return std::ranges::any_of(values, [](const auto& v) { return sql::is_null(v); }); }
+
+std::vector<sql::Datum> reordered(const std::vector<sql::Datum>& values, const std::vector<std::size_t>& order) {
+  std::vector<sql::Datum> result;
+  for (std::size_t index : order) result.push_back(values[index]);
+  return result;
+}
+
+}  // namespace
+
+std::string ReferencedPlace::id() const {
+  if (!field) return key;
+  std::string text = key;
+  text += '\0';
+  return text += *field;
+}
+
+ForeignKey::ForeignKey(const sql::ForeignKeyDef& definition, TablePtr referencing, TablePtr referenced)
+    : definition_(definition),
+      referencing_(std::move(referencing)),
+      referenced_(std::move(referenced)),
+      referencing_positions_(positions_of(*referencing_, definition_.columns)),
+      referenced_positions_(positions_of(*referenced_, definition_.referenced_columns)) {
+  is_primary_ = definition_.referenced_index == referenced_->primary_key_oid;
+  if (is_primary_) {
+    key_columns_ = referenced_->primary_key;
+  } else {
+    const auto index = std::ranges::find(referenced_->indexes, definition_.referenced_index, &sql::IndexDef::oid);
+    if (index == referenced_->indexes.end()) throw SqlError("XX001", "a foreign key refers to an index that does not exist");
+    for (const sql::IndexDef::Part& part : index->parts) key_columns_.push_back(part.column);
+  }
+  for (std::int16_t number : key_columns_) {
+    const auto at = std::ranges::find(definition_.referenced_columns, number);
+    key_order_.push_back(static_cast<std::size_t>(at - definition_.referenced_columns.begin()));
+  }
+}
+
+ForeignKey::Nulls ForeignKey::nulls_of(Row row) const {
+  const auto nulls = std::ranges::count_if(referencing_positions_, [&](std::size_t position) { return sql::is_null(row[position]); });
+  if (nulls == 0) return Nulls::kNone;
+  return static_cast<std::size_t>(nulls) == referencing_positions_.size() ? Nulls::kAll : Nulls::kSome;
+}
+
+std::optional<std::vector<sql::Datum>> ForeignKey::values_as_referenced(Row row) const {
+  std::vector<sql::Datum> values;
+  for (std::size_t index = 0; index < referencing_positions_.size(); ++index) {
+    const std::size_t from = referencing_positions_[index], to = referenced_positions_[index];
+    auto value = converted(row[from], referencing_->columns[from].type, referenced_->columns[to].type);
+    if (!value) return std::nullopt;
+    values.push_back(*std::move(value));
+  }
+  return values;
+}
+
+std::optional<std::vector<sql::Datum>> ForeignKey::values_for_references(Row row) const {
+  std::vector<sql::Datum> values;
+  for (std::size_t index = 0; index < referencing_positions_.size(); ++index) {
+    const std::size_t from = referenced_positions_[index], to = referencing_positions_[index];
+    if (sql::is_null(row[from])) return std::nullopt;
+    auto value = converted(row[from], referenced_->columns[from].type, referencing_->columns[to].type);
+    if (!value) return std::nullopt;
+    values.push_back(*std::move(value));
+  }
+  return values;
+}
+
+ReferencedPlace ForeignKey::place(std::span<const sql::Datum> values) const {
+  const sql::TableKeys keys(*referenced_);
+  if (is_primary_) return {keys.row(values), std::nullopt};
+  return {keys.uniques(key_columns_), keys.unique_field(key_columns_, values)};
+}
+
+std::string ForeignKey::lock_of(std::span<const sql::Datum> values) const {
+  const sql::TableKeys keys(*referenced_);
+  if (is_primary_) return row_lock_field(keys.member(values));
+  return value_lock_field(keys.uniques(key_columns_), keys.unique_field(key_columns_, values));
+}
+
+std::optional<ReferencedPlace> ForeignKey::place_of(Row row) const {
+  const auto values = values_as_referenced(row);
+  if (!values) return std::nullopt;
+  return place(reordered(*values, key_order_));
+}
+
+std::optional<ReferencedPlace> ForeignKey::own_place(Row row) const {
+  const std::vector<sql::Datum> values = values_at(row, referenced_positions_);
+  if (has_null(values)) return std::nullopt;
+  return place(reordered(values, key_order_));
+}
+
+std::string ForeignKey::lock_field(Row row) const { return lock_of(reordered(*values_as_referenced(row), key_order_)); }
+
+std::string ForeignKey::own_lock_field(Row row) const { return lock_of(reordered(values_at(row, referenced_positions_), key_order_)); }
+
+std::optional<std::string> ForeignKey::set_of_references(Row row) const {
+  const auto values = values_for_references(row);
+  if (!values) return std::nullopt;
+  return sql::TableKeys(*referencing_).value_set(definition_.columns, *values);
+}
+
+std::optional<std::string> ForeignKey::own_set(Row row) const {
+  const std::vector<sql::Datum> values = values_at(row, referencing_positions_);
+  if (has_null(values)) return std::nullopt;
+  return sql::TableKeys(*referencing_).value_set(definition_.columns, values);
+}
+
+bool ForeignKey::acts() const {
+  const auto is_action = [](sql::ForeignKeyDef::Action action) {
+    return action != sql::ForeignKeyDef::Action::kNoAction && action != sql::ForeignKeyDef::Action::kRestrict;
+  };
+  return is_action(definition_.on_delete) || is_action(definition_.on_update);
+}
+
+SqlError ForeignKey::missing(Row row, const sql::SessionSettings& settings) const {
+  const std::vector<sql::Datum> values = values_at(row, referencing_positions_);
+  SqlError error = SqlError("23503", fmt::format("insert or update on table \"{}\" violates foreign key constraint \"{}\"",
+                                                 referencing_->name, definition_.name))
+                       .schema(referencing_->schema)
+                       .table(referencing_->name)
+                       .constraint(definition_.name);
+  if (has_null(values)) return std::move(error).detail("MATCH FULL does not allow mixing of null and nonnull key values.");
+  return std::move(error).detail(fmt::format("Key {} is not present in table \"{}\".",
+                                             key_description(*referencing_, definition_.columns, values, settings), referenced_->name));
+}
+
+SqlError ForeignKey::still_referenced(Row row, const sql::SessionSettings& settings) const {
+  const std::vector<sql::Datum> values = values_at(row, referenced_positions_);
+  return SqlError("23503", fmt::format("update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
+                                       referenced_->name, definition_.name, referencing_->name))
+      .detail(fmt::format("Key {} is still referenced from table \"{}\".",
+                          key_description(*referenced_, definition_.referenced_columns, values, settings), referencing_->name))
+      .schema(referencing_->schema)
+      .table(referencing_->name)
+      .constraint(definition_.name);
+}
+
+std::vector<ForeignKeyPtr> foreign_keys_of(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table) {
+  std::vector<ForeignKeyPtr> keys;
+  for (const sql::ForeignKeyDef& definition : table->foreign_keys) {
+    const ForeignKey::TablePtr referenced = definition.referenced == table->oid ? table : catalog.find_table(definition.referenced);
+    if (!referenced) throw SqlError("XX001", "a foreign key refers to a table that does not exist");
+    keys.push_back(std::make_shared<const ForeignKey>(definition, table, referenced));
+  }
+  return keys;
+}
+
+std::vector<ForeignKeyPtr> foreign_keys_to(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table) {
+  std::vector<ForeignKeyPtr> keys;
+  for (sql::Oid oid : table->referencing) {
+    const ForeignKey::TablePtr referencing = oid == table->oid ? table : catalog.find_table(oid);
+    if (!referencing) continue;
+    for (const sql::ForeignKeyDef& definition : referencing->foreign_keys) {
+      if (definition.referenced == table->oid) keys.push_back(std::make_shared<const ForeignKey>(definition, referencing, table));
+    }
+  }
+  std::ranges::sort(keys, {}, [](const ForeignKeyPtr& key) { return key->definition().oid; });
+  return keys;
+}
+
+std::string member_of(const sql::TableDef& table, ForeignKey::Row row) {
+  std::vector<sql::Datum> key;
+  if (table.has_hidden_key()) {
+    key.push_back(row.back());
+  } else {
+    for (std::int16_t number : table.primary_key) key.push_back(row[table.position(number)]);
+  }
+  return sql::TableKeys(table).member(key);
+}
+
+}  // namespace redquel::executor

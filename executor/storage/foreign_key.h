@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sql/catalog/catalog.h"
+#include "sql/datum.h"
+#include "sql/error.h"
+#include "sql/session_settings.h"
+
+namespace redquel::executor {
+
+/// Where Redis tells that a referenced row exists: its hash, or a field of a hash of unique values.
+struct ReferencedPlace {
+  std::string key;
+  std::optional<std::string> field;  // nullopt: the key itself is the row
+
+  /// Different places have different ids.
+  std::string id() const;
+};
+
+/// A foreign key together with both its tables. A row is a span of values parallel to its table's columns, then the hidden key.
+class ForeignKey {
+ public:
+  using TablePtr = std::shared_ptr<const sql::TableDef>;
+  using Row = std::span<const sql::Datum>;
+
+  ForeignKey(const sql::ForeignKeyDef& definition, TablePtr referencing, TablePtr referenced);
+
+  const sql::ForeignKeyDef& definition() const { return definition_; }
+  const TablePtr& referencing() const { return referencing_; }
+  const TablePtr& referenced() const { return referenced_; }
+
+  enum class Nulls { kNone, kSome, kAll };
+  Nulls nulls_of(Row referencing_row) const;
+  /// The place that a row without NULLs refers to; nullopt: no value of the referenced columns' types is equal to its own.
+  std::optional<ReferencedPlace> place_of(Row referencing_row) const;
+  /// The place of a row that may be referred to; nullopt: it has a NULL there.
+  std::optional<ReferencedPlace> own_place(Row referenced_row) const;
+  /// Field of the lock that keeps the place as it is (executor/transaction/locks.h), a lock of the referenced table.
+  std::string lock_field(Row referencing_row) const;
+  std::string own_lock_field(Row referenced_row) const;
+
+  /// Key of the set of rows that refer to a row's values; nullopt: none can.
+  std::optional<std::string> set_of_references(Row referenced_row) const;
+  /// Key of the set that a row of the referencing table is in; nullopt: it has a NULL.
+  std::optional<std::string> own_set(Row referencing_row) const;
+
+  /// The referenced row's values as the referencing columns' types have them.
+  std::optional<std::vector<sql::Datum>> values_for_references(Row referenced_row) const;
+
+  /// Does a referenced row that goes take its references along, or change them?
+  bool acts() const;
+
+  /// 23503 of a row that refers to nothing, or mixes NULLs and values under MATCH FULL.
+  sql::SqlError missing(Row referencing_row, const sql::SessionSettings& settings) const;
+  /// 23503 of a row that is still referred to.
+  sql::SqlError still_referenced(Row referenced_row, const sql::SessionSettings& settings) const;
+
+ private:
+  std::optional<std::vector<sql::Datum>> values_as_referenced(Row referencing_row) const;
+  ReferencedPlace place(std::span<const sql::Datum> in_key_order) const;
+  std::string lock_of(std::span<const sql::Datum> in_key_order) const;
+
+  const sql::ForeignKeyDef definition_;
+  const TablePtr referencing_, referenced_;
+  std::vector<std::size_t> referencing_positions_, referenced_positions_;  // in the order of the foreign key
+  std::vector<std::int16_t> key_columns_;                                  // in the order of the referenced index
+  std::vector<std::size_t> key_order_;                                     // of each key column, in the foreign key
+  bool is_primary_ = false;
+};
+using ForeignKeyPtr = std::shared_ptr<const ForeignKey>;
+
+/// The foreign keys of the table, and those that refer to it.
+std::vector<ForeignKeyPtr> foreign_keys_of(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table);
+std::vector<ForeignKeyPtr> foreign_keys_to(const sql::CatalogSnapshot& catalog, const ForeignKey::TablePtr& table);
+
+/// Name of a row inside sets (sql::TableKeys::member).
+std::string member_of(const sql::TableDef& table, ForeignKey::Row row);
+
+}  // namespace redquel::executor

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "executor/redis/client.h"
+#include "executor/storage/foreign_key.h"
+#include "executor/transaction/locks.h"
+#include "executor/transaction/row_buffer.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// What must be true in Redis so that a unit breaks no foreign key, apart from what the unit itself and the transaction's buffer
+/// show. The write script looks (write_script.cc), in the order of these lists.
+struct ForeignKeyDemands {
+  struct Parent {
+    ReferencedPlace place;  // must exist
+    const ForeignKey* key;
+    const std::vector<sql::Datum>* row;  // that refers to it
+  };
+  struct Children {
+    std::string set;               // must hold no others than `gone`
+    std::vector<std::string> gone;
+    const ForeignKey* key;
+    const std::vector<sql::Datum>* row;  // that is referred to
+  };
+  struct Lock {
+    sql::Oid table;
+    LockMode mode;
+    std::string field;
+  };
+  std::vector<Parent> parents;
+  std::vector<Children> children;
+  std::vector<ForeignKey::TablePtr> tables;  // whose definitions this relies on
+  std::vector<Lock> locks;
+  std::optional<sql::SqlError> violation;  // seen without asking Redis
+};
+
+/// The foreign keys that one statement, or one commit, must leave intact: noted row by row, then turned into demands that hold for the
+/// state after all rows. (PostgreSQL checks at the end of the statement, too; RESTRICT differs from NO ACTION only in that it cannot
+/// be deferred.)
+class ForeignKeyChecks {
+ public:
+  using TablePtr = ForeignKey::TablePtr;
+  using Row = std::span<const sql::Datum>;
+  /// Constraints whose checks wait for the commit.
+  using IsDeferred = std::function<bool(const sql::ForeignKeyDef&)>;
+
+  explicit ForeignKeyChecks(sql::CatalogPtr catalog, IsDeferred is_deferred = {});
+
+  /// A row as it was and as it will be; an empty span: it was, or will be, not there. `change`: its number in the unit.
+  /// `may_give_way`: it is an insert with ON CONFLICT.
+  void add(const TablePtr& table, std::size_t change, Row before, Row after, bool may_give_way = false);
+
+  /// `is_active`: has the change of that number taken place, or did it give way (ON CONFLICT)?
+  using IsActive = std::function<bool(std::size_t)>;
+  ForeignKeyDemands demands(const RowBuffer* buffer, const IsActive& is_active, const sql::SessionSettings& settings) const;
+
+  /// For a journaled unit, whose rows are in Redis already: throws 23503 where they break a foreign key. False: a table that the
+  /// checks rely on has another definition.
+  asio::awaitable<bool> verify_written(RedisClient& redis, sql::SessionSettings settings, ExecutionCounters* counters) const;
+
+ private:
+  struct Need {
+    std::optional<ReferencedPlace> place;  // nullopt: there can be none
+    std::string lock;
+    const ForeignKey* key;
+    std::size_t change;
+    std::vector<sql::Datum> row;
+  };
+  struct Release {
+    std::size_t change;
+    const ForeignKey* key;
+    std::vector<sql::Datum> row;
+  };
+  struct TableKeys {
+    std::vector<ForeignKeyPtr> own, to_it;
+  };
+  const TableKeys& keys_of(const TablePtr& table);
+  void need(const ForeignKey& key, std::size_t change, Row before, Row after, bool may_give_way);
+  void release(const ForeignKey& key, std::size_t change, Row before, Row after);
+  bool is_deferred(const ForeignKey& key) const;
+
+  sql::CatalogPtr catalog_;
+  IsDeferred is_deferred_;
+  std::map<sql::Oid, TableKeys> tables_;
+  std::vector<Need> needs_;
+  std::set<std::string> needed_;  // constraint and place
+  std::unordered_map<std::string, Release> releases_;   // by constraint and place
+  std::vector<std::string> release_order_;
+  std::unordered_map<std::string, std::vector<std::size_t>> provided_;  // place → changes
+  std::unordered_map<std::string, std::set<std::string>> leaving_;      // set of references → members
+};
+
+}  // namespace redquel::executor
