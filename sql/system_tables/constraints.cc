@@ -120,6 +120,18 @@ std::vector<Constraint> all_constraints(const CatalogSnapshot& catalog) {
   return constraints;
 }
 
+std::vector<Constraint> domain_constraints(const CatalogSnapshot& catalog) {
+  std::vector<Constraint> constraints;
+  for (const auto& [oid, type] : catalog.types) {
+    // Oids of types are spread over half of the range; these are in the other half.
+    Oid next = oid | (Oid{1} << 31);
+    for (const CheckDef& check : type->checks) {
+      constraints.push_back({.oid = next++, .name = check.name, .type = 'c', .domain = type.get(), .expression = check.expression_sql});
+    }
+  }
+  return constraints;
+}
+
 std::string constraint_definition(const Constraint& constraint, bool pretty) {
   if (constraint.type == 'c') {
     return pretty ? "CHECK (" + constraint.expression + ")" : "CHECK ((" + constraint.expression + "))";

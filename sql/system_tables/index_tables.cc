@@ -39,12 +39,21 @@ void indexes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
   }
 }
 
+void add_domain_constraints(RowWriter& out, const CatalogSnapshot& catalog) {
+  for (const Constraint& constraint : domain_constraints(catalog)) {
+    out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.domain->schema), constraint.type, false, false, true, 0,
+            constraint.domain->oid, 0, 0, 0, ' ', ' ', ' ', true, 0, false, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
+            null_if_empty(constraint.expression));
+  }
+}
+
 void constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const Constraint& constraint : all_constraints(catalog)) {
     out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.table->schema), constraint.type, false, false, true,
             constraint.table->oid, 0, constraint.index, 0, 0, ' ', ' ', ' ', true, 0, constraint.type != 'c',
             array_text(constraint.columns), kNull, kNull, kNull, kNull, kNull, kNull, null_if_empty(constraint.expression));
   }
+  add_domain_constraints(out, catalog);
 }
 
 void methods(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
