@@ -40,6 +40,7 @@ struct LogicalScan {
 struct TableFunctionCall {
   const sql::TableFunction* function = nullptr;  // null: the one argument is a value, and that is the only row
   std::vector<sql::ExpressionPtr> arguments;
+  std::vector<sql::ResultColumn> columns = {};  // of a function that gives records
 };
 /// Functions in FROM or in a select list, side by side: where one ends before the others, its columns are NULL. Columns: theirs, then
 /// the ordinality.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "planner/bind/domain.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/modification.h"
 #include "planner/bind/plan_nodes.h"
@@ -163,7 +164,9 @@ PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, 
     const auto given = std::ranges::find(copied, i);
     if (given != copied.end()) {
       const auto position = static_cast<std::uint32_t>(given - copied.begin());
-      insert.columns.push_back({column.number, sql::make_column(column.type, position, column.name)});
+      ExpressionPtr value = sql::make_column(column.type, position, column.name);
+      if (column.domain != 0) value = into_domain(catalog, settings, std::move(value), column.domain);
+      insert.columns.push_back({column.number, std::move(value)});
     } else if (has_sequence_default(column)) {
       insert.columns.push_back({column.number, nullptr, column.sequence});
     } else {

@@ -101,6 +101,7 @@ void refuse_in_transaction(const DdlContext& context, const TableAlteration& alt
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement) {
+  if (statement.object == ast::ObjectType::kType) throw sql::not_supported("ALTER TYPE … ATTRIBUTE");
   {
     bool is_other = false;
     const MakeDraft make = [&](CatalogDraft& draft) {

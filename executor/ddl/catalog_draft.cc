@@ -26,6 +26,7 @@ CatalogDraft::CatalogDraft(const LoadedCatalog& loaded, const SessionState& sess
   for (const auto& [oid, table] : state_.tables) committed_tables_.insert(oid);
   for (const auto& [oid, sequence] : state_.sequences) committed_sequences_.insert(oid);
   for (const auto& [oid, view] : state_.views) committed_views_.insert(oid);
+  for (const auto& [oid, type] : state_.types) committed_types_.insert(oid);
 }
 
 sql::Oid CatalogDraft::new_oid() { return next_oid_++; }
@@ -96,6 +97,19 @@ void CatalogDraft::put(sql::SchemaDef schema) {
   std::erase_if(change_.schemas, [&](const sql::SchemaDef& other) { return other.name == schema.name; });
   change_.schemas.push_back(schema);
   state_.schemas.insert_or_assign(schema.name, std::move(schema));
+}
+
+void CatalogDraft::put(sql::UserType type) {
+  const sql::Oid oid = type.oid;
+  types_.insert(oid);
+  auto made = std::make_shared<const sql::UserType>(std::move(type));
+  if (!committed_types_.contains(oid)) sql::register_user_types({{oid, made}});
+  state_.types[oid] = std::move(made);
+}
+
+void CatalogDraft::drop_type(sql::Oid oid) {
+  types_.insert(oid);
+  state_.types.erase(oid);
 }
 
 void CatalogDraft::drop_table(sql::Oid oid) {
@@ -172,6 +186,13 @@ CatalogChange CatalogDraft::take_change() {
       change_.views.push_back(*view);
     } else if (committed_views_.contains(oid)) {
       change_.dropped_views.push_back(oid);
+    }
+  }
+  for (sql::Oid oid : types_) {
+    if (const auto found = state_.types.find(oid); found != state_.types.end()) {
+      change_.types.push_back(found->second);
+    } else if (committed_types_.contains(oid)) {
+      change_.dropped_types.push_back(oid);
     }
   }
   if (next_oid_ != first_oid_) change_.next_oid = next_oid_;

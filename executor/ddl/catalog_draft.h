@@ -36,12 +36,16 @@ class CatalogDraft {
   void put(sql::SequenceDef sequence);
   void put(sql::ViewDef view);
   void put(sql::SchemaDef schema);
+  /// Values of a type that the transaction made can be read at once; a changed type is known when it is committed.
+  void put(sql::UserType type);
   /// With its sequences; its keys go on the removal list.
   void drop_table(sql::Oid oid);
   /// With its counter.
   void drop_sequence(sql::Oid oid);
   void drop_view(sql::Oid oid);
   void drop_schema(const std::string& name);
+  /// Nothing may use it any more.
+  void drop_type(sql::Oid oid);
   /// Puts those structures on the removal list that the table kept before (as committed) and keeps no longer in `after`.
   void remove_unused_structures(const sql::TableDef& before, const sql::TableDef& after);
   void remove(Removal removal) { change_.removals.push_back(std::move(removal)); }
@@ -75,8 +79,8 @@ class CatalogDraft {
   sql::ReservedPrefixes prefixes_;
   std::vector<Removal> pending_removals_;
   sql::Oid next_oid_, first_oid_;
-  std::set<sql::Oid> tables_, sequences_, views_;  // touched
-  std::set<sql::Oid> committed_tables_, committed_sequences_, committed_views_;
+  std::set<sql::Oid> tables_, sequences_, views_, types_;  // touched
+  std::set<sql::Oid> committed_tables_, committed_sequences_, committed_views_, committed_types_;
   CatalogChange change_;
   std::vector<sql::SqlError> notices_;
 };

@@ -27,13 +27,15 @@ std::optional<sql::Type> serial_type(const ast::TypeName& name) {
   return std::nullopt;
 }
 
-sql::Type column_type(const ast::ColumnDefinition& definition) {
-  const sql::Type type = planner::bind_type(*definition.type);
+planner::DeclaredType column_type(const CatalogDraft& draft, const ast::ColumnDefinition& definition) {
+  const planner::DeclaredType declared =
+      planner::bind_declared_type(*definition.type, draft.catalog(), draft.session().search_path);
+  const sql::Type type = declared.type;
   const sql::TypeInfo& info = sql::type_info(type.oid);
   if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
     throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", definition.name, info.name));
   }
-  return type;
+  return declared;
 }
 
 bool is_integer(sql::Type type) {
@@ -43,8 +45,8 @@ bool is_integer(sql::Type type) {
 /// Reads the constraints that stand at one column.
 class ColumnReader {
  public:
-  ColumnReader(const ast::ColumnDefinition& definition, const std::string& table_name)
-      : definition_(definition), table_name_(table_name) {}
+  ColumnReader(const CatalogDraft& catalog, const ast::ColumnDefinition& definition, const std::string& table_name)
+      : catalog_(catalog), definition_(definition), table_name_(table_name) {}
 
   ColumnDraft read() {
     draft_.column.name = definition_.name;
@@ -56,7 +58,9 @@ class ColumnReader {
       is_serial_ = true;
       make_sequence({});
     } else {
-      draft_.column.type = column_type(definition_);
+      const planner::DeclaredType declared = column_type(catalog_, definition_);
+      draft_.column.type = declared.type;
+      draft_.column.domain = declared.domain;
     }
     check_collation(definition_.collation, draft_.column.type, definition_.collation_offset);
     for (const ast::Constraint& constraint : definition_.constraints) {
@@ -153,6 +157,7 @@ class ColumnReader {
     refuse_other_constraints(constraint);
   }
 
+  const CatalogDraft& catalog_;
   const ast::ColumnDefinition& definition_;
   const std::string& table_name_;
   ColumnDraft draft_;
@@ -162,8 +167,8 @@ class ColumnReader {
 
 }  // namespace
 
-ColumnDraft read_column(const ast::ColumnDefinition& definition, const std::string& table_name) {
-  return ColumnReader(definition, table_name).read();
+ColumnDraft read_column(const CatalogDraft& draft, const ast::ColumnDefinition& definition, const std::string& table_name) {
+  return ColumnReader(draft, definition, table_name).read();
 }
 
 KeyDraft read_key(const ast::Constraint& constraint) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/ddl/catalog_draft.h"
 #include "parser/ast.h"
 #include "sql/catalog/catalog.h"
 
@@ -48,7 +49,7 @@ struct ColumnDraft {
 
 /// Reads a column of CREATE TABLE or ADD COLUMN. `table_name` is for messages. Throws SqlError 42601, 42704, 42P16, 22023 …;
 /// 0A000 for unique constraints that are checked at the end of the transaction.
-ColumnDraft read_column(const parser::ast::ColumnDefinition& definition, const std::string& table_name);
+ColumnDraft read_column(const CatalogDraft& draft, const parser::ast::ColumnDefinition& definition, const std::string& table_name);
 /// A table constraint. Throws as above.
 KeyDraft read_key(const parser::ast::Constraint& constraint);
 CheckDraft read_check(const parser::ast::Constraint& constraint);

@@ -5,6 +5,7 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/type_lookup.h"
 
 namespace redquel::executor {
 
@@ -120,6 +121,13 @@ void set_comment(CatalogDraft& draft, const ast::Comment& statement, const std::
   switch (statement.object) {
     case ast::ObjectType::kColumn:
       return comment_on_column(draft, statement, text);
+    case ast::ObjectType::kType:
+    case ast::ObjectType::kDomain: {
+      const ast::QualifiedName& names = statement.name.names;
+      sql::UserType type = statement.object == ast::ObjectType::kDomain ? *require_domain(draft, names) : *require_type(draft, names);
+      type.comment = text;
+      return draft.put(std::move(type));
+    }
     case ast::ObjectType::kTableConstraint:
       return comment_on_constraint(draft, statement, text);
     case ast::ObjectType::kSchema: {

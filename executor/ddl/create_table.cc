@@ -64,7 +64,7 @@ TableParts read_parts(const CatalogDraft& draft, const ast::CreateTable& stateme
       continue;
     }
     if (const auto* definition = std::get_if<ast::ColumnDefinition>(&element)) {
-      ColumnDraft column = read_column(*definition, name);
+      ColumnDraft column = read_column(draft, *definition, name);
       for (KeyDraft& key : column.keys) parts.add(std::move(key), name);
       column.keys.clear();
       parts.checks.insert(parts.checks.end(), column.checks.begin(), column.checks.end());

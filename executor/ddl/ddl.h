@@ -29,7 +29,12 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateDatabase
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateSchema& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateSequence& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateView& statement);
-/// TABLE, INDEX, SCHEMA, SEQUENCE, VIEW, DATABASE; MATERIALIZED VIEW, of which there are none, as far as errors and notices go.
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateEnum& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterEnum& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateDomain& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterDomain& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateComposite& statement);
+/// TABLE, INDEX, SCHEMA, SEQUENCE, VIEW, TYPE, DOMAIN, DATABASE; MATERIALIZED VIEW, of which there are none, as far as errors and notices go.
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Drop& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Truncate& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterTable& statement);

@@ -6,6 +6,8 @@
 
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/table_alteration.h"
+#include "executor/ddl/type_lookup.h"
 #include "parser/deparse.h"
 
 namespace redquel::executor {
@@ -72,10 +74,27 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
     for (const auto& [oid, sequence] : catalog.sequences) {
       if (in_schema(sequence.schema) && sequence.owner_table == 0) found.push_back({oid, {Kind::kSequence, oid}});
     }
+    for (const auto& [oid, type] : catalog.types) {
+      if (in_schema(type->schema)) found.push_back({oid, {Kind::kType, oid}});
+    }
   }
   if (object.kind == Kind::kTable || object.kind == Kind::kView || object.kind == Kind::kColumn) {
     for (const auto& [oid, view] : catalog.views) {
       if (reads(*view, object)) found.push_back({oid, {Kind::kView, oid}});
+    }
+  }
+  if (object.kind == Kind::kType) {
+    for (const auto& [oid, table] : catalog.tables) {
+      for (const sql::ColumnDef& column : table->columns) {
+        if (uses_type(catalog, column, object.oid)) found.push_back({oid, {Kind::kColumn, oid, column.number}});
+      }
+    }
+    for (const auto& [oid, view] : catalog.views) {
+      const bool shows = std::ranges::any_of(view->columns, [&](const auto& column) { return contains_type(catalog, column.type.oid, object.oid); });
+      if (shows) found.push_back({oid, {Kind::kView, oid}});
+    }
+    for (const auto& [oid, type] : catalog.types) {
+      if (oid != object.oid && contains_type(catalog, oid, object.oid)) found.push_back({oid, {Kind::kType, oid}});
     }
   }
   if (object.kind == Kind::kSequence) {
@@ -104,8 +123,8 @@ void collect(const CatalogDraft& draft, const DropObject& object, const std::vec
   for (const DropObject& dependent : direct_dependents(draft, object)) {
     const bool is_known = std::ranges::find(targets, dependent) != targets.end() ||
                           std::ranges::find(found, dependent, &Found::object) != found.end();
-    // A default goes with its table.
-    const bool goes_anyway = dependent.kind == Kind::kDefault &&
+    // A default or column goes with its table.
+    const bool goes_anyway = (dependent.kind == Kind::kDefault || dependent.kind == Kind::kColumn) &&
                              std::ranges::find(targets, DropObject{Kind::kTable, dependent.oid}) != targets.end();
     if (is_known || goes_anyway) continue;
     // A constraint stands on its index, and that is what other objects need.
@@ -113,6 +132,20 @@ void collect(const CatalogDraft& draft, const DropObject& object, const std::vec
     found.push_back({dependent, by_index ? DropObject{Kind::kIndex, object.oid} : object});
     collect(draft, dependent, targets, found);
   }
+}
+
+void drop_column(CatalogDraft& draft, const DropObject& object) {
+  const auto table = draft.catalog().find_table(object.oid);
+  if (!table || table->find_column(object.column) == nullptr) return;
+  TableAlteration alteration(draft, table, /*is_empty=*/false);
+  parser::ast::DropColumn command;
+  command.column = table->find_column(object.column)->name;
+  command.cascade = true;
+  alteration.apply(command);
+  if (alteration.needs_rewrite() || alteration.needs_stored_keys()) {
+    throw sql::not_supported("DROP … CASCADE over a column of a table's key, or by which rows are recognised");
+  }
+  alteration.finish();
 }
 
 void drop(CatalogDraft& draft, const DropObject& object) {
@@ -145,8 +178,12 @@ void drop(CatalogDraft& draft, const DropObject& object) {
       draft.put(std::move(changed));
       return;
     }
-    case Kind::kSchema:
+    case Kind::kType:
+      draft.drop_type(object.oid);
+      return;
     case Kind::kColumn:
+      return drop_column(draft, object);
+    case Kind::kSchema:
     case Kind::kIndex:
     case Kind::kKeyConstraint:
       return;  // never a dependent
@@ -200,6 +237,8 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
       const auto key = std::ranges::find(table->foreign_keys, object.oid, &sql::ForeignKeyDef::oid);
       return fmt::format("constraint {} on {}", parser::quote_identifier(key->name), named("table", *table));
     }
+    case Kind::kType:
+      return "type " + display_name(draft, catalog.types.at(object.oid)->schema, catalog.types.at(object.oid)->name);
     case Kind::kColumn:
     case Kind::kDefault:
       break;

@@ -7,6 +7,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/type_lookup.h"
 #include "parser/deparse.h"
 
 namespace redquel::executor {
@@ -163,9 +164,12 @@ asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
   if (statement.object == ast::ObjectType::kDatabase) co_return co_await drop_database(context, statement);
   const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const DropKind& k) { return k.type == statement.object; });
   const bool is_schema = statement.object == ast::ObjectType::kSchema;
-  if (kind == std::end(kKinds) && !is_schema) throw sql::not_supported("DROP of this kind of object");
+  const bool is_type = statement.object == ast::ObjectType::kType || statement.object == ast::ObjectType::kDomain;
+  if (kind == std::end(kKinds) && !is_schema && !is_type) throw sql::not_supported("DROP of this kind of object");
   const MakeDraft make = [&](CatalogDraft& draft) {
-    if (is_schema) {
+    if (is_type) {
+      drop_types(draft, statement);
+    } else if (is_schema) {
       drop_schemas(draft, statement);
     } else {
       drop_relations(draft, statement, *kind);

@@ -21,6 +21,7 @@ ColumnDraft copy_column(const CatalogDraft& draft, const ast::LikeClause& like, 
   ColumnDraft copy;
   copy.column.name = source.name;
   copy.column.type = source.type;
+  copy.column.domain = source.domain;
   copy.column.not_null = source.not_null;
   if (like.comments) copy.column.comment = source.comment;
   if (like.generated) copy.column.generated_sql = source.generated_sql;

@@ -8,6 +8,7 @@
 #include "executor/ddl/schema_name.h"
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/ddl/type_lookup.h"
 
 namespace redquel::executor {
 
@@ -189,6 +190,12 @@ void rename_schema(CatalogDraft& draft, const ast::Rename& statement) {
     changed.schema = statement.new_name;
     draft.put(std::move(changed));
   }
+  for (const auto& [oid, type] : before.types) {
+    if (type->schema != name) continue;
+    sql::UserType changed = *type;
+    changed.schema = statement.new_name;
+    draft.put(std::move(changed));
+  }
   for (const auto& [oid, table] : before.tables) rename_in_views(draft, before, oid);
   for (const auto& [oid, view] : before.views) rename_in_views(draft, before, oid);
 }
@@ -205,6 +212,11 @@ asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
         return rename_constraint(draft, statement);
       case ast::ObjectType::kSchema:
         return rename_schema(draft, statement);
+      case ast::ObjectType::kType:
+      case ast::ObjectType::kDomain:
+        return rename_type(draft, statement);
+      case ast::ObjectType::kDomainConstraint:
+        return rename_domain_constraint(draft, statement);
       case ast::ObjectType::kTable:
       case ast::ObjectType::kIndex:
       case ast::ObjectType::kSequence:

@@ -86,7 +86,7 @@ SequenceOptions apply_sequence_options(const std::vector<ast::Option>& options, 
   for (const ast::Option& option : options) {
     if (!seen.insert(option.name).second) throw SqlError("42601", "conflicting or redundant options").at(option.offset);
     if (option.name == "as") {
-      sequence.type = planner::bind_type(std::get<ast::TypeName>(option.value));
+      sequence.type = planner::bind_type(std::get<ast::TypeName>(option.value), {}, {});  // built-in ones alone are possible
       new_type = true;
       const sql::Oid oid = sequence.type.oid;
       if (oid != sql::oid::kInt2 && oid != sql::oid::kInt4 && oid != sql::oid::kInt8) {

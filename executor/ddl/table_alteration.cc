@@ -12,6 +12,7 @@
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/bind_type.h"
+#include "planner/bind/domain.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/types/datetime.h"
 #include "sql/types/text_io.h"
@@ -77,7 +78,7 @@ void TableAlteration::command(const ast::AddColumn& written) {
     return;
   }
   check_new_column_name(table_, name);
-  const ColumnDraft read = read_column(written.column, table_.name);
+  const ColumnDraft read = read_column(draft_, written.column, table_.name);
   const bool is_key = std::any_of(read.keys.begin(), read.keys.end(), [](const KeyDraft& key) { return key.primary; });
   const std::int16_t number = add_column(draft_, table_, read, is_key).number;
   if (read.generated != nullptr) {
@@ -95,9 +96,16 @@ void TableAlteration::set_missing(sql::ColumnDef& added, const ColumnDraft& writ
     needs_rewrite_ = true;
     return;
   }
+  const planner::BindSettings settings = bind_settings(draft_.session());
+  sql::ExpressionPtr value;
   if (written.default_value != nullptr) {
-    const sql::ExpressionPtr value = planner::bind_default(*written.default_value, table_, added, draft_.catalog(),
-                                                           bind_settings(draft_.session()));
+    value = planner::bind_default(*written.default_value, table_, added, draft_.catalog(), settings);
+  } else if (const std::string text = planner::domain_default(draft_.catalog(), added.domain); !text.empty()) {
+    value = planner::bind_default(*parser::parse_expression(text), table_, added, draft_.catalog(), settings, true);
+  } else if (added.domain != 0) {
+    value = planner::into_domain(draft_.catalog(), settings, sql::make_constant(added.type, {}), added.domain);
+  }
+  if (value) {
     if (sql::is_volatile(*value)) {
       needs_rewrite_ = true;
       return;
@@ -216,15 +224,17 @@ void TableAlteration::check_type_is_free(std::int16_t number) const {
 
 void TableAlteration::command(const ast::AlterColumnType& written) {
   sql::ColumnDef& changed = column(written.column);
-  const sql::Type type = planner::bind_type(written.type);
+  const auto [type, domain] = planner::bind_declared_type(written.type, draft_.catalog(), draft_.session().search_path);
   check_collation(written.collation, type, written.offset);
-  if (written.using_value || !is_widening(changed.type, type)) {
+  // Values enter a domain by being written.
+  if (written.using_value || domain != 0 || !is_widening(changed.type, type)) {
     check_type_is_free(changed.number);
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
     rewrites_.push_back({changed.number, written.using_value.get()});
   }
   if (before_->find_column(changed.number) != nullptr) check_no_view_uses(draft_, table_.oid, changed.number);
   changed.type = type;
+  changed.domain = domain;
   if (!changed.default_sql.empty()) {
     const ast::ExpressionPtr parsed = parser::parse_expression(changed.default_sql);
     try {

@@ -14,6 +14,7 @@
 #include "executor/storage/write_unit.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
+#include "planner/bind/domain.h"
 #include "sql/error.h"
 #include "sql/expressions/coerce.h"
 #include "sql/expressions/evaluate.h"
@@ -115,6 +116,7 @@ class RowConverter {
                                      : sql::make_column(old->type, ids[before_->position(old->number)], old->name);
       source.over_old = sql::try_coerce(value, column.type, sql::CastContext::kAssignment, settings.session);
       if (!source.over_old) throw cannot_convert(*rewrite, column);
+      if (column.domain != 0) source.over_old = planner::into_domain(catalog, settings, source.over_old, column.domain);
     } else if (old != nullptr) {
       source.copied = before_->position(column.number);
     } else if (column.sequence != 0) {

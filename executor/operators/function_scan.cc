@@ -42,7 +42,9 @@ class FunctionRows {
     for (const sql::ExpressionPtr& argument : call_.arguments) {
       arguments.push_back(sql::evaluate_scalar(*argument, context_.evaluation()));
     }
-    if (call_.function != nullptr) {
+    if (call_.function != nullptr && call_.function->open_record != nullptr) {
+      rows_ = call_.function->open_record(arguments, call_.columns, context_.evaluation());
+    } else if (call_.function != nullptr) {
       rows_ = call_.function->open(arguments, context_.evaluation());
     } else {
       value_.rows = 1;
@@ -64,7 +66,8 @@ class FunctionScanOperator final : public Operator {
       : plan_(plan) {
     std::size_t first = 0;
     for (const planner::TableFunctionCall& call : plan.calls) {
-      const std::size_t width = call.function != nullptr ? call.function->columns.size() : 1;
+      const std::size_t own = call.function != nullptr ? call.function->columns.size() : 1;
+      const std::size_t width = call.columns.empty() ? own : call.columns.size();
       std::vector<sql::Type> types;
       for (std::size_t i = 0; i < width; ++i) types.push_back(node.columns[first + i].type);
       first += width;
@@ -114,7 +117,7 @@ class FunctionScanOperator final : public Operator {
 OperatorPtr make_function_scan(const planner::PhysicalNode& node, const planner::PhysicalFunctionScan& plan,
                                ExecutionContext& context) {
   for (const planner::TableFunctionCall& call : plan.calls) {
-    if (call.function == nullptr || call.function->open != nullptr) continue;
+    if (call.function == nullptr || call.function->open != nullptr || call.function->open_record != nullptr) continue;
     if (plan.calls.size() > 1) throw sql::not_supported("function " + std::string(call.function->name) + " beside others");
     return make_engine_function(plan, context);
   }

@@ -52,6 +52,9 @@ LoadedCatalog decode_catalog(const Replies& replies) {
     } else if (field.starts_with("view:")) {
       auto view = std::make_shared<sql::ViewDef>(sql::decode_view(value));
       snapshot->views.emplace(view->oid, std::move(view));
+    } else if (field.starts_with("type:")) {
+      auto type = std::make_shared<sql::UserType>(sql::decode_user_type(value));
+      snapshot->types.emplace(type->oid, std::move(type));
     } else if (field.starts_with("schema:") && value == kDropped) {
       snapshot->schemas.erase(std::string(field.substr(7)));
     } else if (field.starts_with("schema:")) {
@@ -59,6 +62,13 @@ LoadedCatalog decode_catalog(const Replies& replies) {
       snapshot->schemas.insert_or_assign(schema.name, schema);
     }
   });
+  sql::register_user_types(snapshot->types);
+  for (const auto& [oid, table] : snapshot->tables) {
+    for (const sql::ColumnDef& column : table->columns) {
+      if (sql::find_type(column.type.oid) != nullptr) continue;
+      throw sql::SqlError("XX001", "the type of column \"" + column.name + "\" of table \"" + table->name + "\" is not in redquel:catalog");
+    }
+  }
   for (const Reply& prefix : replies.array(2)) {
     if (prefix.is_text()) loaded.prefixes.emplace(prefix.text);
   }
@@ -183,6 +193,10 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
     definitions.emplace_back("view:" + std::to_string(view.oid), sql::encode_view(view));
   }
   for (sql::Oid oid : change.dropped_views) dropped.push_back("view:" + std::to_string(oid));
+  for (const sql::UserTypePtr& type : change.types) {
+    definitions.emplace_back("type:" + std::to_string(type->oid), sql::encode_user_type(*type));
+  }
+  for (sql::Oid oid : change.dropped_types) dropped.push_back("type:" + std::to_string(oid));
   for (const sql::SchemaDef& schema : change.schemas) definitions.emplace_back("schema:" + schema.name, sql::encode_schema(schema));
   for (const std::string& schema : change.dropped_schemas) {
     if (schema == "public") {
@@ -223,7 +237,7 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
 
 bool CatalogChange::empty() const {
   return tables.empty() && dropped_tables.empty() && sequences.empty() && dropped_sequences.empty() && views.empty() &&
-         dropped_views.empty() && schemas.empty() &&
+         dropped_views.empty() && types.empty() && dropped_types.empty() && schemas.empty() &&
          dropped_schemas.empty() && reserved_prefixes.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty();
 }
 

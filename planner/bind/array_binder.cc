@@ -131,7 +131,12 @@ ExpressionPtr ExpressionBinder::node(const ast::Indirection& indirection, const 
   for (std::size_t next = 0; next < steps.size();) {
     const std::size_t first = next;
     while (next < steps.size() && is_subscript(steps[next])) ++next;
-    if (next == first) throw sql::not_supported("field selection", offset);
+    if (next == first) {
+      const auto* field = std::get_if<ast::FieldStep>(&steps[next++]);
+      if (field == nullptr) throw sql::not_supported("row expansion via \"*\" here", offset);
+      value = select_field(value, field->name, offset);
+      continue;
+    }
     if (value->type.oid == sql::oid::kJsonb) {
       value = jsonb_part(state_, *this, value, steps.subspan(first, next - first), offset);
       continue;

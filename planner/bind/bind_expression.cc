@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "planner/bind/domain.h"
 #include "planner/bind/expression_binder.h"
 #include "sql/error.h"
 
@@ -39,7 +40,9 @@ ExpressionPtr bind_default(const ast::Expression& expression, const sql::TableDe
   state.keeps_positions = !stored;
   QueryLevel level{.clause = Clause::kDefault};
   const ExpressionPtr value = ExpressionBinder(state, level).bind(expression);
-  if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) return converted;
+  if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) {
+    return column.domain == 0 ? converted : into_domain(state.catalog, state.settings, std::move(converted), column.domain);
+  }
   throw SqlError(
       "42804", fmt::format("column \"{}\" is of type {} but default expression is of type {}", column.name,
                            sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
@@ -113,6 +116,7 @@ ExpressionPtr bind_generation(const ast::Expression& expression, const sql::Tabl
           .hint("You will need to rewrite or cast the expression.");
     }
     if (!is_immutable(*converted)) throw SqlError("42P17", "generation expression is not immutable");
+    if (column.domain != 0) return into_domain(state.catalog, state.settings, converted, column.domain);
     return converted;
   });
 }

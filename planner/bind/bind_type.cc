@@ -29,23 +29,52 @@ constexpr std::string_view kMissingTypes[] = {
     "pg_lsn",   "point",    "polygon", "refcursor", "regcollation", "regconfig", "regdictionary", "regoper",
     "regoperator", "tid",   "tsquery", "tsvector", "txid_snapshot", "pg_snapshot", "xid", "xid8", "xml"};
 
+sql::UserTypePtr find_user_type(const ast::TypeName& name, const sql::CatalogSnapshot& catalog,
+                                const std::vector<std::string>& search_path) {
+  if (name.names.size() == 1) return catalog.find_user_type({}, name.names[0], search_path);
+  return name.names.size() == 2 ? catalog.find_user_type(name.names[0], name.names[1], search_path) : nullptr;
+}
+
+[[noreturn]] void throw_missing_type(const ast::TypeName& name, const sql::CatalogSnapshot& catalog) {
+  if (name.names.size() == 2 && name.names[0] != "pg_catalog" && name.names[0] != "information_schema" &&
+      !catalog.schemas.contains(name.names[0])) {
+    throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.names[0])).at(name.offset);
+  }
+  const std::string_view brackets = name.array_bounds.empty() ? "" : "[]";
+  throw SqlError("42704", fmt::format("type \"{}{}\" does not exist", fmt::join(name.names, "."), brackets)).at(name.offset);
+}
+
 }  // namespace
 
-sql::Type bind_type(const ast::TypeName& name) {
+DeclaredType bind_declared_type(const ast::TypeName& name, const sql::CatalogSnapshot& catalog,
+                                const std::vector<std::string>& search_path) {
   if (name.percent_type) throw sql::not_supported("%TYPE", name.offset);
   if (name.set_of) throw SqlError("42601", "type cannot be a set").at(name.offset);
   const sql::TypeInfo* info = nullptr;
   const bool built_in_schema = name.names.size() == 2 && name.names[0] == "pg_catalog";
   if (name.names.size() == 1 || built_in_schema) info = sql::find_type(name.names.back());
   const bool missing = std::ranges::find(kMissingTypes, name.names.back()) != std::end(kMissingTypes);
+  sql::Oid domain = 0;
+  std::int32_t domain_modifier = -1;
+  if (info == nullptr) {
+    if (const sql::UserTypePtr user = find_user_type(name, catalog, search_path)) {
+      info = sql::find_type(user->oid);
+      if (user->kind == sql::UserType::Kind::kDomain) {
+        if (!name.array_bounds.empty()) throw sql::not_supported("an array of a domain", name.offset);
+        domain = user->oid;
+        domain_modifier = user->base.modifier;
+        if (!name.modifiers.empty()) {
+          throw SqlError("42601", fmt::format("type modifier is not allowed for type \"{}\"", user->name)).at(name.offset);
+        }
+        info = sql::find_type(user->base.oid);
+      }
+    }
+  }
   if (info == nullptr && missing && (name.names.size() == 1 || built_in_schema)) {
     throw sql::not_supported(fmt::format("type {}", name.names.back()), name.offset);
   }
-  if (info == nullptr) {
-    const std::string_view brackets = name.array_bounds.empty() ? "" : "[]";
-    throw SqlError("42704", fmt::format("type \"{}{}\" does not exist", fmt::join(name.names, "."), brackets)).at(name.offset);
-  }
-  sql::Type type{info->oid};
+  if (info == nullptr) throw_missing_type(name, catalog);
+  sql::Type type{info->oid, domain_modifier};
   if (!name.modifiers.empty()) {
     std::vector<std::int32_t> written;
     for (const ast::ExpressionPtr& modifier : name.modifiers)
@@ -61,7 +90,11 @@ sql::Type bind_type(const ast::TypeName& name) {
     if (info->array == 0) throw sql::not_supported(fmt::format("type {}[]", info->display_name), name.offset);
     type.oid = info->array;
   }
-  return type;
+  return {type, domain};
+}
+
+sql::Type bind_type(const ast::TypeName& name, const sql::CatalogSnapshot& catalog, const std::vector<std::string>& search_path) {
+  return bind_declared_type(name, catalog, search_path).type;
 }
 
 }  // namespace redquel::planner

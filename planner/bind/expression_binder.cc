@@ -7,10 +7,12 @@
 #include <charconv>
 
 #include "planner/bind/bind_type.h"
+#include "planner/bind/domain.h"
 #include "planner/bind/missing_name.h"
 #include "planner/bind/name_lookup.h"
 #include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
+#include "planner/bind/row_shape.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
@@ -131,13 +133,21 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
     throw SqlError("0A000", "cannot use column reference in DEFAULT expression").at(offset);
   }
   const ColumnName name = split_column_name(state_, column.names, column.star, offset);
-  if (column.star) throw sql::not_supported("whole-row reference", offset);
+  if (column.star) {
+    const auto found = find_relation(state_, level_, name.schema, name.relation, offset);
+    if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
+    note_whole_row(column, *found->relation);
+    return whole_row(*found->relation, found->null_extended, *found->level, offset);
+  }
   if (name.relation.empty()) {
     if (const auto found = find_column(level_, name.column, offset)) {
       if (state_.names != nullptr) state_.names->note_column(column, owner_of(*found, name.column), name.column);
       return use(found->value, *found->level, offset);
     }
-    if (find_relation(state_, level_, {}, name.column, offset)) throw sql::not_supported("whole-row reference", offset);
+    if (const auto row = find_relation(state_, level_, {}, name.column, offset)) {
+      note_whole_row(column, *row->relation);
+      return whole_row(*row->relation, row->null_extended, *row->level, offset);
+    }
   } else {
     const auto found = find_relation(state_, level_, name.schema, name.relation, offset);
     if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
@@ -155,12 +165,31 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
 // ---- casts and collations
 // ---------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// The table whose row type is meant: a type of that name comes first.
+sql::CatalogSnapshot::TablePtr row_type_table(const sql::CatalogSnapshot& catalog, const ast::TypeName& name,
+                                              const std::vector<std::string>& search_path) {
+  if (name.names.size() > 2 || !name.array_bounds.empty() || !name.modifiers.empty() || name.percent_type) return nullptr;
+  const std::string_view schema = name.names.size() == 2 ? std::string_view(name.names[0]) : std::string_view();
+  if (schema == "pg_catalog" || (schema.empty() && sql::find_type(name.names[0]) != nullptr)) return nullptr;
+  if (catalog.find_user_type(schema, name.names.back(), search_path)) return nullptr;
+  return catalog.find_table(schema, name.names.back(), search_path);
+}
+
+}  // namespace
+
 ExpressionPtr ExpressionBinder::node(const ast::TypeCast& cast, const Whole& whole) {
-  const sql::Type type = bind_type(cast.type);
+  const auto& path = state_.settings.search_path;
+  if (const auto table = row_type_table(state_.catalog, cast.type, path)) {
+    return table_row(state_, *table, bind(*cast.argument), token(whole));
+  }
+  const auto [type, domain] = bind_declared_type(cast.type, state_.catalog, path);
   const auto* literal = std::get_if<ast::ArrayLiteral>(&cast.argument->node);
   const bool literal_of_type = literal != nullptr && sql::is_array_type(type.oid) && !sql::is_vector_type(type.oid);
   const ExpressionPtr operand = literal_of_type ? array_literal(*literal, type, *cast.argument) : bind(*cast.argument);
-  return with_offset(coerce(state_, operand, type, sql::CastContext::kExplicit, token(whole)), start(whole));
+  const ExpressionPtr value = with_offset(coerce(state_, operand, type, sql::CastContext::kExplicit, token(whole)), start(whole));
+  return domain == 0 ? value : into_domain(state_.catalog, state_.settings, value, domain);
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::Collate& collate, const Whole& whole) {
@@ -183,10 +212,6 @@ ExpressionPtr ExpressionBinder::node(const ast::Collate& collate, const Whole& w
 
 // ---- what has no place in a scalar expression, or is not built
 // --------------------------------------------------------------
-
-ExpressionPtr ExpressionBinder::node(const ast::Row&, const Whole& whole) {
-  throw sql::not_supported("row constructor", start(whole));
-}
 
 ExpressionPtr ExpressionBinder::node(const ast::DefaultValue&, const Whole& whole) {
   throw SqlError("42601", "DEFAULT is not allowed in this context").at(start(whole));

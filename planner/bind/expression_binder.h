@@ -28,6 +28,8 @@ class ExpressionBinder {
                                                     std::optional<std::uint32_t> offset);
   /// Subscripts and slices that follow each other. 42804, 54000.
   ArraySubscripts array_subscripts(std::span<const parser::ast::IndirectionStep> steps);
+  /// (row).field. 42809, 42703; 0A000 for records of which nothing is known.
+  sql::ExpressionPtr select_field(const sql::ExpressionPtr& row, const std::string& field, std::optional<std::uint32_t> offset);
   /// `function(arguments)` with arguments that are bound already.
   sql::ExpressionPtr call(std::string_view function, std::vector<sql::ExpressionPtr> arguments,
                           std::optional<std::uint32_t> offset);
@@ -84,7 +86,11 @@ class ExpressionBinder {
   /// Those of WITHIN GROUP are the last ones.
   /// In the order of the function's parameters; those of WITHIN GROUP last.
   Operands bind_all_arguments(const parser::ast::FunctionCall&, std::string_view name, std::optional<std::uint32_t> offset);
+  /// The items of ROW(…), t.* as the columns of t.
   Operands row_items(const parser::ast::Row&);
+  /// A row of the relation as one value.
+  sql::ExpressionPtr whole_row(const Relation&, bool null_extended, QueryLevel& level, std::optional<std::uint32_t> offset);
+  void note_whole_row(const parser::ast::ColumnRef&, const Relation&);
   sql::ExpressionPtr compare(std::string_view name, const sql::ExpressionPtr& left, const sql::ExpressionPtr& right,
                              std::optional<std::uint32_t> offset);
   /// Element by element, as the SQL standard defines =, <>, <, … of rows.

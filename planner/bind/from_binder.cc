@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "planner/bind/bind_type.h"
 #include "planner/bind/column_name.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_uses.h"
@@ -11,6 +12,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
 #include "planner/bind/relation_lookup.h"
+#include "planner/bind/row_shape.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/view_query.h"
 #include "planner/bind/with.h"
@@ -173,14 +175,38 @@ FromBinder::BoundCall FromBinder::bind_call(const ast::FunctionItem& item) {
   return bound;
 }
 
+std::vector<sql::ResultColumn> FromBinder::record_columns(const BoundCall& call, const std::vector<ast::RecordColumn>& written,
+                                                          std::optional<std::uint32_t> offset) {
+  std::vector<sql::ResultColumn> columns;
+  const bool has_row = call.arguments.size() > 1;
+  if (has_row) {
+    // A composite row arrives as a record; what it was says its fields.
+    const auto* cast = std::get_if<sql::CastCall>(&call.arguments[0]->node);
+    const auto shape = row_shape(cast != nullptr ? *cast->operand : *call.arguments[0]);
+    if (shape) {
+      for (const RowField& field : *shape) columns.push_back({field.name, field.value->type});
+      if (written.empty()) return columns;
+      throw SqlError("42601", "a column definition list is redundant for a function returning a named composite type")
+          .at(state_.position(written[0].offset));
+    }
+  }
+  if (written.empty()) {
+    throw SqlError("42601", "a column definition list is required for functions returning \"record\"").at(offset);
+  }
+  for (const ast::RecordColumn& column : written) {
+    columns.push_back({column.name, bind_type(column.type, state_.catalog, state_.settings.search_path)});
+  }
+  return columns;
+}
+
 LogicalPtr FromBinder::scan_calls(std::vector<BoundCall> calls, const std::string& alias, bool with_ordinality) {
   if (calls.size() == 1) {
     if (!calls[0].function) return scalar_function(calls[0].arguments[0], calls[0].column_name, with_ordinality);
-    return scan_function(state_, *calls[0].function, std::move(calls[0].arguments), alias, with_ordinality);
+    return scan_function(state_, *calls[0].function, std::move(calls[0].arguments), alias, with_ordinality, std::move(calls[0].columns));
   }
   LogicalPtr plan;
   for (BoundCall& call : calls) {
-    LogicalPtr scan = call.function ? scan_function(state_, *call.function, std::move(call.arguments), alias, false)
+    LogicalPtr scan = call.function ? scan_function(state_, *call.function, std::move(call.arguments), alias, false, std::move(call.columns))
                                     : scan_value(state_, call.arguments[0], call.column_name);
     plan = plan ? scan_beside(plan, scan) : std::move(scan);
   }
@@ -202,7 +228,9 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
     for (const ast::FunctionItem& item : function.functions) {
       calls.push_back(bind_call(item));
       const std::vector<ast::RecordColumn>& columns = function.columns.empty() ? item.columns : function.columns;
-      if (!columns.empty()) {
+      if (calls.back().function && calls.back().function->function->open_record != nullptr) {
+        calls.back().columns = record_columns(calls.back(), columns, state_.position(item.call->offset));
+      } else if (!columns.empty()) {
         throw SqlError("42601", "a column definition list is only allowed for functions returning \"record\"")
             .at(state_.position(columns[0].offset));
       }

@@ -39,8 +39,12 @@ class FromBinder {
     std::optional<sql::ResolvedTableFunction> function;  // none: the one argument is the value
     std::vector<sql::ExpressionPtr> arguments;
     std::string column_name;
+    std::vector<sql::ResultColumn> columns = {};  // of a function that gives records
   };
   BoundCall bind_call(const parser::ast::FunctionItem&);
+  /// The columns of a function that gives records: those of its column definition list, or of the row it is given. 42601.
+  std::vector<sql::ResultColumn> record_columns(const BoundCall& call, const std::vector<parser::ast::RecordColumn>& written,
+                                                std::optional<std::uint32_t> offset);
   LogicalPtr scan_calls(std::vector<BoundCall>, const std::string& alias, bool with_ordinality);
   FoundTable find_from_table(const parser::ast::RelationName&);
   /// A function of one value per row, or of none, as a table of one row.

@@ -133,6 +133,7 @@ FromPart FromBinder::item(const ast::Join& node, std::uint32_t) {
     }
   }
   Merged merged = merge_columns(node, kind, left, right);
+  const std::size_t left_count = left.names.size();
   Namespace both = left.names;
   both.insert(both.end(), right.names.begin(), right.names.end());
   if (node.on) {
@@ -144,6 +145,10 @@ FromPart FromBinder::item(const ast::Join& node, std::uint32_t) {
   std::vector<LogicalColumn> columns;
   FromPart part = join(kind, std::move(left), std::move(right), sql::conjunction(std::move(merged.conditions)));
 
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    const bool extended = kind == JoinKind::kFull || kind == (i < left_count ? JoinKind::kRight : JoinKind::kLeft);
+    both[i].null_extended = both[i].null_extended || extended;
+  }
   apply_alias(*merged.relation, node.alias);
   level_.range_table.push_back(merged.relation);
   if (node.alias) {

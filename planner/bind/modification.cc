@@ -4,6 +4,7 @@
 
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
+#include "planner/bind/domain.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/target_list.h"
@@ -64,16 +65,23 @@ ExpressionPtr bind_column_default(BindState& state, const sql::TableDef& table, 
     const sql::ScalarFunction* nextval = sql::find_functions("nextval")[0];
     return coerce_for_column(state, sql::make_expression(sql::kInt8, sql::FunctionCall{nextval, {std::move(sequence)}}), column);
   }
+  if (column.default_sql.empty() && column.domain != 0) {
+    const std::string text = domain_default(state.catalog, column.domain);
+    if (text.empty()) return into_domain(state.catalog, state.settings, sql::make_constant(column.type, {}), column.domain);
+    return bind_default(*parser::parse_expression(text), table, column, state.catalog, state.settings, /*stored=*/true);
+  }
   if (column.default_sql.empty()) return sql::make_constant(column.type, {});
   const ast::ExpressionPtr written = parser::parse_expression(column.default_sql);
   return bind_default(*written, table, column, state.catalog, state.settings, /*stored=*/true);
 }
 
 ExpressionPtr coerce_for_column(BindState& state, const ExpressionPtr& value, const sql::ColumnDef& column) {
-  if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) return converted;
+  if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) {
+    return column.domain == 0 ? converted : into_domain(state.catalog, state.settings, std::move(converted), column.domain);
+  }
   throw SqlError(
       "42804", fmt::format("column \"{}\" is of type {} but expression is of type {}", column.name,
-                           sql::format_type(sql::Type{column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
+                           sql::format_type(sql::Type{column.domain != 0 ? column.domain : column.type.oid}), sql::format_type(sql::Type{value->type.oid})))
       .hint("You will need to rewrite or cast the expression.")
       .at(value->offset);
 }

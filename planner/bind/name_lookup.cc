@@ -85,7 +85,7 @@ std::optional<FoundRelation> find_relation(BindState& state, QueryLevel& innermo
       check_lateral(item, offset);
       found = &item;
     }
-    if (found) return FoundRelation{found->relation, level};
+    if (found) return FoundRelation{found->relation, level, found->null_extended};
   }
   return std::nullopt;
 }

@@ -21,6 +21,7 @@ std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view
 struct FoundRelation {
   RelationPtr relation;
   QueryLevel* level;
+  bool null_extended = false;  // NamespaceItem::null_extended
 };
 /// The relation that `schema.name` (schema may be empty) means in front of a column. 42P09 where a level has two.
 std::optional<FoundRelation> find_relation(BindState&, QueryLevel& level, std::string_view schema,

@@ -7,7 +7,9 @@
 #include "sql/error.h"
 #include "sql/functions/polymorphic.h"
 #include "sql/functions/resolve.h"
+#include "sql/functions/row_functions.h"
 #include "sql/types/array_value.h"
+#include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::planner {
@@ -50,8 +52,6 @@ const std::string* negated_number(const ast::OperatorCall& call, std::string& te
 }
 
 }  // namespace
-
-ExpressionBinder::Operands ExpressionBinder::row_items(const ast::Row& row) { return bind_all(row.items); }
 
 ExpressionPtr ExpressionBinder::node(const ast::OperatorCall& call, const Whole& whole) {
   std::string number;
@@ -159,7 +159,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, con
     // Known elements are a list, for which there are index lookups.
     const sql::Type element{sql::type_info(array->type.oid).element};
     for (const auto& text : sql::read_array(array->type.oid, std::get<std::string>(constant->value)).elements) {
-      items.push_back(sql::make_constant(element, text ? sql::parse_value(element, *text, {}) : sql::Datum{}));
+      items.push_back(sql::make_constant(element, text ? sql::stored_value(element, *text) : sql::Datum{}));
     }
     if (items.empty()) return sql::make_constant(sql::kBool, comparison.all);
   }
@@ -245,7 +245,7 @@ ExpressionPtr ExpressionBinder::node(const ast::InList& list, const Whole& whole
     Operands terms;
     for (const ast::ExpressionPtr& item : list.items) {
       const ast::Row* other = as_row(item);
-      if (other == nullptr) throw sql::not_supported("comparison of a row with something else", start(*item));
+      if (other == nullptr) return in_list(bind(*list.argument), bind_all(list.items), list.negated, whole);
       terms.push_back(compare_rows(list.negated ? "<>" : "=", operand, row_items(*other), token(whole)));
     }
     if (terms.size() == 1) return terms[0];
@@ -327,13 +327,20 @@ ExpressionPtr ExpressionBinder::node(const ast::Not& negation, const Whole& whol
 
 ExpressionPtr ExpressionBinder::node(const ast::NullTest& test, const Whole& whole) {
   const auto one = [&](const ExpressionPtr& operand) {
+    if (sql::is_row_type(operand->type.oid)) {
+      const sql::ScalarFunction& function = test.negated ? sql::row_is_not_null() : sql::row_is_null();
+      return sql::make_expression(sql::kBool, sql::FunctionCall{&function, {operand}}, start(whole));
+    }
     return sql::make_expression(sql::kBool, sql::NullTest{operand, test.negated}, start(whole));
   };
   const ast::Row* row = as_row(test.argument);
   if (row == nullptr) return one(bind(*test.argument));
   // A row IS NULL if all its fields are, and IS NOT NULL if none is.
   Operands terms;
-  for (const ExpressionPtr& item : row_items(*row)) terms.push_back(one(item));
+  for (const ExpressionPtr& item : row_items(*row)) {
+    // A row inside of the row is a value like any other.
+    terms.push_back(sql::make_expression(sql::kBool, sql::NullTest{item, test.negated}, start(whole)));
+  }
   if (terms.empty()) return sql::make_expression(sql::kBool, sql::Constant{true}, start(whole));
   return terms.size() == 1 ? terms[0] : make_boolean(BooleanKind::kAnd, std::move(terms), start(whole));
 }

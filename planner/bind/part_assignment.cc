@@ -6,7 +6,9 @@
 
 #include "sql/error.h"
 #include "sql/functions/array_subscript.h"
+#include "sql/functions/row_functions.h"
 #include "sql/types/array_value.h"
+#include "sql/types/row_value.h"
 
 namespace redquel::planner {
 
@@ -20,6 +22,7 @@ ExpressionPtr PartAssignment::assign(const ExpressionPtr& current, std::span<con
   const auto end = std::ranges::find_if_not(steps, is_subscript);
   const auto count = static_cast<std::size_t>(end - steps.begin());
   if (const auto* field = count == 0 ? std::get_if<ast::FieldStep>(&steps[0]) : nullptr) {
+    if (sql::is_composite_type(array.oid)) return assign_field(current, *field, steps.subspan(1), value);
     throw SqlError("42804", fmt::format("cannot assign to field \"{}\" of column \"{}\" because its type {} is not a composite type",
                                         field->name, name_, sql::format_type(sql::Type{array.oid})))
         .at(offset_);
@@ -49,6 +52,33 @@ ExpressionPtr PartAssignment::assign(const ExpressionPtr& current, std::span<con
   arguments.push_back(std::move(converted));
   const sql::ScalarFunction& write = subscripts.is_slice ? sql::array_with_slice() : sql::array_with_element();
   return sql::make_expression(array, sql::FunctionCall{&write, std::move(arguments)}, value->offset);
+}
+
+/// The row with the field changed; the rest of the steps goes on inside of the field.
+ExpressionPtr PartAssignment::assign_field(const ExpressionPtr& current, const ast::FieldStep& step,
+                                           std::span<const ast::IndirectionStep> steps, const ExpressionPtr& value) {
+  const sql::Type row = current->type;
+  const std::vector<sql::CompositeField>& fields = sql::find_user_type(row.oid)->fields;
+  const auto field = std::ranges::find(fields, step.name, &sql::CompositeField::name);
+  if (field == fields.end()) {
+    throw SqlError("42703", fmt::format("cannot assign to field \"{}\" of column \"{}\" because there is no such column in data type {}",
+                                        step.name, name_, sql::format_type(row)))
+        .at(offset_);
+  }
+  const ExpressionPtr place = sql::make_constant(sql::kInt4, static_cast<std::int32_t>(field - fields.begin()));
+  ExpressionPtr converted;
+  if (steps.empty()) {
+    converted = try_coerce(state_, value, field->type, sql::CastContext::kAssignment);
+  } else {
+    converted = assign(sql::make_expression(field->type, sql::FunctionCall{&sql::row_field(), {current, place}}), steps, value);
+  }
+  if (!converted) {
+    throw SqlError("42804", fmt::format("subfield \"{}\" is of type {} but expression is of type {}", step.name,
+                                        sql::format_type(sql::Type{field->type.oid}), sql::format_type(sql::Type{value->type.oid})))
+        .hint("You will need to rewrite or cast the expression.")
+        .at(offset_);
+  }
+  return sql::make_expression(row, sql::FunctionCall{&sql::row_with_field(), {current, place, std::move(converted)}}, value->offset);
 }
 
 }  // namespace redquel::planner

@@ -6,7 +6,7 @@
 
 namespace redquel::planner {
 
-/// `SET column[i] = value`: the whole value with that part replaced. `current` is the column's value, or what an earlier assignment of
+/// `SET column[i] = value`, `SET column.field = value`: the whole value with that part replaced. `current` is the column's value, or what an earlier assignment of
 /// the statement makes of it; `name` stands in messages. 42804 where the part is of another type or has no parts.
 class PartAssignment {
  public:
@@ -17,6 +17,9 @@ class PartAssignment {
                             const sql::ExpressionPtr& value);
 
  private:
+  sql::ExpressionPtr assign_field(const sql::ExpressionPtr& current, const parser::ast::FieldStep& step,
+                                  std::span<const parser::ast::IndirectionStep> steps, const sql::ExpressionPtr& value);
+
   BindState& state_;
   ExpressionBinder& binder_;
   std::string name_;

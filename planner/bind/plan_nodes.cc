@@ -51,8 +51,11 @@ LogicalPtr scan_system_table(BindState& state, const sql::SystemTable& table) {
 }
 
 LogicalPtr scan_function(BindState& state, const sql::ResolvedTableFunction& resolved,
-                         std::vector<ExpressionPtr> arguments, const std::string& alias, bool with_ordinality) {
+                         std::vector<ExpressionPtr> arguments, const std::string& alias, bool with_ordinality, std::vector<sql::ResultColumn> record) {
   std::vector<LogicalColumn> columns;
+  for (const sql::ResultColumn& column : record) {
+    columns.push_back({.id = state.new_column(), .name = column.name, .type = column.type});
+  }
   for (const auto& [name, oid] : resolved.function->columns) {
     Type type{oid};
     if (oid == sql::oid::kAnyElement && !resolved.arguments.empty()) {
@@ -64,7 +67,7 @@ LogicalPtr scan_function(BindState& state, const sql::ResolvedTableFunction& res
   if (with_ordinality) {
     columns.push_back({.id = state.new_column(), .name = "ordinality", .type = sql::kInt8, .nullable = false});
   }
-  return make_logical(LogicalFunctionScan{{{resolved.function, std::move(arguments)}}, alias, with_ordinality},
+  return make_logical(LogicalFunctionScan{{{resolved.function, std::move(arguments), std::move(record)}}, alias, with_ordinality},
                       std::move(columns));
 }
 

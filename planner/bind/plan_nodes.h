@@ -21,9 +21,9 @@ LogicalPtr one_row();
 LogicalPtr scan_table(BindState&, std::shared_ptr<const sql::TableDef>, const std::string& alias,
                       bool hidden_key = false);
 LogicalPtr scan_system_table(BindState&, const sql::SystemTable&);
-/// The arguments are converted already and have no columns.
+/// The arguments are converted already and have no columns. `record`: the columns of a function that gives records.
 LogicalPtr scan_function(BindState&, const sql::ResolvedTableFunction&, std::vector<sql::ExpressionPtr> arguments,
-                         const std::string& alias, bool with_ordinality);
+                         const std::string& alias, bool with_ordinality, std::vector<sql::ResultColumn> record = {});
 /// Two function scans without ordinality as one whose functions run side by side.
 LogicalPtr scan_beside(const LogicalPtr& first, const LogicalPtr& second);
 /// One value as a function scan of one row.

@@ -120,6 +120,16 @@ CatalogSnapshot::ViewPtr CatalogSnapshot::find_view(Oid oid) const {
   return found == views.end() ? nullptr : found->second;
 }
 
+UserTypePtr CatalogSnapshot::find_user_type(std::string_view schema, std::string_view name,
+                                            const std::vector<std::string>& search_path) const {
+  return search(schema, search_path, [&](std::string_view in) -> UserTypePtr {
+    for (const auto& [oid, type] : types) {
+      if (type->schema == in && type->name == name) return type;
+    }
+    return nullptr;
+  });
+}
+
 bool CatalogSnapshot::relation_exists(std::string_view schema, std::string_view name) const {
   for (const auto& [oid, table] : tables) {
     if (table->schema != schema) continue;
@@ -128,6 +138,9 @@ bool CatalogSnapshot::relation_exists(std::string_view schema, std::string_view 
   }
   for (const auto& [oid, view] : views) {
     if (view->schema == schema && view->name == name) return true;
+  }
+  for (const auto& [oid, type] : types) {
+    if (type->kind == UserType::Kind::kComposite && type->schema == schema && type->name == name) return true;
   }
   return std::any_of(sequences.begin(), sequences.end(), [&](const auto& entry) {
     return entry.second.schema == schema && entry.second.name == name;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sql/types/type.h"
+#include "sql/types/user_types.h"
 
 namespace redquel::sql {
 
@@ -17,7 +18,8 @@ struct ColumnDef {
   std::int16_t number = 0;  // pg_attribute.attnum, from 1, never reused
   std::string name;
   std::string field;  // of the row's hash, and the column's segment in index keys; `a~2` when an older `a` was dropped
-  Type type;
+  Type type;       // of a domain: the type under it
+  Oid domain = 0;  // the domain that the column is declared with
   bool not_null = false;
   std::string default_sql;  // deparsed expression; empty: none
   std::string generated_sql;  // GENERATED ALWAYS AS … STORED; empty: an ordinary column
@@ -52,12 +54,6 @@ struct IndexDef {
   std::string comment;
 
   bool is_hidden() const { return name.empty(); }
-};
-
-struct CheckDef {
-  std::string name;
-  std::string expression_sql;
-  std::string comment;
 };
 
 /// A foreign key of the table whose columns it names.
@@ -185,6 +181,7 @@ class CatalogSnapshot {
   std::map<Oid, TablePtr> tables;
   std::map<Oid, SequenceDef> sequences;
   std::map<Oid, ViewPtr> views;
+  std::map<Oid, UserTypePtr> types;  // enums, domains, composite types
 
   /// In the first schema of the path that has it; schema-qualified when `schema` is not empty. nullptr: none.
   TablePtr find_table(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
@@ -197,6 +194,8 @@ class CatalogSnapshot {
   const SequenceDef* find_sequence(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
   ViewPtr find_view(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
   ViewPtr find_view(Oid oid) const;
+  /// An enum, a domain or a composite type; nullptr: none of that name. Array types are found by their element's.
+  UserTypePtr find_user_type(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
   /// A table, index, primary key, sequence or view of that name exists in the schema (they share one name space).
   bool relation_exists(std::string_view schema, std::string_view name) const;
 };

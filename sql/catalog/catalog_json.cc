@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kIdentityNames{"none", "always", "by default"};
 constexpr std::array<std::string_view, 3> kMethodNames{"btree", "hash", "zset"};
+constexpr std::array<std::string_view, 3> kTypeKindNames{"enum", "domain", "composite"};
 constexpr std::array<std::string_view, 3> kStateNames{"ready", "building", "dropping"};
 
 constexpr std::array<std::string_view, 5> kActionNames{"no action", "restrict", "cascade", "set null", "set default"};
@@ -37,6 +38,7 @@ void visit(Visitor& visitor, ColumnDef& column) {
   visitor.member("name", column.name);
   visitor.member("field", column.field);
   visitor.member("type", column.type);
+  visitor.member("domain", column.domain);
   visitor.member("not_null", column.not_null);
   visitor.member("default", column.default_sql);
   visitor.member("generated", column.generated_sql);
@@ -172,6 +174,39 @@ void visit(Visitor& visitor, ViewDef& view) {
 }
 
 template <typename Visitor>
+void visit(Visitor& visitor, EnumLabel& label) {
+  visitor.member("oid", label.oid);
+  visitor.member("name", label.name);
+  visitor.member("order", label.order);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, CompositeField& field) {
+  visitor.member("name", field.name);
+  visitor.member("type", field.type);
+  visitor.member("domain", field.domain);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, UserType& type) {
+  visitor.member("oid", type.oid);
+  visitor.member("array", type.array);
+  visitor.member("schema", type.schema);
+  visitor.member("name", type.name);
+  visitor.member("owner", type.owner);
+  visitor.member("comment", type.comment);
+  visitor.word("kind", type.kind, kTypeKindNames);
+  visitor.member("labels", type.labels);
+  visitor.member("fields", type.fields);
+  visitor.member("relation", type.relation);
+  visitor.member("base", type.base);
+  visitor.member("base_domain", type.base_domain);
+  visitor.member("not_null", type.not_null);
+  visitor.member("default", type.default_sql);
+  visitor.member("checks", type.checks);
+}
+
+template <typename Visitor>
 void visit(Visitor& visitor, SchemaDef& schema) {
   visitor.member("oid", schema.oid);
   visitor.member("name", schema.name);
@@ -216,6 +251,7 @@ class Writer {
   }
   static json::value to_json(const std::string& text) { return json::value(key(text)); }
   static json::value to_json(bool value) { return json::value(value); }
+  static json::value to_json(double value) { return json::value(value); }
   template <std::integral T>
   static json::value to_json(T value) {
     return json::value(static_cast<std::int64_t>(value));
@@ -261,6 +297,7 @@ class Reader {
     text.assign(string.data(), string.size());
   }
   static void from_json(const json::value& from, bool& value) { value = from.as_bool(); }
+  static void from_json(const json::value& from, double& value) { value = from.to_number<double>(); }
   template <std::integral T>
   static void from_json(const json::value& from, T& value) {
     value = from.to_number<T>();
@@ -309,7 +346,11 @@ void check_references(const TableDef& table) {
     if (!holds) throw SqlError("XX001", "the definition of table \"" + table.name + "\" in redquel:catalog is inconsistent");
   };
   require(!table.prefix.empty());
-  for (const ColumnDef& column : table.columns) require(column.number > 0 && find_type(column.type.oid) != nullptr);
+  for (const ColumnDef& column : table.columns) {
+    // User-made types are known once the whole catalog is read.
+    const bool may_be_user_made = column.type.oid >= kFirstUserOid && column.type.oid <= INT32_MAX;
+    require(column.number > 0 && (may_be_user_made || find_type(column.type.oid) != nullptr));
+  }
   for (std::int16_t number : table.primary_key) require(table.find_column(number) != nullptr);
   if (table.presence && *table.presence != 0) require(table.find_column(*table.presence) != nullptr);
   for (const IndexDef& index : table.indexes) {
@@ -344,5 +385,9 @@ ViewDef decode_view(std::string_view text) { return decode<ViewDef>(text, "view"
 std::string encode_schema(const SchemaDef& schema) { return encode(schema); }
 
 SchemaDef decode_schema(std::string_view text) { return decode<SchemaDef>(text, "schema"); }
+
+std::string encode_user_type(const UserType& type) { return encode(type); }
+
+UserType decode_user_type(std::string_view text) { return decode<UserType>(text, "type"); }
 
 }  // namespace redquel::sql

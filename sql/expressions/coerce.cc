@@ -2,8 +2,11 @@
 
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/functions/row_functions.h"
 #include "sql/types/more_types.h"
+#include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
+#include "sql/types/user_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -62,6 +65,25 @@ ExpressionPtr with_modifier(const ExpressionPtr& expression, Type target, bool i
                          expression->offset);
 }
 
+/// ROW(…) as a composite type: every item as its field. 42846 with the reason.
+ExpressionPtr make_composite(const Expression& row, const FunctionCall& call, Type target, CastContext context,
+                             const SessionSettings& settings, Now now) {
+  const std::vector<CompositeField>& fields = find_user_type(target.oid)->fields;
+  const auto refuse = [&](std::string detail) {
+    return SqlError("42846", "cannot cast type record to " + format_type(Type{target.oid})).detail(std::move(detail)).at(row.offset);
+  };
+  std::vector<ExpressionPtr> values;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i >= call.arguments.size()) throw refuse("Input has too few columns.");
+    values.push_back(try_coerce(call.arguments[i], fields[i].type, context, settings, now));
+    if (values.back()) continue;
+    throw refuse("Cannot cast type " + format_type(Type{call.arguments[i]->type.oid}) + " to " + format_type(Type{fields[i].type.oid}) +
+                 " in column " + std::to_string(i + 1) + ".");
+  }
+  if (call.arguments.size() > fields.size()) throw refuse("Input has too many columns.");
+  return make_expression(Type{target.oid}, FunctionCall{&row_constructor(), std::move(values)}, row.offset);
+}
+
 }  // namespace
 
 ExpressionPtr try_coerce(const ExpressionPtr& expression, Type target, CastContext context,
@@ -70,6 +92,10 @@ ExpressionPtr try_coerce(const ExpressionPtr& expression, Type target, CastConte
   const std::optional<CastPath> path = find_cast_path(expression->type.oid, target.oid, context);
   if (!path) return nullptr;
   const bool is_explicit = context == CastContext::kExplicit;
+  if (const auto* call = std::get_if<FunctionCall>(&expression->node);
+      call != nullptr && call->function == &row_constructor() && is_composite_type(target.oid)) {
+    return make_composite(*expression, *call, target, context, settings, now);
+  }
   const auto* constant = std::get_if<Constant>(&expression->node);
   if (expression->type.oid == oid::kUnknown && constant != nullptr && target.oid == oid::kRegclass &&
       !is_null(constant->value)) {

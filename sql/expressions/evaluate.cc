@@ -4,6 +4,7 @@
 #include <cassert>
 #include <numeric>
 
+#include "sql/error.h"
 #include "sql/expressions/constant_set.h"
 #include "sql/expressions/convert_column.h"
 #include "sql/expressions/row_selection.h"
@@ -299,15 +300,35 @@ class Evaluator {
     return share(Column::from_values(type, std::move(values), std::move(nulls)));
   }
 
-  static Column read_elements(const ArrayTest& test, const Column& array, std::size_t row) {
-    Column elements(test.element);
-    for (const auto& element : read_array(array.type().oid, array.get<std::string_view>(row)).elements) {
-      if (element) {
-        append_parsed(elements, *element, {});
-      } else {
-        elements.append_null();
+  ColumnPtr compute(const DomainTest& test, Type) {
+    ColumnPtr operand = evaluate(*test.operand);
+    if (size() > 0) check_domain(test, operand);
+    return operand;
+  }
+
+  void check_domain(const DomainTest& test, const ColumnPtr& operand) {
+    for (std::size_t row = 0; test.not_null && row < size(); ++row) {
+      if (!operand->is_null(row)) continue;
+      throw SqlError("23502", "domain " + test.domain + " does not allow null values").schema(test.schema).data_type(test.domain);
+    }
+    Batch values;
+    values.rows = size();
+    values.columns.push_back(operand);
+    for (const DomainTest::Check& check : test.checks) {
+      const ColumnPtr holds = sql::evaluate(*check.condition, values, context_);
+      for (std::size_t row = 0; row < size(); ++row) {
+        if (holds->is_null(row) || holds->get<bool>(row)) continue;
+        throw SqlError("23514", "value for domain " + test.domain + " violates check constraint \"" + check.name + "\"")
+            .schema(test.schema)
+            .data_type(test.domain)
+            .constraint(check.name);
       }
     }
+  }
+
+  static Column read_elements(const ArrayTest& test, const Column& array, std::size_t row) {
+    Column elements(test.element);
+    for (const auto& element : read_array(array.type().oid, array.get<std::string_view>(row)).elements) append_element(elements, element);
     return elements;
   }
 

@@ -27,7 +27,7 @@ void visit_children(Node& variant, Visit&& visit) {
         using T = std::remove_cvref_t<decltype(node)>;
         if constexpr (kIsAnyOf<T, FunctionCall, CoalesceCall, GreatestLeast>) {
           for (auto& argument : node.arguments) visit(argument);
-        } else if constexpr (kIsAnyOf<T, CastCall, NullTest, BooleanTest>) {
+        } else if constexpr (kIsAnyOf<T, CastCall, NullTest, BooleanTest, DomainTest>) {
           visit(node.operand);
         } else if constexpr (kIsAnyOf<T, Logical>) {
           for (auto& operand : node.operands) visit(operand);
@@ -89,6 +89,7 @@ bool same_node(const Expression::Node& a, const Expression::Node& b) {
                  node.is_explicit == other.is_explicit;
         }
         if constexpr (std::is_same_v<Node, Logical>) return node.kind == other.kind;
+        if constexpr (std::is_same_v<Node, DomainTest>) return node.schema == other.schema && node.domain == other.domain;
         if constexpr (std::is_same_v<Node, NullTest>) return node.negated == other.negated;
         if constexpr (std::is_same_v<Node, BooleanTest>)
           return node.kind == other.kind && node.negated == other.negated;
@@ -125,6 +126,7 @@ bool any_node(const Expression& expression, const Predicate& predicate) {
 }
 
 Volatility volatility_of(const Expression& expression) {
+  if (std::holds_alternative<DomainTest>(expression.node)) return Volatility::kStable;  // its conditions may change
   if (const auto* call = std::get_if<FunctionCall>(&expression.node)) return call->function->volatility;
   if (const auto* cast = std::get_if<CastCall>(&expression.node)) {
     if (cast->function != nullptr) return cast->function->volatility;

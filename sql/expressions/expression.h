@@ -118,9 +118,22 @@ struct ArrayTest {
   bool all;
 };
 
+/// A value on its way into a domain, of the domain's base type: 23502, 23514 where the domain does not allow it. A condition sees the
+/// value as column 0 of a batch of its own.
+struct DomainTest {
+  struct Check {
+    std::string name;
+    ExpressionPtr condition;
+  };
+  std::string schema, domain;
+  bool not_null = false;
+  std::vector<Check> checks;
+  ExpressionPtr operand;
+};
+
 struct Expression {
   using Node = std::variant<Constant, ColumnRef, ParameterRef, FunctionCall, CastCall, Logical, NullTest, BooleanTest,
-                            CaseCall, CoalesceCall, GreatestLeast, DistinctTest, NullIfCall, InListTest, ArrayTest>;
+                            CaseCall, CoalesceCall, GreatestLeast, DistinctTest, NullIfCall, InListTest, ArrayTest, DomainTest>;
   Type type;
   Node node;
   std::optional<std::uint32_t> offset;  // byte offset in the statement, for errors found at run time by the planner

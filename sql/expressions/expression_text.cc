@@ -177,6 +177,12 @@ struct Printer {
     out += "))";
   }
 
+  void operator()(const DomainTest& test) const {
+    out += '(';
+    append(*test.operand, out);
+    out += ")::" + test.domain;
+  }
+
   void operator()(const ArrayTest& test) const {
     out += '(';
     append(*test.operand, out);

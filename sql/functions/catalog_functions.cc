@@ -48,7 +48,10 @@ bool whole_index_text(Context context, Int oid, std::string& out) { return index
 
 bool constraint_text(Context context, Int oid, bool pretty, std::string& out) {
   const CatalogSnapshot& catalog = catalog_of(context);
-  for (const Constraint& constraint : all_constraints(catalog)) {
+  std::vector<Constraint> constraints = all_constraints(catalog);
+  const std::vector<Constraint> of_domains = domain_constraints(catalog);
+  constraints.insert(constraints.end(), of_domains.begin(), of_domains.end());
+  for (const Constraint& constraint : constraints) {
     if (constraint.oid != as_oid(oid)) continue;
     out = constraint_definition(catalog, constraint, pretty, context.search_path);
     return true;
@@ -132,6 +135,11 @@ std::optional<bool> relation_visible(Context context, Int relation) {
 }
 
 std::optional<bool> type_visible(Context context, Int type) {
+  for (const auto& [oid, user] : catalog_of(context).types) {
+    if (oid != as_oid(type) && user->array != as_oid(type)) continue;
+    const UserTypePtr found = catalog_of(context).find_user_type({}, user->name, context.search_path);
+    return found != nullptr && found->oid == oid;
+  }
   if (find_type(as_oid(type)) != nullptr) return true;
   for (const auto& [oid, table] : catalog_of(context).tables) {
     if (table->row_type == as_oid(type)) return relation_visible(context, as_int(oid));

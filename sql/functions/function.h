@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -57,11 +58,20 @@ class RowSource {
   virtual Batch next(std::size_t limit) = 0;
 };
 
+/// A column of the rows that a function of type record gives: of a column definition list, or of the composite type it returns.
+struct ResultColumn {
+  std::string name;
+  Type type;
+};
+
 struct TableFunction {
   std::string_view name;
   std::vector<Oid> arguments;
   std::vector<std::pair<std::string_view, Oid>> columns;
   std::unique_ptr<RowSource> (*open)(std::span<const Datum> arguments, const EvaluationContext&);
+  /// Instead of `open`: a function whose columns are the call's.
+  std::unique_ptr<RowSource> (*open_record)(std::span<const Datum> arguments, std::span<const ResultColumn> columns,
+                                            const EvaluationContext&) = nullptr;
 };
 
 /// pg_cast.castcontext.

@@ -242,6 +242,8 @@ std::vector<ScalarFunction> json_build_functions() {
       column_function("to_jsonb", {kAnyElement}, kJsonb, to_json, kStable, true),
       column_function("array_to_json", {Type{oid::kAnyArray}}, kJson, array_to_json, kStable, true),
       column_function("array_to_json", {Type{oid::kAnyArray}, kBool}, kJson, array_to_json, kStable, true),
+      column_function("row_to_json", {Type{oid::kRecord}}, kJson, array_to_json, kStable, true),
+      column_function("row_to_json", {Type{oid::kRecord}, kBool}, kJson, array_to_json, kStable, true),
       scalar<object_of_pairs<false>>("json_object", {kTextArray}, kJson),
       scalar<object_of_two<false>>("json_object", {kTextArray, kTextArray}, kJson),
       scalar<object_of_pairs<true>>("jsonb_object", {kTextArray}, kJsonb),

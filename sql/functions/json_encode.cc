@@ -7,6 +7,7 @@
 #include "sql/types/byte_text.h"
 #include "sql/types/json_text.h"
 #include "sql/types/more_types.h"
+#include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
@@ -78,7 +79,7 @@ void append_dimension(Type element, const ArrayValue& array, std::size_t level, 
       append_dimension(element, array, level + 1, next, context, false, out);
     } else {
       const auto& item = array.elements[next++];
-      append_value(element, item ? parse_value(element, *item, {}) : Datum{}, context, false, out);
+      append_value(element, item ? stored_value(element, *item) : Datum{}, context, false, out);
     }
   }
   out.push_back(']');
@@ -94,12 +95,28 @@ void append_array(Type type, std::string_view text, const EvaluationContext& con
   append_dimension(Type{type_info(type.oid).element}, array, 0, next, context, line_feeds, out);
 }
 
+/// The fields by name; with line feeds between them.
+void append_row_object(Type type, std::string_view text, const EvaluationContext& context, bool line_feeds, std::string& out) {
+  const RowValue row = read_row(type.oid, text);
+  out.push_back('{');
+  for (std::size_t i = 0; i < row.fields.size(); ++i) {
+    if (i > 0) out += line_feeds ? ",\n " : ",";
+    append_json_string(row.name_of(i), out);
+    out.push_back(':');
+    const Type field = row.types[i];
+    append_value(field, row.fields[i] ? stored_value(field, *row.fields[i]) : Datum{}, context, false, out);
+  }
+  out.push_back('}');
+}
+
 void append_value(Type type, const Datum& value, const EvaluationContext& context, bool line_feeds, std::string& out) {
   check_stack_depth();
   if (is_null(value)) {
     out += "null";
   } else if (type.oid == oid::kJson || type.oid == oid::kJsonb) {
     out += std::get<std::string>(value);
+  } else if (is_row_type(type.oid)) {
+    append_row_object(type, std::get<std::string>(value), context, line_feeds, out);
   } else if (is_array_type(type.oid) && !is_vector_type(type.oid)) {
     append_array(type, std::get<std::string>(value), context, line_feeds, out);
   } else if (type.oid == oid::kBool) {
@@ -132,7 +149,7 @@ void append_json_key(const Column& column, std::size_t row, const EvaluationCont
 }
 
 bool is_json_container_type(Type type) {
-  return type.oid == oid::kRecord || (is_array_type(type.oid) && !is_vector_type(type.oid));
+  return is_row_type(type.oid) || (is_array_type(type.oid) && !is_vector_type(type.oid));
 }
 
 }  // namespace redquel::sql

@@ -82,6 +82,14 @@ std::optional<Oid> find_type_named(std::string_view text, const EvaluationContex
   if (std::optional<Oid> found = built_in_type(text)) return found;
   const std::vector<std::string> parts = split_name(text);
   const CatalogSnapshot& catalog = catalog_of(context);
+  if (parts.size() <= 2) {
+    std::string name = parts.back();
+    const bool array = name.ends_with("[]");
+    if (array) name.resize(name.size() - 2);
+    if (const UserTypePtr type = catalog.find_user_type(parts.size() == 2 ? parts[0] : "", name, context.search_path)) {
+      return array ? type->array : type->oid;
+    }
+  }
   const CatalogSnapshot::TablePtr table =
       parts.size() > 2 ? nullptr : catalog.find_table(parts.size() == 2 ? parts[0] : "", parts.back(), context.search_path);
   return table == nullptr ? std::nullopt : std::optional(table->row_type);

@@ -85,7 +85,7 @@ class Matcher {
   bool conclude_element() {
     if (!conclude_range()) return false;
     if (types_.array != 0 && !unify(types_.element, element_of_array(types_.array))) return false;
-    if (types_.element == 0) return true;
+    if (types_.element == 0) return !enum_;
     if (types_.array == 0) types_.array = array_type_over(types_.element);
     if (non_array_ && is_array_type(types_.element)) return false;
     return !enum_ || is_enum(types_.element);

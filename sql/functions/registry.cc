@@ -8,6 +8,7 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/more_families.h"
 #include "sql/functions/range_functions.h"
+#include "sql/functions/row_functions.h"
 #include "sql/functions/sequence_calls.h"
 
 namespace redquel::sql {
@@ -61,6 +62,8 @@ const NamedTable<ScalarFunction>& functions() {
       hardware_address_functions(),
       zoned_time_functions(),
       text_piece_functions(),
+      row_functions(),
+      enum_functions(),
   });
   return table;
 }
@@ -84,7 +87,7 @@ const NamedTable<AggregateFunction>& aggregates() {
 
 const NamedTable<TableFunction>& table_functions() {
   static const NamedTable<TableFunction> table({series_functions(), array_table_functions(), range_table_functions(),
-                                                json_table_functions(), jsonpath_table_functions(), text_piece_rows(),
+                                                json_table_functions(), jsonpath_table_functions(), text_piece_rows(), json_record_functions(),
                                                 engine_functions()});
   return table;
 }

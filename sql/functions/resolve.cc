@@ -6,9 +6,11 @@
 #include "sql/functions/array_casts.h"
 #include "sql/functions/candidates.h"
 #include "sql/functions/polymorphic.h"
+#include "sql/functions/row_functions.h"
 #include "sql/functions/window_function.h"
 #include "sql/types/array_value.h"
 #include "sql/types/more_types.h"
+#include "sql/types/row_value.h"
 
 namespace redquel::sql {
 namespace {
@@ -247,7 +249,7 @@ Oid operator_type(Oid type) {
     case oid::kRegrole:
       return oid::kOid;
     default:
-      return type;
+      return is_composite_type(type) ? oid::kRecord : type;
   }
 }
 
@@ -340,6 +342,9 @@ std::optional<CastPath> find_cast_path(Oid source, Oid target, CastContext conte
     if (same_texts && !is_vector_type(source)) return CastPath{Method::kRelabel};
     const bool stable = element->function == nullptr || element->function->volatility != Volatility::kImmutable;
     return CastPath{Method::kFunction, &array_cast(stable)};
+  }
+  if ((source == oid::kRecord && is_composite_type(target)) || (target == oid::kRecord && is_composite_type(source))) {
+    return CastPath{Method::kFunction, &row_cast()};
   }
   if (context != CastContext::kImplicit && category_of(target) == TypeCategory::kString) {
     return CastPath{Method::kInputOutput};

@@ -125,6 +125,18 @@ std::vector<Constraint> all_constraints(const CatalogSnapshot& catalog) {
   return constraints;
 }
 
+std::vector<Constraint> domain_constraints(const CatalogSnapshot& catalog) {
+  std::vector<Constraint> constraints;
+  for (const auto& [oid, type] : catalog.types) {
+    // Oids of types are spread over half of the range; these are in the other half.
+    Oid next = oid | (Oid{1} << 31);
+    for (const CheckDef& check : type->checks) {
+      constraints.push_back({.oid = next++, .name = check.name, .type = 'c', .domain = type.get(), .expression = check.expression_sql});
+    }
+  }
+  return constraints;
+}
+
 namespace {
 
 std::string foreign_key_definition(const CatalogSnapshot& catalog, const Constraint& constraint,

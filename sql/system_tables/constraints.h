@@ -13,6 +13,7 @@ struct Constraint {
   std::string name;
   char type = 'c';  // p, u, c, f
   const TableDef* table = nullptr;
+  const UserType* domain = nullptr;  // instead of a table
   Oid index = 0;    // p, u; f: of the referenced table
   std::vector<std::int16_t> columns;
   bool nulls_not_distinct = false;
@@ -22,7 +23,9 @@ struct Constraint {
   std::string comment;
 };
 
+/// Of tables.
 std::vector<Constraint> all_constraints(const CatalogSnapshot& catalog);
+std::vector<Constraint> domain_constraints(const CatalogSnapshot& catalog);
 std::vector<Constraint> constraints_of(const TableDef& table);
 
 /// pg_get_constraintdef(): PRIMARY KEY (id), CHECK ((salary > 0)); `pretty` leaves out the outer parentheses. `search_path`: where

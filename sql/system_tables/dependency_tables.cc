@@ -71,6 +71,7 @@ void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
     for (const ColumnDef& column : table->columns) add(oid, kClass, column.number, column.comment);
     for (const Constraint& constraint : constraints_of(*table)) add(constraint.oid, kConstraint, 0, constraint.comment);
   }
+  for (const auto& [oid, type] : catalog.types) add(oid, kType, 0, type->comment);
   for (const auto& [oid, view] : catalog.views) {
     for (std::size_t i = 0; i < view->columns.size(); ++i) {
       add(oid, kClass, static_cast<std::int32_t>(i + 1), view->columns[i].comment);

@@ -39,19 +39,8 @@ const SystemTableDefinition kViews[] = {
      "domain_catalog, domain_schema, domain_name, table_catalog, table_schema, table_name, column_name"},
     {"information_schema", "column_options", 13503, 'v',
      "table_catalog, table_schema, table_name, column_name, option_name, option_value character_data"},
-    {"information_schema", "domain_constraints", 13310, 'v',
-     "constraint_catalog, constraint_schema, constraint_name, domain_catalog, domain_schema, domain_name, "
-     "is_deferrable yes_or_no, initially_deferred yes_or_no"},
     {"information_schema", "domain_udt_usage", 13315, 'v',
      "udt_catalog, udt_schema, udt_name, domain_catalog, domain_schema, domain_name"},
-    {"information_schema", "domains", 13320, 'v',
-     "domain_catalog, domain_schema, domain_name, data_type character_data, "
-     "character_maximum_length cardinal_number, character_octet_length cardinal_number, character_set_catalog, "
-     "character_set_schema, character_set_name, collation_catalog, collation_schema, collation_name, "
-     "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
-     "numeric_scale cardinal_number, datetime_precision cardinal_number, interval_type character_data, "
-     "interval_precision cardinal_number, domain_default character_data, udt_catalog, udt_schema, udt_name, "
-     "scope_catalog, scope_schema, scope_name, maximum_cardinality cardinal_number, dtd_identifier"},
     {"information_schema", "element_types", 13493, 'v',
      "object_catalog, object_schema, object_name, object_type character_data, collection_type_identifier, "
      "data_type character_data, character_maximum_length cardinal_number, "

@@ -51,6 +51,14 @@ void add_foreign_key(RowWriter& out, const CatalogSnapshot& catalog, const Const
           set_columns, kNull, kNull);
 }
 
+void add_domain_constraints(RowWriter& out, const CatalogSnapshot& catalog) {
+  for (const Constraint& constraint : domain_constraints(catalog)) {
+    out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.domain->schema), constraint.type, false, false, true, 0,
+            constraint.domain->oid, 0, 0, 0, ' ', ' ', ' ', true, 0, false, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
+            null_if_empty(constraint.expression));
+  }
+}
+
 void constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const Constraint& constraint : all_constraints(catalog)) {
     if (constraint.foreign_key != nullptr) {
@@ -61,6 +69,7 @@ void constraints(RowWriter& out, const CatalogSnapshot& catalog, const Evaluatio
             false, true, constraint.table->oid, 0, constraint.index, 0, 0, ' ', ' ', ' ', true, 0, constraint.type != 'c',
             array_text(constraint.columns), kNull, kNull, kNull, kNull, kNull, kNull, null_if_empty(constraint.expression));
   }
+  add_domain_constraints(out, catalog);
 }
 
 void methods(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {

@@ -79,10 +79,46 @@ TypeProperties describe(Type type) {
 
 std::string data_type(Oid type) {
   const TypeInfo* info = find_type(type);
+  if (type >= kFirstUserOid && info != nullptr && !is_true_array(*info)) return "USER-DEFINED";
   return info != nullptr && is_true_array(*info) ? "ARRAY" : format_type(Type{type});
 }
 
 bool has_columns(const Relation& relation) { return relation.kind == 'r' || relation.kind == 'v'; }
+
+UserTypePtr find_type_by_oid(const CatalogSnapshot& catalog, Oid type) {
+  const auto found = catalog.types.find(type);
+  return found == catalog.types.end() ? nullptr : found->second;
+}
+
+/// The schema that a type, or the type of an array's elements, is in.
+std::string schema_of_type(const CatalogSnapshot& catalog, Oid type) {
+  if (type < kFirstUserOid) return "pg_catalog";
+  for (const auto& [oid, user] : catalog.types) {
+    if (oid == type || user->array == type) return user->schema;
+  }
+  return {};
+}
+
+void domains(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const std::string& database = context.database;
+  for (const auto& [oid, domain] : catalog.types) {
+    if (domain->kind != UserType::Kind::kDomain) continue;
+    const TypeProperties type = describe(domain->base);
+    const bool collated = type.collation.has_value();
+    out.add(database, domain->schema, domain->name, data_type(domain->base.oid), type.maximum_length, type.octet_length, kNull, kNull,
+            kNull, collated ? std::optional(database) : std::nullopt, collated ? std::optional("pg_catalog") : std::nullopt,
+            type.collation, type.precision, type.radix, type.scale, type.datetime_precision, type.interval_type, kNull,
+            null_if_empty(domain->default_sql), database, schema_of_type(catalog, domain->base.oid), type_info(domain->base.oid).name,
+            kNull, kNull, kNull, kNull, "1");
+  }
+}
+
+void domain_checks(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const Constraint& constraint : domain_constraints(catalog)) {
+    const UserType& domain = *constraint.domain;
+    out.add(context.database, domain.schema, constraint.name, context.database, domain.schema, domain.name, false, false);
+  }
+}
 
 void schemata(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const auto add = [&](std::string_view name, std::string_view owner) {
@@ -109,6 +145,7 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
   std::optional<std::string> value, generated;
   std::optional<std::string_view> generation;
   const SequenceDef* identity = nullptr;
+  const UserTypePtr domain = attribute.column == nullptr ? nullptr : find_type_by_oid(catalog, attribute.column->domain);
   if (const ColumnDef* column = attribute.column) {
     if (!column->generated_sql.empty()) {
       generated = column->generated_sql;
@@ -126,7 +163,9 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
           data_type(attribute.type.oid), type.maximum_length, type.octet_length, type.precision, type.radix, type.scale,
           type.datetime_precision, type.interval_type, kNull, kNull, kNull, kNull,
           collated ? std::optional(database) : std::nullopt, collated ? std::optional("pg_catalog") : std::nullopt, type.collation,
-          kNull, kNull, kNull, database, "pg_catalog", type_info(attribute.type.oid).name, kNull, kNull, kNull, kNull,
+          domain ? std::optional(database) : std::nullopt, domain ? std::optional(domain->schema) : std::nullopt,
+          domain ? std::optional(domain->name) : std::nullopt, database, schema_of_type(catalog, attribute.type.oid),
+          type_info(attribute.type.oid).name, kNull, kNull, kNull, kNull,
           std::to_string(attribute.number), false, generation.has_value(), generation, of_identity(&SequenceDef::start),
           of_identity(&SequenceDef::increment), of_identity(&SequenceDef::maximum), of_identity(&SequenceDef::minimum),
           identity != nullptr && identity->cycle, generated ? "ALWAYS" : "NEVER", generated, relation.kind == 'r');
@@ -189,6 +228,17 @@ const SystemTableDefinition kTables[] = {
      "table_catalog, table_schema, table_name, table_type character_data, self_referencing_column_name, "
      "reference_generation character_data, user_defined_type_catalog, user_defined_type_schema, "
      "user_defined_type_name, is_insertable_into yes_or_no, is_typed yes_or_no, commit_action character_data", tables},
+    {"information_schema", "domains", 13320, 'v',
+     "domain_catalog, domain_schema, domain_name, data_type character_data, "
+     "character_maximum_length cardinal_number, character_octet_length cardinal_number, character_set_catalog, "
+     "character_set_schema, character_set_name, collation_catalog, collation_schema, collation_name, "
+     "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
+     "numeric_scale cardinal_number, datetime_precision cardinal_number, interval_type character_data, "
+     "interval_precision cardinal_number, domain_default character_data, udt_catalog, udt_schema, udt_name, "
+     "scope_catalog, scope_schema, scope_name, maximum_cardinality cardinal_number, dtd_identifier", domains},
+    {"information_schema", "domain_constraints", 13310, 'v',
+     "constraint_catalog, constraint_schema, constraint_name, domain_catalog, domain_schema, domain_name, "
+     "is_deferrable yes_or_no, initially_deferred yes_or_no", domain_checks},
     {"information_schema", "columns", 13295, 'v',
      "table_catalog, table_schema, table_name, column_name, ordinal_position cardinal_number, "
      "column_default character_data, is_nullable yes_or_no, data_type character_data, "

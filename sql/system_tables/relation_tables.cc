@@ -36,6 +36,12 @@ bool is_shared(const Relation& relation) {
   }
 }
 
+Oid row_type_of(const Relation& relation) {
+  if (relation.view != nullptr) return relation.view->row_type;
+  if (relation.type != nullptr) return relation.type->oid;
+  return relation.kind == 'r' && relation.table != nullptr ? relation.table->row_type : 0;
+}
+
 void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const Relation& relation : all_relations(catalog)) {
     const bool is_table = relation.kind == 'r' && relation.table != nullptr;
@@ -43,8 +49,8 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
     const std::size_t checks = is_table ? relation.table->checks.size() : 0;
     const bool shared = is_shared(relation);
     // relpages, reltuples: -1 says that nobody has counted the rows.
-    out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), relation.view != nullptr ? relation.view->row_type : is_table ? relation.table->row_type : 0, 0,
-            role_oid(relation.owner), access_method(relation), relation.kind == 'v' ? 0 : relation.oid,
+    out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), row_type_of(relation), 0,
+            role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' ? 0 : relation.oid,
             shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' ? -1.0 : 0.0, 0, 0, indexes > 0, shared, 'p', relation.kind,
             attributes_of(relation).size(), checks, relation.kind == 'v', false, false, false, false, true,
             is_table ? 'd' : 'n', false, 0, 0, 0, kNull, kNull, kNull);
@@ -66,10 +72,11 @@ void attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
     for (const Attribute& attribute : attributes_of(relation)) {
       const TypeInfo& type = type_info(attribute.type.oid);
       const ColumnDef* column = attribute.column;
+      const bool has_domain = column != nullptr && column->domain != 0;
       const std::string missing =
           column == nullptr || !column->missing ? std::string() : "{\"" + *column->missing + "\"}";
-      out.add(relation.oid, attribute.name, attribute.type.oid, -1, type.length, attribute.number,
-              is_true_array(type) ? 1 : 0, -1, attribute.type.modifier, passed_by_value(type), type.alignment,
+      out.add(relation.oid, attribute.name, has_domain ? column->domain : attribute.type.oid, -1, type.length, attribute.number,
+              is_true_array(type) ? 1 : 0, -1, has_domain ? -1 : attribute.type.modifier, passed_by_value(type), type.alignment,
               storage_letter(type), '\0', attribute.not_null, column != nullptr && has_default(*column), !missing.empty(),
               identity_letter(column), column != nullptr && !column->generated_sql.empty() ? 's' : '\0', false, true, 0, collation_of(type.oid), kNull, kNull, kNull,
               null_if_empty(missing));

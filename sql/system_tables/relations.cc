@@ -27,6 +27,12 @@ Relation view_relation(const ViewDef& view) {
           .view = &view};
 }
 
+Relation type_relation(const UserType& type) {
+  return {.oid = type.relation, .schema = type.schema, .name = type.name, .kind = 'c', .owner = type.owner, .type = &type};
+}
+
+bool is_composite(const UserType& type) { return type.kind == UserType::Kind::kComposite; }
+
 Relation system_relation(const SystemTable& table) {
   return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.kind, .system = &table};
 }
@@ -55,6 +61,9 @@ std::optional<Relation> find_in_schema(const CatalogSnapshot& catalog, std::stri
   }
   for (const auto& [oid, view] : catalog.views) {
     if (view->schema == schema && view->name == name) return view_relation(*view);
+  }
+  for (const auto& [oid, type] : catalog.types) {
+    if (is_composite(*type) && type->schema == schema && type->name == name) return type_relation(*type);
   }
   return std::nullopt;
 }
@@ -105,6 +114,9 @@ std::vector<Relation> all_relations(const CatalogSnapshot& catalog) {
   }
   for (const auto& [oid, sequence] : catalog.sequences) relations.push_back(sequence_relation(sequence));
   for (const auto& [oid, view] : catalog.views) relations.push_back(view_relation(*view));
+  for (const auto& [oid, type] : catalog.types) {
+    if (is_composite(*type)) relations.push_back(type_relation(*type));
+  }
   for (const SystemTable& table : all_system_tables()) relations.push_back(system_relation(table));
   return relations;
 }
@@ -116,6 +128,9 @@ std::optional<Relation> find_relation(const CatalogSnapshot& catalog, Oid relati
     return sequence_relation(found->second);
   }
   if (const CatalogSnapshot::ViewPtr view = catalog.find_view(relation)) return view_relation(*view);
+  for (const auto& [oid, type] : catalog.types) {
+    if (is_composite(*type) && type->relation == relation) return type_relation(*type);
+  }
   for (const auto& [oid, table] : catalog.tables) {
     if (table->primary_key_oid == relation && !table->primary_key.empty()) {
       return index_relation(*table, primary_key_index(*table));
@@ -183,6 +198,10 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
   } else if (relation.view != nullptr) {
     for (const ViewDef::Column& column : relation.view->columns) {
       attributes.push_back({column.name, static_cast<std::int16_t>(attributes.size() + 1), column.type});
+    }
+  } else if (relation.type != nullptr) {
+    for (const CompositeField& field : relation.type->fields) {
+      attributes.push_back({field.name, static_cast<std::int16_t>(attributes.size() + 1), field.type});
     }
   } else if (relation.table != nullptr) {
     for (const ColumnDef& column : relation.table->columns) {

@@ -34,6 +34,7 @@ struct Relation {
   std::optional<IndexDef> index;
   const SequenceDef* sequence = nullptr;
   const ViewDef* view = nullptr;
+  const UserType* type = nullptr;  // a composite one
   const SystemTable* system = nullptr;
 };
 
@@ -51,7 +52,7 @@ IndexDef primary_key_index(const TableDef& table);
 /// The primary key first, then the others; without hidden ones.
 std::vector<IndexDef> all_indexes(const TableDef& table);
 
-/// Tables, indexes and sequences of the snapshot, then the system tables.
+/// Tables, indexes, sequences, views and composite types of the snapshot, then the system tables.
 std::vector<Relation> all_relations(const CatalogSnapshot& catalog);
 std::optional<Relation> find_relation(const CatalogSnapshot& catalog, Oid relation);
 /// By its exact name; an empty schema stands for pg_catalog, then the path.

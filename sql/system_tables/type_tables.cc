@@ -32,8 +32,51 @@ void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const TableDef
           kNull);
 }
 
+/// The array type that every enum and composite type has.
+void add_array(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user) {
+  const TypeInfo& type = type_info(user.array);
+  const TypeFunctions f = functions_of_type(type);
+  out.add(user.array, type.name, schema_oid(catalog, user.schema), role_oid(user.owner), -1, false, 'b', 'A', false, true, ',', 0,
+          oid::kArraySubscript, user.oid, 0, f.input, f.output, f.receive, f.send, 0, 0, oid::kArrayAnalyze, type.alignment, 'x', false,
+          0, -1, 0, 0, kNull, kNull, kNull);
+}
+
+void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user) {
+  constexpr Oid kEnumIn = 3504, kEnumOut = 3505, kEnumReceive = 3532, kEnumSend = 3533, kDomainIn = 2597, kDomainReceive = 2598;
+  const Oid schema = schema_oid(catalog, user.schema), owner = role_oid(user.owner);
+  switch (user.kind) {
+    case UserType::Kind::kEnum:
+      out.add(user.oid, user.name, schema, owner, 4, true, 'e', 'E', false, true, ',', 0, 0, 0, user.array, kEnumIn, kEnumOut,
+              kEnumReceive, kEnumSend, 0, 0, 0, 'i', 'p', false, 0, -1, 0, 0, kNull, kNull, kNull);
+      return add_array(out, catalog, user);
+    case UserType::Kind::kComposite: {
+      const TypeFunctions f = functions_of_type(type_info(oid::kRecord));
+      out.add(user.oid, user.name, schema, owner, -1, false, 'c', 'C', false, true, ',', user.relation, 0, 0, user.array, f.input,
+              f.output, f.receive, f.send, 0, 0, 0, 'd', 'x', false, 0, -1, 0, 0, kNull, kNull, kNull);
+      return add_array(out, catalog, user);
+    }
+    case UserType::Kind::kDomain: {
+      const TypeInfo& base = type_info(user.base.oid);
+      const TypeFunctions f = functions_of_type(base);
+      const bool over_domain = user.base_domain != 0;
+      out.add(user.oid, user.name, schema, owner, base.length, passed_by_value(base), 'd', static_cast<char>(base.category), false,
+              true, ',', 0, 0, 0, 0, kDomainIn, f.output, kDomainReceive, f.send, 0, 0, 0, base.alignment, storage_letter(base),
+              user.not_null, over_domain ? user.base_domain : user.base.oid, over_domain ? -1 : user.base.modifier, 0,
+              collation_of(user.base.oid), null_if_empty(user.default_sql), null_if_empty(user.default_sql), kNull);
+      return;
+    }
+  }
+}
+
+void enums(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const auto& [oid, type] : catalog.types) {
+    for (const EnumLabel& label : type->labels) out.add(label.oid, oid, label.order, label.name);
+  }
+}
+
 void types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const TypeInfo& type : all_types()) add_built_in(out, type);
+  for (const auto& [oid, type] : catalog.types) add_user_type(out, catalog, *type);
   for (const auto& [oid, table] : catalog.tables) add_row_type(out, catalog, *table);
 }
 
@@ -82,7 +125,7 @@ const SystemTableDefinition kTables[] = {
      "oid oid!, collname name!, collnamespace oid!, collowner oid!, collprovider char!, "
      "collisdeterministic bool!, collencoding int4!, collcollate text, collctype text, colliculocale text, "
      "collversion text", collations},
-    {"pg_catalog", "pg_enum", 3501, 'r', "oid oid!, enumtypid oid!, enumsortorder float4!, enumlabel name!"},
+    {"pg_catalog", "pg_enum", 3501, 'r', "oid oid!, enumtypid oid!, enumsortorder float4!, enumlabel name!", enums},
     {"pg_catalog", "pg_range", 3541, 'r',
      "rngtypid oid!, rngsubtype oid!, rngmultitypid oid!, rngcollation oid!, rngsubopc oid!, "
      "rngcanonical regproc!, rngsubdiff regproc!", ranges},

@@ -319,6 +319,8 @@ std::string array_text(Oid array, const ArrayValue& value) {
 void append_element(Column& column, std::optional<std::string_view> element) {
   if (!element) {
     column.append_null();
+  } else if (is_kept_as_text(column.type().oid)) {
+    column.append(*element);
   } else {
     append_parsed(column, *element, {});
   }

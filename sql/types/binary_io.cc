@@ -19,7 +19,9 @@
 #include "sql/types/network.h"
 #include "sql/types/numeric_binary.h"
 #include "sql/types/range_value.h"
+#include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
+#include "sql/types/user_types.h"
 #include "sql/types/zoned_time.h"
 
 namespace redquel::sql {
@@ -158,9 +160,57 @@ void encode_array(Type type, std::string_view text, std::string& out) {
       continue;
     }
     std::string bytes;
-    encode_binary(element, parse_value(element, *item, {}), bytes);
+    encode_binary(element, stored_value(element, *item), bytes);
     put_sized(bytes, out);
   }
+}
+
+/// As record_recv reads it: the number of fields, then type, length and bytes of each.
+std::string decode_row(Oid type, BinaryReader& reader) {
+  const std::vector<CompositeField>& fields = find_user_type(type)->fields;
+  const std::uint32_t count = reader.integer<std::uint32_t>();
+  if (count != fields.size()) {
+    throw SqlError("42804", fmt::format("wrong number of columns: {}, expected {}", static_cast<std::int32_t>(count), fields.size()));
+  }
+  RowValue row;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const Oid given = reader.integer<std::uint32_t>();
+    const Type field = fields[i].type;
+    if (given != field.oid) {
+      const auto named = [](Oid oid) { return fmt::format("{} ({})", oid, format_type(Type{oid})); };
+      throw SqlError("42804", fmt::format("binary data has type {} instead of expected {} in record column {}", named(given),
+                                          named(field.oid), i + 1));
+    }
+    const auto size = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
+    if (size < -1) throw SqlError("22P03", "insufficient data left in message");
+    std::optional<std::string> stored;
+    if (size >= 0) {
+      stored = format_value(field, apply_modifier(field, decode_binary(field, reader.take(static_cast<std::size_t>(size))), false));
+    }
+    row.add(field, stored);
+  }
+  return row_text(type, row);
+}
+
+void encode_row(Oid type, std::string_view text, std::string& out) {
+  const RowValue row = read_row(type, text);
+  put(static_cast<std::uint32_t>(row.fields.size()), out);
+  for (std::size_t i = 0; i < row.fields.size(); ++i) {
+    put(row.types[i].oid, out);
+    if (!row.fields[i]) {
+      put(std::uint32_t{0xFFFFFFFF}, out);
+      continue;
+    }
+    std::string bytes;
+    encode_binary(row.types[i], stored_value(row.types[i], *row.fields[i]), bytes);
+    put_sized(bytes, out);
+  }
+}
+
+std::string decode_label(Type type, BinaryReader& reader) {
+  std::string label = decode_text(reader);
+  if (find_label(type.oid, label) != nullptr) return label;
+  throw SqlError("22P02", fmt::format("invalid input value for enum {}: \"{}\"", format_type(type), label));
 }
 
 constexpr std::uint8_t kEmptyRange = 1, kLowerInclusive = 2, kUpperInclusive = 4, kLowerInfinite = 8, kUpperInfinite = 16;
@@ -327,6 +377,9 @@ Datum decode(Type type, BinaryReader& reader) {
       return uuid;
     }
     default:
+      if (is_enum_type(type.oid)) return decode_label(type, reader);
+      if (is_composite_type(type.oid)) return decode_row(type.oid, reader);
+      if (type.oid == oid::kRecord) throw SqlError("0A000", "input of anonymous composite types is not implemented");
       if (is_array_type(type.oid)) return decode_array(type.oid, reader);
       if (is_range_type(type.oid)) {
         const RangeValue range = decode_range(type.oid, reader);
@@ -369,6 +422,7 @@ void encode_text(Type type, std::string_view value, std::string& out) {
       append_padding(type, value, out);
       break;
     default:
+      if (is_row_type(type.oid)) return encode_row(type.oid, value, out);
       if (is_array_type(type.oid)) return encode_array(type, value, out);
       if (is_range_type(type.oid) || is_multirange_type(type.oid)) return encode_ranges(type.oid, value, out);
       out += value;

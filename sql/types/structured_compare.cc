@@ -1,13 +1,18 @@
 #include "sql/types/structured_compare.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "sql/error.h"
 #include "sql/types/array_value.h"
 #include "sql/types/compare.h"
 #include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
+#include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
 #include "sql/types/text_order.h"
+#include "sql/types/user_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -37,6 +42,36 @@ int compare_arrays(Oid type, std::string_view a, std::string_view b) {
   return 0;
 }
 
+/// Field by field; both rows must have fields of the same types. 42804.
+int compare_rows(Oid type, std::string_view a, std::string_view b) {
+  const RowValue left = read_row(type, a), right = read_row(type, b);
+  const std::size_t common = std::min(left.fields.size(), right.fields.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    if (left.types[i].oid != right.types[i].oid) {
+      throw SqlError("42804", fmt::format("cannot compare dissimilar column types {} and {} at record column {}",
+                                          format_type(Type{left.types[i].oid}), format_type(Type{right.types[i].oid}), i + 1));
+    }
+    const auto &x = left.fields[i], &y = right.fields[i];
+    if (!x || !y) {  // NULL is above every value
+      if (x.has_value() != y.has_value()) return x ? -1 : 1;
+      continue;
+    }
+    if (const int order = compare_elements(left.types[i].oid, *x, *y); order != 0) return order;
+  }
+  if (left.fields.size() != right.fields.size()) {
+    throw SqlError("42804", "cannot compare record types with different numbers of columns");
+  }
+  return 0;
+}
+
+/// In the order in which the type declares its labels.
+int compare_labels(Oid type, std::string_view a, std::string_view b) {
+  if (a == b) return 0;
+  const EnumLabel *left = find_label(type, a), *right = find_label(type, b);
+  if (left == nullptr || right == nullptr) throw SqlError("XX001", "a stored value is no label of its enum type");
+  return left->order < right->order ? -1 : 1;
+}
+
 std::uint64_t hash_element(Oid type, std::string_view text) {
   if (storage_of(Type{type}) == Storage::kText) return hash_text_form(type, text);
   return hash(Type{type}, parse_value(Type{type}, text, {}));
@@ -47,6 +82,15 @@ std::uint64_t hash_array(Oid type, std::string_view value) {
   std::uint64_t result = 1;
   for (const auto& element : array.elements) {
     result = result * 31 + (element ? hash_element(type_info(type).element, *element) : 0);
+  }
+  return result;
+}
+
+std::uint64_t hash_row(Oid type, std::string_view value) {
+  const RowValue row = read_row(type, value);
+  std::uint64_t result = 1;
+  for (std::size_t i = 0; i < row.fields.size(); ++i) {
+    result = result * 31 + (row.fields[i] ? hash_element(row.types[i].oid, *row.fields[i]) : 0);
   }
   return result;
 }
@@ -66,7 +110,9 @@ std::uint64_t hash_ranges(Oid type, std::string_view value) {
 
 bool is_structured(Oid type) {
   const TypeInfo* info = find_type(type);
-  return info != nullptr && (info->category == TypeCategory::kArray || info->category == kRangeCategory);
+  if (info == nullptr) return false;
+  return info->category == TypeCategory::kArray || info->category == kRangeCategory || info->category == kEnumCategory ||
+         info->category == kCompositeCategory || type == oid::kRecord || type == oid::kRecordArray;
 }
 
 bool has_textual_equality(Oid type) {
@@ -77,8 +123,13 @@ bool has_textual_equality(Oid type) {
     case oid::kInterval:
     case oid::kBpchar:
     case oid::kJsonb:
+    case oid::kRecord:
       return false;
     default:
+      if (is_composite_type(type)) {
+        return std::ranges::all_of(find_user_type(type)->fields,
+                                   [](const CompositeField& field) { return has_textual_equality(field.type.oid); });
+      }
       if (is_multirange_type(type)) return has_textual_equality(range_subtype(range_in(type)).oid);
       if (is_range_type(type)) return has_textual_equality(range_subtype(type).oid);
       return !is_array_type(type) || has_textual_equality(type_info(type).element);
@@ -86,10 +137,13 @@ bool has_textual_equality(Oid type) {
 }
 
 int compare_structured(Oid type, std::string_view a, std::string_view b) {
+  if (is_enum_type(type)) return compare_labels(type, a, b);
+  if (is_row_type(type)) return compare_rows(type, a, b);
   return is_array_type(type) ? compare_arrays(type, a, b) : compare_ranges(type, a, b);
 }
 
 std::uint64_t hash_structured(Oid type, std::string_view value) {
+  if (is_row_type(type)) return hash_row(type, value);
   return is_array_type(type) ? hash_array(type, value) : hash_ranges(type, value);
 }
 

@@ -8,8 +8,10 @@
 #include "sql/types/array_value.h"
 #include "sql/types/index_value.h"
 #include "sql/types/range_value.h"
+#include "sql/types/row_value.h"
 #include "sql/types/structured_compare.h"
 #include "sql/types/text_io.h"
+#include "sql/types/user_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -29,7 +31,7 @@ std::string ordered_float(double value) {
 /// The bytes of one element, in order among those of its type.
 std::string ordered_element(Type type, std::string_view text) {
   if (type.oid == oid::kBytea) return std::string(text);
-  const Datum value = parse_value(type, text, {});
+  const Datum value = stored_value(type, text);
   switch (storage_of(type)) {
     case Storage::kInt2:
       return hexadecimal(std::get<std::int16_t>(value));
@@ -77,6 +79,27 @@ std::string ordered_ranges(Oid type, std::string_view text) {
   return bytes + kEnd;
 }
 
+/// Fields one after the other, NULL last.
+std::string ordered_row(Oid type, std::string_view text) {
+  const RowValue row = read_row(type, text);
+  std::string bytes;
+  for (std::size_t i = 0; i < row.fields.size(); ++i) {
+    bytes += row.fields[i] ? kValue : kNull;
+    if (row.fields[i]) append_escaped(ordered_element(row.types[i], *row.fields[i]), bytes);
+  }
+  return bytes + kEnd;
+}
+
+std::string canonical_row(Oid type, std::string_view text) {
+  RowValue row = read_row(type, text), canonical;
+  for (std::size_t i = 0; i < row.fields.size(); ++i) {
+    std::optional<std::string> field;
+    if (row.fields[i]) field = canonical_text(row.types[i], stored_value(row.types[i], *row.fields[i]));
+    canonical.add(row.types[i], field, row.names.empty() ? std::string() : row.names[i]);
+  }
+  return row_text(type, canonical);
+}
+
 /// numrange: the only subtype of which equal values print differently.
 std::string canonical_ranges(Oid type, std::string_view text) {
   const Type subtype = range_subtype(is_multirange_type(type) ? range_in(type) : type);
@@ -93,6 +116,7 @@ std::string canonical_ranges(Oid type, std::string_view text) {
 
 std::string canonical_structured_text(Oid type, std::string_view text) {
   if (has_textual_equality(type)) return std::string(text);
+  if (is_row_type(type)) return canonical_row(type, text);
   if (!is_array_type(type)) return canonical_ranges(type, text);
   ArrayValue array = read_array(type, text);
   const Type element{type_info(type).element};
@@ -100,7 +124,7 @@ std::string canonical_structured_text(Oid type, std::string_view text) {
   array.elements.clear();
   for (const auto& item : elements) {
     if (item) {
-      array.add(canonical_text(element, parse_value(element, *item, {})));
+      array.add(canonical_text(element, stored_value(element, *item)));
     } else {
       array.elements.push_back(std::nullopt);
     }
@@ -109,6 +133,11 @@ std::string canonical_structured_text(Oid type, std::string_view text) {
 }
 
 std::string ordered_structured_bytes(Oid type, std::string_view text) {
+  if (is_enum_type(type)) {
+    const EnumLabel* label = find_label(type, text);
+    return ordered_float(label == nullptr ? 0 : label->order);
+  }
+  if (is_row_type(type)) return ordered_row(type, text);
   if (!is_array_type(type)) return ordered_ranges(type, text);
   const ArrayValue array = read_array(type, text);
   const Type element{type_info(type).element};

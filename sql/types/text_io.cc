@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <type_traits>
 #include <utility>
@@ -17,6 +18,8 @@
 #include "sql/types/network.h"
 #include "sql/types/number_text.h"
 #include "sql/types/range_value.h"
+#include "sql/types/row_value.h"
+#include "sql/types/user_types.h"
 #include "sql/types/zoned_time.h"
 
 namespace redquel::sql {
@@ -89,8 +92,39 @@ void append_array_value(Oid array, std::string_view value, const SessionSettings
   if (output_is_storage_form(element, settings)) {
     out += value;
   } else {
-    out += map_array(array, value, [&](std::string_view item) { return format_value(element, parse_value(element, item, {}), settings); });
+    out += map_array(array, value, [&](std::string_view item) { return format_value(element, stored_value(element, item), settings); });
   }
+}
+
+/// A row with its fields as these settings print them.
+void append_row_value(Oid type, std::string_view value, const SessionSettings& settings, std::string& out) {
+  const RowValue row = read_row(type, value);
+  RowValue printed;
+  for (std::size_t i = 0; i < row.fields.size(); ++i) {
+    std::optional<std::string> text;
+    if (row.fields[i]) text = format_value(row.types[i], stored_value(row.types[i], *row.fields[i]), settings);
+    printed.add(row.types[i], text);
+  }
+  append_plain_row(printed, out);
+}
+
+/// A literal of a composite type, every field in its storage form.
+std::string parse_row(Oid type, std::string_view text, const SessionSettings& settings, Now now) {
+  const UserType& composite = *find_user_type(type);
+  const std::vector<std::optional<std::string>> fields = split_row_literal(text, composite.fields.size());
+  RowValue row;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const Type field = composite.fields[i].type;
+    std::optional<std::string> stored;
+    if (fields[i]) stored = format_value(field, apply_modifier(field, parse_value(field, *fields[i], settings, now), false));
+    row.add(field, stored);
+  }
+  return row_text(type, row);
+}
+
+std::string_view parse_label(Type type, std::string_view text) {
+  if (find_label(type.oid, text) != nullptr) return text;
+  throw SqlError("22P02", fmt::format("invalid input value for enum {}: \"{}\"", format_type(type), text));
 }
 
 std::string range_text(Oid type, const RangeValue& value, const SessionSettings& settings) {
@@ -185,6 +219,9 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
   if (is_range_type(type.oid)) return take(range_text(type.oid, parse_range(type.oid, text, settings, now), {}));
   if (is_multirange_type(type.oid)) return take(range_text(type.oid, parse_multirange(type.oid, text, settings, now), {}));
   if (is_array_type(type.oid)) return take(parse_array(type.oid, text, settings, now));
+  if (is_enum_type(type.oid)) return take(parse_label(type, text));
+  if (is_composite_type(type.oid)) return take(parse_row(type.oid, text, settings, now));
+  if (type.oid == oid::kRecord) throw SqlError("0A000", "input of anonymous composite types is not implemented");
   if (type_info(type.oid).category == TypeCategory::kPseudo)
     throw SqlError("0A000", fmt::format("cannot accept a value of type {}", type_info(type.oid).name));
   throw not_supported(fmt::format("input of type {}", format_type(type)));
@@ -228,6 +265,8 @@ void format_text(Type type, std::string_view value, const SessionSettings& setti
     default:
       if (is_array_type(type.oid)) {
         append_array_value(type.oid, value, settings, out);
+      } else if (is_row_type(type.oid)) {
+        append_row_value(type.oid, value, settings, out);
       } else if (is_range_type(type.oid) && !output_is_storage_form(type, settings)) {
         append_range(type.oid, parse_range(type.oid, value, {}), settings, out);
       } else if (is_multirange_type(type.oid) && !output_is_storage_form(type, settings)) {
@@ -451,7 +490,13 @@ bool is_kept_as_text(Oid type) {
   }
 }
 
+Datum stored_value(Type type, std::string_view text) {
+  if (is_kept_as_text(type.oid) && type.oid != oid::kBpchar) return std::string(text);
+  return parse_value(type, text, {});
+}
+
 bool output_depends_on_settings(Type type) {
+  if (is_row_type(type.oid)) return true;
   switch (type.oid) {
     case oid::kDate:
     case oid::kTimestamp:
@@ -486,7 +531,14 @@ bool output_is_storage_form(Type type, const SessionSettings& settings) {
     case oid::kFloat4:
     case oid::kFloat8:
       return settings.extra_float_digits > 0;
+    case oid::kRecord:
+      return false;  // it says its fields' types
     default:
+      if (is_composite_type(type.oid)) {
+        return std::ranges::all_of(find_user_type(type.oid)->fields, [&](const CompositeField& field) {
+          return output_is_storage_form(Type{field.type.oid}, settings) && !has_modifier_effect(field.type);
+        });
+      }
       return part_of(type) == type || output_is_storage_form(part_of(type), settings);
   }
 }

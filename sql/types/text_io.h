@@ -39,6 +39,9 @@ void append_padding(Type type, std::string_view value, std::string& out);
 /// bytes (bytea, inet, timetz). char(n) lies there without its blanks.
 bool is_kept_as_text(Oid type);
 
+/// A value from its storage form, as it stands in an array, a row or a hash field.
+Datum stored_value(Type type, std::string_view text);
+
 /// Whether any of DateStyle, TimeZone, IntervalStyle, bytea_output, extra_float_digits changes the type's output.
 bool output_depends_on_settings(Type type);
 /// Whether stored text of the type may be copied to a client with these settings.

@@ -1,12 +1,15 @@
 #include "sql/types/text_order.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "sql/types/array_value.h"
 #include "sql/types/compare.h"
 #include "sql/types/jsonb.h"
 #include "sql/types/more_types.h"
+#include "sql/types/row_value.h"
 #include "sql/types/structured_compare.h"
+#include "sql/types/user_types.h"
 
 namespace redquel::sql {
 
@@ -40,6 +43,9 @@ std::uint64_t hash_text_form(Oid type, std::string_view value) {
 bool compares_as_bytes(Oid type) { return type != oid::kJsonb && type != oid::kBpchar && !is_structured(type); }
 
 bool has_ordered_form(Type type) {
+  if (is_composite_type(type.oid)) {
+    return std::ranges::all_of(find_user_type(type.oid)->fields, [](const CompositeField& field) { return has_ordered_form(field.type); });
+  }
   return is_array_type(type.oid) ? has_ordered_form(element_type_of(type)) : type.oid != oid::kJsonb;
 }
 

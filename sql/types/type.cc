@@ -11,6 +11,7 @@
 #include "sql/types/datetime.h"
 #include "sql/types/more_types.h"
 #include "sql/types/type_oids.h"
+#include "sql/types/user_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -263,7 +264,7 @@ std::int32_t encode_interval_modifier(std::span<const std::int32_t> written) {
 
 }  // namespace
 
-const TypeInfo* find_type(Oid oid) { return oid < kDirect ? by_oid()[oid] : nullptr; }
+const TypeInfo* find_type(Oid oid) { return oid < kDirect ? by_oid()[oid] : find_user_type_info(oid); }
 
 const TypeInfo& type_info(Oid oid) {
   const TypeInfo* info = find_type(oid);

@@ -1,0 +1,167 @@
+#include "executor/ddl/type_lookup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/ddl/dependents.h"
+#include "executor/ddl/object_lookup.h"
+#include "parser/deparse.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+using sql::UserType;
+
+namespace {
+
+std::string written_name(const ast::QualifiedName& names) { return fmt::format("{}", fmt::join(names, ".")); }
+
+SqlError missing_type(const ast::QualifiedName& names) {
+  return SqlError("42704", fmt::format("type \"{}\" does not exist", written_name(names)));
+}
+
+/// Stored texts name types as they were written; they do not follow another name.
+void check_not_in_texts(const sql::CatalogSnapshot& catalog, const UserType& type) {
+  const std::string name = parser::quote_identifier(type.name);
+  const auto check = [&](const std::string& text) {
+    if (text.find("::" + name) == std::string::npos && text.find("AS " + name) == std::string::npos) return;
+    throw sql::not_supported("another name for a type that stored expressions name");
+  };
+  for (const auto& [oid, table] : catalog.tables) {
+    for (const sql::ColumnDef& column : table->columns) check(column.default_sql), check(column.generated_sql);
+    for (const sql::CheckDef& condition : table->checks) check(condition.expression_sql);
+  }
+  for (const auto& [oid, view] : catalog.views) check(view->query);
+  for (const auto& [oid, other] : catalog.types) {
+    check(other->default_sql);
+    for (const sql::CheckDef& condition : other->checks) check(condition.expression_sql);
+  }
+}
+
+}  // namespace
+
+void check_new_type_name(const CatalogDraft& draft, const std::string& schema, const std::string& name) {
+  const sql::CatalogSnapshot& catalog = draft.catalog();
+  if (catalog.find_user_type(schema, name, {}) || catalog.find_table(schema, name, {}) || catalog.find_view(schema, name, {})) {
+    throw SqlError("42710", fmt::format("type \"{}\" already exists", name));
+  }
+}
+
+UserType new_type(CatalogDraft& draft, const ast::RelationName& name) {
+  UserType type;
+  type.schema = creation_schema(draft, name);
+  type.name = name.name;
+  type.owner = draft.session().user;
+  check_new_type_name(draft, type.schema, type.name);
+  type.oid = sql::new_type_oid();
+  type.array = sql::new_type_oid();
+  return type;
+}
+
+sql::UserTypePtr find_type(const CatalogDraft& draft, const ast::QualifiedName& names) {
+  const ast::RelationName name = relation_name(names);
+  check_schema(draft, name);
+  return draft.catalog().find_user_type(name.schema, name.name, draft.session().search_path);
+}
+
+sql::UserTypePtr require_type(const CatalogDraft& draft, const ast::QualifiedName& names) {
+  if (sql::UserTypePtr type = find_type(draft, names)) return type;
+  throw missing_type(names);
+}
+
+sql::UserTypePtr require_domain(const CatalogDraft& draft, const ast::QualifiedName& names) {
+  sql::UserTypePtr type = require_type(draft, names);
+  if (type->kind == UserType::Kind::kDomain) return type;
+  throw SqlError("42809", fmt::format("{} is not a domain", sql::format_type(sql::Type{type->oid})));
+}
+
+bool contains_type(const sql::CatalogSnapshot& catalog, sql::Oid outer, sql::Oid inner) {
+  if (outer == inner) return true;
+  if (outer < sql::kFirstUserOid) return false;
+  const auto found = catalog.types.find(outer);
+  if (found == catalog.types.end()) {
+    return std::ranges::any_of(catalog.types, [&](const auto& entry) {
+      return entry.second->array == outer && contains_type(catalog, entry.first, inner);
+    });
+  }
+  const UserType& type = *found->second;
+  if (type.kind == UserType::Kind::kDomain) {
+    return type.base_domain == inner || contains_type(catalog, type.base_domain, inner) || contains_type(catalog, type.base.oid, inner);
+  }
+  return std::ranges::any_of(type.fields, [&](const sql::CompositeField& field) { return contains_type(catalog, field.type.oid, inner); });
+}
+
+bool uses_type(const sql::CatalogSnapshot& catalog, const sql::ColumnDef& column, sql::Oid type) {
+  return contains_type(catalog, column.type.oid, type) || contains_type(catalog, column.domain, type);
+}
+
+void rename_type(CatalogDraft& draft, const ast::Rename& statement) {
+  const ast::QualifiedName& names = statement.name.names;
+  if (!find_type(draft, names)) {
+    const ast::RelationName name = relation_name(names);
+    if (draft.catalog().find_table(name.schema, name.name, draft.session().search_path)) {
+      throw SqlError("42809", fmt::format("\"{}\" is a table's row type", name.name)).hint("Use ALTER TABLE instead.");
+    }
+  }
+  const sql::UserTypePtr found = require_type(draft, names);
+  if (statement.object == ast::ObjectType::kDomain && found->kind != UserType::Kind::kDomain) {
+    throw SqlError("42809", fmt::format("\"{}\" is not a domain", written_name(names)));
+  }
+  check_new_type_name(draft, found->schema, statement.new_name);
+  check_not_in_texts(draft.catalog(), *found);
+  UserType type = *found;
+  type.name = statement.new_name;
+  draft.put(std::move(type));
+}
+
+void rename_domain_constraint(CatalogDraft& draft, const ast::Rename& statement) {
+  UserType domain = *require_domain(draft, statement.name.names);
+  const auto named = [&](const std::string& name) { return std::ranges::find(domain.checks, name, &sql::CheckDef::name); };
+  const auto check = named(statement.old_name);
+  if (check == domain.checks.end()) {
+    throw SqlError("42704", fmt::format("constraint \"{}\" for domain {} does not exist", statement.old_name,
+                                        sql::format_type(sql::Type{domain.oid})));
+  }
+  if (named(statement.new_name) != domain.checks.end()) {
+    throw SqlError("42710", fmt::format("constraint \"{}\" for domain {} already exists", statement.new_name,
+                                        sql::format_type(sql::Type{domain.oid})));
+  }
+  check->name = statement.new_name;
+  draft.put(std::move(domain));
+}
+
+void drop_types(CatalogDraft& draft, const ast::Drop& statement) {
+  std::vector<DropObject> targets;
+  for (const ast::ObjectName& object : statement.names) {
+    sql::UserTypePtr type;
+    try {
+      type = find_type(draft, object.names);
+    } catch (const SqlError& error) {
+      if (error.sqlstate() != "3F000" || !statement.if_exists) throw;
+      draft.notice("00000", error.message() + ", skipping");
+      continue;
+    }
+    if (!type) {
+      const std::string message = fmt::format("type \"{}\" does not exist", written_name(object.names));
+      const ast::RelationName name = relation_name(object.names);
+      if (const TablePtr table = draft.catalog().find_table(name.schema, name.name, draft.session().search_path)) {
+        const std::string shown = display_name(draft, table->schema, table->name);
+        throw SqlError("2BP01", fmt::format("cannot drop type {} because table {} requires it", shown, shown))
+            .hint(fmt::format("You can drop table {} instead.", shown));
+      }
+      if (!statement.if_exists) throw SqlError("42704", message);
+      draft.notice("00000", message + ", skipping");
+      continue;
+    }
+    if (statement.object == ast::ObjectType::kDomain && type->kind != UserType::Kind::kDomain) {
+      throw SqlError("42809", fmt::format("\"{}\" is not a domain", written_name(object.names)));
+    }
+    targets.push_back({DropObject::Kind::kType, type->oid});
+  }
+  drop_dependents(draft, targets, statement.cascade);
+  for (const DropObject& target : targets) draft.drop_type(target.oid);
+}
+
+}  // namespace redquel::executor

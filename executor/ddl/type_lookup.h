@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+
+#include "executor/ddl/catalog_draft.h"
+#include "parser/ast.h"
+
+namespace redquel::executor {
+
+// User-made types in definition statements, with PostgreSQL's errors.
+
+/// A new type of that name: schema, name, owner and oids are set. 42710 `type "x" already exists`, 3F000, 42501.
+sql::UserType new_type(CatalogDraft& draft, const parser::ast::RelationName& name);
+/// nullptr: there is none of that name. Schemas are looked at first (3F000).
+sql::UserTypePtr find_type(const CatalogDraft& draft, const parser::ast::QualifiedName& names);
+/// 42704 `type "x" does not exist`.
+sql::UserTypePtr require_type(const CatalogDraft& draft, const parser::ast::QualifiedName& names);
+/// 42809 `x is not a domain`, too.
+sql::UserTypePtr require_domain(const CatalogDraft& draft, const parser::ast::QualifiedName& names);
+/// 42710 if a type or relation of the schema has that name.
+void check_new_type_name(const CatalogDraft& draft, const std::string& schema, const std::string& name);
+
+/// Whether values of the type (or of the domain) contain values of the other: it is the same, an array over it, a row with it.
+bool contains_type(const sql::CatalogSnapshot& catalog, sql::Oid outer, sql::Oid inner);
+/// The column's values contain values of the type, or it is declared with the domain.
+bool uses_type(const sql::CatalogSnapshot& catalog, const sql::ColumnDef& column, sql::Oid type);
+
+/// ALTER TYPE and ALTER DOMAIN … RENAME TO, RENAME CONSTRAINT.
+void rename_type(CatalogDraft& draft, const parser::ast::Rename& statement);
+void rename_domain_constraint(CatalogDraft& draft, const parser::ast::Rename& statement);
+/// DROP TYPE, DROP DOMAIN.
+void drop_types(CatalogDraft& draft, const parser::ast::Drop& statement);
+
+}  // namespace redquel::executor

@@ -1,0 +1,157 @@
+// Rows as values: ROW(…), a whole row of a relation, (row).field (manual 4.2.4, 4.2.13, 8.16).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planner/bind/expression_binder.h"
+#include "planner/bind/name_lookup.h"
+#include "planner/bind/plan_nodes.h"
+#include "planner/bind/row_shape.h"
+#include "sql/error.h"
+#include "sql/functions/row_functions.h"
+#include "sql/types/array_value.h"
+#include "sql/types/more_types.h"
+#include "sql/types/row_value.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+namespace {
+
+bool is_named_row(const sql::FunctionCall& call) {
+  return call.function == &sql::named_row_constructor() || call.function == &sql::null_extended_row_constructor();
+}
+
+ExpressionPtr constructed_row(const std::vector<std::string>& names, std::vector<ExpressionPtr> values, bool null_extended,
+                              std::optional<std::uint32_t> offset) {
+  std::string text;
+  for (const std::string& name : names) sql::append_array_element(name, text);
+  sql::finish_array_text(text);
+  values.insert(values.begin(), sql::make_constant(sql::kTextArray, text));
+  const sql::ScalarFunction& constructor = null_extended ? sql::null_extended_row_constructor() : sql::named_row_constructor();
+  return sql::make_expression(sql::Type{sql::oid::kRecord}, sql::FunctionCall{&constructor, std::move(values)}, offset);
+}
+
+}  // namespace
+
+std::optional<std::vector<RowField>> row_shape(const sql::Expression& row) {
+  std::vector<RowField> fields;
+  if (sql::is_composite_type(row.type.oid)) {
+    std::int32_t place = 0;
+    for (const sql::CompositeField& field : sql::find_user_type(row.type.oid)->fields) {
+      const ExpressionPtr at = sql::make_constant(sql::kInt4, place++);
+      fields.push_back({field.name, sql::make_expression(field.type, sql::FunctionCall{&sql::row_field(),
+                                                         {std::make_shared<const sql::Expression>(row), at}}, row.offset)});
+    }
+    return fields;
+  }
+  const auto* call = std::get_if<sql::FunctionCall>(&row.node);
+  if (call == nullptr || row.type.oid != sql::oid::kRecord) return std::nullopt;
+  if (call->function == &sql::row_constructor()) {
+    for (const ExpressionPtr& value : call->arguments) fields.push_back({fmt::format("f{}", fields.size() + 1), value});
+    return fields;
+  }
+  if (!is_named_row(*call)) return std::nullopt;
+  const std::string& names = std::get<std::string>(std::get<sql::Constant>(call->arguments[0]->node).value);
+  for (const auto& name : sql::read_array(sql::oid::kTextArray, names).elements) {
+    fields.push_back({std::string(name.value_or("")), call->arguments[fields.size() + 1]});
+  }
+  return fields;
+}
+
+ExpressionPtr table_row(BindState& state, const sql::TableDef& table, const ExpressionPtr& value, std::optional<std::uint32_t> offset) {
+  std::vector<std::string> names;
+  std::vector<ExpressionPtr> values;
+  const auto* constant = std::get_if<sql::Constant>(&value->node);
+  const auto* call = std::get_if<sql::FunctionCall>(&value->node);
+  const bool is_null_literal = constant != nullptr && sql::is_null(constant->value);
+  if (!is_null_literal && (call == nullptr || call->function != &sql::row_constructor())) {
+    throw sql::not_supported("a cast to the row type of a table", offset);
+  }
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const sql::ColumnDef& column = table.columns[i];
+    names.push_back(column.name);
+    if (is_null_literal) {
+      values.push_back(sql::make_constant(column.type, {}));
+      continue;
+    }
+    const bool given = i < call->arguments.size();
+    ExpressionPtr field = given ? try_coerce(state, call->arguments[i], column.type, sql::CastContext::kExplicit) : nullptr;
+    if (!field || (i + 1 == table.columns.size() && call->arguments.size() > table.columns.size())) {
+      const std::string detail =
+          !given ? "Input has too few columns."
+          : field ? "Input has too many columns."
+                  : fmt::format("Cannot cast type {} to {} in column {}.", sql::format_type(sql::Type{call->arguments[i]->type.oid}),
+                                sql::format_type(sql::Type{column.type.oid}), i + 1);
+      throw SqlError("42846", fmt::format("cannot cast type record to {}", table.name)).detail(detail).at(offset);
+    }
+    values.push_back(std::move(field));
+  }
+  return constructed_row(names, std::move(values), is_null_literal, offset);
+}
+
+ExpressionPtr ExpressionBinder::whole_row(const Relation& relation, bool null_extended, QueryLevel& level,
+                                          std::optional<std::uint32_t> offset) {
+  std::vector<std::string> names;
+  std::vector<ExpressionPtr> values;
+  for (const RelationColumn& column : relation.columns) {
+    names.push_back(column.name);
+    values.push_back(use(column.value, level, offset));
+  }
+  return constructed_row(names, std::move(values), null_extended, offset);
+}
+
+/// Texts of views name every column.
+void ExpressionBinder::note_whole_row(const ast::ColumnRef&, const Relation& relation) {
+  if (state_.names != nullptr) throw sql::not_supported(fmt::format("a whole row (of {}) in a view", relation.name));
+}
+
+ExpressionBinder::Operands ExpressionBinder::row_items(const ast::Row& row) {
+  Operands items;
+  for (const ast::ExpressionPtr& item : row.items) {
+    const auto* column = std::get_if<ast::ColumnRef>(&item->node);
+    if (column == nullptr || !column->star || column->names.empty()) {
+      items.push_back(bind(*item));
+      continue;
+    }
+    const ExpressionPtr relation = bind(*item);  // t.*
+    const std::optional<std::vector<RowField>> fields = row_shape(*relation);
+    for (const RowField& field : *fields) items.push_back(field.value);
+  }
+  return items;
+}
+
+ExpressionPtr ExpressionBinder::node(const ast::Row& row, const Whole& whole) {
+  constexpr std::size_t kEntries = 1664;
+  Operands items = row_items(row);
+  if (items.size() > kEntries) {
+    throw SqlError("54011", fmt::format("ROW expressions can have at most {} entries", kEntries)).at(start(whole));
+  }
+  for (ExpressionPtr& item : items) {
+    // Literals wait for a composite type that the row may become.
+    if (!std::holds_alternative<sql::Constant>(item->node)) item = resolve_unknown(state_, item);
+  }
+  return sql::make_expression(sql::Type{sql::oid::kRecord}, sql::FunctionCall{&sql::row_constructor(), std::move(items)}, start(whole));
+}
+
+ExpressionPtr ExpressionBinder::select_field(const ExpressionPtr& row, const std::string& name, std::optional<std::uint32_t> offset) {
+  if (!sql::is_row_type(row->type.oid)) {
+    throw SqlError("42809", fmt::format("column notation .{} applied to type {}, which is not a composite type", name,
+                                        sql::format_type(sql::Type{row->type.oid})))
+        .at(offset);
+  }
+  const auto fields = row_shape(*row);
+  if (!fields) throw sql::not_supported("a field of a record whose fields are not known", offset);
+  const auto found = std::ranges::find(*fields, name, &RowField::name);
+  if (found != fields->end()) return with_offset(found->value, offset);
+  if (row->type.oid == sql::oid::kRecord) {
+    throw SqlError("42703", fmt::format("could not identify column \"{}\" in record data type", name)).at(offset);
+  }
+  throw SqlError("42703", fmt::format("column \"{}\" not found in data type {}", name, sql::format_type(row->type))).at(offset);
+}
+
+}  // namespace redquel::planner

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/bind/bind_state.h"
+
+namespace redquel::planner {
+
+/// A field of a row, as an expression over the row.
+struct RowField {
+  std::string name;
+  sql::ExpressionPtr value;
+};
+
+/// What a row is made of: of a composite type, ROW(…), or a whole row of a relation. nullopt: only its value says that, or it is no row.
+std::optional<std::vector<RowField>> row_shape(const sql::Expression& row);
+
+/// NULL::t and ROW(…)::t, where t is a table: a record with the table's names. 42846, 0A000 for anything else.
+sql::ExpressionPtr table_row(BindState&, const sql::TableDef&, const sql::ExpressionPtr& value, std::optional<std::uint32_t> offset);
+
+}  // namespace redquel::planner

@@ -1,0 +1,224 @@
+#include "sql/types/row_value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "sql/error.h"
+#include "sql/types/type_oids.h"
+#include "sql/types/user_types.h"
+
+namespace redquel::sql {
+namespace {
+
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+bool needs_quotes(std::string_view field) {
+  return field.empty() || std::ranges::any_of(field, [](char c) {
+           return c == '"' || c == '\\' || c == '(' || c == ')' || c == ',' || is_space(c);
+         });
+}
+
+SqlError corrupt() { return SqlError("XX001", "a value of a row type cannot be read"); }
+
+/// Reads what stands between the parentheses, field by field. The messages are record_in's.
+class RowReader {
+ public:
+  explicit RowReader(std::string_view text) : text_(text) {}
+
+  void open() {
+    skip_space();
+    if (!next_is('(')) fail("Missing left parenthesis.");
+    ++at_;
+  }
+
+  std::optional<std::string> field() {
+    if (at_end()) fail("Unexpected end of input.");
+    if (next_is(',') || next_is(')')) return std::nullopt;
+    std::string value;
+    bool quoted = false;
+    while (quoted || !(next_is(',') || next_is(')'))) {
+      if (at_end()) fail("Unexpected end of input.");
+      const char c = text_[at_++];
+      if (c == '\\') {
+        if (at_end()) fail("Unexpected end of input.");
+        value += text_[at_++];
+      } else if (c == '"' && quoted && next_is('"')) {
+        value += text_[at_++];
+      } else if (c == '"') {
+        quoted = !quoted;
+      } else {
+        value += c;
+      }
+    }
+    return value;
+  }
+
+  bool next_is(char c) const { return !at_end() && text_[at_] == c; }
+  void skip() { ++at_; }
+
+  void close() {
+    skip_space();
+    if (!at_end()) fail("Junk after right parenthesis.");
+  }
+
+  [[noreturn]] void fail(std::string detail) const {
+    throw SqlError("22P02", fmt::format("malformed record literal: \"{}\"", text_)).detail(std::move(detail));
+  }
+
+ private:
+  bool at_end() const { return at_ >= text_.size(); }
+  void skip_space() {
+    while (!at_end() && is_space(text_[at_])) ++at_;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+// In front of a record: 23,25:name. What could be taken for its signs is %HH in a name.
+
+void append_name(std::string_view name, std::string& out) {
+  for (const char c : name) {
+    if (c == '%' || c == ',' || c == '(') {
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+}
+
+std::string read_name(std::string_view text) {
+  std::string name;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      name += text[i];
+      continue;
+    }
+    unsigned byte = 0;
+    const char* const digits = text.data() + i + 1;
+    if (text.size() - i < 3 || std::from_chars(digits, digits + 2, byte, 16).ec != std::errc()) throw corrupt();
+    name += static_cast<char>(byte);
+    i += 2;
+  }
+  return name;
+}
+
+void read_header(std::string_view header, RowValue& row) {
+  while (!header.empty()) {
+    const std::string_view item = header.substr(0, header.find(','));
+    header.remove_prefix(std::min(item.size() + 1, header.size()));
+    Oid oid = 0;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), oid);
+    if (error != std::errc() || find_type(oid) == nullptr) throw corrupt();
+    row.types.push_back(Type{oid});
+    const std::string_view name = item.substr(static_cast<std::size_t>(end - item.data()));
+    row.names.push_back(name.empty() ? std::string() : read_name(name.substr(1)));
+  }
+}
+
+std::vector<std::optional<std::string>> split(RowReader& reader, std::size_t fields) {
+  reader.open();
+  std::vector<std::optional<std::string>> values;
+  for (std::size_t i = 0; i < fields; ++i) {
+    if (i > 0) {
+      if (!reader.next_is(',')) reader.fail("Too few columns.");
+      reader.skip();
+    }
+    values.push_back(reader.field());
+  }
+  if (!reader.next_is(')')) reader.fail("Too many columns.");
+  reader.skip();
+  reader.close();
+  return values;
+}
+
+TypeCategory category(Oid type) {
+  const TypeInfo* info = type < kFirstUserOid ? nullptr : find_type(type);
+  return info == nullptr ? TypeCategory::kUnknown : info->category;
+}
+
+}  // namespace
+
+void RowValue::add(Type type, std::optional<std::string_view> field, std::string name) {
+  types.push_back(type);
+  names.push_back(std::move(name));
+  if (field) {
+    if (!memory) memory = std::make_shared<Arena>();
+    field = memory->store(*field);
+  }
+  fields.push_back(field);
+}
+
+std::string RowValue::name_of(std::size_t field) const {
+  return names[field].empty() ? fmt::format("f{}", field + 1) : names[field];
+}
+
+bool is_composite_type(Oid type) { return category(type) == kCompositeCategory; }
+bool is_row_type(Oid type) { return type == oid::kRecord || is_composite_type(type); }
+bool is_enum_type(Oid type) { return category(type) == kEnumCategory; }
+
+std::vector<std::optional<std::string>> split_row_literal(std::string_view text, std::size_t fields) {
+  RowReader reader(text);
+  return split(reader, fields);
+}
+
+RowValue read_row(Oid type, std::string_view text) {
+  RowValue shape;
+  const std::size_t open = type == oid::kRecord ? text.find('(') : 0;
+  if (open == std::string_view::npos) throw corrupt();
+  if (type == oid::kRecord) {
+    read_header(text.substr(0, open), shape);
+  } else {
+    for (const CompositeField& field : find_user_type(type)->fields) {
+      shape.types.push_back(Type{field.type.oid});
+      shape.names.push_back(field.name);
+    }
+  }
+  RowReader reader(text.substr(open));
+  const std::vector<std::optional<std::string>> values = split(reader, shape.types.size());
+  RowValue row;
+  for (std::size_t i = 0; i < values.size(); ++i) row.add(shape.types[i], values[i], std::move(shape.names[i]));
+  return row;
+}
+
+void append_plain_row(const RowValue& row, std::string& out) {
+  out += '(';
+  for (std::size_t i = 0; i < row.fields.size(); ++i) {
+    if (i > 0) out += ',';
+    if (!row.fields[i]) continue;
+    if (!needs_quotes(*row.fields[i])) {
+      out += *row.fields[i];
+      continue;
+    }
+    out += '"';
+    for (const char c : *row.fields[i]) {
+      if (c == '"' || c == '\\') out += c;
+      out += c;
+    }
+    out += '"';
+  }
+  out += ')';
+}
+
+void append_row(Oid type, const RowValue& row, std::string& out) {
+  if (type == oid::kRecord) {
+    for (std::size_t i = 0; i < row.types.size(); ++i) {
+      if (i > 0) out += ',';
+      out += std::to_string(row.types[i].oid);
+      if (row.names[i].empty()) continue;
+      out += ':';
+      append_name(row.names[i], out);
+    }
+  }
+  append_plain_row(row, out);
+}
+
+std::string row_text(Oid type, const RowValue& row) {
+  std::string text;
+  append_row(type, row, text);
+  return text;
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sql/types/type_oids.h"
+
+namespace redquel::sql {
+
+/// A CHECK constraint of a table or domain.
+struct CheckDef {
+  std::string name;
+  std::string expression_sql;  // deparsed
+  std::string comment;
+};
+
+struct EnumLabel {
+  Oid oid = 0;
+  std::string name;
+  double order = 0;  // pg_enum.enumsortorder: what is added between two labels gets a number between theirs
+};
+
+struct CompositeField {
+  std::string name;
+  Type type;
+  Oid domain = 0;
+};
+
+/// What CREATE TYPE and CREATE DOMAIN define. Immutable once it is in a catalog.
+struct UserType {
+  Oid oid = 0;
+  Oid array = 0;  // the type of arrays over it
+  std::string schema = "public";
+  std::string name;
+  std::string owner = "postgres";
+  std::string comment;
+  enum class Kind : std::uint8_t { kEnum, kDomain, kComposite } kind = Kind::kEnum;
+  std::vector<EnumLabel> labels;        // kEnum, in order
+  std::vector<CompositeField> fields;   // kComposite
+  Oid relation = 0;                     // kComposite: pg_class.oid
+  Type base;                            // kDomain: a type that is no domain
+  Oid base_domain = 0;                  // kDomain: the domain that it is declared over
+  bool not_null = false;                // kDomain
+  std::string default_sql;              // kDomain; empty: none
+  std::vector<CheckDef> checks;         // kDomain
+};
+using UserTypePtr = std::shared_ptr<const UserType>;
+
+/// Makes user-made types known to `find_type(Oid)` and the functions below, in this process, for good: values of a type are read and
+/// compared where no catalog is at hand. Type oids are unique among all databases (new_type_oid). A later definition of the same oid
+/// replaces the earlier one. Thread-safe.
+void register_user_types(const std::map<Oid, UserTypePtr>& types);
+/// An oid that no type of this process has.
+Oid new_type_oid();
+
+/// nullptr for an oid that is not a user-made type (its array type is not, either).
+const UserType* find_user_type(Oid oid);
+/// As find_type() gives it for oids of user-made types and their arrays; nullptr where there is none.
+const TypeInfo* find_user_type_info(Oid oid);
+
+/// nullptr: the enum has no such label.
+const EnumLabel* find_label(Oid enumeration, std::string_view name);
+
+}  // namespace redquel::sql
