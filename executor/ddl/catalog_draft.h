@@ -34,12 +34,14 @@ class CatalogDraft {
   void put(sql::TableDef table);
   void put(sql::SequenceDef sequence);
   void put(sql::ViewDef view);
+  void put(sql::FunctionDef function);
   void put(sql::SchemaDef schema);
   /// With its sequences; its keys go on the removal list.
   void drop_table(sql::Oid oid);
   /// With its counter.
   void drop_sequence(sql::Oid oid);
   void drop_view(sql::Oid oid);
+  void drop_function(sql::Oid oid);
   void drop_schema(const std::string& name);
   /// Puts those structures on the removal list that the table kept before (as committed) and keeps no longer in `after`.
   void remove_unused_structures(const sql::TableDef& before, const sql::TableDef& after);
@@ -71,8 +73,8 @@ class CatalogDraft {
   sql::ReservedPrefixes prefixes_;
   std::vector<Removal> pending_removals_;
   sql::Oid next_oid_, first_oid_;
-  std::set<sql::Oid> tables_, sequences_, views_;  // touched
-  std::set<sql::Oid> committed_tables_, committed_sequences_, committed_views_;
+  std::set<sql::Oid> tables_, sequences_, views_, functions_;  // touched
+  std::set<sql::Oid> committed_tables_, committed_sequences_, committed_views_, committed_functions_;
   CatalogChange change_;
   std::vector<sql::SqlError> notices_;
 };

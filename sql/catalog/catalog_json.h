@@ -18,5 +18,7 @@ std::string encode_view(const ViewDef&);
 ViewDef decode_view(std::string_view json);
 std::string encode_schema(const SchemaDef&);
 SchemaDef decode_schema(std::string_view json);
+std::string encode_function(const FunctionDef&);
+FunctionDef decode_function(std::string_view json);
 
 }  // namespace redquel::sql
