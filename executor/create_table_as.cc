@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/column_definition.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/ddl/temporary.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/name_uses.h"
@@ -42,8 +45,13 @@ class CreateTableAsExecution final : public Execution {
   asio::awaitable<std::optional<sql::Batch>> next() override {
     const Parts parts = parts_of(*prepared_->statement);
     check_options(*parts.into);
+    if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     co_await engine_.reload_catalog();
     const sql::CatalogPtr catalog = co_await engine_.catalog(session_);
+    const bool writes = parts.query->with && std::ranges::any_of(parts.query->with->expressions, [](const auto& with_query) {
+      return !std::holds_alternative<ast::Select>(with_query.statement->node);
+    });
+    if (writes) throw sql::not_supported("data-modifying WITH in CREATE TABLE AS");
     planner::NameUses uses;
     planner::BindSettings settings = bind_settings(session_);
     settings.names = &uses;
@@ -78,6 +86,10 @@ class CreateTableAsExecution final : public Execution {
       co_await engine_.reload_catalog();
       std::rethrow_exception(failure);
     }
+    if (parts.into->on_commit == ast::OnCommit::kDrop && !session_.transaction) {
+      co_await end_temporary(context);
+      co_await engine_.reload_catalog();
+    }
     co_return std::nullopt;
   }
 
@@ -85,7 +97,6 @@ class CreateTableAsExecution final : public Execution {
 
  private:
   static void check_options(const ast::IntoClause& into) {
-    if (into.persistence == ast::Persistence::kTemporary) throw sql::not_supported("CREATE TEMPORARY TABLE", into.relation.offset);
     if (!into.access_method.empty() && into.access_method != "heap") {
       throw SqlError("42704", fmt::format("access method \"{}\" does not exist", into.access_method));
     }
@@ -96,7 +107,7 @@ class CreateTableAsExecution final : public Execution {
   /// 0: IF NOT EXISTS, and it does.
   static sql::Oid make_table(CatalogDraft& draft, const Parts& parts, const std::vector<planner::LogicalColumn>& columns) {
     const ast::RelationName& relation = parts.into->relation;
-    const std::string schema = creation_schema(draft, relation);
+    const std::string schema = creation_schema(draft, relation, parts.into->persistence);
     if (draft.catalog().relation_exists(schema, relation.name)) {
       if (!parts.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", relation.name));
       draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", relation.name));
@@ -110,6 +121,7 @@ class CreateTableAsExecution final : public Execution {
     table.schema = schema;
     table.name = relation.name;
     table.owner = draft.session().user;
+    table.on_commit = on_commit(parts.into->on_commit, schema);
     table.prefix = draft.reserve_prefix(schema, relation.name, fmt::format("table {}", table.oid));
     for (std::size_t i = 0; i < columns.size(); ++i) {
       sql::ColumnDef column;

@@ -1,5 +1,6 @@
 #include "executor/create_table_as.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/temporary.h"
 #include "executor/query_execution.h"
 #include "parser/parse.h"
 
@@ -22,6 +23,7 @@ class DefinitionExecution final : public Execution {
     std::vector<sql::Oid> any_table;
     co_await wait_while_exclusive(engine_.shared(), std::move(any_table));
     DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home()};
+    if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     co_await std::visit([&](const auto& statement) { return run_one(context, statement); }, prepared_->statement->node);
     co_await engine_.reload_catalog();
     co_return std::nullopt;

@@ -43,7 +43,10 @@ struct SessionState {
   sql::SessionSettings settings;
   std::string user = "postgres";
   std::string database = "postgres";
+  /// With the temporary schema in front once there is one, unless SET search_path puts pg_temp elsewhere.
   std::vector<std::string> search_path = {"public"};
+  /// Where the session's temporary tables lie; empty: it has had none.
+  std::string temporary_schema;
   std::int32_t backend_pid = 0;
   std::size_t work_mem = 64u << 20;  // bytes that sorts, hashes and held results of one statement may use
   /// Called with NOTICE and WARNING messages (SqlError as a plain carrier of code and texts).
@@ -131,6 +134,9 @@ class Engine {
   virtual asio::awaitable<void> roll_back_to(SessionState& session, std::size_t number) = 0;
   /// SET CONSTRAINTS, for the rest of the transaction; outside of one only the names are looked at. 42704, 42809; 23503 of what has waited.
   virtual asio::awaitable<void> set_constraints(const parser::ast::SetConstraints&, SessionState&) { co_return; }
+
+  /// Drops the session's temporary tables: DISCARD TEMP, and the end of the session. There must be no transaction.
+  virtual asio::awaitable<void> drop_temporary(SessionState&) { co_return; }
 };
 
 }  // namespace redquel::executor

@@ -13,14 +13,22 @@
 namespace redquel::executor {
 
 void RedisEngine::begin(SessionState& session) {
-  session.transaction = std::make_shared<Transaction>(now_microseconds(), shared_.generation());
+  session.transaction = begin_transaction();
   session.has_queried = false;
   session.savepoints = 0;
 }
 
+std::shared_ptr<Transaction> RedisEngine::begin_transaction() const {
+  return std::make_shared<Transaction>(now_microseconds(), shared_.generation());
+}
+
 asio::awaitable<void> RedisEngine::commit(SessionState& session) {
-  const std::shared_ptr<Transaction> transaction = std::move(session.transaction);
+  std::shared_ptr<Transaction> transaction = std::move(session.transaction);
   session.transaction.reset();
+  co_await commit_transaction(std::move(transaction), session);
+}
+
+asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transaction> transaction, SessionState& session) {
   // A script that was sent will run: cancellation waits for its outcome.
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   WriteOptions options;
@@ -31,6 +39,7 @@ asio::awaitable<void> RedisEngine::commit(SessionState& session) {
     sql::CatalogPtr definitions = co_await catalog(session);
     if (transaction->catalog()) definitions = transaction->catalog()->snapshot();
     options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions));
+    if (catalog_) apply_on_commit(session, *catalog_, *transaction);
     co_await commit_changes(shared_, *transaction, std::move(options));
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();
@@ -96,6 +105,18 @@ asio::awaitable<void> RedisEngine::roll_back_to(SessionState& session, std::size
   session.transaction->roll_back_to(number);
   session.savepoints = number + 1;
   co_return;
+}
+
+asio::awaitable<void> RedisEngine::open_temporary(SessionState& session) {
+  DdlContext context{shared_, bulk_, session, home_};
+  co_await temporary_.open(context);
+}
+
+asio::awaitable<void> RedisEngine::drop_temporary(SessionState& session) {
+  if (session.temporary_schema.empty()) co_return;
+  DdlContext context{shared_, bulk_, session, home_};
+  co_await temporary_.close(context);
+  co_await reload_catalog();
 }
 
 }  // namespace redquel::executor

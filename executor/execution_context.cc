@@ -25,7 +25,26 @@ void ExecutionContext::note_read(const sql::TableDef& table) {
 }
 
 std::shared_ptr<const TableChanges> ExecutionContext::changes(sql::Oid table) const {
+  if (frozen_changes_) {
+    const auto found = frozen_changes_->find(table);
+    return found == frozen_changes_->end() ? nullptr : found->second;
+  }
   return transaction_ ? transaction_->buffer().changes(table) : nullptr;
+}
+
+void ExecutionContext::freeze_changes() {
+  frozen_changes_.emplace();
+  for (TableChangesPtr& changes : transaction_->buffer().all_changes()) {
+    const sql::Oid table = changes->table->oid;
+    frozen_changes_->emplace(table, std::move(changes));
+  }
+}
+
+std::shared_ptr<std::set<std::string, std::less<>>> ExecutionContext::changed_rows(sql::Oid table) {
+  if (!frozen_changes_) return nullptr;
+  auto& rows = changed_rows_[table];
+  if (!rows) rows = std::make_shared<std::set<std::string, std::less<>>>();
+  return rows;
 }
 
 bool ExecutionContext::is_known_cheap(const void* node) const {

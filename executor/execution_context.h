@@ -3,7 +3,9 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -86,6 +88,11 @@ class ExecutionContext {
   /// Null: the statement stands for itself.
   const std::shared_ptr<Transaction>& transaction() const { return transaction_; }
   void set_transaction(std::shared_ptr<Transaction> transaction) { transaction_ = std::move(transaction); }
+  /// From now on `changes` gives what the transaction has changed so far: for a statement that writes in several places, none of which
+  /// sees what the others do.
+  void freeze_changes();
+  /// Members of the table's rows that such a statement has updated or deleted; null: the statement writes in one place only.
+  std::shared_ptr<std::set<std::string, std::less<>>> changed_rows(sql::Oid table);
   /// Where lookups by key note what they found; null: nobody asks.
   ReadChecks* reads() const { return reads_; }
   void set_reads(ReadChecks* reads) { reads_ = reads; }
@@ -111,6 +118,8 @@ class ExecutionContext {
   std::size_t read_commands_ = 0;
   std::set<sql::Oid> multi_turn_tables_;
   std::shared_ptr<Transaction> transaction_;
+  std::optional<std::map<sql::Oid, std::shared_ptr<const TableChanges>>> frozen_changes_;
+  std::map<sql::Oid, std::shared_ptr<std::set<std::string, std::less<>>>> changed_rows_;
   ReadChecks* reads_ = nullptr;
 };
 

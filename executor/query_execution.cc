@@ -1,5 +1,7 @@
 #include "executor/query_execution.h"
 
+#include <algorithm>
+#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -54,16 +56,40 @@ sql::EvaluationContext session_context(const SessionState& session, const sql::C
   return context;
 }
 
-/// The command of a plan that writes; null: it only reads.
-const char* writes(const planner::PhysicalNode& plan) {
-  if (std::holds_alternative<planner::PhysicalInsert>(plan.node)) return "INSERT";
-  if (std::holds_alternative<planner::PhysicalUpdate>(plan.node)) return "UPDATE";
-  if (std::holds_alternative<planner::PhysicalDelete>(plan.node)) return "DELETE";
-  return nullptr;
+/// The command of a plan that writes, without its WITH queries; null: it only reads.
+const char* command_of(const planner::PhysicalNode& plan) {
+  const planner::PhysicalNode* write = planner::main_write(plan);
+  if (write == nullptr) return nullptr;
+  if (std::holds_alternative<planner::PhysicalInsert>(write->node)) return "INSERT";
+  if (std::holds_alternative<planner::PhysicalUpdate>(write->node)) return "UPDATE";
+  if (std::holds_alternative<planner::PhysicalMerge>(write->node)) return "MERGE";
+  return "DELETE";
 }
 
-void refuse_writes(const planner::PhysicalNode& plan) {
-  if (const char* command = writes(plan)) {
+/// Does it touch a temporary table whose rows go with the transaction? Then even a single statement is one, so that they never come.
+bool empties_on_commit(const planner::PhysicalPlan& plan) {
+  return std::ranges::any_of(planner::tables_of(plan), [](const std::shared_ptr<const sql::TableDef>& table) {
+    return table->on_commit == sql::TableDef::OnCommit::kDeleteRows;
+  });
+}
+
+/// Temporary tables may be written to in any transaction.
+bool writes_permanent(const planner::PhysicalNode& plan) {
+  const bool here = planner::is_write(plan) && std::visit(
+      [](const auto& node) {
+        if constexpr (requires { node.table->schema; }) return !sql::is_temporary_schema(node.table->schema);
+        return false;
+      },
+      plan.node);
+  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
+  return here || std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return writes_permanent(*input); });
+}
+
+void refuse_writes(const planner::PlannedStatement& planned) {
+  if (!writes_permanent(*planned.plan)) return;
+  const char* command = command_of(*planned.plan);
+  if (command == nullptr && planned.is_compound_write) command = "SELECT";
+  if (command != nullptr) {
     throw sql::SqlError("25006", std::string("cannot execute ") + command + " in a read-only transaction");
   }
 }
@@ -116,6 +142,39 @@ class QueryRun {
   asio::awaitable<std::optional<sql::Batch>> next() {
     if (!held_.empty()) co_return take_held();
     if (finished_) co_return std::nullopt;
+    std::exception_ptr failure;
+    try {
+      co_return co_await run();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    co_await abandon();
+    std::rethrow_exception(failure);
+  }
+
+  const Prepared& prepared() const { return *prepared_; }
+  sql::ColumnPtr named(const sql::ColumnPtr& column) const {
+    if (!sql::is_object_name_type(column->type().oid)) return column;
+    return sql::with_object_names(column, session_context(session_, catalog_.get()));
+  }
+  std::uint64_t rows() const { return rows_; }
+  std::uint64_t affected_rows() const { return affected_rows_; }
+  planner::RunStatistics* statistics = nullptr;
+  /// Of the last run; what was planned before the first.
+  const planner::PhysicalPlan& plan() const { return plan_ ? plan_ : prepared_->plan->planned.plan; }
+
+  /// Ends the run, so that all operators have told their statistics.
+  void finish() {
+    finished_ = true;
+    if (context_) affected_rows_ = context_->affected_rows;
+    drop_run();
+  }
+
+ private:
+  enum class Outcome { kGood, kStale, kConflict, kLocked };
+
+  /// As `next`, when nothing is held.
+  asio::awaitable<std::optional<sql::Batch>> run() {
     while (true) {
       Outcome outcome = Outcome::kGood;
       std::optional<sql::Batch> batch;
@@ -163,29 +222,20 @@ class QueryRun {
     }
   }
 
-  const Prepared& prepared() const { return *prepared_; }
-  sql::ColumnPtr named(const sql::ColumnPtr& column) const {
-    if (!sql::is_object_name_type(column->type().oid)) return column;
-    return sql::with_object_names(column, session_context(session_, catalog_.get()));
+  /// The statement failed: locks of its own transaction go.
+  asio::awaitable<void> abandon() {
+    if (is_compound_) drop_run();
+    if (!own_transaction_) co_return;
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    co_await engine_.release(*std::exchange(own_transaction_, nullptr));
+    co_await asio::this_coro::reset_cancellation_state();
   }
-  std::uint64_t rows() const { return rows_; }
-  std::uint64_t affected_rows() const { return affected_rows_; }
-  planner::RunStatistics* statistics = nullptr;
-  /// Of the last run; what was planned before the first.
-  const planner::PhysicalPlan& plan() const { return plan_ ? plan_ : prepared_->plan->planned.plan; }
-
-  /// Ends the run, so that all operators have told their statistics.
-  void finish() {
-    finished_ = true;
-    if (context_) affected_rows_ = context_->affected_rows;
-    drop_run();
-  }
-
- private:
-  enum class Outcome { kGood, kStale, kConflict, kLocked };
 
   asio::awaitable<void> start() {
-    if (session_.modes.read_only) refuse_writes(*prepared_->plan->planned.plan);
+    const planner::PlannedStatement& planned = prepared_->plan->planned;
+    if (session_.modes.read_only) refuse_writes(planned);
+    writes_ = planned.is_compound_write || planner::main_write(*planned.plan) != nullptr;
+    is_compound_ = planned.is_compound_write || (writes_ && empties_on_commit(planned.plan));
     sql::CatalogPtr catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
     for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) {
@@ -196,30 +246,36 @@ class QueryRun {
     evaluation.parameters.resize(std::max<std::size_t>(prepared_->plan->planned.slot_count, parameters_.size()));
     evaluation.transaction_timestamp = evaluation.statement_timestamp = timestamp_;
     plan_ = prepared_->plan->planned.plan;
+    if (is_compound_ && !transaction_) {
+      // Several writes at once are what a transaction does.
+      own_transaction_ = transaction_ = engine_.begin_transaction();
+    }
     if (transaction_) {
-      if (writes(*plan_)) co_await engine_.prepare_locks(*transaction_);
-      evaluation.transaction_timestamp = transaction_->started();
+      if (is_compound_ && !buffer_mark_) buffer_mark_ = transaction_->buffer().mark();
+      if (writes_) co_await engine_.prepare_locks(*transaction_);
+      if (!own_transaction_) evaluation.transaction_timestamp = transaction_->started();
       const std::set<sql::Oid> changed = transaction_->changed_tables();
       if (!changed.empty()) plan_ = engine_.plan_over_changes(*prepared_, *catalog, changed, session_);
     }
     catalog_ = catalog;
     context_.emplace(engine_.shared(), engine_.bulk(), catalog, std::move(evaluation));
     context_->set_transaction(transaction_);
+    if (is_compound_) context_->freeze_changes();
     context_->sequences = &session_.sequences;
     context_->work_mem = session_.work_mem;
     context_->max_written_rows = engine_.limits().script_rows;
     context_->cheapness = &engine_.cheapness();
     context_->home = &engine_.home();
     context_->statistics = statistics;
-    is_strict_ = transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted;
+    is_strict_ = transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted;
     if (is_strict_) {
       reads_ = {};
       note_tables(*plan_, reads_);
       co_await reads_.take_counters(engine_.shared());
       context_->set_reads(&reads_);
     }
-    holds_ = is_strict_ || planner::needs_snapshot(plan_);
-    if (holds_ && !is_strict_ && !writes(*plan_)) counters_before_ = co_await change_counters();
+    holds_ = is_strict_ || is_compound_ || planner::needs_snapshot(plan_);
+    if (holds_ && !is_strict_ && !writes_) counters_before_ = co_await change_counters();
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : make_operator(*plan_, *context_);
   }
 
@@ -235,7 +291,7 @@ class QueryRun {
     while (auto batch = co_await next_batch()) {
       memory += batch->memory();
       held_.push_back(std::move(*batch));
-      if (memory > context_->work_mem) {  // too much to hold: rows of one moment each, as a plain scan gives them
+      if (memory > context_->work_mem && !is_compound_) {  // too much to hold: rows of one moment each, as a plain scan gives them
         holds_ = false;
         if (is_strict_ && !co_await reads_hold()) throw serialization_failure("update");
         co_return take_held();
@@ -243,13 +299,13 @@ class QueryRun {
     }
     if (is_strict_ && !co_await reads_hold()) {
       // Nobody has seen anything of this statement; what it wrote belongs to the transaction already.
-      if (++snapshot_attempts_ >= kMaxAttempts || writes(*plan_)) throw serialization_failure("update");
+      if (++snapshot_attempts_ >= kMaxAttempts || writes_) throw serialization_failure("update");
       drop_run();
       co_await start();
       co_return co_await pull();
     }
     // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
-    const bool checks = !is_strict_ && !writes(*plan_) && context_->needs_snapshot_check();
+    const bool checks = !is_strict_ && !writes_ && context_->needs_snapshot_check();
     if (checks && ++snapshot_attempts_ < kMaxSnapshotAttempts) {
       std::vector<std::string> after = co_await change_counters();
       if (after != counters_before_) {
@@ -257,6 +313,9 @@ class QueryRun {
         co_await start();
         co_return co_await pull();
       }
+    }
+    if (own_transaction_) {
+      co_await engine_.commit_transaction(std::exchange(own_transaction_, nullptr), session_);
     }
     finish();
     if (held_.empty()) co_return std::nullopt;
@@ -309,6 +368,7 @@ class QueryRun {
     if (!finished_) held_.clear();
     if (statistics && !finished_) statistics->clear();
     context_.reset();
+    if (buffer_mark_ && !finished_) transaction_->buffer().roll_back(*buffer_mark_);
   }
 
   asio::awaitable<void> pause() {
@@ -323,6 +383,8 @@ class QueryRun {
   std::vector<sql::Datum> parameters_;
   SessionState& session_;
   std::shared_ptr<Transaction> transaction_;  // at the start
+  std::shared_ptr<Transaction> own_transaction_;  // of this statement alone
+  std::optional<std::size_t> buffer_mark_;        // of a compound write: where its changes begin
   CopyInput* copy_;
   std::int64_t timestamp_;
   planner::PhysicalPlan plan_;  // of the last run
@@ -332,6 +394,7 @@ class QueryRun {
   std::vector<std::string> counters_before_;
   sql::CatalogPtr catalog_;  // of the last run: rows are shown after it has ended, too
   ReadChecks reads_;         // of the last run
+  bool is_compound_ = false, writes_ = false;  // compound: in a transaction, if need be of its own
   bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
   bool holds_ = false, finished_ = false, rows_sent_ = false;
   int attempts_ = 0, conflicts_ = 0, snapshot_attempts_ = 0;
@@ -348,13 +411,13 @@ class QueryExecution final : public Execution {
   sql::ColumnPtr named(const sql::ColumnPtr& column) const override { return run_.named(column); }
 
   std::string command_tag() const override {
-    const planner::PhysicalNode& plan = *run_.prepared().plan->planned.plan;
-    if (std::holds_alternative<planner::PhysicalInsert>(plan.node)) {
-      const bool copies = run_.prepared().plan->kind == PreparedPlan::Kind::kCopy;
-      return (copies ? "COPY " : "INSERT 0 ") + std::to_string(run_.affected_rows());
+    const PreparedPlan& prepared = *run_.prepared().plan;
+    std::string rows = std::to_string(run_.affected_rows());
+    if (prepared.kind == PreparedPlan::Kind::kCopy) return "COPY " + rows;
+    if (const char* command = command_of(*prepared.planned.plan)) {
+      const std::string_view oid = std::string_view(command) == "INSERT" ? " 0 " : " ";
+      return std::string(command).append(oid).append(rows);
     }
-    if (std::holds_alternative<planner::PhysicalUpdate>(plan.node)) return "UPDATE " + std::to_string(run_.affected_rows());
-    if (std::holds_alternative<planner::PhysicalDelete>(plan.node)) return "DELETE " + std::to_string(run_.affected_rows());
     return "SELECT " + std::to_string(run_.rows());
   }
 

@@ -111,7 +111,8 @@ bool is_query(const ast::Statement& statement) {
   const auto& node = statement.node;
   if (is_create_table_as(statement)) return false;
   return std::holds_alternative<ast::Select>(node) || std::holds_alternative<ast::Insert>(node) ||
-         std::holds_alternative<ast::Update>(node) || std::holds_alternative<ast::Delete>(node);
+         std::holds_alternative<ast::Update>(node) || std::holds_alternative<ast::Delete>(node) ||
+         std::holds_alternative<ast::Merge>(node);
 }
 
 std::vector<OutputColumn> output_columns(const planner::PhysicalNode& plan) {
@@ -121,10 +122,8 @@ std::vector<OutputColumn> output_columns(const planner::PhysicalNode& plan) {
 }
 
 bool returns_rows(const planner::PhysicalNode& plan) {
-  if (const auto* insert = std::get_if<planner::PhysicalInsert>(&plan.node)) return insert->has_returning;
-  if (const auto* update = std::get_if<planner::PhysicalUpdate>(&plan.node)) return update->has_returning;
-  if (const auto* removal = std::get_if<planner::PhysicalDelete>(&plan.node)) return removal->has_returning;
-  return true;
+  const planner::PhysicalNode* write = planner::main_write(plan);
+  return write == nullptr || !plan.columns.empty();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "executor/engine.h"
+#include "executor/ddl/temporary.h"
 #include "executor/execution_context.h"
 #include "executor/plan_cache.h"
 #include "executor/planned.h"
@@ -37,6 +38,7 @@ class RedisEngine final : public Engine {
   void set_savepoint(SessionState& session) override;
   void release_savepoint(SessionState& session, std::size_t number) override;
   asio::awaitable<void> roll_back_to(SessionState& session, std::size_t number) override;
+  asio::awaitable<void> drop_temporary(SessionState& session) override;
 
   asio::awaitable<void> set_constraints(const parser::ast::SetConstraints& statement, SessionState& session) override;
 
@@ -54,6 +56,14 @@ class RedisEngine final : public Engine {
                                           const std::set<sql::Oid>& changed_tables, const SessionState& session);
   /// Before a statement that locks.
   asio::awaitable<void> prepare_locks(Transaction& transaction);
+  /// The session is about to have a temporary table.
+  asio::awaitable<void> open_temporary(SessionState& session);
+  /// A transaction of one statement, which no session knows of.
+  std::shared_ptr<Transaction> begin_transaction() const;
+  /// As `commit`; the session is the one that it was begun for.
+  asio::awaitable<void> commit_transaction(std::shared_ptr<Transaction> transaction, SessionState& session);
+  /// Gives its locks back.
+  asio::awaitable<void> release(Transaction& transaction);
   RedisClient& shared() { return shared_; }
   RedisClient& bulk() { return bulk_; }
   RedisClient& home() { return home_; }
@@ -65,8 +75,6 @@ class RedisEngine final : public Engine {
   PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, DeclaredParameters parameters,
                    const sql::CatalogSnapshot& catalog, const SessionState& session) const;
 
-  asio::awaitable<void> release(Transaction& transaction);
-
   RedisClient& shared_;
   RedisClient& bulk_;
   RedisClient& home_;
@@ -77,6 +85,7 @@ class RedisEngine final : public Engine {
   PlanCache plans_;
   CheapnessMemory cheapness_;
   LockLease lease_{shared_};
+  TemporarySchemas temporary_{shared_};
   std::minstd_rand random_{std::random_device{}()};
 };
 

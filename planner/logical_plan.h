@@ -210,11 +210,30 @@ struct LogicalDelete {
   std::vector<LogicalColumn> old_row;
   std::vector<sql::ExpressionPtr> returning;
 };
+/// One WHEN of MERGE; all of it over the source's columns.
+struct MergeAction {
+  enum class Kind : std::uint8_t { kNothing, kInsert, kUpdate, kDelete } kind = Kind::kNothing;
+  bool matched = false;
+  sql::ExpressionPtr condition;         // null: always
+  std::vector<InsertColumn> columns;    // kInsert: every live column of the table, in order
+  std::vector<Assignment> assignments;  // kUpdate
+};
+/// The source gives the rows to merge joined with the target's: where there is none, the old row is all NULL.
+struct LogicalMerge {
+  std::shared_ptr<const sql::TableDef> table;
+  LogicalPtr source;
+  std::vector<LogicalColumn> old_row;  // in the source: the target's live columns in order, then the hidden key where there is one
+  std::vector<MergeAction> actions;    // the first one that fits a row is done
+  std::vector<LogicalColumn> new_row;
+  std::vector<Assignment> generated;   // over `new_row`
+  std::vector<BoundCheck> checks;      // over `new_row`
+};
 
 struct Logical {
   using Node = std::variant<LogicalScan, LogicalFunctionScan, LogicalSystemScan, LogicalValues, LogicalFilter, LogicalProject,
                             LogicalJoin, LogicalApply, LogicalAggregate, LogicalWindow, LogicalSort, LogicalLimit, LogicalDistinct,
-                            LogicalSetOperation, LogicalShare, LogicalSharedScan, LogicalRecursiveUnion, LogicalInsert, LogicalUpdate, LogicalDelete>;
+                            LogicalSetOperation, LogicalShare, LogicalSharedScan, LogicalRecursiveUnion, LogicalInsert, LogicalUpdate, LogicalDelete,
+                            LogicalMerge>;
   Node node;
   std::vector<LogicalColumn> columns;
 };

@@ -209,6 +209,16 @@ std::string label(const Logical& node, const LogicalDelete& removal) {
   return fmt::format("Delete {}{}", removal.table->name, checks_and_returning({}, removal.returning, node.columns));
 }
 
+std::string label(const Logical&, const LogicalMerge& merge) {
+  static constexpr std::string_view kNames[] = {"nothing", "insert", "update", "delete"};
+  std::string actions;
+  for (const MergeAction& action : merge.actions) {
+    actions += fmt::format("{}{}matched{}: {}", actions.empty() ? "" : ", ", action.matched ? "" : "not ",
+                           action.condition ? " and " + text(action.condition) : "", kNames[static_cast<std::size_t>(action.kind)]);
+  }
+  return fmt::format("Merge {} [{}]{}", merge.table->name, actions, checks_and_returning(merge.checks, {}, {}));
+}
+
 void print(const Logical& node, std::size_t depth, std::string& out) {
   out.append(2 * depth, ' ');
   out += std::visit([&](const auto& kind) { return label(node, kind); }, node.node);

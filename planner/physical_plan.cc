@@ -19,6 +19,44 @@ std::vector<PhysicalPlan> inputs_of(const PhysicalNode& node) {
   return inputs;
 }
 
+bool is_write(const PhysicalNode& node) {
+  return std::holds_alternative<PhysicalInsert>(node.node) || std::holds_alternative<PhysicalUpdate>(node.node) ||
+         std::holds_alternative<PhysicalDelete>(node.node) || std::holds_alternative<PhysicalMerge>(node.node);
+}
+
+const PhysicalNode* main_write(const PhysicalNode& plan) {
+  const PhysicalNode* node = &plan;
+  while (!is_write(*node)) {
+    // What may stand above it: WITH queries; RETURNING with subqueries.
+    if (const auto* share = std::get_if<PhysicalShare>(&node->node)) {
+      node = share->input.get();
+    } else if (const auto* project = std::get_if<PhysicalProject>(&node->node)) {
+      node = project->input.get();
+    } else if (const auto* apply = std::get_if<PhysicalApply>(&node->node)) {
+      node = apply->input.get();
+    } else {
+      return nullptr;
+    }
+  }
+  return node;
+}
+
+namespace {
+
+std::size_t count_writes(const PhysicalNode& node) {
+  std::size_t count = is_write(node) ? 1 : 0;
+  for (const PhysicalPlan& input : inputs_of(node)) count += count_writes(*input);
+  return count;
+}
+
+}  // namespace
+
+bool is_compound_write(const PhysicalNode& plan) {
+  const PhysicalNode* top = &plan;
+  while (const auto* share = std::get_if<PhysicalShare>(&top->node)) top = share->input.get();
+  return count_writes(plan) > (is_write(*top) ? 1u : 0u);
+}
+
 namespace {
 
 void collect_tables(const PhysicalNode& node, std::vector<std::shared_ptr<const sql::TableDef>>& tables) {

@@ -267,6 +267,15 @@ struct PhysicalDelete {
   bool has_returning = false;
 };
 
+struct PhysicalMerge {
+  std::shared_ptr<const sql::TableDef> table;
+  PhysicalPlan source;
+  std::vector<std::size_t> old_row;  // positions in the source; all NULL there where no row is matched
+  std::vector<MergeAction> actions;  // over the source's columns
+  std::vector<Assignment> generated;  // over the new row
+  std::vector<BoundCheck> checks;     // over the new row
+};
+
 struct PhysicalColumn {
   std::string name;
   sql::Type type;
@@ -280,13 +289,20 @@ struct PhysicalNode {
                    PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin,
                    PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
                    PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
-                   PhysicalInsert, PhysicalUpdate, PhysicalDelete>;
+                   PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge>;
   Node node;
   std::vector<PhysicalColumn> columns;
 };
 
 /// Tables that the plan reads or writes, each once.
 std::vector<std::shared_ptr<const sql::TableDef>> tables_of(const PhysicalPlan&);
+/// Is it a node that writes?
+bool is_write(const PhysicalNode&);
+/// The node that writes what the statement itself says, not its WITH queries; null: the statement is a query.
+const PhysicalNode* main_write(const PhysicalNode& plan);
+/// Does the plan write elsewhere, too, or read while it writes (subqueries in RETURNING)? Then all of it must happen at once, over the
+/// data of before.
+bool is_compound_write(const PhysicalNode& plan);
 /// The direct inputs, in the order EXPLAIN prints them.
 std::vector<PhysicalPlan> inputs_of(const PhysicalNode&);
 

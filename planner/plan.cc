@@ -12,7 +12,9 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
                       const std::set<sql::Oid>& changed_tables) {
   BoundStatement bound = bind(statement, catalog, std::move(declared_parameter_types), settings);
   PhysicalPlanner physical(settings.session, changed_tables);
-  return {physical.plan_statement(rewrite(bound.plan)), std::move(bound.parameter_types), bound.slot_count};
+  PhysicalPlan plan = physical.plan_statement(rewrite(bound.plan));
+  const bool is_compound = is_compound_write(*plan);
+  return {std::move(plan), std::move(bound.parameter_types), bound.slot_count, is_compound};
 }
 
 namespace {
@@ -70,9 +72,7 @@ bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::
 
 bool needs_snapshot(const PhysicalPlan& plan) {
   // What has been written must not be written again.
-  const bool writes = std::holds_alternative<PhysicalInsert>(plan->node) || std::holds_alternative<PhysicalUpdate>(plan->node) ||
-                      std::holds_alternative<PhysicalDelete>(plan->node);
-  if (writes) return false;
+  if (main_write(*plan) != nullptr) return false;
   Reads reads;
   count_reads(*plan, reads);
   return reads.sources > 1 || (reads.long_walk && reads.blocking);

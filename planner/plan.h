@@ -13,6 +13,7 @@ struct PlannedStatement {
   PhysicalPlan plan;
   std::vector<sql::Type> parameter_types;
   std::uint32_t slot_count = 0;  // of EvaluationContext::parameters
+  bool is_compound_write = false;
 };
 
 /// bind → rewrite → choose paths. Pure: asks nobody. Throws what `bind` throws. `changed_tables`: an open transaction has changed rows

@@ -1,5 +1,6 @@
 #include "server/parameter_checks.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -260,8 +261,11 @@ void apply_search_path(const std::string& value, SessionState& session) {
   const auto names = split_identifier_list(value);
   session.search_path.clear();
   if (!names) return;
+  const std::string& temporary = session.temporary_schema;
+  if (!temporary.empty() && std::ranges::find(*names, "pg_temp") == names->end()) session.search_path.push_back(temporary);
   for (const std::string& name : *names) {
-    if (!name.empty()) session.search_path.push_back(name == "$user" ? session.user : name);
+    const bool is_own = name == "pg_temp" && !temporary.empty();
+    if (!name.empty()) session.search_path.push_back(is_own ? temporary : name == "$user" ? session.user : name);
   }
 }
 

@@ -80,7 +80,7 @@ asio::awaitable<void> Session::run() {
   try {
     co_await transactions_.close();
   } catch (const std::exception& error) {
-    spdlog::warn("session {}: its transaction could not be rolled back: {}", key_.process_id, error.what());
+    spdlog::warn("session {}: its transaction or its temporary tables remain: {}", key_.process_id, error.what());
   }
   try {
     co_await say_goodbye(std::move(fatal));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "server/session_statements.h"
@@ -28,6 +30,10 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
     throw sql::SqlError("42P03", fmt::format("cursor \"{}\" already exists", declare.name));
   }
   if (declare.query->into) throw sql::SqlError("42601", "DECLARE CURSOR cannot specify INTO");
+  const bool writes = declare.query->with && std::ranges::any_of(declare.query->with->expressions, [](const auto& with_query) {
+    return !std::holds_alternative<ast::Select>(with_query.statement->node);
+  });
+  if (writes) throw sql::SqlError("0A000", "DECLARE CURSOR must not contain data-modifying statements in WITH");
   auto cursor = std::make_unique<Cursor>();
   cursor->binary = declare.binary;
   cursor->hold = declare.hold;

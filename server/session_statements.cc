@@ -66,6 +66,12 @@ class SessionStatements::Run final : public executor::Execution {
       fetched_.assign(std::make_move_iterator(batches.begin()), std::make_move_iterator(batches.end()));
       co_return co_await next();
     }
+    if (const auto* discard = std::get_if<ast::Discard>(&node)) {
+      tag_ = owner_.discard(*discard, this);
+      const bool temporary = discard->target == ast::DiscardTarget::kTemporary || discard->target == ast::DiscardTarget::kAll;
+      if (temporary && owner_.engine_ != nullptr) co_await owner_.engine_->drop_temporary(owner_.state_);
+      co_return std::nullopt;
+    }
     co_return act(node);
   }
 
@@ -83,8 +89,6 @@ class SessionStatements::Run final : public executor::Execution {
     }
     if (const auto* set = std::get_if<ast::SetVariable>(&node)) {
       tag_ = owner_.set(*set);
-    } else if (const auto* discard = std::get_if<ast::Discard>(&node)) {
-      tag_ = owner_.discard(*discard, this);
     } else if (const auto* deallocate = std::get_if<ast::Deallocate>(&node)) {
       tag_ = owner_.deallocate(*deallocate);
     } else if (const auto* close = std::get_if<ast::ClosePortal>(&node)) {
@@ -210,7 +214,7 @@ sql::Batch SessionStatements::show(const ast::ShowVariable& show) const {
 
 std::string SessionStatements::discard(const ast::Discard& discard, const executor::Execution* running) {
   switch (discard.target) {
-    // The engine's plans follow the catalog by themselves; there are no temporary tables.
+    // The engine's plans follow the catalog by themselves.
     case ast::DiscardTarget::kPlans:
       return "DISCARD PLANS";
     case ast::DiscardTarget::kSequences:

@@ -41,6 +41,7 @@ class SessionStatements {
   // Each gives the command tag.
   std::string set(const parser::ast::SetVariable& set);
   std::string set_transaction(const parser::ast::SetVariable& set);
+  /// All but the temporary tables.
   std::string discard(const parser::ast::Discard& discard, const executor::Execution* running);
   std::string deallocate(const parser::ast::Deallocate& deallocate);
   std::string close_portal(const parser::ast::ClosePortal& close, const executor::Execution* running);

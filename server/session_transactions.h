@@ -32,7 +32,7 @@ class SessionTransactions {
   asio::awaitable<std::string> run(const parser::ast::Transaction& statement, const executor::Execution* running);
   /// A statement failed.
   asio::awaitable<void> fail();
-  /// The session ends.
+  /// The session ends: its transaction and its temporary tables go.
   asio::awaitable<void> close();
 
   /// SET TRANSACTION, and the modes of BEGIN. Throws as SET does.

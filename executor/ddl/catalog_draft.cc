@@ -27,6 +27,7 @@ CatalogDraft::CatalogDraft(const LoadedCatalog& loaded, const SessionState& sess
   for (const auto& [oid, sequence] : state_.sequences) committed_sequences_.insert(oid);
   for (const auto& [oid, view] : state_.views) committed_views_.insert(oid);
   for (const auto& [oid, type] : state_.types) committed_types_.insert(oid);
+  for (const auto& [oid, function] : state_.functions) committed_functions_.insert(oid);
 }
 
 sql::Oid CatalogDraft::new_oid() { return next_oid_++; }
@@ -92,6 +93,12 @@ void CatalogDraft::put(sql::ViewDef view) {
   state_.views[oid] = std::make_shared<const sql::ViewDef>(std::move(view));
 }
 
+void CatalogDraft::put(sql::FunctionDef function) {
+  functions_.insert(function.oid);
+  const sql::Oid oid = function.oid;
+  state_.functions[oid] = std::make_shared<const sql::FunctionDef>(std::move(function));
+}
+
 void CatalogDraft::put(sql::SchemaDef schema) {
   std::erase(change_.dropped_schemas, schema.name);
   std::erase_if(change_.schemas, [&](const sql::SchemaDef& other) { return other.name == schema.name; });
@@ -147,6 +154,11 @@ void CatalogDraft::drop_view(sql::Oid oid) {
   state_.views.erase(oid);
 }
 
+void CatalogDraft::drop_function(sql::Oid oid) {
+  functions_.insert(oid);
+  state_.functions.erase(oid);
+}
+
 void CatalogDraft::drop_schema(const std::string& name) {
   std::erase_if(change_.schemas, [&](const sql::SchemaDef& schema) { return schema.name == name; });
   change_.dropped_schemas.push_back(name);
@@ -193,6 +205,13 @@ CatalogChange CatalogDraft::take_change() {
       change_.types.push_back(found->second);
     } else if (committed_types_.contains(oid)) {
       change_.dropped_types.push_back(oid);
+    }
+  }
+  for (sql::Oid oid : functions_) {
+    if (const auto found = state_.functions.find(oid); found != state_.functions.end()) {
+      change_.functions.push_back(*found->second);
+    } else if (committed_functions_.contains(oid)) {
+      change_.dropped_functions.push_back(oid);
     }
   }
   if (next_oid_ != first_oid_) change_.next_oid = next_oid_;

@@ -35,6 +35,7 @@ class CatalogDraft {
   void put(sql::TableDef table);
   void put(sql::SequenceDef sequence);
   void put(sql::ViewDef view);
+  void put(sql::FunctionDef function);
   void put(sql::SchemaDef schema);
   /// Values of a type that the transaction made can be read at once; a changed type is known when it is committed.
   void put(sql::UserType type);
@@ -43,6 +44,7 @@ class CatalogDraft {
   /// With its counter.
   void drop_sequence(sql::Oid oid);
   void drop_view(sql::Oid oid);
+  void drop_function(sql::Oid oid);
   void drop_schema(const std::string& name);
   /// Nothing may use it any more.
   void drop_type(sql::Oid oid);
@@ -79,8 +81,8 @@ class CatalogDraft {
   sql::ReservedPrefixes prefixes_;
   std::vector<Removal> pending_removals_;
   sql::Oid next_oid_, first_oid_;
-  std::set<sql::Oid> tables_, sequences_, views_, types_;  // touched
-  std::set<sql::Oid> committed_tables_, committed_sequences_, committed_views_, committed_types_;
+  std::set<sql::Oid> tables_, sequences_, views_, types_, functions_;  // touched
+  std::set<sql::Oid> committed_tables_, committed_sequences_, committed_views_, committed_types_, committed_functions_;
   CatalogChange change_;
   std::vector<sql::SqlError> notices_;
 };

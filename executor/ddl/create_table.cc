@@ -10,6 +10,7 @@
 #include "executor/ddl/like_clause.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/ddl/temporary.h"
 
 namespace redquel::executor {
 
@@ -20,7 +21,6 @@ namespace {
 
 void refuse_unsupported(const ast::CreateTable& statement) {
   const std::uint32_t offset = statement.relation.offset;
-  if (statement.persistence == ast::Persistence::kTemporary) throw sql::not_supported("CREATE TEMPORARY TABLE", offset);
   if (statement.partition_of || statement.partitioned) throw sql::not_supported("table partitioning", offset);
   if (!statement.inherits.empty()) throw sql::not_supported("table inheritance", offset);
   if (statement.of_type) throw sql::not_supported("CREATE TABLE OF", offset);
@@ -108,7 +108,7 @@ std::vector<KeyDraft> distinct_uniques(const TableParts& parts) {
 }
 
 void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
-  const std::string schema = creation_schema(draft, statement.relation);
+  const std::string schema = creation_schema(draft, statement.relation, statement.persistence);
   const std::string& name = statement.relation.name;
   if (draft.catalog().relation_exists(schema, name)) {
     if (!statement.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
@@ -124,6 +124,7 @@ void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
   table.schema = schema;
   table.name = name;
   table.owner = draft.session().user;
+  table.on_commit = on_commit(statement.on_commit, schema);
   table.prefix = draft.reserve_prefix(schema, name, fmt::format("table {}", table.oid));
   draft.put(table);
   const auto is_single_key = [&](const std::string& column) {
@@ -150,9 +151,26 @@ void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
 
 }  // namespace
 
+sql::TableDef::OnCommit on_commit(ast::OnCommit written, std::string_view schema) {
+  if (written != ast::OnCommit::kNone && !sql::is_temporary_schema(schema)) {
+    throw SqlError("42P16", "ON COMMIT can only be used on temporary tables");
+  }
+  switch (written) {
+    case ast::OnCommit::kNone:
+    case ast::OnCommit::kPreserveRows:
+      return sql::TableDef::OnCommit::kPreserveRows;
+    case ast::OnCommit::kDeleteRows:
+      return sql::TableDef::OnCommit::kDeleteRows;
+    case ast::OnCommit::kDrop:
+      return sql::TableDef::OnCommit::kDrop;
+  }
+  return {};
+}
+
 asio::awaitable<void> run(DdlContext& context, const ast::CreateTable& statement) {
   const MakeDraft make = [&statement](CatalogDraft& draft) { make_table(draft, statement); };
   co_await change_catalog(context, make);
+  if (statement.on_commit == ast::OnCommit::kDrop && !context.session.transaction) co_await end_temporary(context);
 }
 
 }  // namespace redquel::executor

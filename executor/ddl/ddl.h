@@ -10,6 +10,8 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
+class CatalogDraft;
+
 /// What a definition statement works with. It reads the newest catalog itself, and again when another process was faster.
 struct DdlContext {
   RedisClient& redis;
@@ -34,7 +36,9 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterEnum& sta
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateDomain& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterDomain& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateComposite& statement);
-/// TABLE, INDEX, SCHEMA, SEQUENCE, VIEW, TYPE, DOMAIN, DATABASE; MATERIALIZED VIEW, of which there are none, as far as errors and notices go.
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateFunction& statement);
+/// TABLE, INDEX, SCHEMA, SEQUENCE, VIEW, TYPE, DOMAIN, FUNCTION, DATABASE; MATERIALIZED VIEW, of which there are none, as far as errors
+/// and notices go.
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Drop& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Truncate& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterTable& statement);
@@ -47,6 +51,8 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterOwner& st
 
 // DROP DATABASE and ALTER DATABASE RENAME: the databases of a Redis are in no catalog.
 asio::awaitable<void> drop_database(DdlContext& context, const parser::ast::Drop& statement);
+/// DROP FUNCTION. 42883; 42725 where the name alone means several.
+void drop_functions(CatalogDraft& draft, const parser::ast::Drop& statement);
 asio::awaitable<void> rename_database(DdlContext& context, const parser::ast::Rename& statement);
 
 /// Ends what killed processes left half done: index builds without a living builder, keys of dropped tables and indexes. At start

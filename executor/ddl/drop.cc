@@ -88,7 +88,7 @@ void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropK
   std::vector<ast::RelationName> found;
   for (const ast::ObjectName& object : statement.names) {
     const ast::RelationName name = relation_name(object.names);
-    if (!name.schema.empty() && !is_system_schema(name.schema) && !draft.catalog().schemas.contains(name.schema)) {
+    if (!name.schema.empty() && name.schema != "pg_temp" && !is_system_schema(name.schema) && !draft.catalog().schemas.contains(name.schema)) {
       if (!statement.if_exists) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
       draft.notice("00000", fmt::format("schema \"{}\" does not exist, skipping", name.schema));
       continue;
@@ -165,12 +165,15 @@ asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
   const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const DropKind& k) { return k.type == statement.object; });
   const bool is_schema = statement.object == ast::ObjectType::kSchema;
   const bool is_type = statement.object == ast::ObjectType::kType || statement.object == ast::ObjectType::kDomain;
-  if (kind == std::end(kKinds) && !is_schema && !is_type) throw sql::not_supported("DROP of this kind of object");
+  const bool is_function = statement.object == ast::ObjectType::kFunction;
+  if (kind == std::end(kKinds) && !is_schema && !is_type && !is_function) throw sql::not_supported("DROP of this kind of object");
   const MakeDraft make = [&](CatalogDraft& draft) {
     if (is_type) {
       drop_types(draft, statement);
     } else if (is_schema) {
       drop_schemas(draft, statement);
+    } else if (is_function) {
+      drop_functions(draft, statement);
     } else {
       drop_relations(draft, statement, *kind);
     }

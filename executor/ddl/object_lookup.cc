@@ -26,8 +26,21 @@ void check_database(const CatalogDraft& draft, const RelationName& name) {
 
 bool is_system_schema(std::string_view schema) { return schema == "pg_catalog" || schema == "information_schema"; }
 
-std::string creation_schema(const CatalogDraft& draft, const RelationName& name) {
+std::string creation_schema(CatalogDraft& draft, const RelationName& name, parser::ast::Persistence persistence) {
   check_database(draft, name);
+  if (persistence == parser::ast::Persistence::kTemporary || name.schema == "pg_temp") {
+    const std::string& own = draft.session().temporary_schema;
+    if (!name.schema.empty() && name.schema != "pg_temp" && name.schema != own) {
+      throw SqlError("42P16", "cannot create temporary relation in non-temporary schema").at(name.offset);
+    }
+    if (!draft.catalog().schemas.contains(own)) {
+      draft.put(sql::SchemaDef{.oid = draft.new_oid(), .name = own, .owner = draft.session().user, .comment = {}});
+    }
+    return own;
+  }
+  if (sql::is_temporary_schema(name.schema) && name.schema != draft.session().temporary_schema) {
+    throw SqlError("42P16", "cannot create relations in temporary schemas of other sessions").at(name.offset);
+  }
   if (name.schema == "pg_catalog" || name.schema == "information_schema" || name.schema == "redquel") {
     throw SqlError("42501", fmt::format("permission denied to create \"{}.{}\"", name.schema, name.name))
         .detail("System catalog modifications are currently disallowed.");
@@ -39,14 +52,14 @@ std::string creation_schema(const CatalogDraft& draft, const RelationName& name)
     return name.schema;
   }
   for (const std::string& schema : draft.session().search_path) {
-    if (draft.catalog().schemas.contains(schema)) return schema;
+    if (draft.catalog().schemas.contains(schema) && !sql::is_temporary_schema(schema)) return schema;
   }
   throw SqlError("3F000", "no schema has been selected to create in").at(name.offset);
 }
 
 void check_schema(const CatalogDraft& draft, const RelationName& name) {
   check_database(draft, name);
-  if (name.schema.empty() || is_system_schema(name.schema) || draft.catalog().schemas.contains(name.schema)) return;
+  if (name.schema.empty() || name.schema == "pg_temp" || is_system_schema(name.schema) || draft.catalog().schemas.contains(name.schema)) return;
   throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
 }
 
@@ -56,7 +69,7 @@ RelationKind relation_kind(const CatalogDraft& draft, const RelationName& name) 
   if (is_system_schema(name.schema)) return RelationKind::kSystemTable;
   // The first schema of the path that has anything of that name decides.
   std::vector<std::string> path = draft.session().search_path;
-  if (!name.schema.empty()) path = {name.schema};
+  if (!name.schema.empty()) path = {name.schema == "pg_temp" ? draft.session().temporary_schema : name.schema};
   for (const std::string& schema : path) {
     const std::vector<std::string> only;
     if (catalog.find_table(schema, name.name, only)) return RelationKind::kTable;

@@ -15,8 +15,10 @@ namespace redquel::executor {
 bool is_system_schema(std::string_view schema);
 
 /// The schema that a new relation goes to: the one that was written, or the first of the search path that exists. 3F000; 42501 for
-/// system schemas; 0A000 for another database.
-std::string creation_schema(const CatalogDraft& draft, const parser::ast::RelationName& name);
+/// system schemas; 0A000 for another database. A temporary one goes to the session's temporary schema, which is made if need be: 42P16
+/// where another was written.
+std::string creation_schema(CatalogDraft& draft, const parser::ast::RelationName& name,
+                            parser::ast::Persistence persistence = parser::ast::Persistence::kPermanent);
 
 /// Checks catalog and schema of a name. 0A000 for another database; 3F000 if the schema does not exist.
 void check_schema(const CatalogDraft& draft, const parser::ast::RelationName& name);

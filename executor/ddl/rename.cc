@@ -231,6 +231,17 @@ asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
   co_await change_catalog(context, make);
 }
 
+namespace {
+
+/// Would an unqualified name find it in the session's temporary schema?
+bool is_temporary(const CatalogDraft& draft, const ast::RelationName& name) {
+  const std::string& own = draft.session().temporary_schema;
+  return !own.empty() && (name.schema.empty() || name.schema == "pg_temp" || name.schema == own) &&
+         draft.catalog().relation_exists(own, name.name);
+}
+
+}  // namespace
+
 asio::awaitable<void> run(DdlContext& context, const ast::SetSchema& statement) {
   const MakeDraft make = [&](CatalogDraft& draft) {
     if (!statement.relation) throw sql::not_supported("SET SCHEMA of this kind of object");
@@ -242,6 +253,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::SetSchema& statement) 
     }
     if (!draft.catalog().schemas.contains(statement.new_schema)) {
       throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.new_schema));
+    }
+    if (sql::is_temporary_schema(statement.new_schema) ||
+        (kind != RelationKind::kSystemTable && is_temporary(draft, *statement.relation))) {
+      throw SqlError("0A000", "cannot move objects into or out of temporary schemas");
     }
     const auto check_target = [&](const std::string& name) {
       if (!draft.catalog().relation_exists(statement.new_schema, name)) return;

@@ -40,11 +40,10 @@ void set_owner(const CatalogDraft& draft, const ast::QualifiedName& owner, sql::
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateSequence& statement) {
-  if (statement.persistence == ast::Persistence::kTemporary) throw sql::not_supported("CREATE TEMPORARY SEQUENCE");
   std::optional<std::pair<sql::SequenceDef, std::int64_t>> restarted;
   const MakeDraft make = [&](CatalogDraft& draft) {
     restarted.reset();
-    const std::string schema = creation_schema(draft, statement.relation);
+    const std::string schema = creation_schema(draft, statement.relation, statement.persistence);
     const std::string& name = statement.relation.name;
     if (draft.catalog().relation_exists(schema, name)) {
       if (!statement.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));

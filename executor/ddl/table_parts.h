@@ -44,4 +44,7 @@ bool constraint_exists(const sql::TableDef& table, std::string_view name);
 /// A constraint or relation of the schema has that name: what chosen names avoid.
 bool constraint_name_is_taken(const CatalogDraft& draft, std::string_view schema, std::string_view name);
 
+/// ON COMMIT of a new table in that schema. 42P16 where it is no temporary one.
+sql::TableDef::OnCommit on_commit(parser::ast::OnCommit written, std::string_view schema);
+
 }  // namespace redquel::executor

@@ -71,15 +71,31 @@ std::string read_options(const std::vector<ast::Option>& options, ast::CheckOpti
   return result;
 }
 
+bool reads_temporary(const sql::CatalogSnapshot& catalog, const sql::ViewDef& view) {
+  return std::ranges::any_of(view.references, [&](const sql::ViewDef::Reference& reference) {
+    const auto table = catalog.find_table(reference.relation);
+    const auto below = catalog.find_view(reference.relation);
+    return sql::is_temporary_schema(table ? table->schema : below ? below->schema : "");
+  });
+}
+
 void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
-  if (statement.persistence == ast::Persistence::kTemporary) throw sql::not_supported("CREATE TEMPORARY VIEW");
   if (statement.persistence == ast::Persistence::kUnlogged) {
     throw SqlError("42601", "views cannot be unlogged because they do not have storage");
   }
   if (statement.query->into) throw SqlError("0A000", "views must not contain SELECT INTO");
+  const bool writes = statement.query->with && std::ranges::any_of(statement.query->with->expressions, [](const auto& with_query) {
+    return !std::holds_alternative<ast::Select>(with_query.statement->node);
+  });
+  if (writes) throw SqlError("0A000", "views must not contain data-modifying statements in WITH");
   sql::ViewDef view = planner::make_view_query(*statement.query, statement.columns, draft.catalog(), bind_settings(draft.session()));
   view.options = read_options(statement.options, statement.check_option, view);
-  view.schema = creation_schema(draft, statement.relation);
+  ast::Persistence persistence = statement.persistence;
+  if (persistence == ast::Persistence::kPermanent && reads_temporary(draft.catalog(), view)) {
+    draft.notice("00000", fmt::format("view \"{}\" will be a temporary view", statement.relation.name));
+    persistence = ast::Persistence::kTemporary;
+  }
+  view.schema = creation_schema(draft, statement.relation, persistence);
   view.name = statement.relation.name;
   view.owner = draft.session().user;
   check_columns(view);

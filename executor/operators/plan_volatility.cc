@@ -69,6 +69,7 @@ struct OwnVolatility {
   bool operator()(const planner::PhysicalInsert&) const { return true; }
   bool operator()(const planner::PhysicalUpdate&) const { return true; }
   bool operator()(const planner::PhysicalDelete&) const { return true; }
+  bool operator()(const planner::PhysicalMerge&) const { return true; }
 };
 
 }  // namespace

@@ -13,7 +13,9 @@ asio::awaitable<std::optional<sql::Batch>> SharedRows::batch(std::size_t index) 
   while (index >= batches_.size()) {
     if (source_ == nullptr) co_return std::nullopt;
     if (!run_) run_ = make_operator(*source_, context_);
+    const std::uint64_t affected = context_.affected_rows;
     std::optional<sql::Batch> next = co_await run_->next();
+    context_.affected_rows = affected;  // what a WITH query writes does not count
     if (!next) {
       run_.reset();
       source_ = nullptr;
@@ -22,6 +24,10 @@ asio::awaitable<std::optional<sql::Batch>> SharedRows::batch(std::size_t index) 
     add(*next, column_types(*source_));
   }
   co_return batches_[index];
+}
+
+asio::awaitable<void> SharedRows::finish() {
+  while (source_ != nullptr) co_await batch(batches_.size());
 }
 
 void SharedRows::add(const sql::Batch& batch, const std::vector<sql::Type>& types) {
@@ -50,13 +56,20 @@ namespace {
 class ShareOperator final : public Operator {
  public:
   ShareOperator(const planner::PhysicalShare& plan, ExecutionContext& context)
-      : rows_(plan.source.get(), context, "WITH query"),
+      : writes_(planner::main_write(*plan.source) != nullptr),
+        rows_(plan.source.get(), context, "WITH query"),
         scope_(context, plan.number, rows_),
         input_(make_operator(*plan.input, context)) {}
 
-  asio::awaitable<std::optional<sql::Batch>> next() override { return input_->next(); }
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    std::optional<sql::Batch> batch = co_await input_->next();
+    // What writes is done to its end, whether its rows are read or not.
+    if (!batch && writes_) co_await rows_.finish();
+    co_return batch;
+  }
 
  private:
+  const bool writes_;
   SharedRows rows_;
   SharedRowsScope scope_;
   OperatorPtr input_;

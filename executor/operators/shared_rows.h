@@ -19,6 +19,8 @@ class SharedRows {
   asio::awaitable<std::optional<sql::Batch>> batch(std::size_t index);
   /// Copies the batch.
   void add(const sql::Batch& batch, const std::vector<sql::Type>& types);
+  /// Pulls what is left.
+  asio::awaitable<void> finish();
   bool empty() const { return batches_.empty(); }
   /// Takes the other's rows, which is empty then.
   void take(SharedRows& other);

@@ -55,6 +55,9 @@ LoadedCatalog decode_catalog(const Replies& replies) {
     } else if (field.starts_with("type:")) {
       auto type = std::make_shared<sql::UserType>(sql::decode_user_type(value));
       snapshot->types.emplace(type->oid, std::move(type));
+    } else if (field.starts_with("function:")) {
+      auto function = std::make_shared<sql::FunctionDef>(sql::decode_function(value));
+      snapshot->functions.emplace(function->oid, std::move(function));
     } else if (field.starts_with("schema:") && value == kDropped) {
       snapshot->schemas.erase(std::string(field.substr(7)));
     } else if (field.starts_with("schema:")) {
@@ -197,6 +200,10 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
     definitions.emplace_back("type:" + std::to_string(type->oid), sql::encode_user_type(*type));
   }
   for (sql::Oid oid : change.dropped_types) dropped.push_back("type:" + std::to_string(oid));
+  for (const sql::FunctionDef& function : change.functions) {
+    definitions.emplace_back("function:" + std::to_string(function.oid), sql::encode_function(function));
+  }
+  for (sql::Oid oid : change.dropped_functions) dropped.push_back("function:" + std::to_string(oid));
   for (const sql::SchemaDef& schema : change.schemas) definitions.emplace_back("schema:" + schema.name, sql::encode_schema(schema));
   for (const std::string& schema : change.dropped_schemas) {
     if (schema == "public") {
@@ -237,7 +244,7 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
 
 bool CatalogChange::empty() const {
   return tables.empty() && dropped_tables.empty() && sequences.empty() && dropped_sequences.empty() && views.empty() &&
-         dropped_views.empty() && types.empty() && dropped_types.empty() && schemas.empty() &&
+         dropped_views.empty() && types.empty() && dropped_types.empty() && functions.empty() && dropped_functions.empty() && schemas.empty() &&
          dropped_schemas.empty() && reserved_prefixes.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty();
 }
 

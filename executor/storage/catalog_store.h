@@ -17,7 +17,7 @@ namespace redquel::executor {
 namespace asio = boost::asio;
 
 // The catalog of one database in Redis, shared by all redquel processes:
-//   redquel:catalog    HASH    table:<oid>, sequence:<oid>, view:<oid>, type:<oid>, schema:<name> → JSON; next_oid
+//   redquel:catalog    HASH    table:<oid>, sequence:<oid>, view:<oid>, type:<oid>, function:<oid>, schema:<name> → JSON; next_oid
 //   redquel:version    STRING  random, another one after every change; read at the end of every turn of a connection
 //   redquel:versions   HASH    table oid → random; what write scripts compare
 //   redquel:prefixes   HASH    key prefix → what has it ("table 16384")
@@ -46,6 +46,8 @@ struct CatalogChange {
   std::vector<sql::Oid> dropped_views;
   std::vector<sql::UserTypePtr> types;
   std::vector<sql::Oid> dropped_types;
+  std::vector<sql::FunctionDef> functions;
+  std::vector<sql::Oid> dropped_functions;
   std::vector<sql::SchemaDef> schemas;
   std::vector<std::string> dropped_schemas;
   std::vector<std::pair<std::string, std::string>> reserved_prefixes;  // prefix, what has it

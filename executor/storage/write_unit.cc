@@ -80,8 +80,9 @@ std::size_t WriteUnit::add_insert(const TablePtr& table, std::span<const sql::Da
 }
 
 bool WriteUnit::mark_changed(Table& table, const RowImage& image) {
-  if (options_.changed_rows) return options_.changed_rows->emplace(image.key).second;
-  return table.changed_members.emplace(image.member).second;
+  const bool is_first = !options_.changed_rows || options_.changed_rows->emplace(image.key).second;
+  if (options_.changed_rows && !options_.buffer) return is_first;
+  return is_first && table.changed_members.emplace(image.member).second;
 }
 
 bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,

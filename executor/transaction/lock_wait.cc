@@ -122,6 +122,8 @@ void LockLease::give_back() {
   if (--state_->holders == 0 && state_->timer) state_->timer->cancel();
 }
 
+const std::string& LockLease::process() const { return state_->process; }
+
 void LockLease::renounce() {
   state_->process = random_version();
   state_->renewed = {};

@@ -24,6 +24,8 @@ class LockLease {
   /// A token for a transaction that is about to lock. The lease holds from now on until as many `give_back` have come.
   asio::awaitable<std::string> take_token();
   void give_back();
+  /// By what name the lease is known in Redis: `redquel:process:<process>`. A token begins with it.
+  const std::string& process() const;
   /// Locks could not be released: this process goes on under another name, and what it had under the old one lapses.
   void renounce();
   /// The lease is there; after a standstill it may have to be taken again.

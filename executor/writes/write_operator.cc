@@ -20,7 +20,7 @@ namespace {
 /// Changes of one statement that wait in memory because its source must be read first.
 constexpr std::size_t kWaitingRows = 1'000'000;
 
-WriteOptions write_options(const ExecutionContext& context) {
+WriteOptions write_options(ExecutionContext& context, const sql::TableDef& table) {
   WriteOptions options;
   options.max_rows = SIZE_MAX;
   options.settings = *context.evaluation().settings;
@@ -31,6 +31,7 @@ WriteOptions write_options(const ExecutionContext& context) {
   if (transaction) {
     options.buffer = &transaction->buffer();
     options.locks = &transaction->locks();
+    options.changed_rows = context.changed_rows(table.oid);
   } else {
     options.changed_rows = std::make_shared<std::set<std::string, std::less<>>>();
   }
@@ -43,7 +44,7 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
                              const planner::PhysicalPlan& source, ExecutionContext& context, OperatorPtr rows)
     : context_(context),
       source_(rows ? nullptr : make_operator(*source, context)),
-      unit_(write_options(context)),
+      unit_(write_options(context, *table)),
       counters_(node, context),
       table_(std::move(table)),
       streams_(rows != nullptr) {

@@ -13,5 +13,7 @@ OperatorPtr make_insert(const planner::PhysicalNode&, const planner::PhysicalIns
 OperatorPtr make_upsert(const planner::PhysicalNode&, const planner::PhysicalInsert&, ExecutionContext&);
 OperatorPtr make_update(const planner::PhysicalNode&, const planner::PhysicalUpdate&, ExecutionContext&);
 OperatorPtr make_delete(const planner::PhysicalNode&, const planner::PhysicalDelete&, ExecutionContext&);
+/// 21000 for a row of the target that several rows of the source change.
+OperatorPtr make_merge(const planner::PhysicalNode&, const planner::PhysicalMerge&, ExecutionContext&);
 
 }  // namespace redquel::executor

@@ -52,6 +52,9 @@ void check_aggregate_allowed(const QueryLevel& level, std::string_view what, std
     case Clause::kGenerated:
       place = "column generation expressions";
       break;
+    case Clause::kMergeWhen:
+      place = "MERGE WHEN conditions";
+      break;
     default:
       place = clause_name(level.clause);
       break;

@@ -14,12 +14,27 @@ using sql::Type;
 
 namespace {
 
+/// The statement's own WITH clause; null: it has none.
+const ast::WithClause* with_clause(const ast::Statement& statement) {
+  return std::visit(
+      [](const auto& node) -> const ast::WithClause* {
+        if constexpr (requires { node.with.has_value(); }) {
+          return node.with ? &*node.with : nullptr;
+        } else {
+          return nullptr;
+        }
+      },
+      statement.node);
+}
+
 LogicalPtr bind_node(BindState& state, const ast::Statement& statement) {
+  state.statement_with = with_clause(statement);
   if (const auto* select = std::get_if<ast::Select>(&statement.node))
     return bind_query(state, nullptr, nullptr, *select).plan;
   if (const auto* insert = std::get_if<ast::Insert>(&statement.node)) return bind_insert(state, *insert);
   if (const auto* update = std::get_if<ast::Update>(&statement.node)) return bind_update(state, *update);
   if (const auto* removal = std::get_if<ast::Delete>(&statement.node)) return bind_delete(state, *removal);
+  if (const auto* merge = std::get_if<ast::Merge>(&statement.node)) return bind_merge(state, *merge);
   throw sql::not_supported(parser::command_tag(statement), statement.offset);
 }
 

@@ -29,7 +29,7 @@ struct BindSettings {
   NameUses* names = nullptr;
 };
 
-/// What a statement means: SELECT, VALUES, INSERT, UPDATE, DELETE (others: 0A000). `declared_parameter_types` are those
+/// What a statement means: SELECT, VALUES, INSERT, UPDATE, DELETE, MERGE (others: 0A000). `declared_parameter_types` are those
 /// that Parse gave; unknown or missing ones are inferred from their context as PostgreSQL does.
 ///
 /// Throws SqlError with PostgreSQL's SQLSTATE, words and position: 42P01, 42703, 42702, 42803, 42804, 42883, 42P18, …;

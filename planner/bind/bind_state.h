@@ -14,6 +14,13 @@
 
 namespace redquel::planner {
 
+/// The arguments of a call of an SQL function, as its body sees them.
+struct FunctionScope {
+  const sql::FunctionDef* definition = nullptr;
+  std::vector<sql::ExpressionPtr> arguments;  // parallel to its parameters, in their types
+  const FunctionScope* outer = nullptr;       // the function that calls it
+};
+
 /// What all query levels of one statement share while it is bound.
 class BindState {
  public:
@@ -25,6 +32,10 @@ class BindState {
   ParameterTypes parameters;
   /// Expressions that the catalog stores have offsets of their own text: they mean nothing to the client.
   bool keeps_positions = true;
+  /// The WITH clause of the statement itself: the only one whose queries may write.
+  const parser::ast::WithClause* statement_with = nullptr;
+  /// The function whose body is being bound; null: none.
+  const FunctionScope* function = nullptr;
   /// Of the statement's own text; null inside stored texts, and where nobody asks.
   NameUses* names = nullptr;
   /// Name of the first column of each bound subquery: the default name of `SELECT (SELECT …)`.

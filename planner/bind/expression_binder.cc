@@ -13,6 +13,7 @@
 #include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/row_shape.h"
+#include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
@@ -98,6 +99,7 @@ ExpressionPtr ExpressionBinder::node(const ast::BitStringLiteral& literal, const
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::ParameterRef& parameter, const Whole& whole) {
+  if (state_.function != nullptr) return with_offset(function_parameter(*state_.function, parameter.number, start(whole)), start(whole));
   return state_.parameters.reference(parameter.number, start(whole));
 }
 
@@ -144,12 +146,18 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
       if (state_.names != nullptr) state_.names->note_column(column, owner_of(*found, name.column), name.column);
       return use(found->value, *found->level, offset);
     }
+    if (state_.function != nullptr) {
+      if (const ExpressionPtr value = function_parameter(*state_.function, {}, name.column)) return with_offset(value, offset);
+    }
     if (const auto row = find_relation(state_, level_, {}, name.column, offset)) {
       note_whole_row(column, *row->relation);
       return whole_row(*row->relation, row->null_extended, *row->level, offset);
     }
   } else {
     const auto found = find_relation(state_, level_, name.schema, name.relation, offset);
+    if (!found && state_.function != nullptr && name.schema.empty()) {
+      if (const ExpressionPtr value = function_parameter(*state_.function, name.relation, name.column)) return with_offset(value, offset);
+    }
     if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
     if (const ExpressionPtr value = find_in_relation(*found->relation, name.column, offset)) {
       if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column);

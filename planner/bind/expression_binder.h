@@ -115,6 +115,8 @@ class ExpressionBinder {
   sql::ExpressionPtr bind_window_call(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
   /// How deep set-returning calls are nested in it.
   std::size_t set_returning_depth(const sql::Expression&) const;
+  /// A call of a function in LANGUAGE sql; null: a built-in function is meant.
+  sql::ExpressionPtr bind_sql_call(const parser::ast::FunctionCall&, const Whole&);
   sql::ExpressionPtr bind_set_returning(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
   /// The level whose rows the aggregate runs over: that of the innermost column in it.
   QueryLevel& aggregate_level(const parser::ast::FunctionCall&);

@@ -13,6 +13,7 @@
 #include "planner/bind/query_binder.h"
 #include "planner/bind/relation_lookup.h"
 #include "planner/bind/row_shape.h"
+#include "planner/bind/sql_function.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/view_query.h"
 #include "planner/bind/with.h"
@@ -73,6 +74,21 @@ LogicalPtr FromBinder::bind_beside(LogicalPtr target, const std::vector<ast::Fro
   return all.plan;
 }
 
+LogicalPtr FromBinder::bind_merge(LogicalPtr target, const ast::FromItem& source, const ast::Expression& on, JoinKind kind) {
+  FromPart part = bind_item(source);
+  for (const NamespaceItem& item : part.names) {
+    if (!item.by_name || item.relation->name != level_.names[0].relation->name) continue;
+    throw SqlError("42712", fmt::format("name \"{}\" specified more than once", item.relation->name))
+        .detail("The name is used both as MERGE target table and data source.");
+  }
+  level_.names.insert(level_.names.end(), part.names.begin(), part.names.end());
+  set_lateral(level_.names, false, true);
+  Scoped clause(level_.clause, Clause::kJoinOn);
+  const sql::ExpressionPtr condition = ExpressionBinder(state_, level_).bind_boolean(on, "JOIN/ON");
+  FromPart existing{.plan = std::move(target)};
+  return join(kind, std::move(part), std::move(existing), condition).plan;
+}
+
 FromPart FromBinder::bind_item(const ast::FromItem& from_item) {
   sql::check_stack_depth();
   return std::visit([&](const auto& kind) { return item(kind, from_item.offset); }, from_item.node);
@@ -98,7 +114,7 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
   WithItem* with = bare ? find_with(level_.with, name.name) : nullptr;
   RelationPtr relation;
   if (with != nullptr) {
-    part.plan = reference_with(state_, *with);
+    part.plan = reference_with(state_, *with, name.offset);
     level_.reads_recursion = level_.reads_recursion || with->working_number.has_value();
     relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, nullptr, table.alias);
   } else {
@@ -150,6 +166,28 @@ LogicalPtr FromBinder::scalar_function(const ExpressionPtr& value, const std::st
   return make_project(state_, one_row(), outputs);
 }
 
+std::vector<FromBinder::BoundCall> FromBinder::bind_calls(const ast::FunctionItem& item) {
+  const auto* call = std::get_if<ast::FunctionCall>(&item.call->node);
+  const bool is_plain = call != nullptr && call->arguments.size() > 1 && !call->variadic && !call->distinct && !call->filter &&
+                        call->order_by.empty() && !call->over;
+  if (!is_plain || function_name(state_, call->name, state_.position(item.call->offset)) != "unnest") {
+    std::vector<BoundCall> one;
+    one.push_back(bind_call(item));
+    return one;
+  }
+  // unnest(a, b): each array on its own, side by side.
+  std::vector<BoundCall> calls;
+  for (const ast::Argument& argument : call->arguments) {
+    BoundCall bound{.column_name = default_column_name(state_, *item.call)};
+    const ExpressionPtr array = ExpressionBinder(state_, level_).bind(*argument.value);
+    const std::vector<sql::Type> types = {array->type};
+    bound.function = sql::resolve_table_function("unnest", types, state_.position(item.call->offset));
+    bound.arguments = {coerce(state_, array, bound.function->arguments[0], sql::CastContext::kImplicit)};
+    calls.push_back(std::move(bound));
+  }
+  return calls;
+}
+
 FromBinder::BoundCall FromBinder::bind_call(const ast::FunctionItem& item) {
   const ast::Expression& written = *item.call;
   const auto* call = std::get_if<ast::FunctionCall>(&written.node);
@@ -166,7 +204,6 @@ FromBinder::BoundCall FromBinder::bind_call(const ast::FunctionItem& item) {
   bound.arguments = arrange_arguments(state_, name, call->arguments, std::move(bound.arguments), offset);
   std::vector<sql::Type> types;
   for (const ExpressionPtr& argument : bound.arguments) types.push_back(argument->type);
-  if (name == "unnest" && types.size() > 1) throw sql::not_supported("unnest of several arrays", offset);
   bound.function = sql::resolve_table_function(name, types, offset);
   for (std::size_t i = 0; i < bound.arguments.size(); ++i) {
     bound.arguments[i] =
@@ -218,7 +255,43 @@ LogicalPtr FromBinder::scan_calls(std::vector<BoundCall> calls, const std::strin
   return make_logical(std::move(scan), std::move(columns));
 }
 
+std::optional<FromPart> FromBinder::sql_function(const ast::FunctionRef& function, std::uint32_t offset) {
+  const auto* written = std::get_if<ast::FunctionCall>(&function.functions[0].call->node);
+  if (function.functions.size() != 1 || written == nullptr || !is_sql_function(state_, written->name)) return std::nullopt;
+  const auto position = state_.position(offset);
+  std::vector<ExpressionPtr> arguments;
+  {
+    Scoped clause(level_.clause, Clause::kFromFunction);
+    Scoped lateral(level_.lateral_active, true);
+    for (const ast::Argument& argument : written->arguments) arguments.push_back(ExpressionBinder(state_, level_).bind(*argument.value));
+  }
+  const SqlFunctionCall call = resolve_sql_function(state_, *written, std::move(arguments), state_.position(function.functions[0].call->offset));
+  if (!call.function->returns_set && call.function->columns.size() <= 1) return std::nullopt;
+  if (function.with_ordinality) throw sql::not_supported("WITH ORDINALITY over an SQL function", position);
+  for (const ExpressionPtr& argument : call.arguments) {
+    if (needs_subquery(level_, *argument)) throw sql::not_supported("subquery in the argument of an SQL function in FROM", position);
+  }
+  FromPart part;
+  CorrelationFrame frame, once;
+  part.plan = bind_function_rows(state_, call, frame);
+  for (Correlation& entry : frame) {
+    std::vector<ColumnId> columns;
+    sql::collect_columns(*entry.value, columns);
+    (columns.empty() ? once : part.lateral).push_back(std::move(entry));
+  }
+  const std::vector<LogicalColumn> columns = part.plan->columns;
+  if (!once.empty()) part.plan = lateral_join(JoinKind::kInner, one_row(), part.plan, once, nullptr);
+  auto relation = std::make_shared<Relation>(Relation{.name = written->name.back()});
+  for (const LogicalColumn& column : columns) relation->columns.push_back({column.name, reference(column)});
+  if (call.function->columns.empty() && function.alias) relation->columns[0].name = function.alias->name;
+  apply_alias(*relation, function.alias);
+  level_.range_table.push_back(relation);
+  part.names.push_back({.relation = relation});
+  return part;
+}
+
 FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset) {
+  if (auto part = sql_function(function, offset)) return std::move(*part);
   const auto position = state_.position(offset);
   std::vector<BoundCall> calls;
   std::vector<ExpressionPtr> needed;
@@ -226,7 +299,10 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
     Scoped clause(level_.clause, Clause::kFromFunction);
     Scoped lateral(level_.lateral_active, true);
     for (const ast::FunctionItem& item : function.functions) {
-      calls.push_back(bind_call(item));
+      for (BoundCall& call : bind_calls(item)) {
+        needed.insert(needed.end(), call.arguments.begin(), call.arguments.end());
+        calls.push_back(std::move(call));
+      }
       const std::vector<ast::RecordColumn>& columns = function.columns.empty() ? item.columns : function.columns;
       if (calls.back().function && calls.back().function->function->open_record != nullptr) {
         calls.back().columns = record_columns(calls.back(), columns, state_.position(item.call->offset));
@@ -234,7 +310,6 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
         throw SqlError("42601", "a column definition list is only allowed for functions returning \"record\"")
             .at(state_.position(columns[0].offset));
       }
-      needed.insert(needed.end(), calls.back().arguments.begin(), calls.back().arguments.end());
     }
   }
   // Columns in the arguments are those of items to the left, or subqueries; both arrive through slots.

@@ -26,6 +26,9 @@ class FromBinder {
   LogicalPtr bind(const std::vector<parser::ast::FromItem>& items);
   /// `target` joined with the items; the level has the target's names already (UPDATE … FROM, DELETE … USING).
   LogicalPtr bind_beside(LogicalPtr target, const std::vector<parser::ast::FromItem>& items);
+  /// MERGE: the source's rows, each with those of `target` that ON says; kLeft: also those without one. The level has the target's
+  /// names already.
+  LogicalPtr bind_merge(LogicalPtr target, const parser::ast::FromItem& source, const parser::ast::Expression& on, JoinKind kind);
 
  private:
   FromPart bind_item(const parser::ast::FromItem&);
@@ -45,7 +48,11 @@ class FromBinder {
   /// The columns of a function that gives records: those of its column definition list, or of the row it is given. 42601.
   std::vector<sql::ResultColumn> record_columns(const BoundCall& call, const std::vector<parser::ast::RecordColumn>& written,
                                                 std::optional<std::uint32_t> offset);
+  /// One call, or one for each array of unnest(a, b).
+  std::vector<BoundCall> bind_calls(const parser::ast::FunctionItem&);
   LogicalPtr scan_calls(std::vector<BoundCall>, const std::string& alias, bool with_ordinality);
+  /// A function in LANGUAGE sql that gives rows; nullopt: it is none.
+  std::optional<FromPart> sql_function(const parser::ast::FunctionRef&, std::uint32_t offset);
   FoundTable find_from_table(const parser::ast::RelationName&);
   /// A function of one value per row, or of none, as a table of one row.
   LogicalPtr scalar_function(const sql::ExpressionPtr& value, const std::string& name, bool with_ordinality);

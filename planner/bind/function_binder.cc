@@ -5,6 +5,7 @@
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/named_arguments.h"
 #include "planner/bind/plan_nodes.h"
+#include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 #include "sql/functions/window_function.h"
@@ -65,6 +66,8 @@ std::string_view set_returning_place(Clause clause) {
       return "DEFAULT expressions";
     case Clause::kGenerated:
       return "column generation expressions";
+    case Clause::kMergeWhen:
+      return "MERGE WHEN conditions";
     default:
       return clause_name(clause);
   }
@@ -108,6 +111,9 @@ ExpressionBinder::Operands ExpressionBinder::bind_all_arguments(const ast::Funct
 ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Whole& whole) {
   const auto offset = token(whole);
   if (function.variadic) throw sql::not_supported("VARIADIC", offset);
+  if (is_sql_function(state_, function.name)) {
+    if (const ExpressionPtr value = bind_sql_call(function, whole)) return value;
+  }
   const std::string name = function_name(state_, function.name, offset);
   if (function.over) return bind_window_call(function, name, whole);
   if (function.within_group && is_hypothetical_set(name)) return bind_hypothetical_set(function, name, whole);
@@ -135,6 +141,31 @@ ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Wh
         .hint(error.hint())
         .at(error.position());
   }
+}
+
+ExpressionPtr ExpressionBinder::bind_sql_call(const ast::FunctionCall& function, const Whole& whole) {
+  const auto offset = token(whole);
+  const std::string& name = function.name.back();
+  Operands arguments;
+  for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
+  if (function.name.size() == 1 && sql::function_name_exists(name)) {
+    if (sql::find_functions(name).empty()) return nullptr;  // aggregates and their like are called in other ways
+    try {
+      sql::resolve_function(name, types_of(arguments), offset);
+      return nullptr;
+    } catch (const SqlError& error) {
+      if (error.sqlstate() != "42883") throw;
+    }
+  }
+  const SqlFunctionCall call = resolve_sql_function(state_, function, std::move(arguments), offset);
+  check_plain_call(function, name, offset);
+  if (call.function->returns_set) throw sql::not_supported("set-returning SQL function outside of FROM", offset);
+  if (call.function->columns.size() > 1) throw sql::not_supported("SQL function with several results outside of FROM", offset);
+  if (const ExpressionPtr value = inline_function(state_, call)) return with_offset(value, start(whole));
+  check_subquery_allowed(whole);
+  PendingSubquery pending{.name = name, .type = call.function->result, .kind = LogicalApply::Kind::kScalar};
+  pending.plan = bind_function_rows(state_, call, pending.correlations);
+  return add_subquery(std::move(pending), start(whole));
 }
 
 ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& function, const std::string& name,

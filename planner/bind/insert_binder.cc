@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <optional>
 
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/insert_targets.h"
 #include "planner/bind/modification.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
@@ -25,7 +26,8 @@ namespace {
 /// One INSERT while it is bound: which columns are given, and where their values come from.
 class InsertBinder {
  public:
-  InsertBinder(BindState& state, const ast::Insert& insert) : state_(state), insert_(insert) {}
+  InsertBinder(BindState& state, const ast::Insert& insert, WithItem* with)
+      : state_(state), insert_(insert), with_(state, nullptr, with, insert.with) {}
 
   LogicalPtr bind() {
     target_ = bind_write_target(state_, {.name = insert_.relation}, WriteOperation::kInsert);
@@ -33,11 +35,10 @@ class InsertBinder {
     if (target_.view && insert_.on_conflict) {
       throw sql::not_supported("ON CONFLICT on a view", state_.position(insert_.on_conflict->offset));
     }
-    const WithScope with(state_, nullptr, nullptr, insert_.with);
-    level_.with = with.innermost();
+    level_.with = with_.innermost();
     // The target's columns cannot be used in the source; messages know of them.
     level_.range_table.push_back(target_relation(target_, std::nullopt, target_.row));
-    bind_target_columns();
+    targets_.emplace(state_, target_, insert_.columns, insert_.overriding);
     LogicalInsert result{.table = table_};
     if (insert_.source == nullptr) {
       result.source = one_row();
@@ -46,16 +47,14 @@ class InsertBinder {
     } else {
       bind_query_source(*insert_.source);
     }
-    if (source_) result.source = with.place(source_);
-    result.columns = columns();
+    if (source_) result.source = source_;
+    result.columns = targets_->columns();
     result.new_row = make_row_columns(state_, *table_);
     result.generated = bind_generated(state_, *table_, result.new_row);
     result.checks = bind_checks(state_, *table_, result.new_row);
     append_view_checks(target_, result.new_row, result.checks);
     if (insert_.on_conflict) bind_on_conflict(*insert_.on_conflict, result);
-    Returning returning = bind_insert_returning(result.new_row);
-    result.returning = std::move(returning.values);
-    return make_logical(std::move(result), std::move(returning.columns));
+    return with_.place(bind_insert_returning(std::move(result)));
   }
 
  private:
@@ -64,57 +63,10 @@ class InsertBinder {
            !source.with && source.locking.empty();
   }
 
-  void bind_target_columns() {
-    if (insert_.columns.empty()) {
-      for (const WriteTarget::Column& column : target_.columns) {
-        targets_.push_back(&find_target_column(state_, target_, {.column = column.name}, WriteOperation::kInsert));
-      }
-      return;
-    }
-    for (const ast::AssignmentTarget& target : insert_.columns) {
-      if (!target.steps.empty()) throw sql::not_supported("assignment to a part of a column", state_.position(target.offset));
-      const ColumnDef& column = find_target_column(state_, target_, target, WriteOperation::kInsert);
-      if (std::ranges::find(targets_, &column) != targets_.end()) {
-        throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name))
-            .at(state_.position(target.offset));
-      }
-      targets_.push_back(&column);
-    }
-  }
-
-  /// `offset_of` gives the place of the i-th expression.
-  template <class OffsetOf>
-  void check_count(std::size_t given, const OffsetOf& offset_of) const {
-    if (given > targets_.size()) {
-      throw SqlError("42601", "INSERT has more expressions than target columns").at(offset_of(targets_.size()));
-    }
-    if (given < targets_.size() && !insert_.columns.empty()) {
-      throw SqlError("42601", "INSERT has more target columns than expressions")
-          .at(state_.position(insert_.columns[given].offset));
-    }
-  }
-
-  void check_may_be_given(const ColumnDef& column) const {
-    if (!column.generated_sql.empty()) {
-      throw SqlError("428C9", fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
-          .detail(fmt::format("Column \"{}\" is a generated column.", column.name));
-    }
-    if (column.identity != ColumnDef::Identity::kAlways || insert_.overriding != ast::Overriding::kNone) return;
-    throw SqlError("428C9", fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
-        .detail(fmt::format("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name))
-        .hint("Use OVERRIDING SYSTEM VALUE to override.");
-  }
-
-  /// OVERRIDING USER VALUE: what is given for identity columns is thrown away.
-  bool is_overridden(const ColumnDef& column) const {
-    return insert_.overriding == ast::Overriding::kUserValue && column.identity != ColumnDef::Identity::kNone;
-  }
-
   void bind_values_source(const std::vector<ast::Expressions>& rows) {
     check_row_lengths(state_, rows);
     const std::size_t width = rows[0].size();
-    check_count(width, [&](std::size_t i) { return state_.position(rows[0][i]->start); });
-    targets_.resize(width);
+    targets_->take(width, [&](std::size_t i) { return state_.position(rows[0][i]->start); });
     // A column is left to its sequence when every row says DEFAULT.
     std::vector<bool> from_sequence(width, false);
     for (std::size_t i = 0; i < width; ++i) {
@@ -122,20 +74,20 @@ class InsertBinder {
         return std::holds_alternative<ast::DefaultValue>(row[i]->node);
       };
       const bool all = std::ranges::all_of(rows, is_default);
-      from_sequence[i] = is_overridden(*targets_[i]) || (has_sequence_default(*targets_[i]) && all);
+      from_sequence[i] = targets_->is_overridden((*targets_)[i]) || (has_sequence_default((*targets_)[i]) && all);
     }
     level_.clause = Clause::kValues;
     std::vector<std::vector<ExpressionPtr>> bound;
     for (const ast::Expressions& row : rows) {
       bound.emplace_back();
       for (std::size_t i = 0; i < width; ++i) {
-        const ColumnDef& column = *targets_[i];
+        const ColumnDef& column = (*targets_)[i];
         ExpressionPtr value;
         if (std::holds_alternative<ast::DefaultValue>(row[i]->node)) {
-          value = from_sequence[i] ? nullptr : default_of(column);
+          value = from_sequence[i] ? nullptr : targets_->default_of(column);
         } else {
           value = coerce_for_column(state_, ExpressionBinder(state_, level_).bind(*row[i]), column);
-          if (!from_sequence[i]) check_may_be_given(column);
+          if (!from_sequence[i]) targets_->check_may_be_given(column);
         }
         if (!from_sequence[i]) bound.back().push_back(std::move(value));
       }
@@ -145,50 +97,28 @@ class InsertBinder {
     std::vector<const ColumnDef*> given;
     for (std::size_t i = 0; i < width; ++i) {
       if (from_sequence[i]) continue;
-      names.push_back(targets_[i]->name);
-      types.push_back(targets_[i]->type);
-      given.push_back(targets_[i]);
+      const ColumnDef& column = (*targets_)[i];
+      names.push_back(column.name);
+      types.push_back(column.type);
+      given.push_back(&column);
     }
     source_ = place_rows(state_, level_, std::move(bound), names, types);
-    for (std::size_t i = 0; i < given.size(); ++i) values_.push_back({given[i], reference(source_->columns[i])});
+    for (std::size_t i = 0; i < given.size(); ++i) targets_->give(*given[i], reference(source_->columns[i]));
   }
 
   void bind_query_source(const ast::Select& query) {
     BoundQuery bound = bind_query(state_, &level_, level_.with, query, true);
     const std::vector<LogicalColumn>& columns = bound.plan->columns;
-    check_count(columns.size(), [&](std::size_t i) { return bound.offsets[i]; });
-    targets_.resize(columns.size());
+    targets_->take(columns.size(), [&](std::size_t i) { return bound.offsets[i]; });
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const ExpressionPtr value = bound.unknowns[i] ? bound.unknowns[i] : reference(columns[i], bound.offsets[i]);
-      const ExpressionPtr converted = coerce_for_column(state_, value, *targets_[i]);
-      if (is_overridden(*targets_[i])) continue;
-      check_may_be_given(*targets_[i]);
-      values_.push_back({targets_[i], converted});
+      const ColumnDef& column = (*targets_)[i];
+      ExpressionPtr converted = coerce_for_column(state_, value, column);
+      if (targets_->is_overridden(column)) continue;
+      targets_->check_may_be_given(column);
+      targets_->give(column, std::move(converted));
     }
     source_ = bound.plan;
-  }
-
-  /// Bound once, though a thousand rows may say DEFAULT.
-  ExpressionPtr default_of(const ColumnDef& column) {
-    ExpressionPtr& known = defaults_[column.number];
-    if (!known) known = bind_column_default(state_, *table_, column);
-    return known;
-  }
-
-  /// Every live column of the table, in order.
-  std::vector<InsertColumn> columns() {
-    std::vector<InsertColumn> result;
-    for (const ColumnDef& column : table_->columns) {
-      const auto given = std::ranges::find(values_, &column, &Given::column);
-      if (given != values_.end()) {
-        result.push_back({column.number, given->value});
-      } else if (has_sequence_default(column)) {
-        result.push_back({column.number, nullptr, column.sequence});
-      } else {
-        result.push_back({column.number, default_of(column)});
-      }
-    }
-    return result;
   }
 
   std::vector<std::int16_t> conflict_columns(const ast::ConflictTarget& target) const {
@@ -242,7 +172,7 @@ class InsertBinder {
     std::vector<OutputValue> proposed;
     for (const InsertColumn& column : result.columns) {
       const ColumnDef& target = *table_->find_column(column.number);
-      proposed.push_back({column.value ? column.value : default_of(target), target.name});
+      proposed.push_back({column.value ? column.value : targets_->default_of(target), target.name});
     }
     const LogicalPtr rows = make_project(state_, result.source, proposed);
     const std::string& name = insert_.alias.empty() ? table_->name : insert_.alias;
@@ -304,34 +234,32 @@ class InsertBinder {
     throw SqlError("42704", fmt::format("constraint \"{}\" for table \"{}\" does not exist", name, table_->name));
   }
 
-  Returning bind_insert_returning(const std::vector<LogicalColumn>& new_row) {
+  LogicalPtr bind_insert_returning(LogicalInsert result) {
+    const std::vector<LogicalColumn> new_row = result.new_row;
     QueryLevel level{.with = level_.with};
     std::optional<ast::Alias> alias;
     if (!insert_.alias.empty()) alias = ast::Alias{insert_.alias, {}};
     const RelationPtr relation = target_relation(target_, alias, new_row);
     level.names.push_back({.relation = relation});
     level.range_table.push_back(relation);
-    return bind_returning(state_, level, insert_.returning, new_row);
+    Returning returning = bind_returning(state_, level, insert_.returning, new_row);
+    return with_returning(state_, level, std::move(result), std::move(returning), new_row);
   }
-
-  struct Given {
-    const ColumnDef* column;
-    ExpressionPtr value;
-  };
 
   BindState& state_;
   const ast::Insert& insert_;
+  const WithScope with_;
   QueryLevel level_;
   WriteTarget target_;
   std::shared_ptr<const sql::TableDef> table_;  // the target's
-  std::vector<const ColumnDef*> targets_;
+  std::optional<InsertTargets> targets_;
   LogicalPtr source_;  // null: DEFAULT VALUES
-  std::vector<Given> values_;
-  std::map<std::int16_t, ExpressionPtr> defaults_;
 };
 
 }  // namespace
 
-LogicalPtr bind_insert(BindState& state, const ast::Insert& insert) { return InsertBinder(state, insert).bind(); }
+LogicalPtr bind_insert(BindState& state, const ast::Insert& insert, WithItem* with) {
+  return InsertBinder(state, insert, with).bind();
+}
 
 }  // namespace redquel::planner

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/domain.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/target_list.h"
+#include "planner/rules/rule.h"
 #include "sql/error.h"
 
 namespace redquel::planner {
@@ -92,7 +95,6 @@ Returning bind_returning(BindState& state, QueryLevel& level, const std::vector<
   Scoped clause(level.clause, Clause::kReturning);
   for (Target& target : bind_targets(state, level, list)) {
     const ExpressionPtr value = resolve_unknown(state, target.value);
-    if (needs_subquery(level, *value)) throw sql::not_supported("subquery in RETURNING", value->offset);
     LogicalColumn column{.id = state.new_column(), .name = target.name, .type = value->type};
     column.nullable = is_nullable(*value, input);
     if (const auto* passed = std::get_if<sql::ColumnRef>(&value->node)) {
@@ -104,5 +106,23 @@ Returning bind_returning(BindState& state, QueryLevel& level, const std::vector<
   }
   return returning;
 }
+
+template <class Write>
+LogicalPtr with_returning(BindState& state, const QueryLevel& level, Write write, Returning returning,
+                          const std::vector<LogicalColumn>& input) {
+  const bool has_subqueries = std::ranges::any_of(returning.values, [&](const ExpressionPtr& value) { return needs_subquery(level, *value); });
+  if (!has_subqueries) {
+    write.returning = std::move(returning.values);
+    return make_logical(std::move(write), std::move(returning.columns));
+  }
+  for (const LogicalColumn& column : input) write.returning.push_back(reference(column));
+  LogicalPtr plan = make_logical(std::move(write), input);
+  plan = place_subqueries(state, level, std::move(plan), returning.values);
+  return make_logical(LogicalProject{std::move(plan), std::move(returning.values)}, std::move(returning.columns));
+}
+
+template LogicalPtr with_returning(BindState&, const QueryLevel&, LogicalInsert, Returning, const std::vector<LogicalColumn>&);
+template LogicalPtr with_returning(BindState&, const QueryLevel&, LogicalUpdate, Returning, const std::vector<LogicalColumn>&);
+template LogicalPtr with_returning(BindState&, const QueryLevel&, LogicalDelete, Returning, const std::vector<LogicalColumn>&);
 
 }  // namespace redquel::planner

@@ -35,9 +35,14 @@ struct Returning {
 };
 Returning bind_returning(BindState&, QueryLevel&, const std::vector<parser::ast::Target>&,
                          const std::vector<LogicalColumn>& input);
+/// The writing node with RETURNING. Where that has subqueries, the node returns `input`, and the values are computed above it.
+template <class Write>
+LogicalPtr with_returning(BindState&, const QueryLevel&, Write, Returning, const std::vector<LogicalColumn>& input);
 
-LogicalPtr bind_insert(BindState&, const parser::ast::Insert&);
-LogicalPtr bind_update(BindState&, const parser::ast::Update&);
-LogicalPtr bind_delete(BindState&, const parser::ast::Delete&);
+/// `with`: the WITH queries in sight where the statement is itself one of them.
+LogicalPtr bind_insert(BindState&, const parser::ast::Insert&, WithItem* with = nullptr);
+LogicalPtr bind_update(BindState&, const parser::ast::Update&, WithItem* with = nullptr);
+LogicalPtr bind_delete(BindState&, const parser::ast::Delete&, WithItem* with = nullptr);
+LogicalPtr bind_merge(BindState&, const parser::ast::Merge&);
 
 }  // namespace redquel::planner

@@ -54,6 +54,8 @@ std::string_view clause_name(Clause clause) {
       return "GROUPS";
     case Clause::kGenerated:
       return "GENERATED";
+    case Clause::kMergeWhen:
+      return "MERGE WHEN";
   }
   return "";
 }

@@ -40,6 +40,7 @@ enum class Clause : std::uint8_t {
   kFrameRange,
   kFrameGroups,
   kGenerated,
+  kMergeWhen,
 };
 /// As messages call it: "ORDER BY", "JOIN/ON".
 std::string_view clause_name(Clause);

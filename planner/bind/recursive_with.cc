@@ -21,11 +21,17 @@ const ast::Select& query_of(const ast::CommonTableExpression& definition) {
   return std::get<ast::Select>(definition.statement->node);
 }
 
+/// The query that it is, or that it writes the rows of; null: neither.
+const ast::Select* query_in(const ast::CommonTableExpression& definition) {
+  if (const auto* insert = std::get_if<ast::Insert>(&definition.statement->node)) return insert->source.get();
+  return std::get_if<ast::Select>(&definition.statement->node);
+}
+
 /// Which queries of the clause each one uses.
 std::vector<std::vector<std::size_t>> dependencies(const ast::WithClause& clause) {
   std::vector<std::vector<std::size_t>> uses(clause.expressions.size());
   for (std::size_t i = 0; i < clause.expressions.size(); ++i) {
-    const auto* query = std::get_if<ast::Select>(&clause.expressions[i].statement->node);
+    const ast::Select* query = query_in(clause.expressions[i]);
     if (query == nullptr) continue;
     for (std::size_t j = 0; j < clause.expressions.size(); ++j) {
       if (references_to(*query, clause.expressions[j].name).empty()) continue;
@@ -53,6 +59,10 @@ std::string_view place_text(ReferencePlace place) {
 
 void check_recursion(const BindState& state, const ast::CommonTableExpression& definition) {
   const std::string& name = definition.name;
+  if (!std::holds_alternative<ast::Select>(definition.statement->node)) {
+    throw SqlError("42P19", fmt::format("recursive query \"{}\" must not contain data-modifying statements", name))
+        .at(state.position(definition.offset));
+  }
   const ast::Select& query = query_of(definition);
   if (query.set_operator != ast::SetOperator::kUnion) {
     throw SqlError("42P19", fmt::format("recursive query \"{}\" does not have the form non-recursive-term UNION [ALL] recursive-term", name))

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/system_tables.h"
@@ -41,6 +44,17 @@ FoundTable read_system_table(const sql::SystemTable& table) {
 
 }  // namespace
 
+namespace {
+
+/// pg_temp: the session's own one, if it has any.
+std::vector<std::string> temporary_schemas(const std::vector<std::string>& path) {
+  std::vector<std::string> schemas;
+  std::ranges::copy_if(path, std::back_inserter(schemas), [](const std::string& schema) { return sql::is_temporary_schema(schema); });
+  return schemas;
+}
+
+}  // namespace
+
 FoundTable find_table(const BindState& state, const ast::RelationName& name) {
   const auto offset = state.position(name.offset);
   const std::string qualified = name.schema.empty() ? name.name : name.schema + "." + name.name;
@@ -53,7 +67,14 @@ FoundTable find_table(const BindState& state, const ast::RelationName& name) {
   if (const auto* system = sql::find_system_table(name.schema.empty() ? "pg_catalog" : name.schema, name.name))
     return read_system_table(*system);
   // The first schema of the path that has one of that name decides.
-  for (const std::string& schema : name.schema.empty() ? path : std::vector<std::string>{name.schema}) {
+  std::vector<std::string> schemas = path;
+  if (!name.schema.empty()) schemas = {name.schema};
+  if (name.schema == "pg_temp") schemas = temporary_schemas(path);
+  for (const std::string& schema : schemas) {
+    if (sql::is_temporary_schema(schema) && !name.schema.empty() && std::ranges::find(path, schema) == path.end() &&
+        state.catalog.relation_exists(schema, name.name)) {
+      throw SqlError("0A000", "cannot access temporary tables of other sessions");
+    }
     if (auto table = state.catalog.find_table(schema, name.name, {})) return {.table = std::move(table)};
     if (auto view = state.catalog.find_view(schema, name.name, {})) return {.view = std::move(view)};
   }

@@ -145,8 +145,8 @@ std::vector<Assignment> bind_assignments(BindState& state, QueryLevel& level, co
   return SetBinder(state, level, target).bind(assignments);
 }
 
-LogicalPtr bind_update(BindState& state, const ast::Update& update) {
-  const WithScope with(state, nullptr, nullptr, update.with);
+LogicalPtr bind_update(BindState& state, const ast::Update& update, WithItem* outer) {
+  const WithScope with(state, nullptr, outer, update.with);
   QueryLevel level{.with = with.innermost()};
   const auto [target, relation] = scan_target(state, level, update.relation, WriteOperation::kUpdate);
   LogicalUpdate result{.table = target.table, .source = FromBinder(state, level).bind_beside(target.plan, update.from)};
@@ -170,27 +170,25 @@ LogicalPtr bind_update(BindState& state, const ast::Update& update) {
   std::vector<ExpressionPtr> values;
   for (const Assignment& assignment : result.assignments) values.push_back(assignment.value);
   result.source = place_subqueries(state, level, result.source, values);
-  result.source = with.place(result.source);
   result.old_row = target.row;
   result.generated = bind_generated(state, *target.table, result.new_row);
   result.checks = bind_checks(state, *target.table, result.new_row);
   append_view_checks(target, result.new_row, result.checks);
-  result.returning = std::move(returning.values);
-  return make_logical(std::move(result), std::move(returning.columns));
+  return with.place(with_returning(state, returning_level, std::move(result), std::move(returning), input));
 }
 
-LogicalPtr bind_delete(BindState& state, const ast::Delete& removal) {
-  const WithScope with(state, nullptr, nullptr, removal.with);
+LogicalPtr bind_delete(BindState& state, const ast::Delete& removal, WithItem* outer) {
+  const WithScope with(state, nullptr, outer, removal.with);
   QueryLevel level{.with = with.innermost()};
   const auto [target, relation] = scan_target(state, level, removal.relation, WriteOperation::kDelete);
   LogicalDelete result{.table = target.table,
                        .source = FromBinder(state, level).bind_beside(target.plan, removal.using_items)};
   const ExpressionPtr where = bind_where(state, level, removal.where);
-  result.source = with.place(place_condition(state, level, result.source, where));
+  result.source = place_condition(state, level, result.source, where);
   result.old_row = target.row;
-  Returning returning = bind_returning(state, level, removal.returning, result.source->columns);
-  result.returning = std::move(returning.values);
-  return make_logical(std::move(result), std::move(returning.columns));
+  const std::vector<LogicalColumn> input = result.source->columns;
+  Returning returning = bind_returning(state, level, removal.returning, input);
+  return with.place(with_returning(state, level, std::move(result), std::move(returning), input));
 }
 
 }  // namespace redquel::planner

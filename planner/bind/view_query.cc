@@ -91,6 +91,7 @@ LogicalPtr bind_view(BindState& state, const sql::ViewDef& view) {
   state.keep_alive(query);
   const Scoped positions(state.keeps_positions, false);
   const Scoped<NameUses*> names(state.names, nullptr);
+  const Scoped<const FunctionScope*> function(state.function, nullptr);
   const LogicalPtr plan = bind_query(state, nullptr, nullptr, *query).plan;
   std::vector<LogicalColumn> columns = plan->columns;
   for (std::size_t i = 0; i < columns.size() && i < view.columns.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "planner/bind/modification.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/recursive_with.h"
 #include "planner/rules/rule.h"
@@ -30,6 +31,14 @@ void check_names(const BindState& state, const ast::WithClause& clause) {
   }
 }
 
+/// An INSERT, UPDATE or DELETE as a WITH query.
+LogicalPtr bind_write(BindState& state, const ast::Statement& statement, WithItem* with) {
+  sql::check_stack_depth();
+  if (const auto* insert = std::get_if<ast::Insert>(&statement.node)) return bind_insert(state, *insert, with);
+  if (const auto* update = std::get_if<ast::Update>(&statement.node)) return bind_update(state, *update, with);
+  return bind_delete(state, std::get<ast::Delete>(statement.node), with);
+}
+
 }  // namespace
 
 void name_with_columns(const BindState& state, WithItem& item, std::vector<LogicalColumn> columns) {
@@ -47,6 +56,7 @@ WithScope::WithScope(BindState& state, QueryLevel* outer_level, WithItem* with,
                      const std::optional<ast::WithClause>& clause)
     : state_(state), outer_level_(outer_level), innermost_(with) {
   if (!clause) return;
+  may_write_ = &*clause == state.statement_with;
   check_names(state, *clause);
   if (clause->recursive) {
     const RecursiveOrder order = order_recursive(state, *clause);
@@ -67,12 +77,18 @@ void WithScope::add(const ast::CommonTableExpression& definition, bool recursive
   if (definition.search) throw sql::not_supported("SEARCH", state_.position(definition.search->offset));
   if (definition.cycle) throw sql::not_supported("CYCLE", state_.position(definition.cycle->offset));
   const auto* select = std::get_if<ast::Select>(&definition.statement->node);
-  if (select == nullptr) throw sql::not_supported("data-modifying WITH", offset);
+  if (select == nullptr && !may_write_) {
+    throw SqlError("0A000", "WITH clause containing a data-modifying statement must be at the top level").at(offset);
+  }
   items_.push_back({.outer = innermost_, .name = definition.name, .definition = &definition, .recursive = recursive});
   WithItem& item = items_.back();
   item.number = state_.new_column();
   if (recursive) {
     bind_recursive(state_, outer_level_, item, *select);
+  } else if (select == nullptr) {
+    item.plan = bind_write(state_, *definition.statement, innermost_);
+    item.writes = true;
+    name_with_columns(state_, item, item.plan->columns);
   } else {
     item.plan = bind_query(state_, outer_level_, innermost_, *select).plan;
     name_with_columns(state_, item, item.plan->columns);
@@ -119,9 +135,9 @@ LogicalPtr WithScope::place(LogicalPtr plan) const {
   std::vector<const WithItem*> shared;  // later ones read earlier ones
   for (auto item = items_.rbegin(); item != items_.rend(); ++item) {
     const std::size_t count = references[item->number];
-    if (count == 0) continue;
+    if (count == 0 && !item->writes) continue;
     count_scans(*item->plan, references);
-    const bool stays = item->definition->materialization == ast::Materialization::kAlways || item->recursive ||
+    const bool stays = item->definition->materialization == ast::Materialization::kAlways || item->recursive || item->writes ||
                        count > 1 || has_volatile(*item->plan);
     if (stays) {
       shared.push_back(&*item);
@@ -155,7 +171,10 @@ bool is_future_with(const WithItem* innermost, std::string_view name) {
   return false;
 }
 
-LogicalPtr reference_with(BindState& state, const WithItem& item) {
+LogicalPtr reference_with(BindState& state, const WithItem& item, std::uint32_t offset) {
+  if (item.writes && item.columns.empty()) {
+    throw SqlError("0A000", fmt::format("WITH query \"{}\" does not have a RETURNING clause", item.name)).at(state.position(offset));
+  }
   LogicalSharedScan scan{item.working_number.value_or(item.number), item.name, {}};
   std::vector<LogicalColumn> columns = item.columns;
   for (std::size_t i = 0; i < columns.size(); ++i) {

@@ -17,6 +17,7 @@ struct WithItem {
   LogicalPtr plan;                     // null while it is being bound
   std::vector<LogicalColumn> columns;  // named as the WITH clause says; of a recursive query known from its first term on
   bool recursive = false;
+  bool writes = false;
   /// Of the rows of the round before, while the recursive term is bound.
   std::optional<std::uint32_t> working_number;
   /// Inside a definition of a clause without RECURSIVE: the queries from `later_from` on, which are not defined yet.
@@ -28,11 +29,11 @@ struct WithItem {
 /// errors count.
 class WithScope {
  public:
-  /// 42712 for two of one name, 0A000 for data-modifying ones; 42P19 where a recursion is not one that SQL allows.
+  /// 42712 for two of one name, 0A000 for data-modifying ones below the statement's own clause; 42P19 where a recursion is not one that SQL allows.
   WithScope(BindState&, QueryLevel* outer_level, WithItem* with, const std::optional<parser::ast::WithClause>&);
   WithItem* innermost() const { return innermost_; }
   /// The plan of what may use the queries, with a LogicalShare above it for each that is used; a query that is used once stands in its
-  /// place (unless MATERIALIZED, recursive or volatile).
+  /// place (unless MATERIALIZED, recursive or volatile). One that writes has its share in any case.
   LogicalPtr place(LogicalPtr plan) const;
 
  private:
@@ -42,13 +43,14 @@ class WithScope {
   QueryLevel* outer_level_;
   std::deque<WithItem> items_;  // in the order in which they are bound
   WithItem* innermost_;
+  bool may_write_ = false;
 };
 
 /// nullptr: no such WITH query.
 WithItem* find_with(WithItem* innermost, std::string_view name);
 /// Is a query of that name defined later?
 bool is_future_with(const WithItem* innermost, std::string_view name);
-/// A scan of the query's rows with new columns.
-LogicalPtr reference_with(BindState&, const WithItem&);
+/// A scan of the query's rows with new columns. 0A000 for one that writes without RETURNING.
+LogicalPtr reference_with(BindState&, const WithItem&, std::uint32_t offset);
 
 }  // namespace redquel::planner

@@ -197,6 +197,7 @@ class Describer {
   void operator()(const PhysicalInsert& n) { write(*n.table, "HSET"); }
   void operator()(const PhysicalUpdate& n) { write(*n.table, "HSET"); }
   void operator()(const PhysicalDelete& n) { write(*n.table, "DEL"); }
+  void operator()(const PhysicalMerge& n) { write(*n.table, "HSET or DEL"); }
 
   template <class Other>
   void operator()(const Other&) {}

@@ -198,6 +198,7 @@ struct Describe {
   void operator()(const PhysicalInsert& n) { text = {"Insert", on_table(*n.table, ""), {}}; }
   void operator()(const PhysicalUpdate& n) { text = {"Update", on_table(*n.table, ""), {}}; }
   void operator()(const PhysicalDelete& n) { text = {"Delete", on_table(*n.table, ""), {}}; }
+  void operator()(const PhysicalMerge& n) { text = {"Merge", on_table(*n.table, ""), {}}; }
 };
 
 NodeText describe(const PhysicalNode& node) {

@@ -56,6 +56,7 @@ class PhysicalPlanner {
   Planned plan_node(const Logical&, const LogicalInsert&, const Wish&);
   Planned plan_node(const Logical&, const LogicalUpdate&, const Wish&);
   Planned plan_node(const Logical&, const LogicalDelete&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalMerge&, const Wish&);
 
   /// The best way to the rows of one table that satisfy all conditions (access_path.cc).
   Planned plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::vector<sql::ExpressionPtr>& conditions,

@@ -83,6 +83,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const PhysicalInsert& n) const { return estimated_rows(*n.source); }
     double operator()(const PhysicalUpdate& n) const { return estimated_rows(*n.source); }
     double operator()(const PhysicalDelete& n) const { return estimated_rows(*n.source); }
+    double operator()(const PhysicalMerge& n) const { return estimated_rows(*n.source); }
 
     static double limited(const RowGoal& goal, double rows) {
       if (!goal.limit) return rows;

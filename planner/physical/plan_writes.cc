@@ -67,4 +67,18 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDelete& rem
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }
 
+Planned PhysicalPlanner::plan_node(const Logical&, const LogicalMerge& merge, const Wish&) {
+  Planned source = plan(merge.source);
+  PhysicalMerge physical{merge.table, source.plan, positions_of(merge.old_row, source.ids), merge.actions, merge.generated, merge.checks};
+  for (MergeAction& action : physical.actions) {
+    action.condition = resolve(action.condition, source.ids);
+    for (InsertColumn& column : action.columns) column.value = resolve(column.value, source.ids);
+    resolve_all(action.assignments, source.ids);
+  }
+  const auto new_row = column_ids(merge.new_row);
+  resolve_all(physical.generated, new_row);
+  resolve_all(physical.checks, new_row);
+  return {make_physical(std::move(physical), {}), {}};
+}
+
 }  // namespace redquel::planner

@@ -61,6 +61,15 @@ class ExpressionChanger {
     row(n);
   }
   void operator()(LogicalDelete& n) const { all(n.returning); }
+  void operator()(LogicalMerge& n) const {
+    for (MergeAction& action : n.actions) {
+      one(action.condition);
+      for (InsertColumn& column : action.columns) one(column.value);
+      for (Assignment& assignment : action.assignments) one(assignment.value);
+    }
+    for (Assignment& assignment : n.generated) one(assignment.value);
+    for (BoundCheck& check : n.checks) one(check.condition);
+  }
 
  private:
   void one(ExpressionPtr& expression) const {

@@ -45,9 +45,13 @@ const ViewDef::Column* ViewDef::find_column(std::string_view column_name) const 
 
 namespace {
 
-/// Calls `find` with the schema, or with each schema of the path until it gives something.
+/// Calls `find` with the schema, or with each schema of the path until it gives something. pg_temp is the path's temporary schema.
 template <typename Find>
 auto search(std::string_view schema, const std::vector<std::string>& search_path, Find find) -> decltype(find(schema)) {
+  if (schema == "pg_temp") {
+    const auto own = std::ranges::find_if(search_path, [](const std::string& name) { return is_temporary_schema(name); });
+    return own == search_path.end() ? decltype(find(schema)){} : find(std::string_view(*own));
+  }
   if (!schema.empty()) return find(schema);
   for (const std::string& candidate : search_path) {
     if (auto found = find(std::string_view(candidate)); found) return found;

@@ -101,6 +101,8 @@ struct TableDef {
   std::string primary_key_comment;
   std::string comment;
   std::string owner = "postgres";
+  /// What becomes of a temporary table or its rows when a transaction commits.
+  enum class OnCommit : std::uint8_t { kPreserveRows, kDeleteRows, kDrop } on_commit = OnCommit::kPreserveRows;
 
   const ColumnDef* find_column(std::string_view name) const;
   const ColumnDef* find_column(std::int16_t number) const;
@@ -163,6 +165,40 @@ struct ViewDef {
   const Column* find_column(std::string_view column_name) const;
 };
 
+/// A function in LANGUAGE sql: its body stands wherever it is called.
+struct FunctionDef {
+  struct Parameter {
+    std::string name;  // empty: known by its number only
+    Type type;
+    std::string default_sql;  // deparsed expression; empty: none
+  };
+  struct Column {
+    std::string name;
+    Type type;
+  };
+  enum class Volatility : std::uint8_t { kVolatile, kStable, kImmutable };
+
+  Oid oid = 0;
+  std::string schema = "public";
+  std::string name;
+  std::vector<Parameter> parameters;  // those that a call gives
+  Type result;                        // of one row; record where there are several columns
+  std::vector<Column> columns;        // RETURNS TABLE, OUT parameters; empty: one value of `result`
+  bool returns_set = false;
+  bool table_syntax = false;  // columns come from RETURNS TABLE
+  std::string body;           // one query
+  bool standard_body = false;  // written as RETURN or BEGIN ATOMIC; else as a string
+  bool strict = false;
+  Volatility volatility = Volatility::kVolatile;
+  std::string options;  // SECURITY DEFINER, PARALLEL SAFE, …: remembered as pg_get_functiondef() shows them
+  std::string comment;
+  std::string owner = "postgres";
+};
+
+/// Temporary tables lie in schemas of this form, one for each session that has any; nobody else may make such a schema.
+inline constexpr std::string_view kTemporarySchemaPrefix = "pg_temp_";
+inline bool is_temporary_schema(std::string_view schema) { return schema.starts_with(kTemporarySchemaPrefix); }
+
 struct SchemaDef {
   Oid oid = 0;
   std::string name;
@@ -182,6 +218,7 @@ class CatalogSnapshot {
   std::map<Oid, SequenceDef> sequences;
   std::map<Oid, ViewPtr> views;
   std::map<Oid, UserTypePtr> types;  // enums, domains, composite types
+  std::map<Oid, std::shared_ptr<const FunctionDef>> functions;
 
   /// In the first schema of the path that has it; schema-qualified when `schema` is not empty. nullptr: none.
   TablePtr find_table(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;

@@ -21,6 +21,8 @@ constexpr std::array<std::string_view, 3> kTypeKindNames{"enum", "domain", "comp
 constexpr std::array<std::string_view, 3> kStateNames{"ready", "building", "dropping"};
 
 constexpr std::array<std::string_view, 5> kActionNames{"no action", "restrict", "cascade", "set null", "set default"};
+constexpr std::array<std::string_view, 3> kOnCommitNames{"preserve rows", "delete rows", "drop"};
+constexpr std::array<std::string_view, 3> kVolatilityNames{"volatile", "stable", "immutable"};
 constexpr std::array<std::string_view, 3> kCheckOptionNames{"none", "local", "cascaded"};
 
 class Writer;
@@ -121,6 +123,7 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("primary_key_deferrable", table.primary_key_deferrable);
   visitor.member("comment", table.comment);
   visitor.member("owner", table.owner);
+  visitor.word("on_commit", table.on_commit, kOnCommitNames);
 }
 
 template <typename Visitor>
@@ -212,6 +215,38 @@ void visit(Visitor& visitor, SchemaDef& schema) {
   visitor.member("name", schema.name);
   visitor.member("owner", schema.owner);
   visitor.member("comment", schema.comment);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, FunctionDef::Parameter& parameter) {
+  visitor.member("name", parameter.name);
+  visitor.member("type", parameter.type);
+  visitor.member("default", parameter.default_sql);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, FunctionDef::Column& column) {
+  visitor.member("name", column.name);
+  visitor.member("type", column.type);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, FunctionDef& function) {
+  visitor.member("oid", function.oid);
+  visitor.member("schema", function.schema);
+  visitor.member("name", function.name);
+  visitor.member("parameters", function.parameters);
+  visitor.member("result", function.result);
+  visitor.member("columns", function.columns);
+  visitor.member("returns_set", function.returns_set);
+  visitor.member("table_syntax", function.table_syntax);
+  visitor.member("body", function.body);
+  visitor.member("standard_body", function.standard_body);
+  visitor.member("strict", function.strict);
+  visitor.word("volatility", function.volatility, kVolatilityNames);
+  visitor.member("options", function.options);
+  visitor.member("comment", function.comment);
+  visitor.member("owner", function.owner);
 }
 
 /// Structs of which `visit` knows the members.
@@ -389,5 +424,9 @@ SchemaDef decode_schema(std::string_view text) { return decode<SchemaDef>(text, 
 std::string encode_user_type(const UserType& type) { return encode(type); }
 
 UserType decode_user_type(std::string_view text) { return decode<UserType>(text, "type"); }
+
+std::string encode_function(const FunctionDef& function) { return encode(function); }
+
+FunctionDef decode_function(std::string_view text) { return decode<FunctionDef>(text, "function"); }
 
 }  // namespace redquel::sql

@@ -20,5 +20,7 @@ std::string encode_schema(const SchemaDef&);
 SchemaDef decode_schema(std::string_view json);
 std::string encode_user_type(const UserType&);
 UserType decode_user_type(std::string_view json);
+std::string encode_function(const FunctionDef&);
+FunctionDef decode_function(std::string_view json);
 
 }  // namespace redquel::sql

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sql/catalog/function_text.h"
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
@@ -76,20 +77,37 @@ void role_text(Context context, Int role, std::string& out) {
 
 // ---- functions ------------------------------------------------------------------------------------------------------
 
-bool arguments_text(Int oid, std::string& out) {
+const FunctionDef* find_sql_function(Context context, Int oid) {
+  const auto found = catalog_of(context).functions.find(as_oid(oid));
+  return found == catalog_of(context).functions.end() ? nullptr : found->second.get();
+}
+template <bool with_defaults>
+bool arguments_text(Context context, Int oid, std::string& out) {
+  if (const FunctionDef* own = find_sql_function(context, oid)) {
+    out = function_arguments(*own, with_defaults);
+    return true;
+  }
   const CatalogFunction* function = find_catalog_function(as_oid(oid));
   if (function == nullptr) return false;
   out = function_arguments(*function);
   return true;
 }
-bool result_text(Int oid, std::string& out) {
+bool result_text(Context context, Int oid, std::string& out) {
+  if (const FunctionDef* own = find_sql_function(context, oid)) {
+    out = function_result(*own);
+    return true;
+  }
   const CatalogFunction* function = find_catalog_function(as_oid(oid));
   if (function == nullptr) return false;
   out = function_result(*function);
   return true;
 }
-/// CREATE FUNCTION, as \sf shows it. All functions are built in.
-bool function_text(Int oid, std::string& out) {
+/// CREATE FUNCTION, as \sf shows it.
+bool function_text(Context context, Int oid, std::string& out) {
+  if (const FunctionDef* own = find_sql_function(context, oid)) {
+    out = function_definition(*own);
+    return true;
+  }
   const CatalogFunction* function = find_catalog_function(as_oid(oid));
   if (function == nullptr) return false;
   if (function->kind == 'a') throw SqlError("42809", "\"" + function->name + "\" is an aggregate function");
@@ -124,7 +142,8 @@ void schemas(Context context, bool with_implicit, std::string& out) {
   const auto add = [&](const std::string& name) { out += (out.size() > 1 ? "," : "") + quote_identifier(name); };
   if (with_implicit && std::ranges::find(context.search_path, "pg_catalog") == context.search_path.end()) add("pg_catalog");
   for (const std::string& name : context.search_path) {
-    if (schema_oid(catalog, name) != 0) add(name);
+    const bool shown = with_implicit || !is_temporary_schema(name);
+    if (shown && schema_oid(catalog, name) != 0) add(name);
   }
   out += "}";
 }
@@ -147,7 +166,10 @@ std::optional<bool> type_visible(Context context, Int type) {
   return std::nullopt;
 }
 
-std::optional<bool> function_visible(Int function) {
+std::optional<bool> function_visible(Context context, Int function) {
+  if (const FunctionDef* own = find_sql_function(context, function)) {
+    return std::ranges::find(context.search_path, own->schema) != context.search_path.end();
+  }
   return find_catalog_function(as_oid(function)) == nullptr ? std::nullopt : std::optional(true);
 }
 
@@ -268,8 +290,8 @@ std::vector<ScalarFunction> catalog_functions() {
       stable<expression_text>("pg_get_expr", {kText, kOidType}, kText),
       stable<pretty_expression_text>("pg_get_expr", {kText, kOidType, kBool}, kText),
       stable<role_text>("pg_get_userbyid", {kOidType}, kName),
-      stable<arguments_text>("pg_get_function_arguments", {kOidType}, kText),
-      stable<arguments_text>("pg_get_function_identity_arguments", {kOidType}, kText),
+      stable<arguments_text<true>>("pg_get_function_arguments", {kOidType}, kText),
+      stable<arguments_text<false>>("pg_get_function_identity_arguments", {kOidType}, kText),
       stable<result_text>("pg_get_function_result", {kOidType}, kText),
       stable<function_text>("pg_get_functiondef", {kOidType}, kText),
       stable<undefined>("pg_get_function_sqlbody", {kOidType}, kText),

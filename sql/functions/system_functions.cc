@@ -40,11 +40,29 @@ void user(Context context, std::string& out) { out = context.user; }
 bool schema(Context context, std::string& out) {
   for (const std::string& name : context.search_path) {
     if (context.catalog != nullptr && !context.catalog->schemas.contains(name) && name != "pg_catalog") continue;
+    if (is_temporary_schema(name)) continue;
     out = name;
     return true;
   }
   return false;
 }
+/// 0: the session has none.
+Int my_temporary_schema(Context context) {
+  for (const std::string& name : context.search_path) {
+    if (context.catalog == nullptr || !is_temporary_schema(name)) continue;
+    const auto found = context.catalog->schemas.find(name);
+    if (found != context.catalog->schemas.end()) return static_cast<Int>(found->second.oid);
+  }
+  return 0;
+}
+
+bool is_other_temporary_schema(Context context, Int schema) {
+  if (context.catalog == nullptr || schema == my_temporary_schema(context)) return false;
+  return std::ranges::any_of(context.catalog->schemas, [&](const auto& entry) {
+    return static_cast<Int>(entry.second.oid) == schema && is_temporary_schema(entry.first);
+  });
+}
+
 Int backend_pid(Context context) { return context.backend_pid; }
 
 bool setting_or_null(Context context, Text name, bool missing_ok, std::string& out) {
@@ -203,8 +221,8 @@ std::vector<ScalarFunction> session_functions() {
       scalar<[] { return false; }>("pg_is_in_recovery", {}, kBool, kStable),
       scalar<[] { return false; }>("pg_jit_available", {}, kBool, kStable),
       scalar<[] { return std::int32_t{0}; }>("pg_trigger_depth", {}, kInt4, kStable),
-      scalar<[] { return std::int32_t{0}; }>("pg_my_temp_schema", {}, kOidType, kStable),
-      scalar<[](Int) { return false; }>("pg_is_other_temp_schema", {kOidType}, kBool, kStable),
+      scalar<my_temporary_schema>("pg_my_temp_schema", {}, kOidType, kStable),
+      scalar<is_other_temporary_schema>("pg_is_other_temp_schema", {kOidType}, kBool, kStable),
       scalar<random_uuid>("gen_random_uuid", {}, kUuid, Volatility::kVolatile),
   };
 }

@@ -1,5 +1,7 @@
 // pg_proc, pg_aggregate, pg_operator, pg_language.
 
+#include <algorithm>
+
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
@@ -35,8 +37,53 @@ void add_function(RowWriter& out, const CatalogFunction& function) {
           function.kind == 'a' ? "aggregate_dummy" : function.name, kNull, kNull, kNull, kNull);
 }
 
-void functions(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+/// A name as an element of an array's text.
+std::string array_word(const std::string& name) {
+  const auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+  if (!name.empty() && name != "null" && std::ranges::all_of(name, is_plain)) return name;
+  std::string word = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') word += '\\';
+    word += c;
+  }
+  return word + "\"";
+}
+
+void add_function(RowWriter& out, const CatalogSnapshot& catalog, const FunctionDef& function) {
+  std::vector<Oid> types, all_types;
+  std::string letters, names;
+  bool has_names = false;
+  std::int64_t defaults = 0;
+  const auto add = [&](char letter, const std::string& name, Oid type) {
+    all_types.push_back(type);
+    letters += (letters.empty() ? "" : ",") + std::string(1, letter);
+    names += (names.empty() ? "" : ",") + array_word(name);
+    has_names = has_names || !name.empty();
+  };
+  for (const FunctionDef::Parameter& parameter : function.parameters) {
+    types.push_back(parameter.type.oid);
+    add('i', parameter.name, parameter.type.oid);
+    if (!parameter.default_sql.empty()) ++defaults;
+  }
+  for (const FunctionDef::Column& column : function.columns) add(function.table_syntax ? 't' : 'o', column.name, column.type.oid);
+  const bool has_outputs = !function.columns.empty();
+  const char volatility = function.volatility == FunctionDef::Volatility::kImmutable ? 'i'
+                          : function.volatility == FunctionDef::Volatility::kStable  ? 's'
+                                                                                     : 'v';
+  const char parallel = function.options.find("PARALLEL SAFE") != std::string::npos         ? 's'
+                        : function.options.find("PARALLEL RESTRICTED") != std::string::npos ? 'r'
+                                                                                            : 'u';
+  const auto if_any = [](bool any, std::string text) { return any ? std::optional(std::move(text)) : std::nullopt; };
+  out.add(function.oid, function.name, schema_oid(catalog, function.schema), role_oid(function.owner), kSqlLanguage, 100.0,
+          function.returns_set ? 1000.0 : 0.0, 0, 0, 'f', function.options.find("SECURITY DEFINER") != std::string::npos, false,
+          function.strict, function.returns_set, volatility, parallel, types.size(), defaults, function.result.oid, vector_text(types),
+          if_any(has_outputs, array_text(all_types)), if_any(has_outputs, "{" + letters + "}"), if_any(has_names, "{" + names + "}"),
+          kNull, kNull, function.standard_body ? "" : function.body, kNull, kNull, kNull, kNull);
+}
+
+void functions(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const CatalogFunction& function : all_catalog_functions()) add_function(out, function);
+  for (const auto& [oid, function] : catalog.functions) add_function(out, catalog, *function);
 }
 
 void aggregates(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {

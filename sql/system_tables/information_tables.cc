@@ -132,7 +132,7 @@ void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCont
   for (const Relation& relation : all_relations(catalog)) {
     if (!has_columns(relation)) continue;
     const bool table = relation.kind == 'r';
-    out.add(context.database, relation.schema, relation.name, table ? "BASE TABLE" : "VIEW", kNull, kNull, kNull, kNull, kNull,
+    out.add(context.database, relation.schema, relation.name, !table ? "VIEW" : is_temporary_schema(relation.schema) ? "LOCAL TEMPORARY" : "BASE TABLE", kNull, kNull, kNull, kNull, kNull,
             table, false, kNull);
   }
 }

@@ -51,7 +51,8 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
     // relpages, reltuples: -1 says that nobody has counted the rows.
     out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), row_type_of(relation), 0,
             role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' ? 0 : relation.oid,
-            shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' ? -1.0 : 0.0, 0, 0, indexes > 0, shared, 'p', relation.kind,
+            shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' ? -1.0 : 0.0, 0, 0, indexes > 0, shared,
+            is_temporary_schema(relation.schema) ? 't' : 'p', relation.kind,
             attributes_of(relation).size(), checks, relation.kind == 'v', false, false, false, false, true,
             is_table ? 'd' : 'n', false, 0, 0, 0, kNull, kNull, kNull);
   }

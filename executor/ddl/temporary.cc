@@ -1,0 +1,165 @@
+#include "executor/ddl/temporary.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/dependents.h"
+#include "executor/storage/catalog_store.h"
+#include "executor/transaction/transaction.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+
+namespace {
+
+constexpr std::string_view kAlias = "pg_temp";
+
+/// The part of the name that tells whose the schema is.
+std::string process_of(std::string_view schema) {
+  schema.remove_prefix(sql::kTemporarySchemaPrefix.size());
+  return std::string(schema.substr(0, schema.find('_')));
+}
+
+void drop_contents(CatalogDraft& draft, const std::string& schema) {
+  std::vector<sql::Oid> tables, views, sequences;
+  for (const auto& [oid, view] : draft.catalog().views) {
+    if (view->schema == schema) views.push_back(oid);
+  }
+  for (const auto& [oid, table] : draft.catalog().tables) {
+    if (table->schema == schema) tables.push_back(oid);
+  }
+  for (const sql::Oid view : views) draft.drop_view(view);
+  for (const sql::Oid table : tables) draft.drop_table(table);  // with their own sequences
+  for (const auto& [oid, sequence] : draft.catalog().sequences) {
+    if (sequence.schema == schema) sequences.push_back(oid);
+  }
+  for (const sql::Oid sequence : sequences) draft.drop_sequence(sequence);
+}
+
+void drop_schema(CatalogDraft& draft, const std::string& schema) {
+  drop_contents(draft, schema);
+  if (draft.catalog().schemas.contains(schema)) draft.drop_schema(schema);
+}
+
+}  // namespace
+
+asio::awaitable<void> TemporarySchemas::open(DdlContext& context) {
+  SessionState& session = context.session;
+  if (!session.temporary_schema.empty()) co_return;
+  if (!session.transaction) co_await drop_abandoned(context);
+  std::string token = co_await lease_.take_token();
+  std::ranges::replace(token, '.', '_');
+  session.temporary_schema = std::string(sql::kTemporarySchemaPrefix) + token;
+  live_.insert(session.temporary_schema);
+  // SET search_path may have given pg_temp a place.
+  const auto place = std::ranges::find(session.search_path, kAlias);
+  if (place != session.search_path.end()) {
+    *place = session.temporary_schema;
+  } else {
+    session.search_path.insert(session.search_path.begin(), session.temporary_schema);
+  }
+}
+
+asio::awaitable<void> TemporarySchemas::close(DdlContext& context) {
+  SessionState& session = context.session;
+  if (session.temporary_schema.empty()) co_return;
+  const std::string schema = session.temporary_schema;
+  if (session.transaction) {
+    const MakeDraft make = [&](CatalogDraft& draft) { drop_contents(draft, schema); };
+    co_return co_await change_catalog(context, make);
+  }
+  // Whatever happens now: a schema that stays is abandoned, and dropped later.
+  session.temporary_schema.clear();
+  std::ranges::replace(session.search_path, schema, std::string(kAlias));
+  live_.erase(schema);
+  lease_.give_back();
+  const MakeDraft make = [&](CatalogDraft& draft) { drop_schema(draft, schema); };
+  co_await change_catalog(context, make);
+}
+
+asio::awaitable<void> TemporarySchemas::drop_abandoned(DdlContext& context) {
+  const LoadedCatalog loaded = co_await load_catalog(context.redis);
+  std::vector<std::string> schemas;
+  CommandBatch batch;
+  for (const auto& [name, schema] : loaded.snapshot->schemas) {
+    if (!sql::is_temporary_schema(name) || live_.contains(name)) continue;
+    schemas.push_back(name);
+    batch.add("EXISTS", "redquel:process:" + process_of(name));
+  }
+  if (schemas.empty()) co_return;
+  const RepliesPtr replies = co_await context.redis.execute(std::move(batch));
+  replies->or_throw();
+  std::vector<std::string> abandoned;
+  for (std::size_t i = 0; i < schemas.size(); ++i) {
+    const bool is_alive = replies->integer(i) != 0;
+    if (!is_alive || process_of(schemas[i]) == lease_.process()) abandoned.push_back(schemas[i]);
+  }
+  if (abandoned.empty()) co_return;
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    for (const std::string& schema : abandoned) drop_schema(draft, schema);
+  };
+  co_await change_catalog(context, make);
+}
+
+namespace {
+
+void drop_on_commit(CatalogDraft& draft, const std::string& schema) {
+  std::vector<sql::Oid> tables;
+  for (const auto& [oid, table] : draft.catalog().tables) {
+    if (table->schema == schema && table->on_commit == sql::TableDef::OnCommit::kDrop) tables.push_back(oid);
+  }
+  std::vector<DropObject> targets;
+  for (const sql::Oid table : tables) targets.push_back({DropObject::Kind::kTable, table});
+  drop_dependents(draft, targets, /*cascade=*/true);
+  draft.take_notices();
+  for (const sql::Oid table : tables) draft.drop_table(table);
+}
+
+}  // namespace
+
+asio::awaitable<void> end_temporary(DdlContext& context) {
+  const MakeDraft make = [&](CatalogDraft& draft) { drop_on_commit(draft, context.session.temporary_schema); };
+  co_await change_catalog(context, make);
+}
+
+void apply_on_commit(const SessionState& session, const sql::CatalogSnapshot& catalog, Transaction& transaction) {
+  const std::string& schema = session.temporary_schema;
+  if (schema.empty()) return;
+  const sql::CatalogSnapshot& now = transaction.catalog() ? *transaction.catalog()->snapshot() : catalog;
+  bool drops = false;
+  std::vector<sql::Oid> emptied;
+  for (const auto& [oid, table] : now.tables) {
+    if (table->schema != schema || table->on_commit == sql::TableDef::OnCommit::kPreserveRows) continue;
+    emptied.push_back(oid);
+    drops = drops || table->on_commit == sql::TableDef::OnCommit::kDrop;
+  }
+  for (const sql::Oid table : emptied) transaction.buffer().forget(table);
+  if (drops && transaction.catalog()) {
+    transaction.catalog()->change([&](CatalogDraft& draft) { drop_on_commit(draft, schema); });
+  }
+}
+
+bool makes_temporary(const ast::Statement& statement) {
+  const auto asks = [](ast::Persistence persistence, const ast::RelationName& name) {
+    return persistence == ast::Persistence::kTemporary || name.schema == kAlias;
+  };
+  if (const auto* select = std::get_if<ast::Select>(&statement.node)) {
+    return select->into && asks(select->into->persistence, select->into->relation);
+  }
+  if (const auto* create = std::get_if<ast::CreateTableAs>(&statement.node)) {
+    return asks(create->into.persistence, create->into.relation);
+  }
+  return std::visit(
+      [&](const auto& node) {
+        if constexpr (requires { asks(node.persistence, node.relation); }) {
+          return asks(node.persistence, node.relation);
+        } else {
+          return false;
+        }
+      },
+      statement.node);
+}
+
+}  // namespace redquel::executor

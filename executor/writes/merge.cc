@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "executor/operators/sequence_evaluation.h"
+#include "executor/storage/sequences.h"
+#include "executor/writes/write_operator.h"
+#include "executor/writes/writes.h"
+#include "sql/error.h"
+#include "sql/expressions/evaluate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using Row = std::vector<sql::Datum>;
+using RowNumbers = std::vector<std::uint32_t>;
+
+/// MERGE. The source has joined the rows to merge with those that are there; each goes to the first WHEN that fits it.
+class MergeOperator final : public WriteOperator {
+ public:
+  MergeOperator(const planner::PhysicalNode& node, const planner::PhysicalMerge& merge, ExecutionContext& context)
+      : WriteOperator(node, merge.table, merge.source, context), merge_(merge), table_(*merge.table) {
+    // A row that is there has its key: the primary key's first column, or the hidden one.
+    presence_ = merge.old_row[table_.has_hidden_key() ? table_.columns.size() : table_.position(table_.primary_key[0])];
+    for (std::size_t i = 0; i < table_.columns.size(); ++i) columns_.push_back(i);
+  }
+
+ private:
+  asio::awaitable<void> collect(const sql::Batch& source) override {
+    RowNumbers open[2];  // not matched, matched: rows that no WHEN has taken yet
+    for (std::uint32_t i = 0; i < source.rows; ++i) open[source.columns[presence_]->is_null(i) ? 0 : 1].push_back(i);
+    for (const planner::MergeAction& action : merge_.actions) {
+      const RowNumbers taken = take(action, source, open[action.matched ? 1 : 0]);
+      if (taken.empty()) continue;
+      const sql::Batch batch = source.gather(taken);
+      switch (action.kind) {
+        case planner::MergeAction::Kind::kNothing:
+          continue;
+        case planner::MergeAction::Kind::kInsert:
+          co_await insert(action, batch);
+          break;
+        case planner::MergeAction::Kind::kUpdate:
+          co_await update(action, batch);
+          break;
+        case planner::MergeAction::Kind::kDelete:
+          for (const Row& row : rows_of(batch, merge_.old_row)) {
+            if (!unit_.delete_row(merge_.table, row)) throw second_time();
+          }
+          break;
+      }
+      written_ += taken.size();
+    }
+  }
+
+  /// The rows that fit the WHEN; they are not open any more.
+  RowNumbers take(const planner::MergeAction& action, const sql::Batch& source, RowNumbers& open) const {
+    if (!action.condition || open.empty()) return std::exchange(open, {});
+    RowNumbers taken;
+    for (std::uint32_t row : sql::select_rows(*action.condition, source.gather(open), context_.evaluation())) taken.push_back(open[row]);
+    RowNumbers left;
+    std::ranges::set_difference(open, taken, std::back_inserter(left));
+    open = std::move(left);
+    return taken;
+  }
+
+  asio::awaitable<void> insert(const planner::MergeAction& action, const sql::Batch& source) {
+    sql::Batch batch{.rows = source.rows, .columns = {}};
+    for (const planner::InsertColumn& column : action.columns) {
+      std::vector<sql::ColumnPtr> values = co_await evaluate_with_sequences({&column.value, 1}, source, context_);
+      batch.columns.push_back(std::move(values[0]));
+    }
+    compute_generated(table_, merge_.generated, batch);
+    std::vector<Row> rows = rows_of(batch, columns_);
+    check_rows(table_, merge_.checks, batch, rows);
+    if (table_.has_hidden_key()) {
+      const std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), table_, rows.size(), counters());
+      for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
+    }
+    for (const Row& row : rows) unit_.insert_row(merge_.table, row);
+  }
+
+  asio::awaitable<void> update(const planner::MergeAction& action, const sql::Batch& source) {
+    sql::Batch batch{.rows = source.rows, .columns = {}};
+    for (const std::size_t column : columns_) batch.columns.push_back(source.columns[merge_.old_row[column]]);
+    for (const planner::Assignment& assignment : action.assignments) {
+      std::vector<sql::ColumnPtr> values = co_await evaluate_with_sequences({&assignment.value, 1}, source, context_);
+      batch.columns[table_.position(assignment.number)] = std::move(values[0]);
+    }
+    compute_generated(table_, merge_.generated, batch);
+    const std::vector<Row> old_rows = rows_of(source, merge_.old_row);
+    std::vector<Row> rows = rows_of(batch, columns_);
+    check_rows(table_, merge_.checks, batch, rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (table_.has_hidden_key()) rows[i].push_back(old_rows[i].back());
+      if (!unit_.update_row(merge_.table, old_rows[i], rows[i])) throw second_time();
+    }
+  }
+
+  static sql::SqlError second_time() {
+    return sql::SqlError("21000", "MERGE command cannot affect row a second time")
+        .hint("Ensure that not more than one source row matches any one target row.");
+  }
+
+  Finish take_collected() override {
+    return [this, written = std::exchange(written_, 0)](const WriteUnit&) { context_.affected_rows += written; };
+  }
+
+  const planner::PhysicalMerge& merge_;
+  const sql::TableDef& table_;
+  std::size_t presence_;              // in the source: NULL where no row is matched
+  std::vector<std::size_t> columns_;  // 0, 1, …
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace
+
+OperatorPtr make_merge(const planner::PhysicalNode& node, const planner::PhysicalMerge& merge, ExecutionContext& context) {
+  return std::make_unique<MergeOperator>(node, merge, context);
+}
+
+}  // namespace redquel::executor

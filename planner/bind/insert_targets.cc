@@ -1,0 +1,78 @@
+#include "planner/bind/insert_targets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sql/error.h"
+
+namespace redquel::planner {
+
+namespace ast = parser::ast;
+using sql::ColumnDef;
+using sql::ExpressionPtr;
+using sql::SqlError;
+
+InsertTargets::InsertTargets(BindState& state, const WriteTarget& target, const std::vector<ast::AssignmentTarget>& written,
+                             ast::Overriding overriding)
+    : state_(state), table_(*target.table), written_(written), overriding_(overriding) {
+  if (written.empty()) {
+    for (const WriteTarget::Column& column : target.columns) {
+      targets_.push_back(&find_target_column(state, target, {.column = column.name}, WriteOperation::kInsert));
+    }
+    return;
+  }
+  for (const ast::AssignmentTarget& name : written) {
+    if (!name.steps.empty()) throw sql::not_supported("assignment to a part of a column", state.position(name.offset));
+    const ColumnDef& column = find_target_column(state, target, name, WriteOperation::kInsert);
+    if (std::ranges::find(targets_, &column) != targets_.end()) {
+      throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name)).at(state.position(name.offset));
+    }
+    targets_.push_back(&column);
+  }
+}
+
+void InsertTargets::check_count(std::size_t given, std::optional<std::uint32_t> surplus) const {
+  if (given > targets_.size()) throw SqlError("42601", "INSERT has more expressions than target columns").at(surplus);
+  if (given < targets_.size() && !written_.empty()) {
+    throw SqlError("42601", "INSERT has more target columns than expressions").at(state_.position(written_[given].offset));
+  }
+}
+
+void InsertTargets::check_may_be_given(const ColumnDef& column) const {
+  if (!column.generated_sql.empty()) {
+    throw SqlError("428C9", fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
+        .detail(fmt::format("Column \"{}\" is a generated column.", column.name));
+  }
+  if (column.identity != ColumnDef::Identity::kAlways || overriding_ != ast::Overriding::kNone) return;
+  throw SqlError("428C9", fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
+      .detail(fmt::format("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name))
+      .hint("Use OVERRIDING SYSTEM VALUE to override.");
+}
+
+bool InsertTargets::is_overridden(const ColumnDef& column) const {
+  return overriding_ == ast::Overriding::kUserValue && column.identity != ColumnDef::Identity::kNone;
+}
+
+ExpressionPtr InsertTargets::default_of(const ColumnDef& column) {
+  ExpressionPtr& known = defaults_[column.number];
+  if (!known) known = bind_column_default(state_, table_, column);
+  return known;
+}
+
+std::vector<InsertColumn> InsertTargets::columns() {
+  std::vector<InsertColumn> result;
+  for (const ColumnDef& column : table_.columns) {
+    const auto given = values_.find(column.number);
+    if (given != values_.end()) {
+      result.push_back({column.number, given->second});
+    } else if (has_sequence_default(column)) {
+      result.push_back({column.number, nullptr, column.sequence});
+    } else {
+      result.push_back({column.number, default_of(column)});
+    }
+  }
+  return result;
+}
+
+}  // namespace redquel::planner

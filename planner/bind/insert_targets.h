@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "planner/bind/modification.h"
+
+namespace redquel::planner {
+
+/// The columns that an INSERT, or an INSERT of MERGE, gives values, and what the others get.
+class InsertTargets {
+ public:
+  /// All columns where `written` is empty. `written` outlives the object. 42703, 42701.
+  InsertTargets(BindState&, const WriteTarget&, const std::vector<parser::ast::AssignmentTarget>& written, parser::ast::Overriding);
+
+  std::size_t size() const { return targets_.size(); }
+  const sql::ColumnDef& operator[](std::size_t index) const { return *targets_[index]; }
+  /// 42601 for another number of values than columns; fewer will do where no columns are written. `offset_of` gives the place of the
+  /// i-th value. What is not given a value is a target no more.
+  template <class OffsetOf>
+  void take(std::size_t given, const OffsetOf& offset_of) {
+    check_count(given, given > targets_.size() ? offset_of(targets_.size()) : std::nullopt);
+    targets_.resize(given);
+  }
+  /// 428C9 for a generated column, and for one GENERATED ALWAYS AS IDENTITY without OVERRIDING.
+  void check_may_be_given(const sql::ColumnDef&) const;
+  /// OVERRIDING USER VALUE: what is given for identity columns is thrown away.
+  bool is_overridden(const sql::ColumnDef&) const;
+  /// Bound once, though a thousand rows may say DEFAULT.
+  sql::ExpressionPtr default_of(const sql::ColumnDef&);
+
+  /// This column gets that value.
+  void give(const sql::ColumnDef& column, sql::ExpressionPtr value) { values_[column.number] = std::move(value); }
+  /// Every live column of the table, in order. Those with a sequence that are not given have no value.
+  std::vector<InsertColumn> columns();
+
+ private:
+  void check_count(std::size_t given, std::optional<std::uint32_t> surplus) const;
+
+  BindState& state_;
+  const sql::TableDef& table_;
+  const std::vector<parser::ast::AssignmentTarget>& written_;
+  parser::ast::Overriding overriding_;
+  std::vector<const sql::ColumnDef*> targets_;
+  std::map<std::int16_t, sql::ExpressionPtr> values_, defaults_;
+};
+
+}  // namespace redquel::planner
