@@ -9,6 +9,7 @@
 #include "executor/copy/copy_source.h"
 #include "executor/operators/make_operator.h"
 #include "executor/transaction/clock.h"
+#include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/functions/object_names.h"
@@ -59,10 +60,14 @@ const char* writes(const planner::PhysicalNode& plan) {
   return nullptr;
 }
 
-void refuse_writes(const planner::PhysicalNode& plan) {
-  if (const char* command = writes(plan)) {
-    throw sql::SqlError("25006", std::string("cannot execute ") + command + " in a read-only transaction");
+void refuse_writes(const planner::PhysicalPlan& plan) {
+  std::string command;
+  if (const char* written = writes(*plan)) {
+    command = written;
+  } else if (const std::optional<planner::RowLock> lock = planner::locking_clause(plan)) {
+    command = "SELECT " + std::string(planner::lock_clause(lock->strength));
   }
+  if (!command.empty()) throw sql::SqlError("25006", "cannot execute " + command + " in a read-only transaction");
 }
 
 sql::SqlError serialization_failure(const char* what) {
@@ -138,7 +143,8 @@ class QueryRun {
       if (outcome == Outcome::kStale) {
         std::vector<sql::Oid> tables;
         for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.push_back(table->oid);
-        if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables))) attempts_ = 0;
+        const LockDeadline deadline = lock_deadline(session_.lock_timeout);
+        if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline)) attempts_ = 0;
         prepared_ = co_await engine_.replan(*prepared_, session_);
       } else {
         co_await pause();
@@ -168,7 +174,7 @@ class QueryRun {
   enum class Outcome { kGood, kStale, kConflict, kLocked };
 
   asio::awaitable<void> start() {
-    if (session_.modes.read_only) refuse_writes(*prepared_->plan->planned.plan);
+    if (session_.modes.read_only) refuse_writes(prepared_->plan->planned.plan);
     sql::CatalogPtr catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
     for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) {
@@ -180,8 +186,9 @@ class QueryRun {
     evaluation.transaction_timestamp = evaluation.statement_timestamp = timestamp_;
     plan_ = prepared_->plan->planned.plan;
     if (transaction_) {
-      if (writes(*plan_)) co_await engine_.prepare_locks(*transaction_);
+      if (writes(*plan_) || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_);
       evaluation.transaction_timestamp = transaction_->started();
+      co_await settle(*transaction_);
       const std::set<sql::Oid> changed = transaction_->changed_tables();
       if (!changed.empty()) plan_ = engine_.plan_over_changes(*prepared_, *catalog, changed, session_);
     }
@@ -189,10 +196,14 @@ class QueryRun {
     context_.emplace(engine_.shared(), engine_.bulk(), catalog, std::move(evaluation));
     context_->set_transaction(transaction_);
     context_->sequences = &session_.sequences;
+    context_->advisory = [this](sql::SequenceCall::Advisory request, std::int64_t key) {
+      return engine_.advisory_lock(session_, request, key);
+    };
     context_->work_mem = session_.work_mem;
     context_->max_written_rows = engine_.limits().script_rows;
     context_->cheapness = &engine_.cheapness();
     context_->home = &engine_.home();
+    context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
     context_->statistics = statistics;
     is_strict_ = transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted;
     if (is_strict_) {
@@ -201,9 +212,22 @@ class QueryRun {
       co_await reads_.take_counters(engine_.shared());
       context_->set_reads(&reads_);
     }
-    holds_ = is_strict_ || planner::needs_snapshot(plan_);
-    if (holds_ && !is_strict_ && !writes(*plan_)) counters_before_ = co_await change_counters();
+    // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
+    compares_counters_ = !is_strict_ && !writes(*plan_) && planner::needs_snapshot(plan_);
+    // A query that has to wait for a row's lock may be run again.
+    holds_ = is_strict_ || planner::needs_snapshot(plan_) || prepared_->needs_transaction;
+    if (compares_counters_) counters_before_ = co_await change_counters();
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : make_operator(*plan_, *context_);
+  }
+
+  /// What was added to rows of the plan's tables becomes visible to it.
+  asio::awaitable<void> settle(Transaction& transaction) {
+    std::set<sql::Oid> tables;
+    for (const auto& table : planner::tables_of(plan_)) tables.insert(table->oid);
+    if (transaction.buffer().increments(tables).empty()) co_return;
+    co_await engine_.prepare_locks(transaction);
+    const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
+    co_await settle_increments(engine_.shared(), transaction, std::move(tables), limits, engine_.random());
   }
 
   asio::awaitable<std::optional<sql::Batch>> pull() {
@@ -231,9 +255,7 @@ class QueryRun {
       co_await start();
       co_return co_await pull();
     }
-    // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
-    const bool checks = !is_strict_ && !writes(*plan_) && context_->needs_snapshot_check();
-    if (checks && ++snapshot_attempts_ < kMaxSnapshotAttempts) {
+    if (compares_counters_ && context_->needs_snapshot_check() && ++snapshot_attempts_ < kMaxSnapshotAttempts) {
       std::vector<std::string> after = co_await change_counters();
       if (after != counters_before_) {
         drop_run();
@@ -316,6 +338,7 @@ class QueryRun {
   sql::CatalogPtr catalog_;  // of the last run: rows are shown after it has ended, too
   ReadChecks reads_;         // of the last run
   bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
+  bool compares_counters_ = false;  // of the tables, before and after
   bool holds_ = false, finished_ = false, rows_sent_ = false;
   int attempts_ = 0, snapshot_attempts_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;

@@ -60,7 +60,10 @@ class SessionStatements::Run final : public executor::Execution {
       fetched_.assign(std::make_move_iterator(batches.begin()), std::make_move_iterator(batches.end()));
       co_return co_await next();
     }
-    co_return act(node);
+    std::optional<sql::Batch> shown = act(node);
+    const auto* discard = std::get_if<ast::Discard>(&node);
+    if (discard && discard->target == ast::DiscardTarget::kAll) co_await owner_.transactions_.release_session_locks();
+    co_return shown;
   }
 
   std::string command_tag() const override { return inner_ ? inner_->command_tag() : tag_; }

@@ -124,7 +124,9 @@ asio::awaitable<void> SessionTransactions::fail() {
 }
 
 asio::awaitable<void> SessionTransactions::close() {
-  if (engine_ != nullptr) co_await engine_->roll_back(state_);
+  if (engine_ == nullptr) co_return;
+  co_await engine_->roll_back(state_);
+  co_await engine_->release_session_locks(state_);
 }
 
 }  // namespace redquel::server

@@ -32,6 +32,8 @@ class SessionTransactions {
   asio::awaitable<std::string> run(const parser::ast::Transaction& statement, const executor::Execution* running);
   /// A statement failed.
   asio::awaitable<void> fail();
+  /// DISCARD ALL: locks that the session holds beyond its transactions.
+  asio::awaitable<void> release_session_locks() { return engine_->release_session_locks(state_); }
   /// The session ends.
   asio::awaitable<void> close();
 

@@ -9,6 +9,7 @@
 #include "executor/operators/row_store.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_error.h"
+#include "executor/transaction/lock_wait.h"
 #include "executor/transaction/transaction.h"
 #include "sql/expressions/evaluate.h"
 
@@ -81,6 +82,7 @@ asio::awaitable<void> WriteOperator::write_at_once() {
     const WriteStatus status = co_await unit_.execute(context_.redis(), counters());
     if (status == WriteStatus::kConflict) throw WriteConflict{};
     if (status == WriteStatus::kStale) throw StaleCatalog{};
+    if (status == WriteStatus::kLostLock) throw lapsed_lock();
     if (status == WriteStatus::kLocked) throw LockedByOther{unit_.blocker()};
   }
   if (context_.transaction()) unit_.absorb_into(context_.transaction()->buffer());
