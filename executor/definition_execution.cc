@@ -2,6 +2,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/temporary.h"
 #include "executor/query_execution.h"
+#include "executor/transaction/increments.h"
 #include "parser/parse.h"
 
 namespace redquel::executor {
@@ -21,7 +22,16 @@ class DefinitionExecution final : public Execution {
   asio::awaitable<std::optional<sql::Batch>> next() override {
     refuse_in_transaction();
     std::vector<sql::Oid> any_table;
-    co_await wait_while_exclusive(engine_.shared(), std::move(any_table));
+    const LockDeadline deadline = lock_deadline(session_.lock_timeout);
+    co_await wait_while_exclusive(engine_.shared(), std::move(any_table), deadline);
+    if (const std::shared_ptr<Transaction> transaction = session_.transaction) {
+      std::set<sql::Oid> tables = transaction->changed_tables();
+      if (!transaction->buffer().increments(tables).empty()) {
+        co_await engine_.prepare_locks(*transaction);
+        const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
+        co_await settle_increments(engine_.shared(), *transaction, std::move(tables), limits, engine_.random());
+      }
+    }
     DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home()};
     if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     co_await std::visit([&](const auto& statement) { return run_one(context, statement); }, prepared_->statement->node);

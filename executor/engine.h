@@ -29,6 +29,7 @@ struct OutputColumn {
 };
 
 class Transaction;  // of the executor
+class AdvisoryLocks;
 
 enum class IsolationLevel : std::uint8_t { kReadCommitted, kRepeatableRead, kSerializable };
 
@@ -58,6 +59,8 @@ struct SessionState {
   /// set_config(): gives a parameter a value (nullopt: its default) and returns what SHOW says then. Throws as SET does.
   std::function<std::string(const std::string& name, const std::optional<std::string>& value, bool local)> set;
   sql::SessionSequences sequences;
+  /// pg_advisory_lock() and its kin; made when first needed.
+  std::shared_ptr<AdvisoryLocks> advisory_locks;
   /// Of the transaction, or of the next one while none is open.
   TransactionModes modes;
   /// The open transaction, block or implicit; null: each statement stands for itself. Set by Engine::begin.
@@ -77,6 +80,7 @@ struct Prepared {
   std::vector<sql::Type> parameter_types;
   std::vector<OutputColumn> columns;                   // empty: no rows are returned
   bool returns_rows = false;                           // SELECT with zero columns returns rows too
+  bool needs_transaction = false;                      // its row locks last until it is complete, also where it stands for itself
   std::shared_ptr<const PreparedPlan> plan;
 };
 using PreparedPtr = std::shared_ptr<const Prepared>;
@@ -111,6 +115,8 @@ class Engine {
                                                DeclaredParameters parameters, SessionState& session) = 0;
   /// The statement that this text is, if it came before: it need not be parsed again. null: unknown.
   virtual std::shared_ptr<const parser::ast::Statement> known_statement(std::string_view) { return nullptr; }
+  /// The session ends, or DISCARD ALL: what it holds beyond its transactions is given back.
+  virtual asio::awaitable<void> release_session_locks(SessionState&) { co_return; }
   /// The statement as the definitions are now: planned again if they moved since. As PostgreSQL does at Bind. Throws what `prepare`
   /// throws, and 0A000 "cached plan must not change result type".
   virtual asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState&) { co_return prepared; }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "executor/redis_engine.h"
+#include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/clock.h"
 #include "executor/transaction/commit.h"
 
@@ -34,24 +35,31 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   WriteOptions options;
   options.max_rows = std::numeric_limits<std::size_t>::max();
   options.settings = session.settings;
+  const CommitToken token = commit_slots_.take();
+  options.token = token;
+  const std::uint64_t generation = shared_.generation();
   std::exception_ptr failure;
+  std::optional<sql::SqlError> lost;
   try {
     sql::CatalogPtr definitions = co_await catalog(session);
     if (transaction->catalog()) definitions = transaction->catalog()->snapshot();
     options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions));
     if (catalog_) apply_on_commit(session, *catalog_, *transaction);
-    co_await commit_changes(shared_, *transaction, std::move(options));
+    const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout};
+    co_await commit_changes(shared_, *transaction, std::move(options), limits, random_);
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();
-    if (error.sqlstate() == "08006" && !transaction->buffer().empty()) {
-      failure = std::make_exception_ptr(
-          sql::SqlError("08007", "the connection to Redis was lost during COMMIT: it is not known whether it took place").detail(error.message()));
-    }
+    if (error.sqlstate() == "08006" && !transaction->buffer().empty()) lost = error;
   } catch (...) {
     failure = std::current_exception();
   }
-  co_await release(*transaction);
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  if (lost) failure = co_await settle_lost_commit(token, generation, *lost);
+  if (lost && !failure) transaction->locks().fields.clear();
+  commit_slots_.give_back(token);
+  const bool held = co_await release(session, *transaction);
   if (failure) std::rethrow_exception(failure);
+  if (!held) throw lapsed_lock();
   if (transaction->catalog()) {
     co_await reload_catalog();
     DdlContext context{shared_, bulk_, session, home_};
@@ -67,27 +75,99 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   co_await asio::this_coro::reset_cancellation_state();
 }
 
+/// The connection broke after the commit was sent: null if it took place all the same.
+asio::awaitable<std::exception_ptr> RedisEngine::settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error) {
+  switch (co_await decide_commit(shared_, std::move(token), generation)) {
+    case CommitOutcome::kCommitted:
+      co_return nullptr;
+    case CommitOutcome::kFenced:
+      co_return std::make_exception_ptr(
+          sql::SqlError("40001", "could not serialize access: the connection to Redis was lost during COMMIT, which did not take place")
+              .detail(error.message())
+              .hint("The transaction might succeed if retried."));
+    case CommitOutcome::kUnknown:
+      break;
+  }
+  co_return std::make_exception_ptr(
+      sql::SqlError("08007", "the connection to Redis was lost during COMMIT: it is not known whether it took place").detail(error.message()));
+}
+
 asio::awaitable<void> RedisEngine::roll_back(SessionState& session) {
   const std::shared_ptr<Transaction> transaction = std::move(session.transaction);
   session.transaction.reset();
   if (!transaction) co_return;
-  co_await release(*transaction);
+  co_await release(session, *transaction);
   co_await forget_counters(shared_, *transaction);
 }
 
-asio::awaitable<void> RedisEngine::release(Transaction& transaction) {
-  if (transaction.locks().token.empty()) co_return;
-  lease_.give_back();
-  const LockSet locks = std::exchange(transaction.locks(), {});
+asio::awaitable<bool> RedisEngine::release(SessionState& session, Transaction& transaction) {
+  bool held = true;
   try {
-    co_await release_locks(shared_, locks);
+    if (session.advisory_locks) co_await session.advisory_locks->end_transaction(shared_);
+    if (!transaction.locks().token.empty()) {
+      lease_.give_back();
+      const LockSet locks = std::exchange(transaction.locks(), {});
+      held = co_await release_locks(shared_, locks);
+    }
   } catch (const sql::SqlError&) {
     lease_.renounce();
   }
+  co_return held;
+}
+
+asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::SequenceCall::Advisory request, std::int64_t key) {
+  using Action = sql::SequenceCall::Advisory::Action;
+  const bool takes = request.action == Action::kLock || request.action == Action::kTry;
+  if (takes) {
+    if (session.advisory_locks) co_await lease_.hold();
+    if (session.advisory_locks && !lease_.covers(session.advisory_locks->token())) {  // a standstill: they are gone
+      lease_.give_back();
+      session.advisory_locks.reset();
+    }
+    if (!session.advisory_locks) {
+      std::string token = co_await lease_.take_token();
+      session.advisory_locks = std::make_shared<AdvisoryLocks>(std::move(token));
+    }
+  }
+  const std::shared_ptr<AdvisoryLocks> locks = session.advisory_locks;
+  const AdvisoryLocks::Lock lock{key, request.halves, request.shared, request.transaction};
+  if (takes) {
+    std::optional<LockWaitLimits> limits;
+    if (request.action == Action::kLock) limits = LockWaitLimits{session.lock_timeout, session.deadlock_timeout};
+    const bool taken = co_await locks->take(shared_, lock, limits, random_);
+    // A statement that stands for itself is its own transaction.
+    if (request.transaction && !session.transaction) co_await locks->end_transaction(shared_);
+    co_return taken;
+  }
+  if (request.action == Action::kUnlockAll) {
+    if (locks) co_await locks->unlock_all(shared_);
+    co_return true;
+  }
+  if (locks && co_await locks->unlock(shared_, lock)) co_return true;
+  if (session.notice) {
+    const char* mode = request.shared ? "ShareLock" : "ExclusiveLock";
+    session.notice("WARNING", sql::SqlError("01000", std::string("you don't own a lock of type ") + mode));
+  }
+  co_return false;
+}
+
+asio::awaitable<void> RedisEngine::release_session_locks(SessionState& session) {
+  const std::shared_ptr<AdvisoryLocks> locks = std::exchange(session.advisory_locks, nullptr);
+  if (!locks) co_return;
+  try {
+    co_await locks->unlock_all(shared_);
+  } catch (const sql::SqlError&) {
+    lease_.renounce();
+  }
+  lease_.give_back();
 }
 
 asio::awaitable<void> RedisEngine::prepare_locks(Transaction& transaction) {
-  if (!transaction.locks().token.empty()) co_return co_await lease_.hold();
+  if (!transaction.locks().token.empty()) {
+    co_await lease_.hold();
+    if (!lease_.covers(transaction.locks().token)) throw lapsed_lock();
+    co_return;
+  }
   transaction.locks().token = co_await lease_.take_token();
 }
 

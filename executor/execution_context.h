@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -98,9 +99,12 @@ class ExecutionContext {
   void set_reads(ReadChecks* reads) { reads_ = reads; }
 
   sql::SessionSequences* sequences = nullptr;  // the session's
+  /// pg_advisory_lock() and its kin, for one key.
+  std::function<asio::awaitable<bool>(sql::SequenceCall::Advisory, std::int64_t key)> advisory;
   std::size_t work_mem = 64u << 20;
   ReadLimits limits;
   std::size_t max_written_rows = 100'000;
+  bool allows_increments = false;                // READ COMMITTED: what is added to need not be what was read
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
   /// The rows that the shared scans of a number read, while a share of this number runs.

@@ -12,7 +12,7 @@ namespace redquel::executor {
 /// What the engine knows of a prepared statement beside its face to the server.
 class PreparedPlan {
  public:
-  enum class Kind : std::uint8_t { kQuery, kExplain, kDefinition, kCopy };
+  enum class Kind : std::uint8_t { kQuery, kExplain, kDefinition, kCopy, kLockTable };
   Kind kind = Kind::kQuery;
   planner::PlannedStatement planned;          // kQuery, kExplain
   planner::PlannedCopy copy;                  // kCopy, without `rows`: they are `planned`

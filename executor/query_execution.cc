@@ -11,6 +11,7 @@
 #include "executor/copy/copy_source.h"
 #include "executor/operators/make_operator.h"
 #include "executor/transaction/clock.h"
+#include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/functions/object_names.h"
@@ -86,12 +87,14 @@ bool writes_permanent(const planner::PhysicalNode& plan) {
 }
 
 void refuse_writes(const planner::PlannedStatement& planned) {
-  if (!writes_permanent(*planned.plan)) return;
-  const char* command = command_of(*planned.plan);
-  if (command == nullptr && planned.is_compound_write) command = "SELECT";
-  if (command != nullptr) {
-    throw sql::SqlError("25006", std::string("cannot execute ") + command + " in a read-only transaction");
+  std::string command;
+  if (writes_permanent(*planned.plan)) {
+    const char* written = command_of(*planned.plan);
+    command = written != nullptr ? written : "SELECT";
+  } else if (const std::optional<planner::RowLock> lock = planner::locking_clause(planned.plan)) {
+    command = "SELECT " + std::string(planner::lock_clause(lock->strength));
   }
+  if (!command.empty()) throw sql::SqlError("25006", "cannot execute " + command + " in a read-only transaction");
 }
 
 /// Tables whose foreign keys a write may look at.
@@ -213,8 +216,9 @@ class QueryRun {
       if (outcome == Outcome::kStale) {
         std::vector<sql::Oid> tables;
         for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.push_back(table->oid);
-        if (writes(*prepared_->plan->planned.plan)) add_tables_of_foreign_keys(*co_await engine_.catalog(session_), tables);
-        if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables))) attempts_ = 0;
+        if (writes_) add_tables_of_foreign_keys(*co_await engine_.catalog(session_), tables);
+        const LockDeadline deadline = lock_deadline(session_.lock_timeout);
+        if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline)) attempts_ = 0;
         prepared_ = co_await engine_.replan(*prepared_, session_);
       } else {
         co_await pause();
@@ -227,7 +231,7 @@ class QueryRun {
     if (is_compound_) drop_run();
     if (!own_transaction_) co_return;
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    co_await engine_.release(*std::exchange(own_transaction_, nullptr));
+    co_await engine_.release(session_, *std::exchange(own_transaction_, nullptr));
     co_await asio::this_coro::reset_cancellation_state();
   }
 
@@ -252,8 +256,9 @@ class QueryRun {
     }
     if (transaction_) {
       if (is_compound_ && !buffer_mark_) buffer_mark_ = transaction_->buffer().mark();
-      if (writes_) co_await engine_.prepare_locks(*transaction_);
+      if (writes_ || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_);
       if (!own_transaction_) evaluation.transaction_timestamp = transaction_->started();
+      co_await settle(*transaction_);
       const std::set<sql::Oid> changed = transaction_->changed_tables();
       if (!changed.empty()) plan_ = engine_.plan_over_changes(*prepared_, *catalog, changed, session_);
     }
@@ -262,10 +267,14 @@ class QueryRun {
     context_->set_transaction(transaction_);
     if (is_compound_) context_->freeze_changes();
     context_->sequences = &session_.sequences;
+    context_->advisory = [this](sql::SequenceCall::Advisory request, std::int64_t key) {
+      return engine_.advisory_lock(session_, request, key);
+    };
     context_->work_mem = session_.work_mem;
     context_->max_written_rows = engine_.limits().script_rows;
     context_->cheapness = &engine_.cheapness();
     context_->home = &engine_.home();
+    context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
     context_->statistics = statistics;
     is_strict_ = transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted;
     if (is_strict_) {
@@ -274,9 +283,22 @@ class QueryRun {
       co_await reads_.take_counters(engine_.shared());
       context_->set_reads(&reads_);
     }
-    holds_ = is_strict_ || is_compound_ || planner::needs_snapshot(plan_);
-    if (holds_ && !is_strict_ && !writes_) counters_before_ = co_await change_counters();
+    // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
+    compares_counters_ = !is_strict_ && !writes_ && planner::needs_snapshot(plan_);
+    // A query that has to wait for a row's lock may be run again.
+    holds_ = is_strict_ || is_compound_ || planner::needs_snapshot(plan_) || prepared_->needs_transaction;
+    if (compares_counters_) counters_before_ = co_await change_counters();
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : make_operator(*plan_, *context_);
+  }
+
+  /// What was added to rows of the plan's tables becomes visible to it.
+  asio::awaitable<void> settle(Transaction& transaction) {
+    std::set<sql::Oid> tables;
+    for (const auto& table : planner::tables_of(plan_)) tables.insert(table->oid);
+    if (transaction.buffer().increments(tables).empty()) co_return;
+    co_await engine_.prepare_locks(transaction);
+    const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
+    co_await settle_increments(engine_.shared(), transaction, std::move(tables), limits, engine_.random());
   }
 
   asio::awaitable<std::optional<sql::Batch>> pull() {
@@ -304,9 +326,7 @@ class QueryRun {
       co_await start();
       co_return co_await pull();
     }
-    // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
-    const bool checks = !is_strict_ && !writes_ && context_->needs_snapshot_check();
-    if (checks && ++snapshot_attempts_ < kMaxSnapshotAttempts) {
+    if (compares_counters_ && context_->needs_snapshot_check() && ++snapshot_attempts_ < kMaxSnapshotAttempts) {
       std::vector<std::string> after = co_await change_counters();
       if (after != counters_before_) {
         drop_run();
@@ -396,6 +416,7 @@ class QueryRun {
   ReadChecks reads_;         // of the last run
   bool is_compound_ = false, writes_ = false;  // compound: in a transaction, if need be of its own
   bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
+  bool compares_counters_ = false;  // of the tables, before and after
   bool holds_ = false, finished_ = false, rows_sent_ = false;
   int attempts_ = 0, conflicts_ = 0, snapshot_attempts_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;

@@ -6,6 +6,7 @@
 
 #include "executor/copy/copy_execution.h"
 #include "executor/create_table_as.h"
+#include "executor/lock_table.h"
 #include "executor/query_execution.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"
@@ -144,6 +145,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
     prepared->parameter_types = plan->planned.parameter_types;
     prepared->columns = output_columns(*plan->planned.plan);
     prepared->returns_rows = returns_rows(*plan->planned.plan);
+    prepared->needs_transaction = planner::locking_clause(plan->planned.plan).has_value();
   } else if (const auto* copy = std::get_if<ast::Copy>(&inner.node); copy && !explain) {
     plan->kind = PreparedPlan::Kind::kCopy;
     plan->copy = planner::plan_copy(*copy, catalog, bind_settings(session));
@@ -151,8 +153,9 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   } else if (explain) {
     throw sql::not_supported(fmt::format("EXPLAIN of {}", parser::command_tag(inner)));
   } else {
-    if (!is_definition(inner)) throw sql::not_supported(std::string(parser::command_tag(inner)));
-    plan->kind = PreparedPlan::Kind::kDefinition;
+    plan->kind = PreparedPlan::Kind::kLockTable;
+    if (!std::holds_alternative<ast::LockTable>(inner.node)) plan->kind = PreparedPlan::Kind::kDefinition;
+    if (plan->kind == PreparedPlan::Kind::kDefinition && !is_definition(inner)) throw sql::not_supported(std::string(parser::command_tag(inner)));
   }
   if (explain) {
     plan->kind = PreparedPlan::Kind::kExplain;
@@ -230,6 +233,8 @@ std::unique_ptr<Execution> RedisEngine::execute(PreparedPtr prepared, std::vecto
       return make_explain_execution(*this, std::move(prepared), std::move(parameters), session);
     case PreparedPlan::Kind::kCopy:
       return make_copy_execution(*this, std::move(prepared), session);
+    case PreparedPlan::Kind::kLockTable:
+      return make_lock_table(*this, std::move(prepared), session);
     case PreparedPlan::Kind::kDefinition:
       return make_definition_execution(*this, std::move(prepared), session);
   }

@@ -11,6 +11,7 @@
 #include "executor/planned.h"
 #include "executor/redis/client.h"
 #include "executor/storage/exclusive_tables.h"
+#include "executor/transaction/commit_fence.h"
 #include "executor/transaction/lock_wait.h"
 
 namespace redquel::executor {
@@ -18,6 +19,7 @@ namespace redquel::executor {
 struct EngineLimits {
   std::size_t script_rows = 2000;  // that one script writes; statements with more rows are journaled units
   std::size_t cached_plans = 1000;
+  std::size_t lock_lease_ms = 30'000;  // a process that stands still for longer has lost its locks
 };
 
 /// The engine over one logical database of Redis.
@@ -41,6 +43,7 @@ class RedisEngine final : public Engine {
   asio::awaitable<void> drop_temporary(SessionState& session) override;
 
   asio::awaitable<void> set_constraints(const parser::ast::SetConstraints& statement, SessionState& session) override;
+  asio::awaitable<void> release_session_locks(SessionState& session) override;
 
   // ---- for its executions ----
   /// The definitions as last loaded, at first use as they are now; the transaction's own, if it has any.
@@ -62,8 +65,10 @@ class RedisEngine final : public Engine {
   std::shared_ptr<Transaction> begin_transaction() const;
   /// As `commit`; the session is the one that it was begun for.
   asio::awaitable<void> commit_transaction(std::shared_ptr<Transaction> transaction, SessionState& session);
-  /// Gives its locks back.
-  asio::awaitable<void> release(Transaction& transaction);
+  /// Gives the transaction's locks back; false: one of them was lost.
+  asio::awaitable<bool> release(SessionState& session, Transaction& transaction);
+  /// One call of pg_advisory_lock() or its kin. False: a try that failed, an unlock of what is not held (a warning then).
+  asio::awaitable<bool> advisory_lock(SessionState& session, sql::SequenceCall::Advisory request, std::int64_t key);
   RedisClient& shared() { return shared_; }
   RedisClient& bulk() { return bulk_; }
   RedisClient& home() { return home_; }
@@ -75,6 +80,8 @@ class RedisEngine final : public Engine {
   PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, DeclaredParameters parameters,
                    const sql::CatalogSnapshot& catalog, const SessionState& session) const;
 
+  asio::awaitable<std::exception_ptr> settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error);
+
   RedisClient& shared_;
   RedisClient& bulk_;
   RedisClient& home_;
@@ -84,8 +91,9 @@ class RedisEngine final : public Engine {
   std::uint64_t generation_ = 0;
   PlanCache plans_;
   CheapnessMemory cheapness_;
-  LockLease lease_{shared_};
+  LockLease lease_{shared_, limits_.lock_lease_ms};
   TemporarySchemas temporary_{shared_};
+  CommitSlots commit_slots_;
   std::minstd_rand random_{std::random_device{}()};
 };
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -123,6 +124,24 @@ struct LogicalWindow {
   std::vector<SortKey> order_by;
   std::vector<WindowCall> functions;
 };
+/// How a locking clause locks the rows of a table: FOR UPDATE and its weaker kin.
+struct RowLock {
+  enum class Strength : std::uint8_t { kKeyShare = 1, kShare, kNoKeyUpdate, kUpdate } strength = Strength::kUpdate;
+  enum class Wait : std::uint8_t { kBlock, kSkipLocked, kNoWait } wait = Wait::kBlock;
+};
+/// "FOR NO KEY UPDATE" and so on.
+std::string_view lock_clause(RowLock::Strength);
+/// Locks, for each row of the input, the rows of the tables that it was made of. Columns: the input's.
+struct LogicalLockRows {
+  LogicalPtr input;
+  struct Mark {
+    std::shared_ptr<const sql::TableDef> table;
+    std::string alias;
+    RowLock lock;
+    std::vector<LogicalColumn> row;  // of the input: the table's columns whose values the query relies on, its key among them
+  };
+  std::vector<Mark> marks;
+};
 struct LogicalLimit {
   LogicalPtr input;
   sql::ExpressionPtr limit, offset;  // int8 expressions without columns; null: none
@@ -231,7 +250,7 @@ struct LogicalMerge {
 
 struct Logical {
   using Node = std::variant<LogicalScan, LogicalFunctionScan, LogicalSystemScan, LogicalValues, LogicalFilter, LogicalProject,
-                            LogicalJoin, LogicalApply, LogicalAggregate, LogicalWindow, LogicalSort, LogicalLimit, LogicalDistinct,
+                            LogicalJoin, LogicalApply, LogicalAggregate, LogicalWindow, LogicalSort, LogicalLockRows, LogicalLimit, LogicalDistinct,
                             LogicalSetOperation, LogicalShare, LogicalSharedScan, LogicalRecursiveUnion, LogicalInsert, LogicalUpdate, LogicalDelete,
                             LogicalMerge>;
   Node node;

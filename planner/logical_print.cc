@@ -165,6 +165,13 @@ std::string label(const Logical& node, const LogicalWindow& window) {
   return fmt::format("Window by [{}] order [{}] [{}]", list(window.partition_by), list(window.order_by), calls);
 }
 std::string label(const Logical&, const LogicalSort& sort) { return "Sort " + list(sort.keys); }
+std::string label(const Logical&, const LogicalLockRows& locks) {
+  std::string text = "LockRows";
+  for (const LogicalLockRows::Mark& mark : locks.marks) {
+    text += fmt::format(" {} of {} [{}]", lock_clause(mark.lock.strength), mark.alias, list(mark.row));
+  }
+  return text;
+}
 std::string label(const Logical&, const LogicalLimit& limit) {
   return fmt::format("Limit {} offset {}{}", text(limit.limit), text(limit.offset),
                      limit.with_ties ? " with ties" : "");

@@ -203,6 +203,18 @@ struct PhysicalWindow {
   std::vector<SortKey> order_by;
   std::vector<WindowCall> functions;
 };
+struct PhysicalLockRows {
+  PhysicalPlan input;
+  struct Mark {
+    std::shared_ptr<const sql::TableDef> table;
+    std::string alias;
+    RowLock lock;
+    std::vector<std::size_t> positions;  // in the input, parallel to
+    std::vector<std::int16_t> numbers;   // the columns whose values are compared; 0 is the hidden row key
+  };
+  std::vector<Mark> marks;
+  RowGoal goal;  // no more rows than offset + limit are locked
+};
 struct PhysicalLimit {
   PhysicalPlan input;
   sql::ExpressionPtr limit, offset;
@@ -287,7 +299,7 @@ struct PhysicalNode {
   using Node =
       std::variant<KeyLookup, UniqueLookup, SetScan, OrderedScan, FullScan, IndexCount, IndexMinMax, IndexGroups, PhysicalValues,
                    PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin,
-                   PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
+                   PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
                    PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
                    PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge>;
   Node node;

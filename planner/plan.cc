@@ -70,6 +70,14 @@ bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::
                      [&](const PhysicalPlan& input) { return reads_changed_tables_plainly(input, changed_tables); });
 }
 
+std::optional<RowLock> locking_clause(const PhysicalPlan& plan) {
+  if (const auto* locks = std::get_if<PhysicalLockRows>(&plan->node)) return locks->marks[0].lock;
+  for (const PhysicalPlan& input : inputs_of(*plan)) {
+    if (const std::optional<RowLock> found = locking_clause(input)) return found;
+  }
+  return std::nullopt;
+}
+
 bool needs_snapshot(const PhysicalPlan& plan) {
   // What has been written must not be written again.
   if (main_write(*plan) != nullptr) return false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <set>
 
 #include "parser/ast.h"
@@ -24,6 +25,9 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
 
 /// Would a plan made without these changed tables do with them?
 bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::Oid>& changed_tables);
+
+/// The first of the locking clauses (FOR UPDATE …) in the plan; nullopt: it locks no rows.
+std::optional<RowLock> locking_clause(const PhysicalPlan& plan);
 
 /// Rows that come from several commands must stem from one moment: a plan that reads more than one source, or holds back its rows
 /// until it has read all. (A plain scan streams; each of its rows is from one moment.)

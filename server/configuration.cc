@@ -64,6 +64,8 @@ constexpr Key kKeys[] = {
      [](const std::string& key, const toml::node& node, Configuration& c) { c.redis_server = take_text(key, node); }},
     {"limits.max_connections", [](const std::string& key, const toml::node& node,
                                   Configuration& c) { take_number(key, node, c.max_connections, 1, 262143); }},
+    {"limits.lock_lease", [](const std::string& key, const toml::node& node,
+                             Configuration& c) { take_number(key, node, c.lock_lease, 1000, 3'600'000); }},
     {"limits.max_statement_bytes",
      [](const std::string& key, const toml::node& node, Configuration& c) {
        take_number(key, node, c.max_statement_bytes, 1024, std::int64_t{1} << 29);

@@ -51,7 +51,7 @@ int serve(const server::Configuration& configuration) {
   } else {
     redis.url = executor::parse_redis_url(configuration.redis_url);
   }
-  const executor::EngineLimits limits{.script_rows = configuration.script_rows};
+  const executor::EngineLimits limits{.script_rows = configuration.script_rows, .lock_lease_ms = configuration.lock_lease};
   server::Server server(server_options(configuration), server::redis_engines(redis, limits));
   if (embedded) embedded->supervise();
 

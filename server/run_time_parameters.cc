@@ -117,6 +117,7 @@ void RunTimeParameters::assign(const ParameterDefinition& definition, std::strin
   if (definition.traits.apply) definition.traits.apply(value, session_);
   if (definition.name == "statement_timeout") statement_timeout_ = std::stoll(value);
   if (definition.name == "idle_session_timeout") idle_session_timeout_ = std::stoll(value);
+  if (definition.name == "idle_in_transaction_session_timeout") idle_in_transaction_timeout_ = std::stoll(value);
   if (definition.name == "client_min_messages") client_min_messages_ = value;
   if (definition.name == "client_encoding") client_encoding_ = value;
   maybe_changed_ = maybe_changed_ || definition.traits.reported;

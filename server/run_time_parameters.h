@@ -71,6 +71,7 @@ class RunTimeParameters {
   // Read at every statement, so kept at hand.
   std::int64_t statement_timeout_ms() const { return statement_timeout_; }
   std::int64_t idle_session_timeout_ms() const { return idle_session_timeout_; }
+  std::int64_t idle_in_transaction_timeout_ms() const { return idle_in_transaction_timeout_; }
   /// "notice", "warning"…
   const std::string& client_min_messages() const { return client_min_messages_; }
   const std::string& client_encoding() const { return client_encoding_; }
@@ -111,6 +112,7 @@ class RunTimeParameters {
   bool maybe_changed_ = false;
   std::int64_t statement_timeout_ = 0;
   std::int64_t idle_session_timeout_ = 0;
+  std::int64_t idle_in_transaction_timeout_ = 0;
   std::string client_min_messages_ = "notice";
   std::string client_encoding_ = "UTF8";
 };

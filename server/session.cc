@@ -125,6 +125,9 @@ asio::awaitable<void> Session::read_more() {
   if (error_unsent_) co_await flush();
   waiting_since_ = std::chrono::steady_clock::now();
   const std::size_t count = co_await connection_.read_some(decoder_.room());
+  if (idle_too_long_ && is_in_transaction()) {
+    throw sql::SqlError("25P03", "terminating connection due to idle-in-transaction timeout");
+  }
   if (idle_too_long_) throw sql::SqlError("57P05", "terminating connection due to idle-session timeout");
   decoder_.commit(count);
 }
@@ -192,7 +195,7 @@ void Session::tick(std::chrono::steady_clock::time_point now) {
     return;
   }
   ticks_without_client_ = 0;
-  const std::int64_t limit = parameters_.idle_session_timeout_ms();
+  const std::int64_t limit = is_in_transaction() ? parameters_.idle_in_transaction_timeout_ms() : parameters_.idle_session_timeout_ms();
   if (started_ && limit > 0 && connection_.reading() && decoder_.unread() == 0 &&
       now - waiting_since_ > std::chrono::milliseconds(limit)) {
     idle_too_long_ = true;

@@ -119,6 +119,9 @@ class Session : public std::enable_shared_from_this<Session> {
                                    std::shared_ptr<const parser::ast::Statement> statement, bool commits);
 
   /// The stricter isolation levels check what was read when they commit, also for a single statement.
+  bool needs_transaction(const PreparedStatement& statement) const;
+  /// Between the statements of a transaction, a failed one included.
+  bool is_in_transaction() const { return transactions_.block().status() != TransactionStatus::kIdle; }
   bool is_strict() const { return state_.modes.isolation != executor::IsolationLevel::kReadCommitted; }
 
   // --- extended_query.cc

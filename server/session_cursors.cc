@@ -19,6 +19,28 @@ const Cursor& SessionStatements::find_cursor(const std::string& name) const {
   return *found->second;
 }
 
+namespace {
+
+/// What does not go together with FOR UPDATE and its kin.
+void refuse_locking(const ast::DeclareCursor& declare) {
+  static constexpr const char* kClauses[] = {"FOR KEY SHARE", "FOR SHARE", "FOR NO KEY UPDATE", "FOR UPDATE"};
+  const char* clause = kClauses[static_cast<std::size_t>(declare.query->locking[0].strength)];
+  if (declare.hold) {
+    throw sql::SqlError("0A000", fmt::format("DECLARE CURSOR WITH HOLD ... {} is not supported", clause))
+        .detail("Holdable cursors must be READ ONLY.");
+  }
+  if (declare.scroll.value_or(false)) {
+    throw sql::SqlError("0A000", fmt::format("DECLARE SCROLL CURSOR ... {} is not supported", clause))
+        .detail("Scrollable cursors must be READ ONLY.");
+  }
+  if (declare.insensitive.value_or(false)) {
+    throw sql::SqlError("42P11", fmt::format("DECLARE INSENSITIVE CURSOR ... {} is not valid", clause))
+        .detail("Insensitive cursors must be READ ONLY.");
+  }
+}
+
+}  // namespace
+
 asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr outer) {
   const auto& declare = std::get<ast::DeclareCursor>(outer->statement->node);
   if (declare.scroll && *declare.scroll && declare.insensitive && !*declare.insensitive) {
@@ -34,11 +56,13 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
     return !std::holds_alternative<ast::Select>(with_query.statement->node);
   });
   if (writes) throw sql::SqlError("0A000", "DECLARE CURSOR must not contain data-modifying statements in WITH");
+  const bool locks = !declare.query->locking.empty();
+  if (locks) refuse_locking(declare);
   auto cursor = std::make_unique<Cursor>();
   cursor->binary = declare.binary;
   cursor->hold = declare.hold;
   cursor->outlives = !state_.transaction;
-  cursor->scrolls = declare.scroll.value_or(true);
+  cursor->scrolls = declare.scroll.value_or(!locks);
   std::string text = parser::to_sql(*declare.query);
   auto query = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
   executor::DeclaredParameters no_types;

@@ -68,8 +68,11 @@ class SessionStatements::Run final : public executor::Execution {
     }
     if (const auto* discard = std::get_if<ast::Discard>(&node)) {
       tag_ = owner_.discard(*discard, this);
-      const bool temporary = discard->target == ast::DiscardTarget::kTemporary || discard->target == ast::DiscardTarget::kAll;
-      if (temporary && owner_.engine_ != nullptr) co_await owner_.engine_->drop_temporary(owner_.state_);
+      const bool all = discard->target == ast::DiscardTarget::kAll;
+      if ((all || discard->target == ast::DiscardTarget::kTemporary) && owner_.engine_ != nullptr) {
+        co_await owner_.engine_->drop_temporary(owner_.state_);
+      }
+      if (all) co_await owner_.transactions_.release_session_locks();
       co_return std::nullopt;
     }
     co_return act(node);

@@ -32,7 +32,9 @@ class SessionTransactions {
   asio::awaitable<std::string> run(const parser::ast::Transaction& statement, const executor::Execution* running);
   /// A statement failed.
   asio::awaitable<void> fail();
-  /// The session ends: its transaction and its temporary tables go.
+  /// DISCARD ALL: locks that the session holds beyond its transactions.
+  asio::awaitable<void> release_session_locks() { return engine_->release_session_locks(state_); }
+  /// The session ends: its transaction, its temporary tables and its locks go.
   asio::awaitable<void> close();
 
   /// SET TRANSACTION, and the modes of BEGIN. Throws as SET does.

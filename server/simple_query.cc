@@ -112,8 +112,19 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
   }
   is_done = true;
   current_source_ = {};
+  if (needs_transaction(*portal.statement)) transactions_.begin_implicit(TransactionBlock::State::kString);
   portal.result_formats.assign(portal.statement->columns.size(), 0);
   co_await run_portal(portal, 0, portal.statement->returns_rows, true);
+}
+
+/// Locks of rows last until the statement is complete: one that stands for itself is a transaction then.
+bool Session::needs_transaction(const PreparedStatement& statement) const {
+  const PreparedStatement* run = &statement;
+  if (const auto* execute = statement.statement ? std::get_if<parser::ast::Execute>(&statement.statement->node) : nullptr) {
+    const auto found = statements_.find(execute->name);
+    if (found != statements_.end()) run = found->second.get();
+  }
+  return run->plan && run->plan->needs_transaction;
 }
 
 asio::awaitable<void> Session::run_simple(SourceText source, std::string text,
@@ -122,6 +133,7 @@ asio::awaitable<void> Session::run_simple(SourceText source, std::string text,
   executor::DeclaredParameters no_parameters;
   portal.statement =
       co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(no_parameters));
+  if (needs_transaction(*portal.statement)) transactions_.begin_implicit(TransactionBlock::State::kString);
   portal.result_formats.assign(portal.statement->columns.size(), portal.statement->binary ? 1 : 0);
   co_await run_portal(portal, 0, portal.statement->returns_rows, commits);
 }

@@ -54,6 +54,7 @@ struct MakeOperator {
   OperatorPtr operator()(const planner::PhysicalAggregate& plan) const { return make_aggregate(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalWindow& plan) const { return make_window(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalSort& plan) const { return make_sort(node, plan, context); }
+  OperatorPtr operator()(const planner::PhysicalLockRows& plan) const { return make_lock_rows(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalLimit& plan) const { return make_limit(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalDistinct& plan) const { return make_distinct(node, plan, context); }
   OperatorPtr operator()(const planner::PhysicalSetOperation& plan) const {

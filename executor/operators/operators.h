@@ -21,6 +21,8 @@ OperatorPtr make_lateral(const planner::PhysicalNode&, const planner::PhysicalAp
 OperatorPtr make_aggregate(const planner::PhysicalNode&, const planner::PhysicalAggregate&, ExecutionContext&);
 OperatorPtr make_window(const planner::PhysicalNode&, const planner::PhysicalWindow&, ExecutionContext&);
 OperatorPtr make_sort(const planner::PhysicalNode&, const planner::PhysicalSort&, ExecutionContext&);
+/// Rows that came to be locked: 55P03 for NOWAIT, else LockedByOther and WriteConflict for the engine.
+OperatorPtr make_lock_rows(const planner::PhysicalNode&, const planner::PhysicalLockRows&, ExecutionContext&);
 OperatorPtr make_limit(const planner::PhysicalNode&, const planner::PhysicalLimit&, ExecutionContext&);
 OperatorPtr make_distinct(const planner::PhysicalNode&, const planner::PhysicalDistinct&, ExecutionContext&);
 /// Each row of the input once. `name` is for messages.

@@ -39,6 +39,13 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
   std::size_t next = 0;
   while (next < call.rows.size()) {
     const SequenceCall::Row& row = call.rows[next];
+    if (call.kind == SequenceCall::Kind::kAdvisory) {
+      if (!context.advisory) throw sql::not_supported("an advisory lock function in this place");
+      const bool is_true = co_await context.advisory(call.advisory, row.value);
+      answer.emplace_back(is_true ? 1 : 0);
+      ++next;
+      continue;
+    }
     const sql::SequenceDef& sequence = sequence_of(row.sequence, context);
     if (call.kind == SequenceCall::Kind::kSetval) {
       co_await set_sequence(context.redis(), sequence, row.value, row.is_called);

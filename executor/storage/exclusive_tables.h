@@ -33,6 +33,11 @@ using ExclusiveTables = std::map<sql::Oid, ExclusiveTable>;
 asio::awaitable<ExclusiveTables> load_exclusive_tables(RedisClient& client);
 
 using LockDeadline = std::optional<std::chrono::steady_clock::time_point>;
+/// lock_timeout, in milliseconds, from now on; 0: none.
+inline LockDeadline lock_deadline(std::int64_t milliseconds) {
+  if (milliseconds <= 0) return std::nullopt;
+  return std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+}
 
 /// Waits until none of the tables (empty: no table at all) is exclusive. A unit whose lease is over is undone meanwhile. 55P03 past the
 /// deadline. True: there was something to wait for, so definitions should be loaded again.

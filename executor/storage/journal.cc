@@ -92,6 +92,7 @@ class Undo {
         case WriteStatus::kConflict:
         case WriteStatus::kLocked:
         case WriteStatus::kLostLock:
+        case WriteStatus::kFenced:
           break;
       }
     }

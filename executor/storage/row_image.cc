@@ -71,6 +71,12 @@ RowEncoder::RowEncoder(std::shared_ptr<const sql::TableDef> table, std::optional
   }
 }
 
+bool RowEncoder::is_free_to_insert() const {
+  return table_->has_hidden_key() && std::none_of(structures_.begin(), structures_.end(), [](const StructureKeys& keys) {
+           return keys.structure.kind == sql::Structure::Kind::kUnique;
+         });
+}
+
 std::vector<sql::Datum> RowEncoder::primary_key(std::span<const sql::Datum> row) const {
   std::vector<sql::Datum> values;
   for (std::size_t position : key_positions_) values.push_back(row[position]);

@@ -65,6 +65,8 @@ class RowEncoder {
   const std::vector<StructureKeys>& structures() const { return structures_; }
   const std::string& all_rows() const { return all_rows_; }
 
+  /// No other row can have the key or a unique value of a new one.
+  bool is_free_to_insert() const;
   /// How many values a row has: the table's columns, and the hidden key.
   std::size_t width() const { return table_->columns.size() + (table_->has_hidden_key() ? 1 : 0); }
   /// Field of column `position` in the row's hash; nullptr for key columns that are only in the key.

@@ -234,6 +234,9 @@ void WriteEncoding::write_program() {
   } else {
     put(verify_only_ ? "verify" : "apply");
   }
+  const CommitToken none;
+  const CommitToken& token = unit_.options_.token ? *unit_.options_.token : none;
+  for (const std::string* word : {&token.key, &token.slot, &token.number}) put(unit_.words_.store(*word));
   // Tables.
   keys_.push_back("redquel:versions");
   std::map<sql::Oid, const sql::TableDef*> tables;
@@ -258,6 +261,7 @@ void WriteEncoding::write_program() {
   put(zsets_.keys.size());
   keys_.insert(keys_.end(), zsets_.keys.begin(), zsets_.keys.end());
   write_foreign_keys();
+  write_increments();
   if (verify_only_) return;
   // Apply.
   write_groups(set_removals_, false);
@@ -316,11 +320,31 @@ void WriteEncoding::write_journal() {
   put(unit_.words_.store(records));
 }
 
+/// Of a row that stays: nothing that another table could refer to changes.
+bool WriteEncoding::keeps_unique_values(const WriteUnit::Change& change) const {
+  const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+  for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
+    if (encoder.structures()[index].structure.kind != Structure::Kind::kUnique) continue;
+    const Word before = RowEncoder::entry(unit_.words_, change.old_image, index).first;
+    const Word after = RowEncoder::entry(unit_.words_, change.new_image, index).first;
+    if (before != after || is_null(before) != is_null(after)) return false;
+  }
+  return true;
+}
+
 /// The locks that the changes need, as a mode's digit and a field.
 void WriteEncoding::collect_locks() {
   if (unit_.options_.locks != nullptr && !unit_.options_.buffer) {  // a commit: those that it has
     for (const auto& [table, fields] : unit_.options_.locks->fields) {
       for (const std::string& field : fields) locks_[table].push_back(unit_.words_.store("4" + field));
+    }
+    // Increments and new rows without a key of their own have none: those of others are in their way.
+    for (const WriteUnit::Change& change : unit_.changes_) {
+      const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+      const bool is_insert = change.kind == WriteUnit::Kind::kInsert && encoder.is_free_to_insert();
+      if (change.increments.empty() && !is_insert) continue;
+      const Word member = is_insert ? change.new_image.member : change.old_image.member;
+      locks_[encoder.table().oid].push_back(unit_.words_.store("3" + row_lock_field(member)));
     }
     return;
   }
@@ -334,7 +358,8 @@ void WriteEncoding::collect_locks() {
     const sql::Oid table = encoder.table().oid;
     const bool stays = change.kind == WriteUnit::Kind::kUpdate && !moves(change);
     if (change.kind != WriteUnit::Kind::kInsert) {
-      add(table, stays ? LockMode::kNoKeyUpdate : LockMode::kUpdate, row_lock_field(change.old_image.member));
+      const bool keeps_keys = stays && keeps_unique_values(change);
+      add(table, keeps_keys ? LockMode::kNoKeyUpdate : LockMode::kUpdate, row_lock_field(change.old_image.member));
     }
     if (change.kind == WriteUnit::Kind::kDelete) continue;
     if (!stays) add(table, LockMode::kUpdate, row_lock_field(change.new_image.member));
@@ -478,6 +503,7 @@ void WriteEncoding::write_field_changes(std::size_t old_index, const WriteUnit::
   for (std::size_t position = 0; position < encoder.width(); ++position) {
     const std::string* field = encoder.field(position);
     if (field == nullptr) continue;
+    if (std::find(change.increments.begin(), change.increments.end(), position) != change.increments.end()) continue;
     const Word before = unit_.words_[change.old_image.texts + position];
     const Word after = unit_.words_[change.new_image.texts + position];
     if (before == after && is_null(before) == is_null(after)) continue;
@@ -494,6 +520,27 @@ void WriteEncoding::write_field_changes(std::size_t old_index, const WriteUnit::
   arguments_[count_at] = unit_.words_.number(arguments_.size() - count_at - 1);
   put(removed.size());
   for (Word field : removed) put(field);
+}
+
+/// Columns that grow by a number: the row, its field, by how much, and the range that the sum must stay in.
+void WriteEncoding::write_increments() {
+  const std::size_t count_at = arguments_.size();
+  put(std::size_t{0});
+  std::size_t count = 0;
+  for (std::size_t index = 0; index < old_rows_.size(); ++index) {
+    const WriteUnit::Change& change = unit_.changes_[old_rows_[index]];
+    const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+    for (const std::size_t position : change.increments) {
+      const auto number = [&](const RowImage& image) { return std::stoll(std::string(unit_.words_[image.texts + position])); };
+      const std::int64_t bound = encoder.type(position).oid == sql::oid::kInt4 ? std::int64_t{INT32_MAX} : kIncrementBound;
+      put(index);
+      put(*encoder.field(position));
+      put(unit_.words_.store(std::to_string(number(change.new_image) - number(change.old_image))));
+      put(unit_.words_.store(std::to_string(bound)));
+      ++count;
+    }
+  }
+  arguments_[count_at] = unit_.words_.number(count);
 }
 
 /// Key by key: its number, how many words follow, the words.

@@ -60,10 +60,12 @@ class WriteEncoding {
   bool claim_uniques(std::size_t number);
   void collect_entries(const WriteUnit::Change& change);
   void order_old_rows();
+  bool keeps_unique_values(const WriteUnit::Change& change) const;
   void collect_locks();
   void write_locks();
   void write_reads();
   void write_program();
+  void write_increments();
   void write_old_rows();
   void write_uniques();
   void demand_foreign_keys();

@@ -13,8 +13,12 @@ namespace {
 // field (no text of PostgreSQL holds a zero byte), and for "nobody" as owner of a unique value.
 constexpr std::string_view kText = R"lua(
 local call, unpack, keys, argv = redis.call, unpack, KEYS, ARGV
-local mode = argv[1]
-local p, k = 2, 1
+local mode, token_key, token_slot, token_number = argv[1], argv[2], argv[3], argv[4]
+local p, k = 5, 1
+if token_key ~= '' then
+  local number, word = string.match(call('HGET', token_key, token_slot) or '', '(%d+) (%a+)')
+  if number and (tonumber(number) > tonumber(token_number) or number == token_number and word == 'fenced') then return {'fenced'} end
+end
 local step = 4000
 local function number()
   local n = tonumber(argv[p])
@@ -53,24 +57,32 @@ local function is_alive(token)
   if living[process] == nil then living[process] = call('EXISTS', 'redquel:process:' .. process) end
   return living[process] == 1
 end
+if owner ~= '' and mode ~= 'verify' and not is_alive(owner) then return {'lost'} end
 local changed_locks = {}
 for t = 1, lock_tables do
   local key, count = keys[k], number()
   k = k + 1
   if mode ~= 'verify' and (owner ~= '' or call('EXISTS', key) == 1) then
+    -- LOCK TABLE in SHARE mode and the stronger ones. (Increments come last.)
+    local looks = not is_commit or string.sub(argv[p + count - 1] or '', 1, 1) == '3'
+    for strength, token in string.gmatch(looks and call('HGET', key, 't') or '', '(%d)(%S+)') do
+      if tonumber(strength) >= 5 and token ~= owner and is_alive(token) then return {'locked', token, key, 't'} end
+    end
     for i = p, p + count - 1 do
       local wanted, field = tonumber(string.sub(argv[i], 1, 1)), string.sub(argv[i], 2)
+      -- A commit has its locks, except those of increments.
+      local is_held = is_commit and wanted == 4
       local value, is_own, left = call('HGET', key, field), false, {}
       for strength, token in string.gmatch(value or '', '(%d)(%S+)') do
         if token == owner then
           is_own = true
           if tonumber(strength) > wanted then wanted = tonumber(strength) end
         elseif is_alive(token) then
-          if not is_commit and tonumber(strength) + wanted > 4 then return {'locked', token, key, field} end
+          if not is_held and tonumber(strength) + wanted > 4 then return {'locked', token, key, field} end
           left[#left + 1] = strength .. token
         end
       end
-      if is_commit and not is_own then return {'lost'} end
+      if is_held and not is_own then return {'lost'} end
       if mode == 'lock' then left[#left + 1] = wanted .. owner end
       left = table.concat(left, ' ')
       if left ~= value and (value or left ~= '') then changed_locks[#changed_locks + 1] = {key, field, left} end
@@ -186,6 +198,18 @@ for i = 1, number() do
   p, k = p + count, k + 1
 end
 
+-- Fields that grow: integers in their usual spelling, whose sum a double holds exactly.
+local increments = {}
+for i = 1, number() do
+  local index, field, bound = tonumber(argv[p]), argv[p + 1], tonumber(argv[p + 3])
+  local value = call('HGET', keys[old_first + index], field)
+  local is_number = value and #value < 17 and (value == '0' or string.find(value, '^%-?[1-9]%d*$'))
+  local sum = is_number and tonumber(value) + tonumber(argv[p + 2])
+  if not sum or sum > bound or sum < -bound then fail('increment', index, '') end
+  increments[i] = {keys[old_first + index], field, argv[p + 2]}
+  p = p + 4
+end
+
 if #failed > 1 then return failed end
 if mode == 'verify' or mode == 'lock' then return {'verified'} end
 
@@ -248,6 +272,8 @@ for _ = 1, number() do
   p = p + removed
 end
 
+for i = 1, #increments do call('HINCRBY', unpack(increments[i])) end
+
 -- Entries that come.
 for _ = 1, number() do
   local key, count = keys[set_first + number()], number()
@@ -270,6 +296,10 @@ for _ = 1, number() do
 end
 for t = 1, tables do call('INCR', keys[1 + t]) end
 write_locks()
+if token_key ~= '' then
+  call('HSET', token_key, token_slot, token_number .. ' committed')
+  call('PEXPIRE', token_key, 86400000)
+end
 
 -- The journal of a unit of many chunks: this one can be undone, or is.
 if argv[p] == 'do' then call('RPUSH', keys[#keys], argv[p + 1]) end

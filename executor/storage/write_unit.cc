@@ -74,7 +74,15 @@ std::size_t WriteUnit::add_insert(const TablePtr& table, std::span<const sql::Da
     if (conflicts_.empty() || conflicts_.back().columns != conflict.columns) conflicts_.push_back(conflict);
     change.conflict = static_cast<std::uint32_t>(conflicts_.size() - 1);
   }
-  if (options_.buffer) buffer_insert(change, row);
+  if (options_.buffer) {
+    // Nobody else can have its key or a value of it: the commit is soon enough to look.
+    const bool is_free = tables_[change.table].encoder.is_free_to_insert() && !conflict.skip && !conflict.run_again;
+    buffer_insert(change, row);
+    if (is_free) {
+      records_.back().change.reset();
+      return changes_.size();
+    }
+  }
   changes_.push_back(change);
   return changes_.size() - 1;
 }
@@ -86,7 +94,7 @@ bool WriteUnit::mark_changed(Table& table, const RowImage& image) {
 }
 
 bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
-                           const std::vector<bool>& relied) {
+                           const std::vector<bool>& relied, const std::vector<std::size_t>& increments) {
   check_size();
   Change change{.kind = Kind::kUpdate};
   change.table = table_number(table, nullptr, {});
@@ -95,15 +103,17 @@ bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> ol
   if (!mark_changed(target, change.old_image)) return false;
   note_foreign_keys(table, old_row, new_row);
   if (options_.buffer) {
-    buffer_change(table, old_row, change.old_image, new_row);
+    buffer_change(table, old_row, change.old_image, new_row, increments);
     return true;
   }
+  change.increments = increments;
   change.new_image = target.encoder.encode(new_row, words_);
 
   // A row that gets another key is written anew, with all that was read of it.
   const bool moves = change.old_image.member != change.new_image.member;
   std::vector<bool> columns = relied;
-  if (relied.empty() || moves) columns.assign(table->columns.size(), true);
+  if ((relied.empty() && increments.empty()) || moves) columns.assign(table->columns.size(), true);
+  columns.resize(table->columns.size());
   const auto& structures = target.encoder.structures();
   for (std::size_t index = 0; index < structures.size(); ++index) {
     const auto before = RowEncoder::entry(words_, change.old_image, index);
@@ -277,6 +287,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     if (answer[0].text == "stale") co_return WriteStatus::kStale;
     if (answer[0].text == "changed") co_return WriteStatus::kConflict;
     if (answer[0].text == "lost") co_return WriteStatus::kLostLock;
+    if (answer[0].text == "fenced") co_return WriteStatus::kFenced;
     if (answer[0].text == "locked") {
       if (answer.size() < 4) throw unexpected_reply("EVALSHA", "the holder of a lock");
       blocker_ = {std::string(answer[1].text), std::string(answer[2].text), std::string(answer[3].text)};
@@ -303,6 +314,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
       const std::string_view kind = answer[index].text;
       const std::size_t position = answer[index + 1].is_text() ? failure_index(answer[index + 1].text)
                                                                : static_cast<std::size_t>(answer[index + 1].integer);
+      if (kind == "increment") co_return WriteStatus::kConflict;
       if (kind == "parent") {
         if (!missing_parent) missing_parent = position;
       } else if (kind == "child") {

@@ -36,6 +36,11 @@ struct JournalStep {
   std::string key;    // LIST of the chunks' undo
 };
 
+/// Where Redis notes that a commit took place, so that it can be asked when the connection was lost meanwhile (transaction/commit_fence.h).
+struct CommitToken {
+  std::string key, slot, number;
+};
+
 struct WriteOptions {
   /// More rows in one unit are 54000: the script stops Redis for about 20 µs a row.
   std::size_t max_rows = 100'000;
@@ -51,6 +56,7 @@ struct WriteOptions {
   const ReadChecks* reads = nullptr;
   /// Definitions that change together with the rows.
   std::optional<CatalogCommit> catalog;
+  std::optional<CommitToken> token;
   /// The unit is one chunk of a journaled unit (journaled_unit.h), or undoes one.
   std::optional<JournalStep> journal;
   /// What foreign keys the changes must leave intact; a chunk of a journaled unit only notes its rows. Null: nobody asks.
@@ -74,12 +80,16 @@ struct InsertConflict {
 
 class WriteEncoding;
 
+/// Integers beyond this are not added to as increments: the script computes with doubles.
+inline constexpr std::int64_t kIncrementBound = std::int64_t{1} << 50;
+
 enum class WriteStatus {
   kApplied,
   kConflict,  // a value that the statement had read is not the same any more: run the statement again
   kStale,     // a table's definition changed: load the catalog, plan and run again
   kLocked,    // another transaction holds a lock (`blocker`): wait and run again
   kLostLock,  // a lock of the committing transaction is not its own any more
+  kFenced,    // it was decided that the commit does not take place
 };
 
 /// The row changes of one statement: collected, then applied by one script with all their index entries, or not at all.
@@ -105,8 +115,10 @@ class WriteUnit {
   std::size_t insert_row(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict = {});
   /// `relied`: per column, whether the statement's result depends on its old value (WHERE, SET expressions, RETURNING); empty: all.
   /// Columns whose index entries change are always compared. False: the row was changed before in this unit.
+  /// `increments`: the only columns that differ, integers without index entries, to which the difference is added whatever they hold
+  /// by now (kConflict where that is NULL or leaves the type's range); with a buffer the row is neither verified nor locked.
   bool update_row(const TablePtr& table, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
-                  const std::vector<bool>& relied = {});
+                  const std::vector<bool>& relied = {}, const std::vector<std::size_t>& increments = {});
   bool delete_row(const TablePtr& table, std::span<const sql::Datum> old_row, const std::vector<bool>& relied = {});
   /// Adds the row's entries in some structures only: for an index that is being built. `index_name` is what a violation reports.
   void index_row(const TablePtr& table, const std::vector<sql::Structure>& structures, std::span<const sql::Datum> row,
@@ -143,6 +155,7 @@ class WriteUnit {
     std::uint32_t shape = 0;     // of the checks: which fields are compared
     std::uint32_t expected = 0;  // in words_: parallel to the shape's fields
     std::uint32_t conflict = 0;  // in conflicts_
+    std::vector<std::size_t> increments = {};
     RowImage old_image, new_image;
   };
   /// Which columns of a table are compared, and the hash fields that takes.
@@ -178,7 +191,7 @@ class WriteUnit {
   void check_size() const;
   bool mark_changed(Table& table, const RowImage& image);
   void buffer_change(const TablePtr& table, std::span<const sql::Datum> old_row, const RowImage& old_image,
-                     std::optional<std::span<const sql::Datum>> new_row);
+                     std::optional<std::span<const sql::Datum>> new_row, const std::vector<std::size_t>& increments = {});
   void buffer_insert(Change& change, std::span<const sql::Datum> row);
   bool is_taken_in_buffer(const Change& change) const;
   bool is_taken_in_buffer(const Change& change, std::size_t structure, std::string_view field) const;

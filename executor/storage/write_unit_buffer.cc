@@ -25,13 +25,17 @@ void WriteUnit::buffer_insert(Change& change, std::span<const sql::Datum> row) {
 }
 
 void WriteUnit::buffer_change(const TablePtr& definition, std::span<const sql::Datum> old_row, const RowImage& old_image,
-                              std::optional<std::span<const sql::Datum>> new_row) {
+                              std::optional<std::span<const sql::Datum>> new_row, const std::vector<std::size_t>& increments) {
   Change change{};
   change.kind = new_row ? Kind::kUpdate : Kind::kDelete;
   change.table = table_number(definition, nullptr, {});
   Table& table = tables_[change.table];
   const BufferedRow* before = options_.buffer->find(definition->oid, old_image.member);
   const RowValues stored = before != nullptr ? before->stored : copy_of(old_row);
+  if (before == nullptr && !increments.empty()) {
+    records_.push_back({change.table, std::nullopt, std::string(old_image.member), {stored, copy_of(*new_row), increments}});
+    return;
+  }
   if (new_row) change.new_image = table.encoder.encode(*new_row, words_);
   const bool moves = new_row && change.new_image.member != old_image.member;
   const auto expect_stored = [&] {
@@ -86,7 +90,8 @@ void WriteUnit::absorb_into(RowBuffer& buffer) const {
       if (record.change && changes_[*record.change].skipped) continue;
       const RowBuffer::TablePtr& table = tables_[record.table].encoder.definition();
       const BufferedRow* before = buffer.find(table->oid, record.member);
-      buffer.set(table, record.member, {before != nullptr ? before->stored : record.row.stored, record.row.current});
+      const RowValues& stored = before != nullptr ? before->stored : record.row.stored;
+      buffer.set(table, record.member, {stored, record.row.current, record.row.increments});
     }
   }
 }

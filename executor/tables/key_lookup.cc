@@ -3,6 +3,7 @@
 #include "executor/tables/key_values.h"
 #include "executor/tables/read_scripts.h"
 #include "executor/tables/source_operator.h"
+#include "executor/transaction/row_buffer.h"
 
 namespace redquel::executor {
 
@@ -12,7 +13,7 @@ namespace {
 class KeyLookupOperator final : public SourceOperator {
  public:
   KeyLookupOperator(const planner::PhysicalNode& node, const planner::KeyLookup& lookup, ExecutionContext& context)
-      : SourceOperator(node, lookup.read, context), lookup_(lookup) {}
+      : SourceOperator(node, lookup.read, context), lookup_(lookup), changes_(context.changes(lookup.read.table->oid)) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     while (position_ < lookup_.keys.size()) {
@@ -21,6 +22,7 @@ class KeyLookupOperator final : public SourceOperator {
         auto key = evaluate_key(reader_.table(), reader_.table().primary_key, lookup_.keys[position_], context_.evaluation());
         if (!key) continue;
         std::string member = reader_.keys().member(*key);
+        if (changes_ && changes_->contains(member)) continue;  // the transaction's own comes behind
         if (lookup_.keys.size() == 1 || seen_.insert(member).second) members.push_back(std::move(member));
       }
       if (members.empty()) continue;
@@ -32,6 +34,7 @@ class KeyLookupOperator final : public SourceOperator {
 
  private:
   const planner::KeyLookup& lookup_;
+  TableChangesPtr changes_;
   std::size_t position_ = 0;
   std::unordered_set<std::string> seen_;  // IN (1, 1) gives one row
 };

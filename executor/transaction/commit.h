@@ -4,13 +4,16 @@
 
 #include "executor/redis/client.h"
 #include "executor/storage/write_unit.h"
+#include "executor/transaction/lock_wait.h"
 #include "executor/transaction/transaction.h"
 
 namespace redquel::executor {
 
 /// Brings all changes of the transaction, rows and definitions, to Redis by one script, or none of them. Throws SqlError 40001 where a row that it changed
 /// is not any more what it saw, and what a write unit throws.
-asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options);
+/// It waits for locks of others where the transaction only added to rows (increments.h).
+asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
+                                     std::minstd_rand& random);
 
 /// SET CONSTRAINTS … IMMEDIATE: throws what the unit of all changes would, of the constraints that `options` ask for.
 asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options);

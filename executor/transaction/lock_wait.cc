@@ -17,9 +17,6 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kLeaseMilliseconds = 30'000;
-constexpr milliseconds kRenewal{10'000};
-
 // Keys: the table's locks, the waits. Arguments: field, holder, own token (or empty), whether to look for a circle.
 const Script& wait_script() {
   static const Script kScript("wait_for_lock", R"lua(
@@ -62,8 +59,35 @@ asio::awaitable<void> forget_wait(RedisClient& redis, const std::string& token) 
 }  // namespace
 
 struct LockLease::State {
-  explicit State(RedisClient& client) : redis(client) {}
+  State(RedisClient& client, std::size_t lease) : redis(client), lease_milliseconds(lease), renewal(lease / 3) {}
+
+  /// Longer, if it is there: a lease that has lapsed is never taken up again, others have had the locks since.
+  asio::awaitable<void> renew() {
+    const Clock::time_point now = Clock::now();
+    CommandBatch batch;
+    batch.add("SET", "redquel:process:" + process, "1", "PX", lease_milliseconds, is_taken ? "XX" : "NX");
+    const bool is_new = !is_taken;
+    RepliesPtr replies = co_await redis.execute(std::move(batch));
+    replies->or_throw();
+    const bool is_set = replies->text(0).has_value();
+    if (is_set) {
+      is_taken = true;
+      renewed = now;
+    } else if (!is_new) {
+      forget();
+    }
+  }
+
+  void forget() {
+    process = random_version();
+    is_taken = false;
+    renewed = {};
+  }
+
   RedisClient& redis;
+  std::size_t lease_milliseconds;
+  milliseconds renewal;
+  bool is_taken = false;
   std::string process = random_version();
   std::uint64_t next_number = 1;
   std::size_t holders = 0;
@@ -71,7 +95,7 @@ struct LockLease::State {
   asio::steady_timer* timer = nullptr;  // of the renewals; null: nobody renews
 };
 
-LockLease::LockLease(RedisClient& redis) : state_(std::make_shared<State>(redis)) {}
+LockLease::LockLease(RedisClient& redis, std::size_t lease) : state_(std::make_shared<State>(redis, lease)) {}
 
 LockLease::~LockLease() {
   state_->holders = 0;
@@ -79,13 +103,12 @@ LockLease::~LockLease() {
 }
 
 asio::awaitable<void> LockLease::hold() {
-  if (Clock::now() - state_->renewed < kRenewal) co_return;
-  CommandBatch batch;
-  batch.add("SET", "redquel:process:" + state_->process, "1", "PX", kLeaseMilliseconds);
-  RepliesPtr replies = co_await state_->redis.execute(std::move(batch));
-  replies->or_throw();
-  state_->renewed = Clock::now();
+  const std::shared_ptr<State> state = state_;
+  // The second time for one that has lapsed.
+  for (int attempt = 0; attempt < 3 && Clock::now() - state->renewed >= state->renewal; ++attempt) co_await state->renew();
 }
+
+bool LockLease::covers(std::string_view token) const { return token.starts_with(state_->process); }
 
 asio::awaitable<void> LockLease::keep(std::shared_ptr<State> state) {
   asio::steady_timer timer(co_await asio::this_coro::executor);
@@ -95,15 +118,12 @@ asio::awaitable<void> LockLease::keep(std::shared_ptr<State> state) {
     ~Forget() { state.timer = nullptr; }
   } forget{*state};
   while (state->holders > 0) {
-    timer.expires_after(kRenewal);
+    timer.expires_after(state->renewal);
     boost::system::error_code ended;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ended));
     if (state->holders == 0) break;
     try {
-      CommandBatch batch;
-      batch.add("SET", "redquel:process:" + state->process, "1", "PX", kLeaseMilliseconds);
-      co_await state->redis.execute(std::move(batch));
-      state->renewed = Clock::now();
+      co_await state->renew();
     } catch (const sql::SqlError&) {  // the next renewal may come in time; otherwise the commits notice
     }
   }
@@ -124,9 +144,11 @@ void LockLease::give_back() {
 
 const std::string& LockLease::process() const { return state_->process; }
 
-void LockLease::renounce() {
-  state_->process = random_version();
-  state_->renewed = {};
+void LockLease::renounce() { state_->forget(); }
+
+sql::SqlError lapsed_lock() {
+  return sql::SqlError("40001", "could not serialize access: a lock of the transaction has lapsed")
+      .hint("The transaction might succeed if retried.");
 }
 
 asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits,
@@ -156,22 +178,25 @@ asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, s
   }
 }
 
-asio::awaitable<void> release_locks(RedisClient& redis, const LockSet& locks) {
-  if (locks.empty()) co_return;
+asio::awaitable<bool> release_locks(RedisClient& redis, const LockSet& locks) {
+  if (locks.empty()) co_return true;
   co_await forget_wait(redis, locks.token);
   static const Script kScript("release_locks", R"lua(
+local lost = 0
+if redis.call('EXISTS', 'redquel:process:' .. string.sub(ARGV[1], 1, 16)) == 0 then lost = 1 end
 for i = 2, #ARGV do
   local value = redis.call('HGET', KEYS[1], ARGV[i])
-  local left = {}
+  local left, is_own = {}, false
   for mode, token in string.gmatch(value or '', '(%d)(%S+)') do
-    if token ~= ARGV[1] then left[#left + 1] = mode .. token end
+    if token ~= ARGV[1] then left[#left + 1] = mode .. token else is_own = true end
   end
+  if not is_own then lost = lost + 1 end
   if value then
     if #left == 0 then redis.call('HDEL', KEYS[1], ARGV[i])
     else redis.call('HSET', KEYS[1], ARGV[i], table.concat(left, ' ')) end
   end
 end
-return #ARGV
+return lost
 )lua");
   CommandBatch batch;
   for (const auto& [table, fields] : locks.fields) {
@@ -186,7 +211,12 @@ return #ARGV
     if (arguments.size() > 1) kScript.append_call(batch, keys, arguments);
   }
   std::vector<const Script*> scripts{&kScript};
-  co_await run_scripts(redis, std::move(scripts), std::move(batch));
+  RepliesPtr replies = co_await run_scripts(redis, std::move(scripts), std::move(batch));
+  replies->or_throw();
+  for (std::size_t index = 0; index < replies->size(); ++index) {
+    if ((*replies)[index].integer != 0) co_return false;
+  }
+  co_return true;
 }
 
 }  // namespace redquel::executor

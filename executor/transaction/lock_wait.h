@@ -9,6 +9,7 @@
 
 #include "executor/redis/client.h"
 #include "executor/transaction/locks.h"
+#include "sql/error.h"
 
 namespace redquel::executor {
 
@@ -18,7 +19,8 @@ namespace asio = boost::asio;
 /// that stands still for longer than the lease loses its locks; its transactions notice when they commit.
 class LockLease {
  public:
-  explicit LockLease(RedisClient& redis);
+  /// `milliseconds`: how long the process may stand still.
+  LockLease(RedisClient& redis, std::size_t milliseconds);
   ~LockLease();
 
   /// A token for a transaction that is about to lock. The lease holds from now on until as many `give_back` have come.
@@ -28,8 +30,10 @@ class LockLease {
   const std::string& process() const;
   /// Locks could not be released: this process goes on under another name, and what it had under the old one lapses.
   void renounce();
-  /// The lease is there; after a standstill it may have to be taken again.
+  /// The lease is there. After a standstill that was too long it is another one, and tokens of before hold nothing any more.
   asio::awaitable<void> hold();
+  /// Is it a token of the lease of now?
+  bool covers(std::string_view token) const;
 
  private:
   struct State;
@@ -42,12 +46,15 @@ struct LockWaitLimits {
   std::int64_t lock_timeout = 0, deadlock_timeout = 1000;  // milliseconds; 0: none
 };
 
+/// 40001: the process stood still for longer than its lease, and others may have had the lock since.
+sql::SqlError lapsed_lock();
+
 /// Waits until the lock is gone. `token`: of the waiting transaction, empty for a statement that stands for itself. Throws SqlError 55P03
 /// after lock_timeout, 40P01 when the transactions wait in a circle: then this one is the victim.
 asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits,
                                     std::minstd_rand& random);
 
-/// Gives back all that is still held. Locks of others are left alone.
-asio::awaitable<void> release_locks(RedisClient& redis, const LockSet& locks);
+/// Gives back all that is still held. Locks of others are left alone. False: not all of them were held any more.
+asio::awaitable<bool> release_locks(RedisClient& redis, const LockSet& locks);
 
 }  // namespace redquel::executor

@@ -122,6 +122,17 @@ const BufferedRow* RowBuffer::find(sql::Oid table, std::string_view member) cons
   return row == found->second.changes->rows.end() ? nullptr : &row->second;
 }
 
+std::vector<std::pair<RowBuffer::TablePtr, std::string>> RowBuffer::increments(const std::set<sql::Oid>& tables) const {
+  std::vector<std::pair<TablePtr, std::string>> found;
+  for (const auto& [oid, table] : tables_) {
+    if (!tables.contains(oid)) continue;
+    for (const auto& [member, row] : table.changes->rows) {
+      if (!row.increments.empty()) found.emplace_back(table.changes->table, member);
+    }
+  }
+  return found;
+}
+
 const std::string* RowBuffer::owner(std::string_view uniques_key, std::string_view field) const {
   const auto found = owners_.find(owner_key(uniques_key, field));
   return found == owners_.end() ? nullptr : &found->second;

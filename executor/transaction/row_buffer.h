@@ -24,6 +24,8 @@ using RowValues = std::shared_ptr<const std::vector<sql::Datum>>;
 struct BufferedRow {
   RowValues stored;   // in Redis, as the transaction first saw it
   RowValues current;  // for the transaction
+  /// Columns that only grew. Not empty: nothing else changed, the row is not locked, and what counts is the difference.
+  std::vector<std::size_t> increments = {};
 };
 
 /// The rows of one table that a transaction changed, by member (see RowImage). They stand in front of what Redis holds.
@@ -62,6 +64,9 @@ class RowBuffer {
   const References* references(const std::string& set_key) const;
 
   void set(const TablePtr& table, const std::string& member, BufferedRow row);
+
+  /// Rows with increments, by table: (table, member).
+  std::vector<std::pair<TablePtr, std::string>> increments(const std::set<sql::Oid>& tables) const;
 
   /// The table has another definition now: its rows take that form. Throws SqlError 23505, 23502 where they cannot, 0A000 for changes
   /// that are not built for rows of an open transaction; then nothing has changed.

@@ -45,7 +45,7 @@ class MergeOperator final : public WriteOperator {
           break;
         case planner::MergeAction::Kind::kDelete:
           for (const Row& row : rows_of(batch, merge_.old_row)) {
-            if (!unit_.delete_row(merge_.table, row)) throw second_time();
+            if (!delete_row(row)) throw second_time();
           }
           break;
       }
@@ -93,7 +93,7 @@ class MergeOperator final : public WriteOperator {
     check_rows(table_, merge_.checks, batch, rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (table_.has_hidden_key()) rows[i].push_back(old_rows[i].back());
-      if (!unit_.update_row(merge_.table, old_rows[i], rows[i])) throw second_time();
+      if (!update_row(old_rows[i], rows[i])) throw second_time();
     }
   }
 

@@ -10,6 +10,7 @@
 #include "executor/operators/row_store.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_error.h"
+#include "executor/transaction/lock_wait.h"
 #include "executor/transaction/transaction.h"
 #include "sql/expressions/evaluate.h"
 
@@ -52,8 +53,9 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
   if (ReferentialActions::concern(*context.catalog(), table_)) actions_.emplace(context);
 }
 
-bool WriteOperator::update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row) {
-  return actions_ ? actions_->add(table_, old_row, new_row) : unit_.update_row(table_, old_row, new_row);
+bool WriteOperator::update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
+                               const std::vector<std::size_t>& increments) {
+  return actions_ ? actions_->add(table_, old_row, new_row) : unit_.update_row(table_, old_row, new_row, {}, increments);
 }
 
 bool WriteOperator::delete_row(std::span<const sql::Datum> old_row) {
@@ -113,6 +115,7 @@ asio::awaitable<void> WriteOperator::write_at_once() {
     const WriteStatus status = co_await unit_.execute(context_.redis(), counters());
     if (status == WriteStatus::kConflict) throw WriteConflict{};
     if (status == WriteStatus::kStale) throw StaleCatalog{};
+    if (status == WriteStatus::kLostLock) throw lapsed_lock();
     if (status == WriteStatus::kLocked) throw LockedByOther{unit_.blocker()};
   }
   if (context_.transaction()) unit_.absorb_into(context_.transaction()->buffer());

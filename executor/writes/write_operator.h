@@ -25,7 +25,8 @@ class WriteOperator : public Operator {
   /// Adds the changes of one batch of the source to the unit, checks included.
   virtual asio::awaitable<void> collect(const sql::Batch& source) = 0;
   /// A change of the statement's table; false: the row was changed before.
-  bool update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row);
+  /// `increments`: as WriteUnit::update_row; a row on which others depend is written as a whole.
+  bool update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row, const std::vector<std::size_t>& increments = {});
   bool delete_row(std::span<const sql::Datum> old_row);
   /// What is to be done once the unit with all that was collected so far is applied: RETURNING rows, in order, and the number of rows
   /// that count.

@@ -7,6 +7,7 @@
 #include "planner/bind/bind_type.h"
 #include "planner/bind/column_name.h"
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/locking.h"
 #include "planner/bind/name_uses.h"
 #include "planner/bind/named_arguments.h"
 #include "planner/bind/plan_nodes.h"
@@ -117,19 +118,27 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
     part.plan = reference_with(state_, *with, name.offset);
     level_.reads_recursion = level_.reads_recursion || with->working_number.has_value();
     relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, nullptr, table.alias);
+    level_.unlockable.emplace_back(relation->name, "a WITH query");
   } else {
     const FoundTable found = find_from_table(name);
     if (state_.names != nullptr) state_.names->relations[&name] = found.oid();
+    const std::string& called = table.alias ? table.alias->name : name.name;
+    const std::optional<RowLock> lock = lock_of(level_, called);
     if (found.view) {
-      part.plan = bind_view(state_, *found.view);
+      BoundQuery bound = bind_view(state_, *found.view, lock);
+      take_marks(bound);
+      part.plan = std::move(bound.plan);
       auto view = std::make_shared<Relation>(Relation{.name = name.name, .view = found.view});
-      for (const LogicalColumn& column : part.plan->columns) view->columns.push_back({column.name, reference(column)});
+      for (std::size_t i = 0; i + bound.lock_columns < part.plan->columns.size(); ++i) {
+        view->columns.push_back({part.plan->columns[i].name, reference(part.plan->columns[i])});
+      }
       apply_alias(*view, table.alias);
       level_.range_table.push_back(view);
       relation = view;
     } else if (found.table) {
-      part.plan = scan_table(state_, found.table, table.alias ? table.alias->name : name.name);
-      relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, found.table, table.alias);
+      part.plan = scan_table(state_, found.table, called, lock.has_value());
+      if (lock) add_lock_mark(level_, found.table, called, *lock, part.plan->columns);
+      relation = make_relation(level_, *part.plan, found.table->columns.size(), name.name, found.table, table.alias);
     } else {
       part.plan = scan_system_table(state_, *found.system);
       auto system = std::make_shared<Relation>(Relation{.name = name.name,
@@ -146,16 +155,25 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
   return part;
 }
 
+/// What a subquery leaves to be locked is locked here.
+void FromBinder::take_marks(BoundQuery& query) {
+  level_.lock_marks.insert(level_.lock_marks.end(), query.lock_marks.begin(), query.lock_marks.end());
+}
+
 FromPart FromBinder::item(const ast::SubqueryRef& subquery, std::uint32_t) {
   FromPart part;
+  std::size_t visible = 0;
   {
     Scoped clause(level_.clause, Clause::kFromSubquery);
     Scoped lateral(level_.lateral_active, subquery.lateral);
     CorrelationScope scope(level_, part.lateral);
-    part.plan = bind_query(state_, &level_, level_.with, *subquery.query).plan;
+    const std::optional<RowLock> lock = lock_of(level_, subquery.alias ? subquery.alias->name : "unnamed_subquery");
+    BoundQuery bound = bind_query(state_, &level_, level_.with, *subquery.query, false, lock);
+    take_marks(bound);
+    part.plan = std::move(bound.plan);
+    visible = part.plan->columns.size() - bound.lock_columns;
   }
-  const RelationPtr relation =
-      make_relation(level_, *part.plan, part.plan->columns.size(), "unnamed_subquery", nullptr, subquery.alias);
+  const RelationPtr relation = make_relation(level_, *part.plan, visible, "unnamed_subquery", nullptr, subquery.alias);
   part.names.push_back({.relation = relation, .by_name = subquery.alias.has_value()});
   return part;
 }
@@ -335,6 +353,7 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
   if (one_value && function.alias && relation->columns[0].name == column_name) relation->columns[0].name = alias;
   apply_alias(*relation, function.alias);
   level_.range_table.push_back(relation);
+  level_.unlockable.emplace_back(relation->name, "a function");
   part.names.push_back({.relation = relation});
   if (!subqueries.empty()) {
     std::ranges::for_each(level_.subqueries, [&](const PendingSubquery& pending) {

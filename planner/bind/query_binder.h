@@ -14,14 +14,19 @@ struct BoundQuery {
   std::vector<sql::ExpressionPtr> unknowns;
   /// Where each column was written, for messages of the surroundings.
   std::vector<std::optional<std::uint32_t>> offsets;
+  /// Rows that the query around it locks; their columns follow the query's own in the plan, which has so many more.
+  std::vector<LogicalLockRows::Mark> lock_marks;
+  std::size_t lock_columns = 0;
 };
 
 /// Any query: SELECT, VALUES, UNION … with its WITH, ORDER BY and LIMIT. `outer` is the level around it (null: none),
 /// whose innermost correlation frame takes the outer columns that are used. `keep_unknowns`: see BoundQuery.
+/// `pushed`: the locking clause around it, which locks the rows that this query reads, too.
 BoundQuery bind_query(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&,
-                      bool keep_unknowns = false);
+                      bool keep_unknowns = false, const std::optional<RowLock>& pushed = std::nullopt);
 
-BoundQuery bind_select(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&, bool keep_unknowns);
+BoundQuery bind_select(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&, bool keep_unknowns,
+                       const std::optional<RowLock>& pushed);
 BoundQuery bind_set_operation(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&);
 BoundQuery bind_values(BindState&, QueryLevel* outer, WithItem* with, const parser::ast::Select&);
 

@@ -128,6 +128,12 @@ struct PendingWindowCall {
   std::size_t window = 0;  // in QueryLevel::windows
 };
 
+/// A locking clause as it reaches a query: its own, or one around it that locks everything in here.
+struct RowLocking {
+  std::string relation;  // OF this item of FROM; empty: all of them
+  RowLock lock;
+};
+
 /// One SELECT (or INSERT, UPDATE, DELETE) while it is bound: its names and what its expressions leave to be placed.
 struct QueryLevel {
   QueryLevel* outer = nullptr;
@@ -135,6 +141,10 @@ struct QueryLevel {
 
   Namespace names;
   std::vector<RelationPtr> range_table;  // every relation ever made here, for hints
+  std::vector<RowLocking> locking;  // known before FROM is bound
+  std::vector<LogicalLockRows::Mark> lock_marks;
+  bool passes_locks = false;  // the rows are locked by the query around this one
+  std::vector<std::pair<std::string, const char*>> unlockable;  // items of FROM without rows of a table: "a function"
   bool lateral_active = false;
   bool reads_recursion = false;  // FROM has the WITH query whose recursive term this is
 

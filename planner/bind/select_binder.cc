@@ -1,6 +1,7 @@
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/from_binder.h"
 #include "planner/bind/grouping.h"
+#include "planner/bind/locking.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
 #include "planner/bind/subquery_placement.h"
@@ -35,10 +36,11 @@ void settle_unknowns(BindState& state, TargetList& targets, bool keep_unknowns, 
 }  // namespace
 
 BoundQuery bind_select(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select,
-                       bool keep_unknowns) {
+                       bool keep_unknowns, const std::optional<RowLock>& pushed) {
   // The order of the steps decides which error is reported and which context types a parameter: it is PostgreSQL's.
   QueryLevel level{.outer = outer, .with = with};
   for (const ast::WindowDefinition& window : select.windows) level.windows.push_back({.written = &window});
+  level.locking = row_locking(select, pushed);
   LogicalPtr plan = FromBinder(state, level).bind(select.from);
   level.clause = Clause::kSelectList;
   TargetList targets(state, level, bind_targets(state, level, select.targets));
@@ -58,6 +60,7 @@ BoundQuery bind_select(BindState& state, QueryLevel* outer, WithItem* with, cons
   bind_distinct(state, targets, tail, select);
   bind_limit(state, level, tail, select);
   bind_windows(state, level);
+  check_locking(state, level, select, pushed);
   BoundQuery query;
   settle_unknowns(state, targets, keep_unknowns, query);
   if (level.reads_recursion && !level.aggregates.empty()) {
@@ -75,7 +78,13 @@ BoundQuery bind_select(BindState& state, QueryLevel* outer, WithItem* with, cons
     plan = place_condition(state, level, groups.place(), having);
   }
   plan = place_windows(state, level, std::move(plan));
+  // Rows that the surroundings lock are theirs, unless they are cut off here.
+  level.passes_locks = pushed && select.locking.empty() && !tail.limit && !tail.offset;
   query.plan = place_tail(state, level, std::move(plan), targets, tail);
+  if (level.passes_locks) {
+    query.lock_marks = std::move(level.lock_marks);
+    query.lock_columns = query.plan->columns.size() - targets.visible();
+  }
   return query;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "planner/bind/locking.h"
 #include "planner/bind/ordering.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/subquery_placement.h"
@@ -43,6 +44,12 @@ std::vector<ExpressionPtr> values_of(const std::vector<OutputValue>& outputs) {
   return values;
 }
 
+void add_lock_columns(const QueryLevel& level, std::vector<OutputValue>& outputs) {
+  for (const LogicalLockRows::Mark& mark : level.lock_marks) {
+    for (const LogicalColumn& column : mark.row) outputs.push_back({reference(column), column.name});
+  }
+}
+
 /// Sort and cut off first, compute the select list for what is left. Only where nobody can tell the difference.
 LogicalPtr project_last(BindState& state, const QueryLevel& level, LogicalPtr input, const TargetList& targets,
                         const QueryTail& tail) {
@@ -53,11 +60,12 @@ LogicalPtr project_last(BindState& state, const QueryLevel& level, LogicalPtr in
     keys.push_back({key_values.back(), key.order.descending, key.order.nulls_first});
   }
   input = place_subqueries(state, level, std::move(input), key_values);
-  input = limited(state, level, sorted(std::move(input), std::move(keys)), tail);
+  input = limited(state, level, place_locks(level, sorted(std::move(input), std::move(keys))), tail);
   std::vector<OutputValue> outputs;
   for (const Target& target : targets.items()) {
     if (!target.junk) outputs.push_back({target.value, target.name});
   }
+  if (level.passes_locks) add_lock_columns(level, outputs);
   input = place_subqueries(state, level, std::move(input), values_of(outputs));
   return make_project(state, std::move(input), outputs);
 }
@@ -74,7 +82,9 @@ LogicalPtr project_first(BindState& state, const QueryLevel& level, LogicalPtr i
   for (std::size_t i = 0; i < targets.items().size(); ++i) {
     if (!targets.items()[i].junk) add(i);
   }
+  if (level.passes_locks) add_lock_columns(level, outputs);
   const std::size_t visible = outputs.size();
+  if (!level.passes_locks) add_lock_columns(level, outputs);
   std::vector<bool> added(targets.items().size(), false);
   const auto need = [&](std::size_t target) {
     if (targets.items()[target].junk && !added[target]) add(target), added[target] = true;
@@ -96,7 +106,7 @@ LogicalPtr project_first(BindState& state, const QueryLevel& level, LogicalPtr i
     for (std::size_t target : tail.distinct_on) distinct.on.push_back(reference(columns[positions[target]]));
     plan = make_logical(std::move(distinct), columns);
   }
-  plan = limited(state, level, std::move(plan), tail);
+  plan = limited(state, level, place_locks(level, std::move(plan)), tail);
   if (plan->columns.size() == visible) return plan;
   std::vector<OutputValue> kept;
   for (std::size_t i = 0; i < visible; ++i) kept.push_back({reference(columns[i]), columns[i].name});

@@ -84,7 +84,7 @@ void rename_in_view(sql::ViewDef& view, const sql::CatalogSnapshot& before, cons
   write_texts(*query, uses, after, view);
 }
 
-LogicalPtr bind_view(BindState& state, const sql::ViewDef& view) {
+BoundQuery bind_view(BindState& state, const sql::ViewDef& view, const std::optional<RowLock>& pushed) {
   sql::check_stack_depth();
   state.count_query();
   const std::shared_ptr<const ast::Select> query = parse_query(view.query);
@@ -92,14 +92,15 @@ LogicalPtr bind_view(BindState& state, const sql::ViewDef& view) {
   const Scoped positions(state.keeps_positions, false);
   const Scoped<NameUses*> names(state.names, nullptr);
   const Scoped<const FunctionScope*> function(state.function, nullptr);
-  const LogicalPtr plan = bind_query(state, nullptr, nullptr, *query).plan;
-  std::vector<LogicalColumn> columns = plan->columns;
+  BoundQuery bound = bind_query(state, nullptr, nullptr, *query, false, pushed);
+  std::vector<LogicalColumn> columns = bound.plan->columns;
   for (std::size_t i = 0; i < columns.size() && i < view.columns.size(); ++i) {
     columns[i].name = view.columns[i].name;
     columns[i].table = view.oid;
     columns[i].attribute = static_cast<std::int16_t>(i + 1);
   }
-  return make_logical(plan->node, std::move(columns));
+  bound.plan = make_logical(bound.plan->node, std::move(columns));
+  return bound;
 }
 
 }  // namespace redquel::planner

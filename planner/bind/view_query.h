@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "planner/bind/bind.h"
+#include "planner/logical_plan.h"
 #include "sql/catalog/catalog.h"
 
 namespace redquel::planner {
@@ -19,7 +21,8 @@ sql::ViewDef make_view_query(const parser::ast::Select& query, const std::vector
 /// The view's texts after relations or columns that it reads were renamed, or its own columns.
 void rename_in_view(sql::ViewDef& view, const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& after);
 
-/// The view's rows, its columns called as the view says.
-LogicalPtr bind_view(BindState& state, const sql::ViewDef& view);
+struct BoundQuery;
+/// The view's rows, its columns called as the view says. `pushed`: see bind_query.
+BoundQuery bind_view(BindState& state, const sql::ViewDef& view, const std::optional<RowLock>& pushed = std::nullopt);
 
 }  // namespace redquel::planner

@@ -179,6 +179,14 @@ struct Describe {
     property("Sort Key", print_keys(n.keys, n.keys.size()));
     if (n.presorted > 0) property("Presorted Key", print_keys(n.keys, n.presorted));
   }
+  void operator()(const PhysicalLockRows& n) {
+    text.title = "LockRows";
+    for (const PhysicalLockRows::Mark& mark : n.marks) {
+      static constexpr std::string_view kWaits[] = {"", " SKIP LOCKED", " NOWAIT"};
+      property("Lock", fmt::format("{} OF {}{}", lock_clause(mark.lock.strength), mark.alias,
+                                   kWaits[static_cast<std::size_t>(mark.lock.wait)]));
+    }
+  }
   void operator()(const PhysicalLimit& n) {
     text.title = "Limit";
     expression("Count", n.limit);

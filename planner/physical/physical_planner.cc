@@ -237,6 +237,53 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalSort& sort, cons
   return input;
 }
 
+namespace {
+
+/// 0A000 where a locked row may be missing because an outer join found none.
+void refuse_nullable_sides(const Logical& node, const LogicalLockRows::Mark& mark) {
+  if (const auto* join = std::get_if<LogicalJoin>(&node.node)) {
+    const auto holds = [&](const LogicalPtr& side) { return ids_of(*side).contains(mark.row[0].id); };
+    const bool left = join->kind == JoinKind::kRight || join->kind == JoinKind::kFull;
+    const bool right = join->kind == JoinKind::kLeft || join->kind == JoinKind::kFull;
+    if ((left && holds(join->left)) || (right && holds(join->right))) {
+      throw sql::SqlError("0A000", std::string(lock_clause(mark.lock.strength)) + " cannot be applied to the nullable side of an outer join");
+    }
+  }
+  const auto* apply = std::get_if<LogicalApply>(&node.node);
+  if (apply && apply->kind == LogicalApply::Kind::kLateral && apply->join == JoinKind::kLeft &&
+      ids_of(*apply->subquery).contains(mark.row[0].id)) {
+    throw sql::SqlError("0A000", std::string(lock_clause(mark.lock.strength)) + " cannot be applied to the nullable side of an outer join");
+  }
+  for (const LogicalPtr& input : inputs_of(node)) refuse_nullable_sides(*input, mark);
+}
+
+}  // namespace
+
+Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks, const Wish& wish) {
+  bool skips = false;
+  for (const LogicalLockRows::Mark& mark : locks.marks) {
+    refuse_nullable_sides(*locks.input, mark);
+    skips = skips || mark.lock.wait == RowLock::Wait::kSkipLocked;
+  }
+  Wish below{wish.order, wish.goal};
+  below.goal.exact = false;
+  if (skips) below.goal = {};  // nobody knows how many rows are locked
+  Planned input = plan(locks.input, below);
+  PhysicalLockRows physical{input.plan, {}, wish.goal};
+  for (const LogicalLockRows::Mark& mark : locks.marks) {
+    PhysicalLockRows::Mark made{mark.table, mark.alias, mark.lock, {}, {}};
+    for (const LogicalColumn& column : mark.row) {
+      made.positions.push_back(position_of(column.id, input.ids));
+      made.numbers.push_back(column.attribute);
+    }
+    physical.marks.push_back(std::move(made));
+  }
+  auto columns = input.plan->columns;
+  input.plan = make_physical(std::move(physical), std::move(columns));
+  input.limited = false;
+  return input;
+}
+
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLimit& limit, const Wish& wish) {
   Wish below{wish.order, RowGoal{limit.limit, limit.offset, true}};
   if (!limit.limit) below.goal = {};  // an OFFSET alone bounds nothing

@@ -47,6 +47,7 @@ class PhysicalPlanner {
   Planned plan_node(const Logical&, const LogicalAggregate&, const Wish&);
   Planned plan_node(const Logical&, const LogicalWindow&, const Wish&);
   Planned plan_node(const Logical&, const LogicalSort&, const Wish&);
+  Planned plan_node(const Logical&, const LogicalLockRows&, const Wish&);
   Planned plan_node(const Logical&, const LogicalLimit&, const Wish&);
   Planned plan_node(const Logical&, const LogicalDistinct&, const Wish&);
   Planned plan_node(const Logical&, const LogicalSetOperation&, const Wish&);

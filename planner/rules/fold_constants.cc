@@ -43,6 +43,7 @@ class ExpressionChanger {
   void operator()(LogicalSort& n) const {
     for (SortKey& key : n.keys) one(key.expression);
   }
+  void operator()(LogicalLockRows&) const {}
   void operator()(LogicalLimit& n) const {
     one(n.limit);
     one(n.offset);

@@ -155,6 +155,29 @@ LogicalPtr prune_window(const Logical& node, LogicalWindow window, Ids needed) {
   return make_logical(std::move(window), std::move(columns));
 }
 
+void note_columns(const Logical& node, Ids& used) {
+  map_expressions(node, [&](const ExpressionPtr& expression) {
+    need(used, expression);
+    return expression;
+  });
+  for (const LogicalPtr& input : inputs_of(node)) note_columns(*input, used);
+}
+
+/// Of the locked rows the key is needed, and what decides the answer: that much must not have changed when they are locked.
+LogicalPtr prune_lock_rows(LogicalLockRows locks, Ids needed) {
+  Ids used = needed;
+  note_columns(*locks.input, used);
+  for (LogicalLockRows::Mark& mark : locks.marks) {
+    std::erase_if(mark.row, [&](const LogicalColumn& column) {
+      return !used.contains(column.id) && column.attribute != 0 && !mark.table->in_primary_key(column.attribute);
+    });
+    for (const LogicalColumn& column : mark.row) needed.insert(column.id);
+  }
+  locks.input = prune(locks.input, needed);
+  auto columns = locks.input->columns;
+  return make_logical(std::move(locks), std::move(columns));
+}
+
 /// Keeps all columns of a node whose rows are compared as a whole (DISTINCT, UNION, the top of a statement).
 LogicalPtr prune_whole(const Logical& node) {
   std::vector<LogicalPtr> inputs = inputs_of(node);
@@ -178,6 +201,7 @@ LogicalPtr prune(const LogicalPtr& node, const Ids& needed) {
   if (const auto* scan = std::get_if<LogicalSharedScan>(&node->node)) return prune_shared_scan(*node, *scan, needed);
   if (const auto* share = std::get_if<LogicalShare>(&node->node)) return prune_share(*share, needed);
   if (const auto* window = std::get_if<LogicalWindow>(&node->node)) return prune_window(*node, *window, needed);
+  if (const auto* locks = std::get_if<LogicalLockRows>(&node->node)) return prune_lock_rows(*locks, needed);
   Ids below = needed;
   if (const auto* filter = std::get_if<LogicalFilter>(&node->node)) {
     need(below, filter->condition);

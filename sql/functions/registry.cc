@@ -51,6 +51,7 @@ const NamedTable<ScalarFunction>& functions() {
       system_functions(),
       catalog_functions(),
       sequence_functions(),
+      advisory_lock_functions(),
       array_functions(),
       range_functions(),
       json_access_functions(),

@@ -22,14 +22,20 @@ struct SessionSequences {
 
 /// One evaluated call of nextval() or the like: what it asks for each row, in order.
 struct SequenceCall {
-  enum class Kind : std::uint8_t { kNextval, kSetval, kCurrval, kLastval, kLastValue };
+  enum class Kind : std::uint8_t { kNextval, kSetval, kCurrval, kLastval, kLastValue, kAdvisory };
   struct Row {
     Oid sequence = 0;
-    std::int64_t value = 0;  // kSetval
+    std::int64_t value = 0;  // kSetval; kAdvisory: the key, or both halves of it
     bool is_called = true;   // kSetval
   };
   Kind kind;
   std::vector<Row> rows;
+  /// kAdvisory: the answer is 1 for true (or void), 0 for false.
+  struct Advisory {
+    enum class Action : std::uint8_t { kLock, kTry, kUnlock, kUnlockAll } action = Action::kLock;
+    bool shared = false, transaction = false;
+    bool halves = false;  // the key was given as two integers: another key than the same bits as one
+  } advisory = {};
 };
 
 /// Ends an evaluation whose next call has no answer yet.
@@ -72,8 +78,14 @@ class SequenceCalls {
   SequenceCall pending_;
 };
 
+/// What the evaluator answers. Throws SequenceCallPending; 0A000 where nobody answers.
+SequenceCalls::Answer ask_evaluator(SequenceCall call, const EvaluationContext& context);
+
 std::vector<ScalarFunction> sequence_functions();
-/// nextval, setval, currval, lastval, pg_sequence_last_value.
+/// pg_advisory_lock and its kin.
+std::vector<ScalarFunction> advisory_lock_functions();
+bool is_advisory_lock_function(const ScalarFunction& function);
+/// nextval, setval, currval, lastval, pg_sequence_last_value, and those for advisory locks.
 bool is_sequence_function(const ScalarFunction& function);
 
 }  // namespace redquel::sql

@@ -52,7 +52,7 @@ SequenceCalls::Answer session_values(const SequenceCall& call, const SessionSequ
 /// Asks for the rows without NULL arguments; the other rows are NULL.
 template <Kind kind>
 ColumnPtr call_sequence(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
-  SequenceCall call{kind, {}};
+  SequenceCall call{.kind = kind, .rows = {}};
   std::vector<bool> asked(rows, true);
   for (std::size_t i = 0; i < rows; ++i) {
     for (const ColumnPtr& argument : arguments) asked[i] = asked[i] && !argument->is_null(i);
@@ -67,10 +67,7 @@ ColumnPtr call_sequence(std::span<const ColumnPtr> arguments, std::size_t rows, 
     call.rows.push_back(row);
   }
   SequenceCalls::Answer answer;
-  if (!call.rows.empty()) {
-    if (current_calls == nullptr) throw not_supported("a sequence function in this place");
-    answer = current_calls->ask(std::move(call), context);
-  }
+  if (!call.rows.empty()) answer = ask_evaluator(std::move(call), context);
   auto column = std::make_shared<Column>(result);
   std::size_t next = 0;
   for (std::size_t i = 0; i < rows; ++i) {
@@ -85,6 +82,13 @@ ColumnPtr call_sequence(std::span<const ColumnPtr> arguments, std::size_t rows, 
 }
 
 }  // namespace
+
+SequenceCalls::Answer ask_evaluator(SequenceCall call, const EvaluationContext& context) {
+  if (current_calls == nullptr) {
+    throw not_supported(call.kind == Kind::kAdvisory ? "an advisory lock function in this place" : "a sequence function in this place");
+  }
+  return current_calls->ask(std::move(call), context);
+}
 
 SequenceCalls::Evaluation::Evaluation(SequenceCalls& calls) : outer_(std::exchange(current_calls, &calls)) { calls.next_ = 0; }
 SequenceCalls::Evaluation::~Evaluation() { current_calls = outer_; }
@@ -106,7 +110,7 @@ bool is_sequence_function(const ScalarFunction& function) {
   static constexpr std::array<Kernel, 5> kKernels{call_sequence<Kind::kNextval>, call_sequence<Kind::kSetval>,
                                                   call_sequence<Kind::kCurrval>, call_sequence<Kind::kLastval>,
                                                   call_sequence<Kind::kLastValue>};
-  return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end();
+  return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end() || is_advisory_lock_function(function);
 }
 
 std::vector<ScalarFunction> sequence_functions() {

@@ -1,0 +1,102 @@
+// SELECT … FOR UPDATE and its kin. A row that is not any more what was read when its lock comes makes the whole statement run again,
+// its locks kept: so it sees the newest version, whatever it was joined with.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/operators/make_operator.h"
+#include "executor/operators/operators.h"
+#include "executor/operators/row_store.h"
+#include "executor/tables/key_values.h"
+#include "executor/transaction/row_locks.h"
+#include "executor/transaction/transaction.h"
+#include "executor/writes/write_operator.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using Mark = planner::PhysicalLockRows::Mark;
+
+class LockRowsOperator final : public Operator {
+ public:
+  LockRowsOperator(const planner::PhysicalNode& node, const planner::PhysicalLockRows& plan, ExecutionContext& context)
+      : plan_(plan), input_(make_operator(*plan.input, context)), context_(context), counters_(node, context) {
+    for (const Mark& mark : plan.marks) {
+      tables_.emplace_back(mark.table, mark.lock, mark.numbers);
+      skips_ = skips_ || mark.lock.wait == planner::RowLock::Wait::kSkipLocked;
+    }
+  }
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (!started_) {
+      started_ = true;
+      wanted_ = evaluate_goal(plan_.goal.limit, plan_.goal.offset, context_.evaluation()).wanted();
+    }
+    while (!wanted_ || *wanted_ > 0) {
+      if (!pending_ || first_ == pending_->rows) {
+        pending_ = co_await input_->next();
+        first_ = 0;
+        if (!pending_) break;
+      }
+      const std::vector<RowNumber> locked = co_await lock_some();
+      if (wanted_) *wanted_ -= locked.size();
+      if (!locked.empty()) co_return pending_->gather(locked);
+    }
+    input_.reset();
+    co_return std::nullopt;
+  }
+
+ private:
+  /// Of the pending rows, as many as one script takes: those that are locked now.
+  asio::awaitable<std::vector<RowNumber>> lock_some() {
+    std::size_t count = std::min(pending_->rows - first_, context_.limits.script_rows);
+    // Only locked rows are passed over: without SKIP LOCKED no more are looked at than are wanted.
+    if (wanted_ && !skips_) count = std::min(count, *wanted_);
+    const std::shared_ptr<Transaction>& transaction = context_.transaction();
+    std::vector<RowLockRequest::Table> asked;
+    for (const LockedTable& table : tables_) asked.push_back(table.request());
+    RowLockRequest request(std::move(asked), transaction ? transaction->locks().token : std::string());
+    const sql::Batch rows = pending_->gather(row_range(first_, count));
+    std::vector<std::vector<std::vector<sql::Datum>>> values;
+    for (const Mark& mark : plan_.marks) values.push_back(rows_of(rows, mark.positions));
+    for (std::size_t row = 0; row < count; ++row) {
+      for (std::size_t table = 0; table < tables_.size(); ++table) {
+        tables_[table].add_row(request, values[table][row], transaction ? &transaction->buffer() : nullptr);
+      }
+    }
+    LockSet* held = transaction ? &transaction->locks() : nullptr;
+    const RowLockRequest::Answer answer = co_await request.execute(context_.redis(), wanted_, held, counters_.get());
+    if (answer.not_waited_for) {
+      const std::string& name = tables_[*answer.not_waited_for].table().name;
+      throw sql::SqlError("55P03", fmt::format("could not obtain lock on row in relation \"{}\"", name));
+    }
+    if (answer.states.find_first_of("cg") != std::string::npos) throw WriteConflict{};
+    if (answer.conflict) throw LockedByOther{*answer.conflict};
+    std::vector<RowNumber> locked;
+    for (std::size_t row = 0; row < answer.states.size(); ++row) {
+      if (answer.states[row] == 'l') locked.push_back(static_cast<RowNumber>(first_ + row));
+    }
+    first_ += answer.states.size() < count ? pending_->rows - first_ : count;
+    co_return locked;
+  }
+
+  const planner::PhysicalLockRows& plan_;
+  std::vector<LockedTable> tables_;
+  OperatorPtr input_;
+  ExecutionContext& context_;
+  NodeCounters counters_;
+  bool started_ = false, skips_ = false;
+  std::optional<std::size_t> wanted_;  // rows that are still to be locked
+  std::optional<sql::Batch> pending_;
+  std::size_t first_ = 0;  // of the pending rows, the first that was not looked at
+};
+
+}  // namespace
+
+OperatorPtr make_lock_rows(const planner::PhysicalNode& node, const planner::PhysicalLockRows& plan, ExecutionContext& context) {
+  return std::make_unique<LockRowsOperator>(node, plan, context);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,99 @@
+#include "executor/transaction/advisory_locks.h"
+
+#include "executor/redis/script.h"
+
+namespace redquel::executor {
+
+namespace {
+
+const char* const kKey = "redquel:advisory";
+
+std::string field_of(const AdvisoryLocks::Lock& lock) { return (lock.halves ? "2:" : "1:") + std::to_string(lock.key); }
+
+// Arguments: field, token, mode (0: the token's lock goes), whether others' locks count. Gives the holder that is in the way, or ''.
+const Script& advisory_script() {
+  static const Script kScript("advisory_lock", R"lua(
+local call, field, token, mode = redis.call, ARGV[1], ARGV[2], tonumber(ARGV[3])
+local left, before = {}, call('HGET', KEYS[1], field)
+for strength, holder in string.gmatch(before or '', '(%d)(%S+)') do
+  if holder ~= token and call('EXISTS', 'redquel:process:' .. string.sub(holder, 1, 16)) == 1 then
+    if ARGV[4] == '1' and tonumber(strength) + mode > 4 then return holder end
+    left[#left + 1] = strength .. holder
+  end
+end
+if mode > 0 then left[#left + 1] = mode .. token end
+if #left > 0 then call('HSET', KEYS[1], field, table.concat(left, ' ')) elseif before then call('HDEL', KEYS[1], field) end
+return ''
+)lua");
+  return kScript;
+}
+
+asio::awaitable<std::string> run_advisory(RedisClient& redis, std::string field, std::string token, int mode, bool looks) {
+  const std::vector<std::string> keys{kKey}, arguments{std::move(field), std::move(token), std::to_string(mode), looks ? "1" : "0"};
+  RepliesPtr replies = co_await run_script(redis, advisory_script(), keys, arguments);
+  co_return std::string(replies->text(0).value_or(""));
+}
+
+}  // namespace
+
+int AdvisoryLocks::Counts::mode() const {
+  if (session[0] + transaction[0] > 0) return 4;
+  return session[1] + transaction[1] > 0 ? 1 : 0;
+}
+
+asio::awaitable<void> AdvisoryLocks::set_mode(RedisClient& redis, const std::string& field, int mode) {
+  std::string copy = field, token = token_;
+  co_await run_advisory(redis, std::move(copy), std::move(token), mode, false);
+}
+
+asio::awaitable<bool> AdvisoryLocks::take(RedisClient& redis, Lock lock, std::optional<LockWaitLimits> limits, std::minstd_rand& random) {
+  const std::string field = field_of(lock);
+  const int wanted = lock.shared ? 1 : 4;
+  const auto found = held_.find(field);
+  if (found == held_.end() || found->second.mode() < wanted) {
+    while (true) {
+      std::string asked = field, token = token_;
+      const std::string holder = co_await run_advisory(redis, std::move(asked), std::move(token), wanted, true);
+      if (holder.empty()) break;
+      if (!limits) co_return false;
+      LockConflict conflict{holder, kKey, field};
+      std::string waiter = token_;
+      co_await wait_for_lock(redis, std::move(conflict), std::move(waiter), *limits, random);
+    }
+  }
+  Counts& counts = held_[field];
+  ++(lock.transaction ? counts.transaction : counts.session)[lock.shared ? 1 : 0];
+  co_return true;
+}
+
+asio::awaitable<bool> AdvisoryLocks::unlock(RedisClient& redis, Lock lock) {
+  const std::string field = field_of(lock);
+  const auto found = held_.find(field);
+  if (found == held_.end() || found->second.session[lock.shared ? 1 : 0] == 0) co_return false;
+  const int before = found->second.mode();
+  --found->second.session[lock.shared ? 1 : 0];
+  const int mode = found->second.mode();
+  if (mode == 0) held_.erase(found);
+  if (mode != before) co_await set_mode(redis, field, mode);
+  co_return true;
+}
+
+asio::awaitable<void> AdvisoryLocks::drop(RedisClient& redis, bool session) {
+  const std::map<std::string, Counts> all = held_;
+  for (const auto& [field, before] : all) {
+    Counts counts = before;
+    auto& dropped = session ? counts.session : counts.transaction;
+    dropped[0] = dropped[1] = 0;
+    if (counts.mode() == 0) {
+      held_.erase(field);
+    } else {
+      held_[field] = counts;
+    }
+    if (counts.mode() != before.mode()) co_await set_mode(redis, field, counts.mode());
+  }
+}
+
+asio::awaitable<void> AdvisoryLocks::unlock_all(RedisClient& redis) { return drop(redis, true); }
+asio::awaitable<void> AdvisoryLocks::end_transaction(RedisClient& redis) { return drop(redis, false); }
+
+}  // namespace redquel::executor

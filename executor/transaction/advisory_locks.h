@@ -1,0 +1,52 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "executor/redis/client.h"
+#include "executor/transaction/lock_wait.h"
+
+namespace redquel::executor {
+
+/// The advisory locks of one session (PostgreSQL's manual, section 13.3.5). In Redis:
+///   redquel:advisory  HASH  "<class>:<key>" → "<mode><token>", several of them with blanks between; mode 4 exclusive, 1 shared
+/// The token is the session's for as long as it lives; like all locks they lapse with the lease of their process.
+class AdvisoryLocks {
+ public:
+  struct Lock {
+    std::int64_t key = 0;
+    bool halves = false;  // given as two integers: another class of keys
+    bool shared = false, transaction = false;
+  };
+
+  explicit AdvisoryLocks(std::string token) : token_(std::move(token)) {}
+  const std::string& token() const { return token_; }
+
+  /// Takes the lock, once more if the session has it. Without `limits` it does not wait: false where somebody else's is in the way.
+  /// Throws as wait_for_lock does.
+  asio::awaitable<bool> take(RedisClient& redis, Lock lock, std::optional<LockWaitLimits> limits, std::minstd_rand& random);
+  /// Gives a session-level lock back as often as it is called; false: the session does not have it.
+  asio::awaitable<bool> unlock(RedisClient& redis, Lock lock);
+  /// All session-level locks.
+  asio::awaitable<void> unlock_all(RedisClient& redis);
+  /// All transaction-level locks: the transaction is over.
+  asio::awaitable<void> end_transaction(RedisClient& redis);
+
+ private:
+  /// How often a lock is held.
+  struct Counts {
+    std::size_t session[2] = {}, transaction[2] = {};  // exclusive, shared
+    int mode() const;                                  // in Redis; 0: not held
+  };
+  asio::awaitable<void> set_mode(RedisClient& redis, const std::string& field, int mode);
+  asio::awaitable<void> drop(RedisClient& redis, bool session);
+
+  std::string token_;
+  std::map<std::string, Counts> held_;  // by field
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,65 @@
+#include "executor/transaction/commit_fence.h"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <optional>
+
+#include "executor/redis/script.h"
+#include "executor/storage/random_version.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(30);
+constexpr auto kPause = std::chrono::milliseconds(100);
+
+const Script& fence_script() {
+  static const Script kScript("fence_commit", R"lua(
+local number, word = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '(%d+) (%a+)')
+if number == ARGV[2] and word == 'committed' then return 'committed' end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. ' fenced')
+redis.call('PEXPIRE', KEYS[1], 86400000)
+return 'fenced'
+)lua");
+  return kScript;
+}
+
+}  // namespace
+
+CommitSlots::CommitSlots() : key_("redquel:commits:" + random_version()) {}
+
+CommitToken CommitSlots::take() {
+  std::string slot;
+  if (free_.empty()) {
+    slot = std::to_string(++slots_);
+  } else {
+    slot = std::move(free_.back());
+    free_.pop_back();
+  }
+  return {key_, std::move(slot), std::to_string(++numbers_)};
+}
+
+asio::awaitable<CommitOutcome> decide_commit(RedisClient& redis, CommitToken token, std::uint64_t generation) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  const std::vector<std::string> keys{token.key}, arguments{token.slot, token.number};
+  while (std::chrono::steady_clock::now() < deadline) {
+    std::optional<std::string> answer;
+    try {
+      RepliesPtr replies = co_await run_script(redis, fence_script(), keys, arguments);
+      if (const auto text = replies->text(0)) answer = std::string(*text);
+    } catch (const sql::SqlError&) {  // not yet there again
+    }
+    if (answer == "committed") co_return CommitOutcome::kCommitted;
+    if (answer) co_return redis.generation() == generation ? CommitOutcome::kFenced : CommitOutcome::kUnknown;
+    timer.expires_after(kPause);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+  co_return CommitOutcome::kUnknown;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/redis/client.h"
+#include "executor/storage/row_image.h"
+#include "executor/transaction/locks.h"
+#include "executor/transaction/row_buffer.h"
+#include "planner/logical_plan.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// Rows that a query has read and wants to lock (SELECT … FOR UPDATE), as one call of one script: a group is what one row of the
+/// query was made of, and is locked as a whole or not at all.
+class RowLockRequest {
+ public:
+  /// One table of the query.
+  struct Table {
+    sql::Oid oid = 0;
+    planner::RowLock lock;
+    std::vector<std::string> fields;  // hash fields that are compared, the one that shows the row's existence first
+  };
+
+  RowLockRequest(std::vector<Table> tables, std::string token) : tables_(std::move(tables)), token_(std::move(token)) {}
+
+  /// The next row of the current group; the groups' rows come in the tables' order. `expected` is parallel to the fields; empty: the
+  /// row is not looked at, because nobody else can have changed it.
+  void add_row(std::string_view member, std::string_view key, std::vector<std::string> expected);
+  std::size_t groups() const { return tables_.empty() ? 0 : keys_.size() / tables_.size(); }
+
+  /// What a field must hold.
+  static std::string holds(std::string_view text) { return "=" + std::string(text); }
+  static std::string holds_or_is_absent(std::string_view text) { return "?" + std::string(text); }
+  static std::string is_absent() { return "-"; }
+  static std::string is_there() { return "+"; }
+
+  struct Answer {
+    /// By group, as far as they were looked at: 'l' is locked, 's' was skipped, 'c' is locked but is not any more what was read, 'g' is gone.
+    std::string states;
+    std::optional<LockConflict> conflict;           // somebody else's lock is in the way of the next group
+    std::optional<std::size_t> not_waited_for;      // … and this table's clause says NOWAIT
+  };
+  /// Locks groups in their order until `wanted` of them are locked. Notes what is locked in `held` (null: nothing stays locked).
+  asio::awaitable<Answer> execute(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held, ExecutionCounters* counters);
+
+ private:
+  std::vector<Table> tables_;
+  std::string token_;
+  std::vector<std::string> keys_, members_;
+  std::vector<std::vector<std::string>> expected_;
+};
+
+/// Makes requests for rows of one table, of which some columns have been read.
+class LockedTable {
+ public:
+  /// `numbers`: the columns that must still be what was read, the key among them; 0 is the hidden key.
+  LockedTable(std::shared_ptr<const sql::TableDef> table, const planner::RowLock& lock, const std::vector<std::int16_t>& numbers);
+
+  const sql::TableDef& table() const { return encoder_.table(); }
+  RowLockRequest::Table request() const { return {encoder_.table().oid, lock_, fields_}; }
+  /// `values`: parallel to the numbers. Rows that are in `buffer` are not looked at: the transaction has them already.
+  void add_row(RowLockRequest& request, const std::vector<sql::Datum>& values, const RowBuffer* buffer) const;
+
+ private:
+  void add_expected(std::vector<std::string>& expected, std::size_t position, std::string_view text) const;
+
+  planner::RowLock lock_;
+  RowEncoder encoder_;
+  std::vector<std::string> fields_;
+  std::vector<std::size_t> places_;    // in a whole row, parallel to the numbers
+  std::vector<std::size_t> compared_;  // in a whole row: those that have a field
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,124 @@
+"""The connection to Redis breaks during COMMIT: the client learns what became of it, and that stays true."""
+import os
+import select
+import socket
+import threading
+import time
+
+from harness.pgwire import ServerError
+from harness.processes import temporary_folder
+
+MARK = b"\r\ncommit\r\n"  # the write script's mode
+
+
+class Wire:
+    """Stands between a redquel and its Redis, and breaks the connection at the first commit.
+
+    lost answer: the commit reaches Redis, its answer nobody; never sent: it does not; late: it does, but only after `delay` seconds.
+    """
+
+    def __init__(self, target):
+        self.target, self.path = target, f"{temporary_folder()}/wire.sock"
+        self.url = f"unix://{self.path}"
+        self.plan, self.delay, self.cuts = None, 1.0, 0
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def connect(self):
+        from harness.resp import RedisConnection
+        return RedisConnection(self.target)
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            redis = socket.socket(socket.AF_UNIX)
+            redis.connect(self.target)
+            threading.Thread(target=self.carry, args=(client, redis), daemon=True).start()
+
+    def carry(self, client, redis):
+        try:
+            while True:
+                for ready in select.select([client, redis], [], [])[0]:
+                    data = ready.recv(1 << 20)
+                    if not data:
+                        return
+                    if ready is client and self.plan and MARK in data:
+                        return self.cut(client, redis, data)
+                    (redis if ready is client else client).sendall(data)
+        except OSError:
+            pass
+        finally:
+            client.close()
+
+    def cut(self, client, redis, data):
+        plan, self.plan = self.plan, None
+        self.cuts += 1
+        if plan == "lost answer":
+            redis.sendall(data)
+            time.sleep(0.3)
+        client.shutdown(socket.SHUT_RDWR)
+        client.close()
+        if plan == "late":
+            time.sleep(self.delay)
+            redis.sendall(data)
+            time.sleep(0.3)
+        redis.close()
+
+
+def outcome(connection, sql):
+    try:
+        connection.run(sql)
+    except ServerError as error:
+        return error.sqlstate
+    return "done"
+
+
+def test_the_outcome_of_a_commit_is_found_out(make_redis, make_server):
+    redis = make_redis()
+    wire = Wire(redis.socket_path)
+    server, witness = make_server(redis=wire), make_server(redis=redis)
+    with witness.connect() as other:
+        other.run("CREATE TABLE account (id integer PRIMARY KEY, balance integer); INSERT INTO account VALUES (1, 0), (2, 0)")
+        expected = 0
+        for plan, answer in (("lost answer", "done"), ("never sent", "40001"), ("late", "40001"), ("lost answer", "done")):
+            with server.connect() as connection:
+                connection.run("BEGIN")
+                connection.run("UPDATE account SET balance = balance - 1, id = id WHERE id = 1")
+                connection.run("UPDATE account SET balance = balance + 1 WHERE id = 2 RETURNING balance")
+                wire.plan = plan
+                assert outcome(connection, "COMMIT") == answer, plan
+                expected += answer == "done"
+                if plan == "late":
+                    time.sleep(wire.delay + 1)  # it arrives, and is refused
+                assert other.run("SELECT balance FROM account ORDER BY id") == [[str(-expected)], [str(expected)]], plan
+                assert connection.run("SELECT balance FROM account WHERE id = 2") == [[str(expected)]], "the session goes on"
+        assert wire.cuts == 4, wire.cuts
+        # No lock is left.
+        other.run("UPDATE account SET balance = 0")
+
+
+def test_a_restarted_redis_cannot_tell(make_redis, make_server):
+    redis = make_redis()
+    wire = Wire(redis.socket_path)
+    server = make_server(redis=wire)
+    with server.connect() as connection:
+        connection.run("CREATE TABLE account (id integer PRIMARY KEY, balance integer); INSERT INTO account VALUES (1, 0)")
+        connection.run("BEGIN")
+        connection.run("UPDATE account SET balance = 5 WHERE id = 1")
+        real = wire.cut
+
+        def cut_and_restart(client, behind, data):
+            wire.plan = None
+            redis.kill()
+            os.unlink(redis.socket_path)
+            redis.start()
+            client.close()
+
+        wire.cut, wire.plan = cut_and_restart, "restart"
+        assert outcome(connection, "COMMIT") in ("08007", "40001")
+        wire.cut = real

@@ -1,0 +1,215 @@
+"""SELECT … FOR UPDATE, LOCK TABLE and advisory locks: who waits for whom, beside PostgreSQL; and what lapses with its process."""
+import os
+import signal
+import threading
+import time
+
+from harness.isolation import both, play, same
+from harness.pgwire import ServerError
+
+CONCURRENT = True
+RC = "READ COMMITTED"
+STRENGTHS = ("UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE")
+
+
+def test_strengths(server, postgres):
+    for first in STRENGTHS:
+        steps = [f"a: BEGIN", f"a: SELECT value FROM iso WHERE id = 1 FOR {first}"]
+        for second in STRENGTHS:
+            steps += [f"b: SELECT value FROM iso WHERE id = 1 FOR {second} NOWAIT", f"b: SELECT value FROM iso WHERE id = 1 FOR {second} SKIP LOCKED"]
+        same(server, postgres, [*steps, "a: COMMIT"])
+
+
+def test_strengths_and_writes(server, postgres):
+    for strength in STRENGTHS:
+        same(server, postgres, ["a: BEGIN", f"a: SELECT value FROM iso WHERE id = 1 FOR {strength}", "b: SET lock_timeout = '200ms'",
+                                "b: UPDATE iso SET value = 5 WHERE id = 1", "b: DELETE FROM iso WHERE id = 1", "b: UPDATE iso SET value = 6 WHERE id = 2",
+                                "a: COMMIT"])
+    for write in ("UPDATE iso SET value = 5 WHERE id = 1", "DELETE FROM iso WHERE id = 1"):
+        steps = ["a: BEGIN", f"a: {write}"]
+        for strength in STRENGTHS:
+            steps.append(f"b: SELECT value FROM iso WHERE id = 1 FOR {strength} NOWAIT")
+        same(server, postgres, [*steps, "a: ROLLBACK"])
+
+
+def test_waits_and_sees_the_new_version(server, postgres):
+    for end in ("COMMIT", "ROLLBACK"):
+        same(server, postgres, both(RC, "a: UPDATE iso SET value = 99 WHERE id = 1", "b: SELECT value FROM iso WHERE id = 1 FOR UPDATE", f"a: {end}",
+                                    "b: UPDATE iso SET value = value + 1 WHERE id = 1", "b: COMMIT"))
+
+
+def test_a_row_that_no_longer_matches_is_left_out(server, postgres):
+    same(server, postgres, both(RC, "a: UPDATE iso SET value = 99 WHERE id = 1", "b: SELECT id FROM iso WHERE value = 10 FOR UPDATE", "a: COMMIT", "b: COMMIT"))
+    same(server, postgres, both(RC, "a: DELETE FROM iso WHERE id = 1", "b: SELECT id FROM iso WHERE value < 30 FOR UPDATE", "a: COMMIT", "b: COMMIT"))
+
+
+def test_shared_locks_do_not_wait_for_each_other(server, postgres):
+    same(server, postgres, both(RC, "a: SELECT value FROM iso WHERE id = 1 FOR SHARE", "b: SELECT value FROM iso WHERE id = 1 FOR SHARE",
+                                "a: UPDATE iso SET value = 1 WHERE id = 1", "b: COMMIT", "a: COMMIT"))
+
+
+def test_upgrade_deadlock(server, postgres):
+    same(server, postgres, both(RC, "a: SET deadlock_timeout = '5s'", "b: SET deadlock_timeout = '300ms'",
+                                "a: SELECT value FROM iso WHERE id = 1 FOR SHARE", "b: SELECT value FROM iso WHERE id = 1 FOR SHARE",
+                                "a: UPDATE iso SET value = 1 WHERE id = 1", "b: UPDATE iso SET value = 2 WHERE id = 1", "b: ROLLBACK", "a: COMMIT"))
+
+
+def test_repeatable_read(server):
+    log = {step: answer for step, _, answer in play(server, both(
+        "REPEATABLE READ", "b: SELECT value FROM iso WHERE id = 1", "a: UPDATE iso SET value = 99 WHERE id = 1",
+        "b: SELECT value FROM iso WHERE id = 1 FOR UPDATE", "a: COMMIT", "b: ROLLBACK"))}
+    assert log["b: SELECT value FROM iso WHERE id = 1 FOR UPDATE"] == "40001", log
+
+
+def test_skip_locked_with_limit(server, postgres):
+    take = "SELECT id FROM iso ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+    same(server, postgres, both(RC, f"a: {take}", f"b: {take}", "a: COMMIT", f"b: {take}", "b: COMMIT"))
+    take = "SELECT i.id FROM iso i JOIN iso j ON j.id = 3 - i.id ORDER BY i.id LIMIT 1 FOR UPDATE OF i SKIP LOCKED"
+    same(server, postgres, both(RC, f"a: {take}", f"b: {take}", "a: COMMIT", "b: COMMIT"))
+
+
+def test_no_more_rows_are_locked_than_the_limit_wants(server, postgres):
+    same(server, postgres, both(RC, "a: SELECT id FROM iso ORDER BY id LIMIT 1 FOR UPDATE", "b: SELECT id FROM iso WHERE id = 2 FOR UPDATE NOWAIT",
+                                "b: SELECT id FROM iso WHERE id = 1 FOR UPDATE NOWAIT", "b: ROLLBACK", "a: COMMIT"))
+
+
+def test_table_locks(server, postgres):
+    modes = ("ACCESS SHARE", "ROW SHARE", "ROW EXCLUSIVE", "SHARE UPDATE EXCLUSIVE", "SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE", "ACCESS EXCLUSIVE")
+    for first in modes:
+        steps = ["a: BEGIN", f"a: LOCK TABLE iso IN {first} MODE"]
+        for second in modes:
+            steps += ["b: BEGIN", f"b: LOCK TABLE iso IN {second} MODE NOWAIT", "b: ROLLBACK"]
+        steps += ["b: SET lock_timeout = '200ms'", "b: UPDATE iso SET value = 1 WHERE id = 1", "b: INSERT INTO iso VALUES (5, 5, 'e')",
+                  "b: SELECT id FROM iso WHERE id = 1 FOR UPDATE", "a: COMMIT"]
+        same(server, postgres, steps)
+
+
+def test_table_locks_wait_for_writers(server, postgres):
+    for mode in ("ROW EXCLUSIVE", "SHARE", "EXCLUSIVE", "ACCESS EXCLUSIVE"):
+        same(server, postgres, both(RC, "a: UPDATE iso SET value = 1 WHERE id = 1", f"b: LOCK TABLE iso IN {mode} MODE",
+                                    "a: COMMIT", "b: UPDATE iso SET value = value + 1 WHERE id = 1", "b: COMMIT"))
+    same(server, postgres, both(RC, "a: SELECT id FROM iso WHERE id = 1 FOR SHARE", "b: LOCK TABLE iso IN EXCLUSIVE MODE NOWAIT", "b: ROLLBACK", "a: COMMIT"))
+
+
+def test_advisory_locks_wait(server, postgres):
+    same(server, postgres, ["a: SELECT pg_advisory_lock(7)", "b: SELECT pg_advisory_lock(7)", "a: SELECT pg_advisory_unlock(7)",
+                            "b: SELECT pg_try_advisory_lock(7)", "a: SELECT pg_try_advisory_lock_shared(7)"])
+    same(server, postgres, ["a: BEGIN", "a: SELECT pg_advisory_xact_lock(7)", "b: SELECT pg_advisory_xact_lock_shared(7)", "a: COMMIT", "b: SELECT 1"])
+    same(server, postgres, ["a: SET deadlock_timeout = '5s'", "b: SET deadlock_timeout = '300ms'", "a: SELECT pg_advisory_lock(1)",
+                            "b: SELECT pg_advisory_lock(2)", "a: SELECT pg_advisory_lock(2)", "b: SELECT pg_advisory_lock(1)", "b: SELECT pg_advisory_unlock(2)",
+                            "a: SELECT 1"])
+
+
+def test_idle_in_transaction_session_timeout(server):
+    with server.connect() as client:
+        client.run("SET idle_in_transaction_session_timeout = '300ms'")
+        time.sleep(1)
+        client.run("BEGIN")
+        time.sleep(1.5)
+        try:
+            client.run("SELECT 1")
+        except ServerError as error:
+            assert error.sqlstate == "25P03", error
+        else:
+            raise AssertionError("the session lives")
+
+
+def test_a_queue_gives_each_job_once(server):
+    with server.connect() as client:
+        client.run("CREATE TABLE job (id integer PRIMARY KEY, state text)")
+        client.run("INSERT INTO job SELECT i, 'new' FROM generate_series(1, 300) i")
+    taken, failures = [], []
+
+    def work(number):
+        try:
+            with server.connect() as client:
+                while True:
+                    if number % 2:
+                        rows = client.run("UPDATE job SET state = 'done' WHERE id = (SELECT id FROM job WHERE state = 'new' ORDER BY id LIMIT 1 "
+                                          "FOR UPDATE SKIP LOCKED) RETURNING id")
+                    else:
+                        client.run("BEGIN")
+                        rows = client.run("SELECT id FROM job WHERE state = 'new' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED")
+                        if rows:
+                            client.run(f"UPDATE job SET state = 'done' WHERE id = {rows[0][0]}")
+                        client.run("COMMIT")
+                    if not rows:
+                        return
+                    taken.append(rows[0][0])
+        except ServerError as error:
+            failures.append(error)
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+    assert not failures, failures
+    assert sorted(taken, key=int) == [str(i) for i in range(1, 301)], (len(taken), len(set(taken)))
+
+
+
+
+def test_key_share_and_unique_columns(server, postgres):
+    same(server, postgres, ["a: BEGIN", "a: SELECT id FROM iso WHERE id = 1 FOR KEY SHARE", "b: SET lock_timeout = '200ms'",
+                            "b: UPDATE iso SET value = 5 WHERE id = 1", "b: UPDATE iso SET word = 'z' WHERE id = 1", "b: UPDATE iso SET id = 9 WHERE id = 1",
+                            "a: COMMIT"])
+
+
+def test_increments(server, postgres):
+    """Where they conflict with nothing, and where somebody looks."""
+    add = "UPDATE iso SET value = value + 1 WHERE id = 1"
+    look = "SELECT value FROM iso WHERE id = 1"
+    same(server, postgres, both(RC, f"a: {add}", f"a: {look}", f"a: {add}", f"a: {look}", "a: COMMIT", f"b: {look}", f"b: {add}", "b: COMMIT"))
+    same(server, postgres, both(RC, f"a: {add}", "a: SAVEPOINT s", f"a: {add}", "a: ROLLBACK TO s", "a: COMMIT", "b: ROLLBACK"))
+    same(server, postgres, both(RC, f"a: {add}", "a: ROLLBACK", f"b: {add}", "b: COMMIT"))
+    same(server, postgres, ["a: BEGIN", f"a: {add}", "a: COMMIT", "a: UPDATE iso SET value = 2147483647 WHERE id = 1", f"a: {add}",
+                            "a: UPDATE iso SET value = NULL WHERE id = 1", f"a: {add}", look.replace("SELECT", "a: SELECT", 1),
+                            "a: UPDATE iso SET value = 3 - value WHERE id = 2", f"a: {add} RETURNING value"])
+
+
+def test_increments_do_not_wait(server):
+    add = "UPDATE iso SET value = value + {} WHERE id = 1"
+    log = play(server, both(RC, "a: " + add.format(1), "b: " + add.format(20), "b: COMMIT", "a: COMMIT", "a: SELECT value FROM iso WHERE id = 1"))
+    assert ("b: " + add.format(20), "at once", []) in log, log
+    assert ("a: SELECT value FROM iso WHERE id = 1", "at once", [["31"]]) in log, log
+
+
+def test_a_sum_that_was_looked_at_is_locked(server):
+    add, look = "UPDATE iso SET value = value + {} WHERE id = 1", "SELECT value FROM iso WHERE id = 1"
+    log = play(server, both(RC, "a: " + add.format(1), "b: " + add.format(20), "b: COMMIT", f"a: {look}", f"b: {add.format(300)}", "a: COMMIT", f"a: {look} -- again"))
+    assert (f"a: {look}", "at once", [["31"]]) in log, log
+    assert (f"a: {look} -- again", "at once", [["331"]]) in log, log
+
+
+def test_an_increment_and_its_row_deleted(server):
+    log = play(server, both(RC, "a: UPDATE iso SET value = value + 1 WHERE id = 1", "b: DELETE FROM iso WHERE id = 1", "b: COMMIT", "a: COMMIT"))
+    assert log[-1][2] == [["2", "20"]], log
+
+
+def test_many_add_to_one_row(server):
+    """Autocommit and transactions, 8 clients: nothing is lost, nobody fails."""
+    with server.connect() as client:
+        client.run("DROP TABLE IF EXISTS hot; CREATE TABLE hot (id integer PRIMARY KEY, n bigint, m integer)")
+        client.run("INSERT INTO hot VALUES (1, 0, 0)")
+    failures = []
+
+    def work(number):
+        try:
+            with server.connect() as client:
+                for _ in range(50):
+                    if number % 2:
+                        client.run("BEGIN; UPDATE hot SET n = n + 1, m = m - 1 WHERE id = 1; UPDATE hot SET n = n + 1 WHERE id = 1; COMMIT")
+                    else:
+                        client.run("UPDATE hot SET n = n + 2, m = m - 1 WHERE id = 1")
+        except ServerError as error:
+            failures.append(error)
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+    assert not failures, failures
+    with server.connect() as client:
+        assert client.run("SELECT n, m FROM hot") == [["800", "-400"]]
