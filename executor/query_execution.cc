@@ -10,8 +10,10 @@
 #include "executor/operators/make_operator.h"
 #include "executor/transaction/clock.h"
 #include "executor/transaction/transaction.h"
+#include "planner/bind/bind_expression.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/functions/object_names.h"
+#include "sql/session_hooks.h"
 
 namespace redquel::executor {
 
@@ -19,6 +21,8 @@ namespace {
 
 /// Runs of a statement that lost races against other writers before it gives up.
 constexpr int kMaxAttempts = 10;
+/// Runs that began under definitions that were not the newest.
+constexpr int kMaxStaleRuns = 100;
 /// Runs that look for a quiet moment in which all reads of a statement belong together.
 constexpr int kMaxSnapshotAttempts = 4;
 
@@ -36,8 +40,30 @@ std::vector<sql::RunTimeParameter> run_time_parameters(const void* session) {
   return list ? list() : std::vector<sql::RunTimeParameter>{};
 }
 
+std::string set_parameter(const void* session, const std::string& name, const std::string* value, bool local) {
+  const auto& set = static_cast<const SessionState*>(session)->set;
+  if (!set) throw sql::not_supported("set_config() outside of a session");
+  return set(name, value == nullptr ? std::nullopt : std::optional(*value), local);
+}
+
+std::string written_expression(const sql::EvaluationContext& context, const sql::TableDef& table, const std::string& text, bool pretty) {
+  planner::BindSettings settings;
+  settings.search_path = context.search_path;
+  settings.user = context.user;
+  settings.database = context.database;
+  settings.session = *context.settings;
+  return planner::written_expression(text, table, *context.catalog, std::move(settings), pretty);
+}
+
+/// Once; every thread that evaluates has been here before.
+void name_session_hooks() {
+  static const bool done = (sql::set_session_hooks({.set = set_parameter, .written_expression = written_expression}), true);
+  static_cast<void>(done);
+}
+
 /// What expressions may ask of a session; the statement's own parts are still missing.
 sql::EvaluationContext session_context(const SessionState& session, const sql::CatalogSnapshot* catalog) {
+  name_session_hooks();
   sql::EvaluationContext context;
   context.settings = &session.settings;
   context.user = session.user;
@@ -131,9 +157,10 @@ class QueryRun {
         continue;
       }
       if (outcome == Outcome::kConflict && is_strict_) throw serialization_failure("update");
-      if (++attempts_ >= kMaxAttempts) {
-        throw serialization_failure("update");
-      }
+      // Definitions that others change all the time are seldom those of this statement's tables.
+      const bool is_stale = outcome == Outcome::kStale;
+      const bool gives_up = is_stale ? ++stale_runs_ >= kMaxStaleRuns : ++attempts_ >= kMaxAttempts;
+      if (gives_up) throw serialization_failure(is_stale ? "change of definitions" : "update");
       drop_run();
       if (outcome == Outcome::kStale) {
         std::vector<sql::Oid> tables;
@@ -317,7 +344,7 @@ class QueryRun {
   ReadChecks reads_;         // of the last run
   bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
   bool holds_ = false, finished_ = false, rows_sent_ = false;
-  int attempts_ = 0, snapshot_attempts_ = 0;
+  int attempts_ = 0, snapshot_attempts_ = 0, stale_runs_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;
 };
 

@@ -49,7 +49,7 @@ bool whole_index_text(Context context, Int oid, std::string& out) { return index
 bool constraint_text(Context context, Int oid, bool pretty, std::string& out) {
   for (const Constraint& constraint : all_constraints(catalog_of(context))) {
     if (constraint.oid != as_oid(oid)) continue;
-    out = constraint_definition(constraint, pretty);
+    out = constraint_definition(constraint, pretty, context);
     return true;
   }
   return false;
@@ -58,7 +58,10 @@ bool plain_constraint_text(Context context, Int oid, std::string& out) { return 
 
 /// Expression trees are kept as their text.
 Text expression_text(Text tree, Int) { return tree; }
-Text pretty_expression_text(Text tree, Int, bool) { return tree; }
+void pretty_expression_text(Context context, Text tree, Int relation, bool pretty, std::string& out) {
+  const CatalogSnapshot::TablePtr table = pretty ? catalog_of(context).find_table(as_oid(relation)) : nullptr;
+  out = table == nullptr ? std::string(tree) : written_expression(*table, std::string(tree), true, context);
+}
 
 void role_text(Context context, Int role, std::string& out) {
   for (const Role& known : all_roles(catalog_of(context), context)) {

@@ -61,6 +61,7 @@ const NamedTable<ScalarFunction>& functions() {
       hardware_address_functions(),
       zoned_time_functions(),
       text_piece_functions(),
+      privilege_functions(),
   });
   return table;
 }
@@ -84,7 +85,7 @@ const NamedTable<AggregateFunction>& aggregates() {
 
 const NamedTable<TableFunction>& table_functions() {
   static const NamedTable<TableFunction> table({series_functions(), array_table_functions(), range_table_functions(),
-                                                json_table_functions(), jsonpath_table_functions(), text_piece_rows(),
+                                                json_table_functions(), jsonpath_table_functions(), text_piece_rows(), catalog_rows(), keyword_rows(), zone_rows(),
                                                 engine_functions()});
   return table;
 }
