@@ -1,8 +1,11 @@
 #include "executor/create_table_as.h"
+#include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/object_lookup.h"
 #include "executor/ddl/temporary.h"
 #include "executor/query_execution.h"
 #include "executor/transaction/increments.h"
+#include "executor/transaction/transaction.h"
 #include "parser/parse.h"
 
 namespace redquel::executor {
@@ -10,6 +13,59 @@ namespace redquel::executor {
 namespace ast = parser::ast;
 
 namespace {
+
+constexpr std::int32_t kAccessShare = 1;
+
+void check_lockable(const CatalogDraft& draft, const ast::RelationName& name) {
+  check_schema(draft, name);
+  switch (relation_kind(draft, name)) {
+    case RelationKind::kNone:
+      throw missing_relation(name);
+    case RelationKind::kIndex:
+    case RelationKind::kSequence:
+      throw sql::SqlError("42809", "cannot lock relation \"" + name.name + "\"");
+    case RelationKind::kTable:
+    case RelationKind::kView:
+    case RelationKind::kSystemTable:
+      return;
+  }
+}
+
+/// Calls `check` with the definitions that the statement sees.
+asio::awaitable<void> check_definitions(DdlContext& context, const std::function<void(const CatalogDraft&)>& check) {
+  if (context.session.transaction && context.session.transaction->catalog()) {
+    const MakeDraft make = [&](CatalogDraft& draft) { check(draft); };
+    co_await change_catalog(context, make);
+    co_return;
+  }
+  const LoadedCatalog loaded = co_await load_catalog(context.redis);
+  const CatalogDraft draft(loaded, context.session);
+  check(draft);
+}
+
+/// LOCK TABLE … IN ACCESS SHARE MODE, which every reading statement has: definitions that others change are noticed when the
+/// transaction's statements run, so it holds nothing.
+asio::awaitable<void> run(DdlContext& context, const ast::LockTable& statement) {
+  if (!context.session.transaction) throw sql::SqlError("25P01", "LOCK TABLE can only be used in transaction blocks");
+  if (statement.mode != kAccessShare) throw sql::not_supported("LOCK TABLE in this mode");
+  const std::function<void(const CatalogDraft&)> check = [&](const CatalogDraft& draft) {
+    for (const ast::TableRef& relation : statement.relations) check_lockable(draft, relation.name);
+  };
+  co_await check_definitions(context, check);
+}
+
+/// VACUUM and ANALYZE: there are no statistics to gather, but half-done removals to finish.
+asio::awaitable<void> run_vacuum(DdlContext& context, const ast::Vacuum& statement) {
+  const std::function<void(const CatalogDraft&)> check = [&](const CatalogDraft& draft) {
+    for (const ast::VacuumRelation& listed : statement.relations) {
+      const ast::RelationName& name = listed.relation.name;
+      check_schema(draft, name);
+      if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(name);
+    }
+  };
+  if (!statement.relations.empty()) co_await check_definitions(context, check);
+  co_await finish_removals(context.redis);
+}
 
 template <class Statement>
 concept Definition = requires(DdlContext& context, const Statement& statement) { run(context, statement); };
@@ -46,7 +102,8 @@ class DefinitionExecution final : public Execution {
     const ast::Statement& statement = *prepared_->statement;
     const auto* drop = std::get_if<ast::Drop>(&statement.node);
     const auto* rename = std::get_if<ast::Rename>(&statement.node);
-    const bool stands_alone = std::holds_alternative<ast::Vacuum>(statement.node) ||
+    const auto* vacuum = std::get_if<ast::Vacuum>(&statement.node);
+    const bool stands_alone = (vacuum && !vacuum->analyze_only) ||
                               std::holds_alternative<ast::CreateDatabase>(statement.node) ||
                               (drop && drop->object == ast::ObjectType::kDatabase);
     if (session_.transaction && stands_alone) {
@@ -55,7 +112,7 @@ class DefinitionExecution final : public Execution {
     if (session_.transaction && rename && rename->object == ast::ObjectType::kDatabase) {
       throw sql::not_supported("ALTER DATABASE in a transaction block");
     }
-    if (session_.modes.read_only) {
+    if (session_.modes.read_only && !std::holds_alternative<ast::LockTable>(statement.node)) {
       throw sql::SqlError("25006", "cannot execute " + command_tag() + " in a read-only transaction");
     }
   }
@@ -64,8 +121,9 @@ class DefinitionExecution final : public Execution {
   static asio::awaitable<void> run_one(DdlContext& context, const Statement& statement) {
     if constexpr (Definition<Statement>) {
       return run(context, statement);
+    } else if constexpr (std::is_same_v<Statement, ast::Vacuum>) {
+      return run_vacuum(context, statement);
     } else {
-      // VACUUM and ANALYZE: there are no statistics to gather, but half-done removals to finish.
       return finish_removals(context.redis);
     }
   }

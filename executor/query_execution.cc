@@ -13,18 +13,22 @@
 #include "executor/transaction/clock.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
+#include "planner/bind/bind_expression.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/functions/object_names.h"
+#include "sql/session_hooks.h"
 
 namespace redquel::executor {
 
 namespace {
 
-/// Runs of a statement that met other definitions than it was planned for before it gives up.
+/// Runs of a statement at the stricter isolation levels whose reads did not hold.
 constexpr int kMaxAttempts = 10;
 /// Runs that lost a race against other writers. PostgreSQL waits for them, however many there are, so this bound is far away: some
 /// seconds of nothing but lost races.
 constexpr int kMaxConflicts = 1000;
+/// Runs that began under definitions that were not the newest.
+constexpr int kMaxStaleRuns = 100;
 /// Runs that look for a quiet moment in which all reads of a statement belong together.
 constexpr int kMaxSnapshotAttempts = 4;
 
@@ -42,8 +46,30 @@ std::vector<sql::RunTimeParameter> run_time_parameters(const void* session) {
   return list ? list() : std::vector<sql::RunTimeParameter>{};
 }
 
+std::string set_parameter(const void* session, const std::string& name, const std::string* value, bool local) {
+  const auto& set = static_cast<const SessionState*>(session)->set;
+  if (!set) throw sql::not_supported("set_config() outside of a session");
+  return set(name, value == nullptr ? std::nullopt : std::optional(*value), local);
+}
+
+std::string written_expression(const sql::EvaluationContext& context, const sql::TableDef& table, const std::string& text, bool pretty) {
+  planner::BindSettings settings;
+  settings.search_path = context.search_path;
+  settings.user = context.user;
+  settings.database = context.database;
+  settings.session = *context.settings;
+  return planner::written_expression(text, table, *context.catalog, std::move(settings), pretty);
+}
+
+/// Once; every thread that evaluates has been here before.
+void name_session_hooks() {
+  static const bool done = (sql::set_session_hooks({.set = set_parameter, .written_expression = written_expression}), true);
+  static_cast<void>(done);
+}
+
 /// What expressions may ask of a session; the statement's own parts are still missing.
 sql::EvaluationContext session_context(const SessionState& session, const sql::CatalogSnapshot* catalog) {
+  name_session_hooks();
   sql::EvaluationContext context;
   context.settings = &session.settings;
   context.user = session.user;
@@ -209,16 +235,17 @@ class QueryRun {
         continue;
       }
       if (outcome == Outcome::kConflict && is_strict_) throw serialization_failure("update");
-      if (outcome == Outcome::kConflict ? ++conflicts_ >= kMaxConflicts : ++attempts_ >= kMaxAttempts) {
-        throw serialization_failure("update");
-      }
+      // Definitions that others change all the time are seldom those of this statement's tables.
+      const bool is_stale = outcome == Outcome::kStale;
+      const bool gives_up = is_stale ? ++stale_runs_ >= kMaxStaleRuns : ++conflicts_ >= kMaxConflicts;
+      if (gives_up) throw serialization_failure(is_stale ? "change of definitions" : "update");
       drop_run();
       if (outcome == Outcome::kStale) {
         std::vector<sql::Oid> tables;
         for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.push_back(table->oid);
         if (writes_) add_tables_of_foreign_keys(*co_await engine_.catalog(session_), tables);
         const LockDeadline deadline = lock_deadline(session_.lock_timeout);
-        if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline)) attempts_ = 0;
+        if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline)) stale_runs_ = 0;
         prepared_ = co_await engine_.replan(*prepared_, session_);
       } else {
         co_await pause();
@@ -418,7 +445,7 @@ class QueryRun {
   bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
   bool compares_counters_ = false;  // of the tables, before and after
   bool holds_ = false, finished_ = false, rows_sent_ = false;
-  int attempts_ = 0, conflicts_ = 0, snapshot_attempts_ = 0;
+  int conflicts_ = 0, stale_runs_ = 0, snapshot_attempts_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;
 };
 

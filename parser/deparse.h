@@ -19,6 +19,7 @@ struct QueryNames {
   std::map<const ast::RelationName*, ast::RelationName> relations;
   std::map<const ast::Target*, std::string> targets;   // the names of select list entries
   std::map<std::uint32_t, std::string> literal_types;  // untyped literals by offset: the type that they have
+  std::map<std::uint32_t, std::string> casts;          // other expressions by offset: the type that they are converted to unasked
 };
 
 /// How a query is written.
@@ -31,6 +32,7 @@ enum class QueryLayout {
 /// SQL that parses back to an equal tree (offsets aside): every operator in parentheses, every name quoted where it
 /// needs to be. What the catalog stores of CHECK, DEFAULT, generated columns, index expressions and views.
 std::string to_sql(const ast::Expression& expression);
+std::string to_sql(const ast::Expression& expression, const QueryNames& names, QueryLayout layout);
 std::string to_sql(const ast::TypeName& type);
 /// Without INTO, which is not the query's.
 std::string to_sql(const ast::Select& query);

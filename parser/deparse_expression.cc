@@ -452,6 +452,12 @@ std::string to_sql(const ast::Expression& expression) {
   return writer.take();
 }
 
+std::string to_sql(const ast::Expression& expression, const QueryNames& names, QueryLayout layout) {
+  SqlWriter writer(names, layout);
+  writer.expression(expression);
+  return writer.take();
+}
+
 std::string to_sql(const ast::TypeName& type) {
   SqlWriter writer;
   writer.type(type);

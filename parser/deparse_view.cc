@@ -71,7 +71,11 @@ void SqlWriter::sort_value(const ast::Expression& written) {
     const auto index = static_cast<std::size_t>(number->value) - 1;
     if (index < targets.size() && std::ranges::none_of(targets, is_star)) value = targets[index].value.get();
   } else if (column != nullptr && !names_->columns.contains(column)) {
-    const auto found = std::ranges::find_if(targets, [&](const ast::Target& target) { return target.name == column->names.back(); });
+    const auto found = std::ranges::find_if(targets, [&](const ast::Target& target) {
+      const auto* reference = std::get_if<ast::ColumnRef>(&target.value->node);
+      if (target.name.empty() && reference != nullptr && !reference->star) return reference->names.back() == column->names.back();
+      return target.name == column->names.back();
+    });
     if (found != targets.end()) value = found->value.get();
   }
   const bool is_column = std::holds_alternative<ast::ColumnRef>(value->node);
@@ -84,7 +88,15 @@ void SqlWriter::sort_value(const ast::Expression& written) {
   sorted_ = sorted;
 }
 
+const std::string* SqlWriter::implicit_cast(const ast::Expression& expression) const {
+  if (names_ == nullptr || parent_ == nullptr || std::holds_alternative<ast::TypeCast>(parent_->node)) return nullptr;
+  const bool starts_there = std::holds_alternative<ast::ColumnRef>(expression.node) || std::holds_alternative<ast::TypeCast>(expression.node);
+  const auto found = names_->casts.find(starts_there ? expression.start : expression.offset);
+  return found == names_->casts.end() ? nullptr : &found->second;
+}
+
 bool SqlWriter::needs_parentheses(const ast::Expression& operand) const {
+  if (implicit_cast(operand) != nullptr) return false;
   const Form form = form_of(operand);
   if (layout_ == QueryLayout::kPlain || form == Form::kPrimary || parent_ == nullptr) return false;
   if (form == Form::kArrayTest) return true;
@@ -194,10 +206,15 @@ struct SqlWriter::LaidOut {
 void SqlWriter::laid_out_expression(const ast::Expression& expression) {
   const Form form = form_of(expression);
   const bool parentheses = layout_ == QueryLayout::kPlain && form != Form::kPrimary && form != Form::kCast;
+  const std::string* cast = implicit_cast(expression);
+  const bool is_enclosed = cast != nullptr && (layout_ == QueryLayout::kPlain || (form != Form::kPrimary && form != Form::kCast));
   const ast::Expression* outer = std::exchange(parent_, &expression);
+  if (is_enclosed) *this << "(";
   if (parentheses) *this << "(";
   std::visit(LaidOut{*this, expression}, expression.node);
   if (parentheses) *this << ")";
+  if (is_enclosed) *this << ")";
+  if (cast != nullptr) *this << "::" << *cast;
   parent_ = outer;
 }
 

@@ -39,6 +39,8 @@ class SqlWriter {
   void written_expression(const ast::Expression& expression);
   void laid_out_expression(const ast::Expression& expression);
   bool needs_parentheses(const ast::Expression& operand) const;
+  /// The type that an operand or argument is converted to without being told; null: none.
+  const std::string* implicit_cast(const ast::Expression& expression) const;
   /// A new line for a clause: the indentation changes by `before`, is written with `plus` blanks more, then changes by `after`.
   void line(int before, int after, int plus);
 

@@ -168,6 +168,9 @@ asio::awaitable<void> Session::on(const DescribeMessage& message) {
     formats.assign(statement->columns.size(), 0);
     if (statement->returns_rows && statement->statement) transactions_.block().admit(*statement->statement);
     encoder_.parameter_description(statement->parameter_types);
+  } else if (const auto cursor = cursors_.find(name); cursor != cursors_.end()) {
+    statement = cursor->second->query.get();
+    formats.assign(statement->columns.size(), cursor->second->binary ? 1 : 0);
   } else {
     const Portal& portal = find_portal(name);
     statement = portal.statement.get();
@@ -201,6 +204,7 @@ asio::awaitable<void> Session::on(const CloseMessage& message) {
     statements_.erase(name);
   } else {
     portals_.erase(name);
+    cursors_.erase(name);
   }
   encoder_.close_complete();
   co_return;

@@ -7,6 +7,7 @@
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/sequence_options.h"
+#include "executor/ddl/table_rewrite.h"
 #include "executor/storage/stored_text.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
@@ -235,6 +236,10 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   if (before_->find_column(changed.number) != nullptr) check_no_view_uses(draft_, table_.oid, changed.number);
   changed.type = type;
   changed.domain = domain;
+  const bool is_rewritten = !rewrites_.empty() && rewrites_.back().column == changed.number;
+  if (is_rewritten && before_->find_column(changed.number) != nullptr) {
+    converted_column(*before_, changed, rewrites_.back(), draft_.catalog(), bind_settings(draft_.session()));
+  }
   if (!changed.default_sql.empty()) {
     const ast::ExpressionPtr parsed = parser::parse_expression(changed.default_sql);
     try {

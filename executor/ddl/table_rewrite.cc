@@ -46,6 +46,33 @@ std::vector<planner::ColumnId> positions(const sql::TableDef& table) {
   return ids;
 }
 
+SqlError cannot_convert(const ColumnRewrite& rewrite, const sql::ColumnDef& column) {
+  const std::string type = sql::format_type(sql::Type{column.type.oid});
+  if (rewrite.using_value != nullptr) {
+    return SqlError("42804", fmt::format("result of USING clause for column \"{}\" cannot be cast automatically to type {}",
+                                         column.name, type))
+        .hint("You might need to add an explicit cast.");
+  }
+  return SqlError("42804", fmt::format("column \"{}\" cannot be cast automatically to type {}", column.name, type))
+      .hint(fmt::format("You might need to specify \"USING {}::{}\".", column.name, sql::format_type(column.type)));
+}
+
+}  // namespace
+
+sql::ExpressionPtr converted_column(const sql::TableDef& before, const sql::ColumnDef& column, const ColumnRewrite& rewrite,
+                                    const sql::CatalogSnapshot& catalog, const planner::BindSettings& settings) {
+  const auto ids = positions(before);
+  const sql::ColumnDef* old = before.find_column(column.number);
+  sql::ExpressionPtr value = rewrite.using_value != nullptr
+                                 ? planner::bind_column_expression(*rewrite.using_value, before, ids, catalog, settings)
+                                 : sql::make_column(old->type, ids[before.position(old->number)], old->name);
+  sql::ExpressionPtr converted = sql::try_coerce(value, column.type, sql::CastContext::kAssignment, settings.session);
+  if (!converted) throw cannot_convert(rewrite, column);
+  return column.domain != 0 ? planner::into_domain(catalog, settings, converted, column.domain) : converted;
+}
+
+namespace {
+
 /// Where the value of one column of a rewritten row comes from.
 struct Source {
   std::optional<std::size_t> copied;  // position in the old row
@@ -104,19 +131,13 @@ class RowConverter {
   Source source_of(const sql::ColumnDef& column, const std::vector<ColumnRewrite>& rewrites, const sql::CatalogSnapshot& catalog,
                    const planner::BindSettings& settings) const {
     Source source;
-    const auto ids = positions(*before_);
     const auto rewrite = std::ranges::find(rewrites, column.number, &ColumnRewrite::column);
     const sql::ColumnDef* old = before_->find_column(column.number);
     if (!column.generated_sql.empty()) {
       const ast::ExpressionPtr written = parser::parse_expression(column.generated_sql);
       source.over_new = planner::bind_generation(*written, *after_, column, positions(*after_), catalog, settings, true);
     } else if (rewrite != rewrites.end() && old != nullptr) {
-      sql::ExpressionPtr value = rewrite->using_value != nullptr
-                                     ? planner::bind_column_expression(*rewrite->using_value, *before_, ids, catalog, settings)
-                                     : sql::make_column(old->type, ids[before_->position(old->number)], old->name);
-      source.over_old = sql::try_coerce(value, column.type, sql::CastContext::kAssignment, settings.session);
-      if (!source.over_old) throw cannot_convert(*rewrite, column);
-      if (column.domain != 0) source.over_old = planner::into_domain(catalog, settings, source.over_old, column.domain);
+      source.over_old = converted_column(*before_, column, *rewrite, catalog, settings);
     } else if (old != nullptr) {
       source.copied = before_->position(column.number);
     } else if (column.sequence != 0) {
@@ -126,17 +147,6 @@ class RowConverter {
       source.over_old = planner::bind_default(*written, *after_, column, catalog, settings, true);
     }
     return source;
-  }
-
-  static SqlError cannot_convert(const ColumnRewrite& rewrite, const sql::ColumnDef& column) {
-    const std::string type = sql::format_type(sql::Type{column.type.oid});
-    if (rewrite.using_value != nullptr) {
-      return SqlError("42804", fmt::format("result of USING clause for column \"{}\" cannot be cast automatically to type {}",
-                                           column.name, type))
-          .hint("You might need to add an explicit cast.");
-    }
-    return SqlError("42804", fmt::format("column \"{}\" cannot be cast automatically to type {}", column.name, type))
-        .hint(fmt::format("You might need to specify \"USING {}::{}\".", column.name, sql::format_type(column.type)));
   }
 
   static sql::ColumnPtr numbers(const std::vector<std::int64_t>& values, sql::Type type) {

@@ -38,6 +38,7 @@ LoadedCatalog decode_catalog(const Replies& replies) {
   sql::SchemaDef public_schema;
   public_schema.oid = kPublicOid;
   public_schema.name = "public";
+  public_schema.owner = "pg_database_owner";
   public_schema.comment = "standard public schema";
   snapshot->schemas.emplace("public", std::move(public_schema));
   for_each_pair(replies.array(1), [&](std::string_view field, std::string_view value) {

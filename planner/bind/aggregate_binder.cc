@@ -155,9 +155,6 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
   arguments = arrange_arguments(state_, name, function.arguments, std::move(arguments), offset);
   std::vector<sql::Type> types;
   for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
-  if (ordered_set && arguments.size() > 1 && sql::is_array_type(types[0].oid)) {
-    throw sql::not_supported(fmt::format("{} of an array", name), offset);
-  }
   const sql::ResolvedAggregate resolved = sql::resolve_aggregate(name, types, offset);
   if (function.within_group && !ordered_set) {
     throw SqlError("42809", fmt::format("{} is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name)).at(offset);

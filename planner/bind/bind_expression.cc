@@ -4,8 +4,11 @@
 
 #include <algorithm>
 
+#include "parser/deparse.h"
+#include "parser/parse.h"
 #include "planner/bind/domain.h"
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/name_uses.h"
 #include "sql/error.h"
 
 namespace redquel::planner {
@@ -119,6 +122,23 @@ ExpressionPtr bind_generation(const ast::Expression& expression, const sql::Tabl
     if (column.domain != 0) return into_domain(state.catalog, state.settings, converted, column.domain);
     return converted;
   });
+}
+
+std::string written_expression(const std::string& text, const sql::TableDef& table, const sql::CatalogSnapshot& catalog,
+                               BindSettings settings, bool pretty) {
+  NameUses uses;
+  settings.names = &uses;
+  std::vector<ColumnId> ids;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) ids.push_back(static_cast<ColumnId>(i));
+  try {
+    const ast::ExpressionPtr parsed = parser::parse_expression(text);
+    bind_column_expression(*parsed, table, ids, catalog, settings);
+    parser::QueryNames names = uses.names_in(catalog);
+    names.columns.clear();  // there is one table: its name says nothing
+    return parser::to_sql(*parsed, names, pretty ? parser::QueryLayout::kPretty : parser::QueryLayout::kPlain);
+  } catch (const SqlError&) {
+    return text;
+  }
 }
 
 }  // namespace redquel::planner

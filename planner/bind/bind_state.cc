@@ -70,18 +70,22 @@ ExpressionPtr read_object_name(const BindState& state, const ExpressionPtr& expr
 
 namespace {
 
-/// Stored queries say the type of every literal.
-void note_literal(BindState& state, const sql::Expression& expression, Type target) {
-  const bool is_literal = is_unknown(expression) && std::holds_alternative<sql::Constant>(expression.node);
-  if (state.names == nullptr || !is_literal || !expression.offset || target.oid == sql::oid::kUnknown) return;
-  state.names->literal_types[*expression.offset] = sql::format_type(Type{target.oid});
+/// Stored queries say the type of every literal, and what operands are converted to.
+void note_type(BindState& state, const sql::Expression& expression, Type target, CastContext context) {
+  if (state.names == nullptr || !expression.offset || target.oid == sql::oid::kUnknown) return;
+  const std::string name = target.oid == sql::oid::kBpchar ? "bpchar" : sql::format_type(Type{target.oid});
+  if (is_unknown(expression)) {
+    if (std::holds_alternative<sql::Constant>(expression.node)) state.names->literal_types[*expression.offset] = name;
+  } else if (context == CastContext::kImplicit && expression.type.oid != target.oid) {
+    state.names->casts[*expression.offset] = name;
+  }
 }
 
 }  // namespace
 
 ExpressionPtr coerce(BindState& state, const ExpressionPtr& expression, Type target, CastContext context,
                      std::optional<std::uint32_t> offset) {
-  note_literal(state, *expression, target);
+  note_type(state, *expression, target, context);
   if (sql::is_object_name_type(target.oid)) {
     if (ExpressionPtr named = read_object_name(state, expression, target)) return named;
   }
@@ -93,7 +97,7 @@ ExpressionPtr coerce(BindState& state, const ExpressionPtr& expression, Type tar
 }
 
 ExpressionPtr try_coerce(BindState& state, const ExpressionPtr& expression, Type target, CastContext context) {
-  note_literal(state, *expression, target);
+  note_type(state, *expression, target, context);
   if (sql::is_object_name_type(target.oid)) {
     if (ExpressionPtr named = read_object_name(state, expression, target)) return named;
   }

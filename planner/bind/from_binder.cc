@@ -220,6 +220,7 @@ FromBinder::BoundCall FromBinder::bind_call(const ast::FunctionItem& item) {
   }
   for (const ast::Argument& argument : call->arguments) bound.arguments.push_back(binder.bind(*argument.value));
   bound.arguments = arrange_arguments(state_, name, call->arguments, std::move(bound.arguments), offset);
+  drop_output_parameters(bound.arguments);
   std::vector<sql::Type> types;
   for (const ExpressionPtr& argument : bound.arguments) types.push_back(argument->type);
   bound.function = sql::resolve_table_function(name, types, offset);

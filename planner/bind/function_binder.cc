@@ -102,6 +102,7 @@ ExpressionBinder::Operands ExpressionBinder::bind_all_arguments(const ast::Funct
   Operands arguments;
   for (const ast::Argument& argument : function.arguments) arguments.push_back(bind(*argument.value));
   arguments = arrange_arguments(state_, name, function.arguments, std::move(arguments), offset);
+  drop_output_parameters(arguments);
   if (function.within_group) {
     for (const ast::SortKey& key : function.order_by) arguments.push_back(bind(*key.value));
   }

@@ -6,6 +6,7 @@
 
 #include "planner/bind/missing_name.h"
 #include "sql/error.h"
+#include "sql/system_tables.h"
 
 namespace redquel::planner {
 
@@ -30,6 +31,31 @@ std::string dotted(const std::vector<std::string>& names) { return fmt::format("
 
 }  // namespace
 
+namespace {
+
+/// tableoid: NULL where an outer join found no row, which a column that is never NULL otherwise shows. nullptr: there is none.
+ExpressionPtr oid_of_rows(const Relation& relation) {
+  sql::Oid table = 0;
+  std::size_t shown = relation.columns.size();
+  if (relation.table) {
+    table = relation.table->oid;
+    const auto& columns = relation.table->columns;
+    shown = static_cast<std::size_t>(
+        std::ranges::find_if(columns, [&](const auto& column) { return !relation.table->is_nullable(column); }) - columns.begin());
+  } else if (const auto* system = sql::find_system_table(relation.system_schema, relation.system_name)) {
+    table = system->oid;
+    shown = static_cast<std::size_t>(std::ranges::find(system->columns, true, &sql::SystemTable::SystemColumn::not_null) -
+                                     system->columns.begin());
+  }
+  if (table == 0 || shown >= relation.columns.size()) return nullptr;
+  const ExpressionPtr oid = sql::make_constant(sql::kOidType, static_cast<std::int32_t>(table));
+  sql::CaseCall call{{{sql::make_expression(sql::kBool, sql::NullTest{relation.columns[shown].value, true}), oid}},
+                     sql::make_constant(sql::kOidType, sql::Datum{})};
+  return sql::make_expression(sql::kOidType, std::move(call));
+}
+
+}  // namespace
+
 ExpressionPtr find_in_relation(const Relation& relation, std::string_view name, std::optional<std::uint32_t> offset) {
   ExpressionPtr found;
   for (const RelationColumn& column : relation.columns) {
@@ -37,7 +63,7 @@ ExpressionPtr find_in_relation(const Relation& relation, std::string_view name, 
     if (found) throw SqlError("42702", fmt::format("column reference \"{}\" is ambiguous", name)).at(offset);
     found = column.value;
   }
-  return found;
+  return !found && name == "tableoid" ? oid_of_rows(relation) : found;
 }
 
 std::optional<FoundColumn> find_local_column(QueryLevel& level, std::string_view name,

@@ -85,6 +85,7 @@ parser::QueryNames NameUses::names_in(const sql::CatalogSnapshot& catalog) const
   }
   names.targets = targets;
   names.literal_types = literal_types;
+  names.casts = casts;
   return names;
 }
 

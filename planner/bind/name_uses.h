@@ -25,7 +25,7 @@ struct NameUses {
   std::map<const parser::ast::ColumnRef*, std::vector<Column>> stars;
   std::map<const parser::ast::RelationName*, sql::Oid> relations;
   std::map<const parser::ast::Target*, std::string> targets;
-  std::map<std::uint32_t, std::string> literal_types;
+  std::map<std::uint32_t, std::string> literal_types, casts;
 
   void note_column(const parser::ast::ColumnRef& reference, const Relation& relation, std::string_view name);
   void note_star(const parser::ast::ColumnRef& star, const Relation& relation);

@@ -71,4 +71,10 @@ std::vector<ExpressionPtr> arrange_arguments(const BindState& state, std::string
       .at(offset);
 }
 
+void drop_output_parameters(std::vector<sql::ExpressionPtr>& arguments) {
+  std::erase_if(arguments, [](const sql::ExpressionPtr& argument) {
+    return argument->type.oid == sql::oid::kVoid && std::holds_alternative<sql::ParameterRef>(argument->node);
+  });
+}
+
 }  // namespace redquel::planner

@@ -15,4 +15,7 @@ std::vector<sql::ExpressionPtr> arrange_arguments(const BindState& state, std::s
                                                   const std::vector<parser::ast::Argument>& written,
                                                   std::vector<sql::ExpressionPtr> bound, std::optional<std::uint32_t> offset);
 
+/// Parameters of type void stand for output parameters (JDBC's "{? = call f(?)}"): they are none of the function's.
+void drop_output_parameters(std::vector<sql::ExpressionPtr>& arguments);
+
 }  // namespace redquel::planner

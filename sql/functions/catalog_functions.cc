@@ -54,7 +54,7 @@ bool constraint_text(Context context, Int oid, bool pretty, std::string& out) {
   constraints.insert(constraints.end(), of_domains.begin(), of_domains.end());
   for (const Constraint& constraint : constraints) {
     if (constraint.oid != as_oid(oid)) continue;
-    out = constraint_definition(catalog, constraint, pretty, context.search_path);
+    out = constraint_definition(catalog, constraint, pretty, context);
     return true;
   }
   return false;
@@ -63,7 +63,10 @@ bool plain_constraint_text(Context context, Int oid, std::string& out) { return 
 
 /// Expression trees are kept as their text.
 Text expression_text(Text tree, Int) { return tree; }
-Text pretty_expression_text(Text tree, Int, bool) { return tree; }
+void pretty_expression_text(Context context, Text tree, Int relation, bool pretty, std::string& out) {
+  const CatalogSnapshot::TablePtr table = pretty ? catalog_of(context).find_table(as_oid(relation)) : nullptr;
+  out = table == nullptr ? std::string(tree) : written_expression(*table, std::string(tree), true, context);
+}
 
 void role_text(Context context, Int role, std::string& out) {
   for (const Role& known : all_roles(catalog_of(context), context)) {

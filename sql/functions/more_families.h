@@ -21,5 +21,9 @@ std::vector<CastFunction> zoned_time_casts();
 std::vector<AggregateFunction> zoned_time_aggregates();
 std::vector<ScalarFunction> text_piece_functions();
 std::vector<TableFunction> text_piece_rows();
+std::vector<ScalarFunction> privilege_functions();
+std::vector<TableFunction> catalog_rows();
+std::vector<TableFunction> keyword_rows();
+std::vector<TableFunction> zone_rows();
 
 }  // namespace redquel::sql

@@ -5,10 +5,12 @@
 #include <cmath>
 
 #include "sql/error.h"
+#include "sql/functions/array_kernels.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/types/compare.h"
 #include "sql/types/datetime.h"
+#include "sql/types/text_io.h"
 
 namespace redquel::sql {
 namespace {
@@ -71,11 +73,11 @@ double fraction_of(const Datum& direct) {
   return fraction;
 }
 
-class DiscretePercentile final : public SortedValues {
+class DiscretePercentile : public SortedValues {
  public:
   using SortedValues::SortedValues;
 
- private:
+ protected:
   void append_result(Column& column, const Group& group) const override {
     if (is_null(group.direct)) return column.append_null();
     const double place = std::ceil(fraction_of(group.direct) * static_cast<double>(group.count));
@@ -89,17 +91,44 @@ Interval between(const Interval& low, const Interval& high, double part) {
 }
 
 template <class T>
-class ContinuousPercentile final : public SortedValues {
+class ContinuousPercentile : public SortedValues {
  public:
   using SortedValues::SortedValues;
 
- private:
+ protected:
   void append_result(Column& column, const Group& group) const override {
     if (is_null(group.direct)) return column.append_null();
     const double place = fraction_of(group.direct) * static_cast<double>(group.count - 1);
     const auto low = static_cast<std::size_t>(std::floor(place)), high = static_cast<std::size_t>(std::ceil(place));
     const T first = values_.get<T>(group.first + low);
     column.append(low == high ? first : between(first, values_.get<T>(group.first + high), place - static_cast<double>(low)));
+  }
+};
+
+/// Several percentiles at once: an array of the shape that the fractions have.
+template <class Single>
+class PercentileArray final : public Single {
+ public:
+  using Single::Single;
+
+ private:
+  void append_result(Column& column, const typename Single::Group& group) const override {
+    if (is_null(group.direct)) return column.append_null();
+    ArrayValue array = read_array(oid::kFloat8Array, std::get<std::string>(group.direct));
+    Column results(this->values_.type());
+    for (const auto& fraction : array.elements) {
+      if (!fraction) {
+        results.append_null();
+        continue;
+      }
+      typename Single::Group one = group;
+      one.direct = parse_value(kFloat8, *fraction, {});
+      Single::append_result(results, one);
+    }
+    array.elements.clear();
+    std::string text;
+    for (std::size_t i = 0; i < results.size(); ++i) array.add(element_at(results, i, text));
+    column.append(array_text(column.type().oid, array));
   }
 };
 
@@ -134,6 +163,12 @@ std::vector<AggregateFunction> ordered_set_aggregates() {
       {"percentile_cont", {oid::kFloat8, oid::kFloat8}, oid::kFloat8, make<ContinuousPercentile<double>>},
       {"percentile_cont", {oid::kFloat8, oid::kInterval}, oid::kInterval, make<ContinuousPercentile<Interval>>},
       {"percentile_disc", {oid::kFloat8, oid::kAnyElement}, oid::kAnyElement, make<DiscretePercentile>},
+      {"percentile_cont", {oid::kFloat8Array, oid::kFloat8}, oid::kFloat8Array, make<PercentileArray<ContinuousPercentile<double>>>},
+      {"percentile_cont",
+       {oid::kFloat8Array, oid::kInterval},
+       oid::kIntervalArray,
+       make<PercentileArray<ContinuousPercentile<Interval>>>},
+      {"percentile_disc", {oid::kFloat8Array, oid::kAnyElement}, oid::kAnyArray, make<PercentileArray<DiscretePercentile>>},
       {"mode", {oid::kAnyElement}, oid::kAnyElement, make<Mode>},
   };
 }

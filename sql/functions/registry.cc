@@ -65,6 +65,7 @@ const NamedTable<ScalarFunction>& functions() {
       text_piece_functions(),
       row_functions(),
       enum_functions(),
+      privilege_functions(),
   });
   return table;
 }
@@ -89,6 +90,7 @@ const NamedTable<AggregateFunction>& aggregates() {
 const NamedTable<TableFunction>& table_functions() {
   static const NamedTable<TableFunction> table({series_functions(), array_table_functions(), range_table_functions(),
                                                 json_table_functions(), jsonpath_table_functions(), text_piece_rows(), json_record_functions(),
+                                                catalog_rows(), keyword_rows(), zone_rows(),
                                                 engine_functions()});
   return table;
 }

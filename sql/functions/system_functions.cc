@@ -9,6 +9,7 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/random_generator.h"
+#include "sql/session_hooks.h"
 #include "sql/types/datetime.h"
 #include "sql/types/numeric.h"
 
@@ -75,6 +76,13 @@ bool setting_or_null(Context context, Text name, bool missing_ok, std::string& o
   return true;
 }
 void setting(Context context, Text name, std::string& out) { setting_or_null(context, name, false, out); }
+
+void set_setting(Context context, std::optional<Text> name, std::optional<Text> value, std::optional<bool> local, std::string& out) {
+  if (!name) throw SqlError("22004", "SET requires parameter name");
+  if (session_hooks().set == nullptr || context.session == nullptr) throw not_supported("set_config() outside of a session");
+  const std::optional<std::string> text = value ? std::optional<std::string>(*value) : std::nullopt;
+  out = session_hooks().set(context.session, std::string(*name), text ? &*text : nullptr, local.value_or(false));
+}
 
 /// Never decreases and differs between transactions; it counts nothing.
 std::int64_t transaction_id(Context context) { return context.transaction_timestamp; }
@@ -215,6 +223,7 @@ std::vector<ScalarFunction> session_functions() {
       scalar<backend_pid>("pg_backend_pid", {}, kInt4, kStable),
       scalar<setting>("current_setting", {kText}, kText, kStable),
       scalar<setting_or_null>("current_setting", {kText, kBool}, kText, kStable),
+      scalar<set_setting>("set_config", {kText, kText, kBool}, kText, Volatility::kVolatile),
       scalar<transaction_id>("txid_current", {}, kInt8, kStable),
       scalar<[](Context) { return start_time(); }>("pg_postmaster_start_time", {}, kTimestamptz, kStable),
       scalar<[](Context) { return start_time(); }>("pg_conf_load_time", {}, kTimestamptz, kStable),
@@ -274,6 +283,13 @@ void add_privileges(std::vector<ScalarFunction>& table) {
 }
 
 }  // namespace
+
+namespace {
+SessionHooks hooks;
+}
+
+const SessionHooks& session_hooks() { return hooks; }
+void set_session_hooks(const SessionHooks& given) { hooks = given; }
 
 std::vector<ScalarFunction> system_functions() {
   std::vector<ScalarFunction> table = session_functions();

@@ -5,6 +5,7 @@
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/quote.h"
+#include "sql/session_hooks.h"
 #include "sql/system_tables/relations.h"
 #include "sql/types/text_io.h"
 
@@ -166,11 +167,17 @@ std::string foreign_key_definition(const CatalogSnapshot& catalog, const Constra
 
 }  // namespace
 
+std::string written_expression(const TableDef& table, const std::string& text, bool pretty, const EvaluationContext& context) {
+  const bool is_known = session_hooks().written_expression != nullptr && context.session != nullptr && context.catalog != nullptr;
+  return is_known ? session_hooks().written_expression(context, table, text, pretty) : text;
+}
+
 std::string constraint_definition(const CatalogSnapshot& catalog, const Constraint& constraint, bool pretty,
-                                  const std::vector<std::string>& search_path) {
-  if (constraint.type == 'f') return foreign_key_definition(catalog, constraint, search_path);
+                                  const EvaluationContext& context) {
+  if (constraint.type == 'f') return foreign_key_definition(catalog, constraint, context.search_path);
+  if (constraint.domain != nullptr) return pretty ? "CHECK (" + constraint.expression + ")" : "CHECK ((" + constraint.expression + "))";
   if (constraint.type == 'c') {
-    return pretty ? "CHECK (" + constraint.expression + ")" : "CHECK ((" + constraint.expression + "))";
+    return "CHECK (" + written_expression(*constraint.table, constraint.expression, pretty, context) + ")";
   }
   const std::string columns = column_list(*constraint.table, constraint.columns);
   const std::string deferrable = constraint.deferrable ? " DEFERRABLE" : "";
@@ -205,21 +212,21 @@ bool has_default(const ColumnDef& column) {
   return column.sequence != 0 && column.identity == ColumnDef::Identity::kNone;
 }
 
-std::string default_expression(const CatalogSnapshot& catalog, const ColumnDef& column,
-                               const std::vector<std::string>& search_path) {
+std::string default_expression(const CatalogSnapshot& catalog, const TableDef& table, const ColumnDef& column,
+                               const EvaluationContext& context) {
   if (!has_default(column)) return {};
-  if (!column.generated_sql.empty()) return column.generated_sql;
+  if (!column.generated_sql.empty()) return written_expression(table, column.generated_sql, false, context);
   const auto sequence = catalog.sequences.find(column.sequence);
   const bool is_serial = column.identity == ColumnDef::Identity::kNone && sequence != catalog.sequences.end();
   if (is_serial && (column.default_sql.empty() || column.default_sql.starts_with("nextval("))) {
     const std::optional<Relation> relation = find_relation(catalog, sequence->first);
     std::string text = "nextval(";
-    append_quoted_literal(is_visible(catalog, *relation, search_path) ? quote_identifier(relation->name) : qualified_name(*relation),
+    append_quoted_literal(is_visible(catalog, *relation, context.search_path) ? quote_identifier(relation->name) : qualified_name(*relation),
                           text);
     return text + "::regclass)";
   }
   if (std::optional<std::string> literal = literal_text(column.default_sql, column.type)) return *std::move(literal);
-  return column.default_sql;
+  return written_expression(table, column.default_sql, false, context);
 }
 
 }  // namespace redquel::sql

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sql/catalog/catalog.h"
+#include "sql/evaluation_context.h"
 
 namespace redquel::sql {
 
@@ -28,17 +29,17 @@ std::vector<Constraint> all_constraints(const CatalogSnapshot& catalog);
 std::vector<Constraint> domain_constraints(const CatalogSnapshot& catalog);
 std::vector<Constraint> constraints_of(const TableDef& table);
 
-/// pg_get_constraintdef(): PRIMARY KEY (id), CHECK ((salary > 0)); `pretty` leaves out the outer parentheses. `search_path`: where
-/// a referenced table needs no schema.
-std::string constraint_definition(const CatalogSnapshot& catalog, const Constraint& constraint, bool pretty,
-                                  const std::vector<std::string>& search_path);
+/// pg_get_constraintdef(): PRIMARY KEY (id), CHECK ((salary > (0)::numeric)); `pretty`: CHECK (salary > 0::numeric).
+std::string constraint_definition(const CatalogSnapshot& catalog, const Constraint& constraint, bool pretty, const EvaluationContext& context);
+/// An expression of the table's definition in PostgreSQL's words; as it is stored where nobody can tell.
+std::string written_expression(const TableDef& table, const std::string& text, bool pretty, const EvaluationContext& context);
 
 /// pg_get_indexdef(): CREATE UNIQUE INDEX emp_pkey ON public.emp USING btree (id). `table_name` as it is to be written.
 std::string index_definition(const TableDef& table, const IndexDef& index, const std::string& table_name);
 
-/// pg_get_expr() of a column's default; empty: it has none. `search_path`: where a sequence needs no schema.
-std::string default_expression(const CatalogSnapshot& catalog, const ColumnDef& column,
-                               const std::vector<std::string>& search_path);
+/// pg_get_expr() of a column's default; empty: it has none.
+std::string default_expression(const CatalogSnapshot& catalog, const TableDef& table, const ColumnDef& column,
+                               const EvaluationContext& context);
 /// pg_attrdef has a row for it.
 bool has_default(const ColumnDef& column);
 

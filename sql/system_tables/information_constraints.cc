@@ -55,7 +55,7 @@ void check_constraints(RowWriter& out, const CatalogSnapshot& catalog, const Eva
     if (constraint.type != 'c') continue;
     constexpr std::size_t kAfterCheck = 6;  // "CHECK "
     out.add(context.database, constraint.table->schema, constraint.name,
-            constraint_definition(catalog, constraint, false, {}).substr(kAfterCheck));
+            constraint_definition(catalog, constraint, false, context).substr(kAfterCheck));
   }
   for (const NotNull& column : all_not_nulls(catalog)) {
     out.add(context.database, column.schema, column.constraint, column.column + " IS NOT NULL");

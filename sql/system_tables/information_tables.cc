@@ -148,8 +148,10 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
   const UserTypePtr domain = attribute.column == nullptr ? nullptr : find_type_by_oid(catalog, attribute.column->domain);
   if (const ColumnDef* column = attribute.column) {
     if (!column->generated_sql.empty()) {
-      generated = column->generated_sql;
-    } else if (has_default(*column)) value = default_expression(catalog, *column, context.search_path);
+      generated = default_expression(catalog, *relation.table, *column, context);
+    } else if (has_default(*column)) {
+      value = default_expression(catalog, *relation.table, *column, context);
+    }
     const auto sequence = catalog.sequences.find(column->sequence);
     if (column->identity != ColumnDef::Identity::kNone) {
       generation = column->identity == ColumnDef::Identity::kAlways ? "ALWAYS" : "BY DEFAULT";

@@ -14,7 +14,12 @@ void namespaces(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
   for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema"}) {
     out.add(schema_oid(catalog, name), name, kPostgresRole, kNull);
   }
-  for (const auto& [name, schema] : catalog.schemas) out.add(schema.oid, name, role_oid(schema.owner), kNull);
+  for (const auto& [name, schema] : catalog.schemas) {
+    // What the rights of a new database's public schema are.
+    std::optional<std::string_view> rights;
+    if (schema.owner == "pg_database_owner") rights = "{pg_database_owner=UC/pg_database_owner,=U/pg_database_owner}";
+    out.add(schema.oid, name, role_oid(schema.owner), rights);
+  }
 }
 
 Oid access_method(const Relation& relation) {
@@ -26,6 +31,17 @@ Oid access_method(const Relation& relation) {
     }
   }
   return relation.kind == 'r' ? oid::kHeapMethod : 0;
+}
+
+/// pg_class.reloptions.
+std::optional<std::string> options_of(const Relation& relation) {
+  if (relation.view == nullptr) return std::nullopt;
+  std::string options = relation.view->options;
+  if (relation.view->check_option != ViewDef::CheckOption::kNone) {
+    if (!options.empty()) options += ",";
+    options += relation.view->check_option == ViewDef::CheckOption::kLocal ? "check_option=local" : "check_option=cascaded";
+  }
+  return options.empty() ? std::nullopt : std::optional("{" + options + "}");
 }
 
 /// Catalogs that all databases of a cluster share.
@@ -54,7 +70,7 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
             shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' ? -1.0 : 0.0, 0, 0, indexes > 0, shared,
             is_temporary_schema(relation.schema) ? 't' : 'p', relation.kind,
             attributes_of(relation).size(), checks, relation.kind == 'v', false, false, false, false, true,
-            is_table ? 'd' : 'n', false, 0, 0, 0, kNull, kNull, kNull);
+            is_table ? 'd' : 'n', false, 0, 0, 0, kNull, options_of(relation), kNull);
   }
 }
 
@@ -89,7 +105,7 @@ void defaults(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
   for (const auto& [oid, table] : catalog.tables) {
     for (const ColumnDef& column : table->columns) {
       if (!has_default(column)) continue;
-      out.add(default_oid(*table, column), oid, column.number, default_expression(catalog, column, context.search_path));
+      out.add(default_oid(*table, column), oid, column.number, default_expression(catalog, *table, column, context));
     }
   }
 }

@@ -191,7 +191,10 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
     for (const IndexDef::Part& part : relation.index->parts) {
       const ColumnDef* column = relation.table->find_column(part.column);
       if (column == nullptr) continue;
-      attributes.push_back({column->name, static_cast<std::int16_t>(attributes.size() + 1), column->type});
+      // Hash indexes hold hash values; names lie in others as C strings.
+      const bool hashed = relation.index->method == IndexMethod::kHash;
+      const Type type = hashed ? kInt4 : column->type == kName ? Type{2275} : column->type;
+      attributes.push_back({column->name, static_cast<std::int16_t>(attributes.size() + 1), type});
     }
   } else if (relation.sequence != nullptr) {
     attributes = {{"last_value", 1, kInt8, true}, {"log_cnt", 2, kInt8, true}, {"is_called", 3, kBool, true}};

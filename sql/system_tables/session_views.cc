@@ -44,6 +44,8 @@ const SystemTableDefinition kViews[] = {
      "name text, setting text, unit text, category text, short_desc text, extra_desc text, context text, "
      "vartype text, source text, min_val text, max_val text, enumvals _text, boot_val text, reset_val text, "
      "sourcefile text, sourceline int4, pending_restart bool", settings},
+    {"pg_catalog", "pg_timezone_names", 12126, 'v', "name text, abbrev text, utc_offset interval, is_dst bool", nullptr,
+     "SELECT z.name, z.abbrev, z.utc_offset, z.is_dst FROM pg_catalog.pg_timezone_names() AS z"},
     {"pg_catalog", "pg_stat_activity", 12222, 'v',
      "datid oid, datname name, pid int4, leader_pid int4, usesysid oid, usename name, application_name text, "
      "client_addr inet, client_hostname text, client_port int4, backend_start timestamptz, "

@@ -68,7 +68,7 @@ bool passed_by_value(const TypeInfo& type) {
 }
 
 char storage_letter(const TypeInfo& type) {
-  if (type.oid == oid::kNumeric) return 'm';
+  if (type.oid == oid::kNumeric || type.oid == oid::kInet || type.oid == oid::kCidr) return 'm';
   const bool is_vector = type.category == TypeCategory::kArray && !is_true_array(type);
   return type.length == -1 && !is_vector ? 'x' : 'p';
 }

@@ -24,8 +24,9 @@ void add_built_in(RowWriter& out, const TypeInfo& type) {
           storage_letter(type), false, 0, -1, 0, collation_of(type.oid), kNull, kNull, kNull);
 }
 
-/// The type of a table's rows.
-void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& table) {
+/// The type of the rows of a table or view.
+template <class Definition>
+void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const Definition& table) {
   const TypeFunctions f = functions_of_type(type_info(oid::kRecord));
   out.add(table.row_type, table.name, schema_oid(catalog, table.schema), role_oid(table.owner), -1, false, 'c', 'C', false, true,
           ',', table.oid, 0, 0, 0, f.input, f.output, f.receive, f.send, 0, 0, 0, 'd', 'x', false, 0, -1, 0, 0, kNull, kNull,
@@ -78,6 +79,7 @@ void types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationConte
   for (const TypeInfo& type : all_types()) add_built_in(out, type);
   for (const auto& [oid, type] : catalog.types) add_user_type(out, catalog, *type);
   for (const auto& [oid, table] : catalog.tables) add_row_type(out, catalog, *table);
+  for (const auto& [oid, view] : catalog.views) add_row_type(out, catalog, *view);
 }
 
 void ranges(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
