@@ -31,7 +31,7 @@ asio::awaitable<void> RedisEngine::commit(SessionState& session) {
     sql::CatalogPtr definitions = co_await catalog(session);
     if (transaction->catalog()) definitions = transaction->catalog()->snapshot();
     options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions));
-    co_await commit_changes(shared_, *transaction, std::move(options));
+    co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows);
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();
     if (error.sqlstate() == "08006" && !transaction->buffer().empty()) {

@@ -8,9 +8,10 @@
 
 namespace redquel::executor {
 
-/// Brings all changes of the transaction, rows and definitions, to Redis by one script, or none of them. Throws SqlError 40001 where a row that it changed
-/// is not any more what it saw, and what a write unit throws.
-asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options);
+/// Brings all changes of the transaction, rows and definitions, to Redis or none of them. Throws SqlError 40001 where a row that it changed
+/// is not any more what it saw, and what a write unit throws. More than `script_rows` rows, where no definitions change with them, are a
+/// journaled unit.
+asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows);
 
 /// SET CONSTRAINTS … IMMEDIATE: throws what the unit of all changes would, of the constraints that `options` ask for.
 asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options);
