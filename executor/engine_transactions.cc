@@ -46,7 +46,7 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
     options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions));
     if (catalog_) apply_on_commit(session, *catalog_, *transaction);
     const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout};
-    co_await commit_changes(shared_, *transaction, std::move(options), limits, random_);
+    co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_);
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();
     if (error.sqlstate() == "08006" && !transaction->buffer().empty()) lost = error;

@@ -48,6 +48,8 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterSequence&
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Comment& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Grant& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterOwner& statement);
+/// Index entries become what the rows say. Of the whole table, also for REINDEX INDEX.
+asio::awaitable<void> run(DdlContext& context, const parser::ast::Reindex& statement);
 
 // DROP DATABASE and ALTER DATABASE RENAME: the databases of a Redis are in no catalog.
 asio::awaitable<void> drop_database(DdlContext& context, const parser::ast::Drop& statement);

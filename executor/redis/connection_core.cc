@@ -1,5 +1,7 @@
 #include "executor/redis/connection_core.h"
 
+#include <spdlog/spdlog.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -18,6 +20,13 @@ constexpr std::size_t kInputBytes = 64 * 1024;
 // hiredis moves the rest of what it was fed to the front again and again: small portions keep that cheap.
 constexpr std::size_t kPortionBytes = 8 * 1024;
 constexpr std::size_t kKeptOutputBytes = 1 << 20;
+
+/// Redis may throw away whatever it likes: rows vanish, and with entries of unique indexes the rows that they keep out come in.
+void warn_of_eviction(const std::string& policy, const std::string& address) {
+  if (!policy.starts_with("allkeys-")) return;
+  spdlog::warn("Redis at {} has maxmemory-policy {}: at its limit of memory it drops rows and index entries. Set it to noeviction.",
+               address, policy);
+}
 
 std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause) {
   thread_local std::minstd_rand random{std::random_device{}()};
@@ -140,7 +149,10 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hand
     co_return connection_failed(options_.url.address(), "timeout");
   if (error) co_return connection_failed(options_.url.address(), error.message());
 
-  if (generation_ == 0 || result.server.is_another_server_than(server_)) ++generation_;
+  if (generation_ == 0 || result.server.is_another_server_than(server_)) {
+    ++generation_;
+    warn_of_eviction(result.server.maxmemory_policy, options_.url.address());
+  }
   server_ = std::move(result.server);
   ++statistics_.connects;
   co_return std::nullopt;

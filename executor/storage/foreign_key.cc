@@ -144,11 +144,9 @@ std::optional<std::string> ForeignKey::own_set(Row row) const {
   return sql::TableKeys(*referencing_).value_set(definition_.columns, values);
 }
 
-bool ForeignKey::acts() const {
-  const auto is_action = [](sql::ForeignKeyDef::Action action) {
-    return action != sql::ForeignKeyDef::Action::kNoAction && action != sql::ForeignKeyDef::Action::kRestrict;
-  };
-  return is_action(definition_.on_delete) || is_action(definition_.on_update);
+bool ForeignKey::acts_on(bool is_update) const {
+  const sql::ForeignKeyDef::Action action = is_update ? definition_.on_update : definition_.on_delete;
+  return action != sql::ForeignKeyDef::Action::kNoAction && action != sql::ForeignKeyDef::Action::kRestrict;
 }
 
 SqlError ForeignKey::missing(Row row, const sql::SessionSettings& settings) const {

@@ -54,7 +54,9 @@ class ForeignKey {
   std::optional<std::vector<sql::Datum>> values_for_references(Row referenced_row) const;
 
   /// Does a referenced row that goes take its references along, or change them?
-  bool acts() const;
+  bool acts() const { return acts_on(false) || acts_on(true); }
+  /// When it is deleted, or when (`is_update`) its key becomes another?
+  bool acts_on(bool is_update) const;
 
   /// 23503 of a row that refers to nothing, or mixes NULLs and values under MATCH FULL.
   sql::SqlError missing(Row referencing_row, const sql::SessionSettings& settings) const;

@@ -66,7 +66,7 @@ void ForeignKeyChecks::release(const ForeignKey& key, std::size_t change, Row be
   if (!after.empty()) new_place = key.own_place(after);
   const std::string old_id = old_place ? old_place->id() : "", new_id = new_place ? new_place->id() : "";
   if (old_id == new_id) return;
-  if (old_place && releases_.try_emplace(id_of(key, old_id), Release{change, &key, copy_of(before)}).second) {
+  if (old_place && releases_.try_emplace(id_of(key, old_id), Release{change, &key, copy_of(before), !after.empty()}).second) {
     release_order_.push_back(id_of(key, old_id));
   }
   if (new_place) provided_[new_id].push_back(change);
@@ -98,7 +98,8 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
     const std::string id = need.place->id();
     if (is_provided(id)) continue;
     if (const auto found = releases_.find(id_of(key, id)); found != releases_.end() && is_active(found->second.change)) {
-      violate(key.missing(need.row, settings));
+      const Release& release = found->second;
+      violate(release.change == need.change ? key.still_referenced(release.row, settings) : key.missing(need.row, settings));
       continue;
     }
     demands.locks.push_back({key.referenced()->oid, LockMode::kKeyShare, need.lock});
@@ -128,7 +129,7 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
     if (is_deferred(key)) continue;
     const std::optional<std::string> set = key.set_of_references(release.row);
     if (!set) continue;
-    ForeignKeyDemands::Children children{*set, {}, &key, &release.row};
+    ForeignKeyDemands::Children children{*set, {}, &key, &release.row, release.is_update};
     const auto leaving = leaving_.find(*set);
     if (leaving != leaving_.end()) children.gone.assign(leaving->second.begin(), leaving->second.end());
     if (buffer != nullptr) {

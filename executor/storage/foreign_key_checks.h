@@ -34,6 +34,7 @@ struct ForeignKeyDemands {
     std::vector<std::string> gone;
     const ForeignKey* key;
     const std::vector<sql::Datum>* row;  // that is referred to
+    bool is_update;                      // its key becomes another
   };
   struct Lock {
     sql::Oid table;
@@ -83,6 +84,7 @@ class ForeignKeyChecks {
     std::size_t change;
     const ForeignKey* key;
     std::vector<sql::Datum> row;
+    bool is_update;
   };
   struct TableKeys {
     std::vector<ForeignKeyPtr> own, to_it;

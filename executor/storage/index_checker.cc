@@ -54,9 +54,9 @@ class IndexChecker {
 
  private:
   void report(std::string structure, std::string key, std::string id, std::optional<std::string> stored,
-              std::optional<std::string> expected) {
+              std::optional<std::string> expected, std::string element = {}) {
     if (differences_.size() < limit_) {
-      differences_.push_back({std::move(structure), std::move(key), std::move(id), std::move(stored), std::move(expected)});
+      differences_.push_back({std::move(structure), std::move(key), std::move(id), std::move(stored), std::move(expected), std::move(element)});
     }
   }
 
@@ -207,7 +207,7 @@ class IndexChecker {
       if (expected && scan == "SSCAN") continue;
       if (expected && scan == "ZSCAN" && same_score(*expected, *stored)) continue;
       if (expected && scan == "HSCAN" && *expected == *stored) continue;
-      report(structure, key, scan == "HSCAN" ? entries[index].name : entries[index].member, stored, expected);
+      report(structure, key, scan == "HSCAN" ? entries[index].name : entries[index].member, stored, expected, entries[index].name);
     }
   }
 

@@ -19,6 +19,7 @@ struct IndexDifference {
   std::string key;        // of Redis
   std::string id;         // the row's member; of a values-set the value; empty: the whole key
   std::optional<std::string> stored, expected;  // nullopt: nothing
+  std::string element = {};  // an entry of a zset that should not be there
 };
 
 /// Recomputes every index entry of the table from its rows and looks at every key under its prefix (by SCAN, in bounded steps): rows

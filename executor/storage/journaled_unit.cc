@@ -100,6 +100,8 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
     if (chunk->failure) std::rethrow_exception(chunk->failure);
     if (chunk->status == WriteStatus::kStale || client.generation() != generation) throw lost_tables();
     if (chunk->status == WriteStatus::kConflict) throw WriteConflict{};
+    if (chunk->status == WriteStatus::kLocked) throw LockedByOther{chunk->unit->blocker()};
+    if (chunk->status == WriteStatus::kLostLock) throw sql::SqlError("40001", "could not serialize access: a lock was lost");
     if (chunk->applied) chunk->applied(*chunk->unit);
   }
 

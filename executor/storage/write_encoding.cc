@@ -229,10 +229,12 @@ void WriteEncoding::order_old_rows() {
 
 void WriteEncoding::write_program() {
   const bool in_transaction = unit_.options_.locks != nullptr;
-  if (in_transaction) {
-    put(unit_.options_.buffer ? "lock" : "commit");
+  if (in_transaction && unit_.options_.buffer) {
+    put("lock");
+  } else if (verify_only_) {
+    put("verify");
   } else {
-    put(verify_only_ ? "verify" : "apply");
+    put(in_transaction ? "commit" : "apply");
   }
   const CommitToken none;
   const CommitToken& token = unit_.options_.token ? *unit_.options_.token : none;

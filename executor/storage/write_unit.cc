@@ -356,11 +356,11 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     }
     if (remaining_children) {
       const ForeignKeyDemands::Children& children = sent->foreign_keys().children[*remaining_children];
-      const std::optional<SqlError> error = co_await examine_references(client, children, counters);
-      if (!error) continue;
+      const ReferenceState state = co_await examine_references(client, children, counters);
+      if (state == ReferenceState::kGone) continue;
       // Its action has missed a row that came meanwhile.
-      if (children.key->acts() && options_.buffer == nullptr && !options_.locks) co_return WriteStatus::kConflict;
-      throw SqlError(*error);
+      if (state == ReferenceState::kNew && children.key->acts_on(children.is_update)) co_return WriteStatus::kConflict;
+      throw children.key->still_referenced(*children.row, options_.settings);
     }
   }
   co_return WriteStatus::kConflict;

@@ -204,9 +204,10 @@ class WriteUnit {
   std::size_t add_insert(const TablePtr& table, std::span<const sql::Datum> row, const InsertConflict& conflict);
   void note_foreign_keys(const TablePtr& table, std::span<const sql::Datum> before, std::span<const sql::Datum> after,
                          bool may_give_way = false);
-  /// A row that seems to refer to what goes does so.
-  asio::awaitable<std::optional<sql::SqlError>> examine_references(RedisClient& client, const ForeignKeyDemands::Children& children,
-                                                                   ExecutionCounters* counters);
+  /// Of rows that seem to refer to what goes: are they gone, is one of them there, or even unknown to the statement?
+  enum class ReferenceState { kGone, kThere, kNew };
+  asio::awaitable<ReferenceState> examine_references(RedisClient& client, const ForeignKeyDemands::Children& children,
+                                                     ExecutionCounters* counters);
   void note_locks(const WriteEncoding& encoding);
   asio::awaitable<bool> reread_old_rows(RedisClient& client, std::span<const std::size_t> changes, ExecutionCounters* counters);
   struct UniqueFailure {

@@ -143,10 +143,10 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
   co_return violations;
 }
 
-/// Looks at the rows that are said to refer to a value which goes: the error, if one really does; nullopt if all of them are gone,
-/// which the next attempt relies on.
-asio::awaitable<std::optional<SqlError>> WriteUnit::examine_references(RedisClient& client, const ForeignKeyDemands::Children& children,
-                                                                       ExecutionCounters* counters) {
+/// Where all of them are gone, the next attempt relies on that.
+asio::awaitable<WriteUnit::ReferenceState> WriteUnit::examine_references(RedisClient& client,
+                                                                         const ForeignKeyDemands::Children& children,
+                                                                         ExecutionCounters* counters) {
   constexpr int kExamined = 1000;
   const sql::CatalogSnapshot::TablePtr& table = children.key->referencing();
   const sql::TableKeys keys(*table);
@@ -161,7 +161,7 @@ asio::awaitable<std::optional<SqlError>> WriteUnit::examine_references(RedisClie
   const StoredRows rows(table);
   CommandBatch fetch;
   for (const std::string& member : suspects) rows.append_fetch(fetch, member);
-  if (suspects.empty()) co_return std::nullopt;
+  if (suspects.empty()) co_return ReferenceState::kGone;
   RepliesPtr found = co_await client.execute(std::move(fetch), counters);
   for (std::size_t index = 0; index < suspects.size(); ++index) {
     const auto row = rows.decode(suspects[index], found->array(index));
@@ -170,9 +170,10 @@ asio::awaitable<std::optional<SqlError>> WriteUnit::examine_references(RedisClie
       guards_.push_back({keys.row_of_member(suspects[index]), {keys.presence_field()}, {std::nullopt}});
       continue;
     }
-    co_return children.key->still_referenced(*children.row, options_.settings);
+    const bool is_known = !options_.changed_rows || options_.changed_rows->contains(keys.row_of_member(suspects[index]));
+    co_return is_known ? ReferenceState::kThere : ReferenceState::kNew;
   }
-  co_return std::nullopt;
+  co_return ReferenceState::kGone;
 }
 
 }  // namespace redquel::executor

@@ -1,8 +1,12 @@
 #include "executor/transaction/commit.h"
 
+#include <fmt/format.h>
+
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include "executor/execution_context.h"
+#include "executor/storage/journaled_unit.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/lock_wait.h"
 
@@ -47,19 +51,137 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
   }
 }
 
+sql::SqlError serialization_failure(std::string_view what) {
+  return sql::SqlError("40001", fmt::format("could not serialize access due to concurrent {}", what))
+      .hint("The transaction might succeed if retried.");
+}
+
+sql::SqlError outcome_unknown(const sql::SqlError& error) {
+  return sql::SqlError("08007", "the connection to Redis was lost during COMMIT: it is not known whether it took place").detail(error.message());
+}
+
+std::size_t changed_rows(const Transaction& transaction) {
+  std::size_t rows = 0;
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) rows += changes->rows.size();
+  return rows;
+}
+
+/// Sends the transaction's rows chunk by chunk: those that go, those that change, those that come. Locks and reads are verified by the
+/// first one; from then on the tables are nobody else's.
+class ChunkedCommit {
+ public:
+  ChunkedCommit(asio::any_io_executor executor, RedisClient& redis, WriteOptions options, std::size_t script_rows)
+      : journal_(std::move(executor), redis), redis_(redis), options_(std::move(options)), script_rows_(script_rows), unit_(options_) {}
+
+  asio::awaitable<void> run(const Transaction& transaction) {
+    std::vector<JournaledUnit::TablePtr> tables;
+    const std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
+    for (const TableChangesPtr& changes : all) tables.push_back(changes->table);
+    if (!co_await journal_.begin(std::move(tables))) throw serialization_failure("change of the table's definition");
+    for (const Kind kind : {Kind::kDelete, Kind::kUpdate, Kind::kInsert}) {
+      for (const TableChangesPtr& changes : all) {
+        for (const auto& [member, row] : changes->rows) {
+          if (kind_of(row) != kind) continue;
+          add(changes->table, row);
+          if (unit_.size() >= script_rows_) co_await send();
+        }
+      }
+    }
+    if (!unit_.empty()) co_await send();
+    co_await journal_.flush();
+    if (!co_await options_.foreign_keys->verify_written(redis_, options_.settings, nullptr)) {
+      throw serialization_failure("change of the table's definition");
+    }
+    co_await journal_.commit();
+  }
+
+  asio::awaitable<void> undo() { return journal_.undo(); }
+  /// The first chunk is, or was, in Redis.
+  bool gave_locks_back() const { return gave_locks_back_; }
+
+ private:
+  enum class Kind { kNone, kDelete, kUpdate, kInsert };
+  static Kind kind_of(const BufferedRow& row) {
+    if (row.stored) return row.current ? Kind::kUpdate : Kind::kDelete;
+    return row.current ? Kind::kInsert : Kind::kNone;
+  }
+
+  void add(const JournaledUnit::TablePtr& table, const BufferedRow& row) {
+    if (row.stored && row.current) {
+      unit_.update_row(table, *row.stored, *row.current);
+    } else if (row.stored) {
+      unit_.delete_row(table, *row.stored);
+    } else {
+      unit_.insert_row(table, *row.current);
+    }
+  }
+
+  asio::awaitable<void> send() {
+    unit_.set_journal(journal_.step());
+    auto chunk = std::make_unique<WriteUnit>(std::move(unit_));
+    options_.locks = nullptr;
+    options_.reads = nullptr;
+    unit_ = WriteUnit(options_);
+    JournaledUnit::Applied applied = [this](const WriteUnit&) { gave_locks_back_ = true; };
+    co_await journal_.write(std::move(chunk), std::move(applied));
+  }
+
+  JournaledUnit journal_;
+  RedisClient& redis_;
+  WriteOptions options_;
+  std::size_t script_rows_;
+  WriteUnit unit_;
+  bool gave_locks_back_ = false;
+};
+
+/// False: two rows exchange a unique value, and only one script for all of them can do that.
+asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows) {
+  ChunkedCommit commit(co_await asio::this_coro::executor, redis, std::move(options), script_rows);
+  std::exception_ptr failure;
+  bool exchanges = false, is_lost = false;
+  try {
+    co_await commit.run(transaction);
+  } catch (const WriteConflict&) {
+    failure = std::make_exception_ptr(serialization_failure("update"));
+  } catch (const LockedByOther&) {
+    failure = std::make_exception_ptr(serialization_failure("update"));
+  } catch (const sql::SqlError& error) {
+    exchanges = error.sqlstate() == "23505";
+    is_lost = error.sqlstate() == "08006";
+    failure = is_lost ? std::make_exception_ptr(outcome_unknown(error)) : std::current_exception();
+  }
+  if (commit.gave_locks_back()) transaction.locks().fields.clear();
+  if (!failure) co_return true;
+  // Without a connection another process undoes the unit when its lease has run out, unless it was complete.
+  if (is_lost) std::rethrow_exception(failure);
+  co_await commit.undo();
+  if (!exchanges) std::rethrow_exception(failure);
+  co_return false;
+}
+
 }  // namespace
 
-asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
-                                     std::minstd_rand& random) {
+asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
+                                     LockWaitLimits limits, std::minstd_rand& random) {
   CatalogChange change;
   if (const TransactionCatalog* catalog = transaction.catalog()) change = catalog->take_change();
   if (!change.empty()) options.catalog = encode_commit(transaction.catalog()->base(), change);
   if (!transaction.reads().empty()) options.reads = &transaction.reads();
-  const bool has_rows = !transaction.buffer().all_changes().empty();
-  if (!has_rows && change.empty()) co_return;
+  if (change.empty() && changed_rows(transaction) == 0) co_return;
   // It is 0 where the transaction began before the first connection.
   if (transaction.generation() != 0 && redis.generation() != transaction.generation()) {
     throw sql::SqlError("40001", "could not serialize access: Redis is another one than when the transaction began");
+  }
+  if (change.empty() && changed_rows(transaction) > script_rows) {
+    std::set<sql::Oid> tables = transaction.changed_tables();
+    if (!transaction.buffer().increments(tables).empty()) {
+      co_await settle_increments(redis, transaction, std::move(tables), limits, random);
+    }
+    WriteOptions chunk_options = options;
+    chunk_options.token.reset();  // it is the journal that tells what became of the unit
+    if (!transaction.locks().empty()) chunk_options.locks = &transaction.locks();
+    chunk_options.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
+    if (co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows)) co_return;
   }
   WriteStatus status = WriteStatus::kApplied;
   bool has_unit = false;
@@ -77,9 +199,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     co_return;
   }
   if (status == WriteStatus::kLostLock) throw lapsed_lock();
-  const char* what = status == WriteStatus::kStale ? "change of the table's definition" : "update";
-  throw sql::SqlError("40001", std::string("could not serialize access due to concurrent ") + what)
-      .hint("The transaction might succeed if retried.");
+  throw serialization_failure(status == WriteStatus::kStale ? "change of the table's definition" : "update");
 }
 
 asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options) {

@@ -9,11 +9,12 @@
 
 namespace redquel::executor {
 
-/// Brings all changes of the transaction, rows and definitions, to Redis by one script, or none of them. Throws SqlError 40001 where a row that it changed
-/// is not any more what it saw, and what a write unit throws.
-/// It waits for locks of others where the transaction only added to rows (increments.h).
-asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
-                                     std::minstd_rand& random);
+/// Brings all changes of the transaction, rows and definitions, to Redis or none of them. Throws SqlError 40001 where a row that it changed
+/// is not any more what it saw, and what a write unit throws; 08007 where the connection broke and nothing can tell what became of it.
+/// More than `script_rows` rows, where no definitions change with them, are a journaled unit. It waits for locks of others where the
+/// transaction only added to rows (increments.h).
+asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
+                                     LockWaitLimits limits, std::minstd_rand& random);
 
 /// SET CONSTRAINTS … IMMEDIATE: throws what the unit of all changes would, of the constraints that `options` ask for.
 asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options);

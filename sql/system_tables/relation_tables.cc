@@ -64,12 +64,13 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
     const std::size_t indexes = is_table ? all_indexes(*relation.table).size() : 0;
     const std::size_t checks = is_table ? relation.table->checks.size() : 0;
     const bool shared = is_shared(relation);
+    const bool has_foreign_keys = is_table && relation.table->has_foreign_keys();  // PostgreSQL keeps them by triggers
     // relpages, reltuples: -1 says that nobody has counted the rows.
     out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), row_type_of(relation), 0,
             role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' ? 0 : relation.oid,
             shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' ? -1.0 : 0.0, 0, 0, indexes > 0, shared,
             is_temporary_schema(relation.schema) ? 't' : 'p', relation.kind,
-            attributes_of(relation).size(), checks, relation.kind == 'v', false, false, false, false, true,
+            attributes_of(relation).size(), checks, relation.kind == 'v', has_foreign_keys, false, false, false, true,
             is_table ? 'd' : 'n', false, 0, 0, 0, kNull, options_of(relation), kNull);
   }
 }

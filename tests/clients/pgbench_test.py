@@ -2,6 +2,7 @@
 import os
 import re
 
+from harness.pgwire import ServerError
 from harness.processes import temporary_folder
 from harness.programs import connection_options, psql, run
 
@@ -72,3 +73,30 @@ def test_inserts_and_deletes(server):
     with server.connect() as connection:
         assert connection.run("SELECT count(*) FROM bench") == [[str(ROWS)]]
         assert connection.run("SELECT * FROM redquel.check_indexes('bench')") == []
+
+
+def test_initialisation_with_foreign_keys(server):
+    """pgbench -i --foreign-keys, its keys over rows that are there."""
+    options = [binary(), "-i", "-q", *connection_options(server)]
+    run([*options, "-I", "dtp"], timeout=170)
+    psql(server, """
+        INSERT INTO pgbench_branches VALUES (1, 0);
+        INSERT INTO pgbench_tellers SELECT g, 1, 0 FROM generate_series(1, 10) g;
+        INSERT INTO pgbench_accounts SELECT g, 1, 0, '' FROM generate_series(1, 3000) g;
+    """)
+    run([*options, "-I", "f"], timeout=170)
+    with server.connect() as connection:
+        keys = connection.run("SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND conname LIKE 'pgbench%' AND convalidated")
+        assert keys == [["5"]], keys
+        assert connection.run("SELECT count(*) FROM redquel.check_indexes('pgbench_accounts')") == [["0"]]
+    script = ("\\set aid random(1, 3000)\n\\set tid random(1, 10)\nBEGIN;\n"
+              "UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = :aid;\n"
+              "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:tid, 1, :aid, 1, CURRENT_TIMESTAMP);\nEND;\n")
+    pgbench(server, script, "simple", 4, 25)
+    with server.connect() as connection:
+        assert connection.run("SELECT count(*) FROM pgbench_history") == [["100"]]
+        try:
+            connection.run("INSERT INTO pgbench_history (tid, bid, aid) VALUES (1, 2, 3)")
+            raise AssertionError("no error")
+        except ServerError as error:
+            assert error.sqlstate == "23503", error

@@ -144,3 +144,15 @@ def test_a_port_that_is_taken(make_server, make_redis):
     server = make_server(redis=redis)
     done = subprocess.run([server.binary, "--redis", redis.url, "--listen", f"127.0.0.1:{server.port}"], capture_output=True, text=True, timeout=60)
     assert done.returncode > 0 and str(server.port) in done.stderr, done.stderr
+
+
+def test_a_redis_that_evicts(make_server, make_redis):
+    """Whose policy it is to drop any key: the log says what that means."""
+    server = make_server(redis=make_redis("--maxmemory-policy", "allkeys-lru"))
+    with server.connect() as connection:
+        connection.run("CREATE TABLE kept (id integer PRIMARY KEY)")
+    assert "maxmemory-policy allkeys-lru" in server.process.log(), server.process.log()
+    quiet = make_server(redis=make_redis("--maxmemory-policy", "volatile-lru"))
+    with quiet.connect() as connection:
+        connection.run("CREATE TABLE kept (id integer PRIMARY KEY)")
+    assert "maxmemory-policy" not in quiet.process.log(), quiet.process.log()

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/storage/index_repair.h"
+#include "executor/transaction/transaction.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+bool is_concurrent(const ast::Reindex& statement) {
+  for (const ast::Option& option : statement.options) {
+    if (option.name != "concurrently") continue;
+    const auto* flag = std::get_if<bool>(&option.value);
+    return flag == nullptr || *flag;
+  }
+  return false;
+}
+
+void refuse_in_transaction(const DdlContext& context, const ast::Reindex& statement) {
+  if (!context.session.transaction) return;
+  const auto refuse = [](std::string_view what) {
+    throw SqlError("25001", fmt::format("{} cannot run inside a transaction block", what));
+  };
+  if (statement.kind == ast::ReindexKind::kSchema) refuse("REINDEX SCHEMA");
+  if (statement.kind == ast::ReindexKind::kDatabase) refuse("REINDEX DATABASE");
+  if (statement.kind == ast::ReindexKind::kSystem) refuse("REINDEX SYSTEM");
+  if (is_concurrent(statement)) refuse("REINDEX CONCURRENTLY");
+}
+
+/// The table whose entries are rebuilt for REINDEX INDEX and TABLE.
+TablePtr find_one(const CatalogDraft& draft, const ast::Reindex& statement) {
+  const ast::RelationName& name = *statement.relation;
+  check_schema(draft, name);
+  const RelationKind kind = relation_kind(draft, name);
+  if (kind == RelationKind::kNone) throw missing_relation(name);
+  if (statement.kind == ast::ReindexKind::kTable) {
+    if (kind == RelationKind::kSystemTable) return nullptr;
+    if (kind != RelationKind::kTable) throw SqlError("42809", fmt::format("\"{}\" is not a table or materialized view", name.name));
+    return find_table(draft, name);
+  }
+  if (kind != RelationKind::kIndex) throw SqlError("42809", fmt::format("\"{}\" is not an index", name.name));
+  const auto& path = draft.session().search_path;
+  if (const TablePtr table = draft.catalog().find_primary_key(name.schema, name.name, path)) return table;
+  return draft.catalog().find_index(name.schema, name.name, path).first;
+}
+
+std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Reindex& statement) {
+  std::vector<TablePtr> tables;
+  if (statement.relation) {
+    if (TablePtr table = find_one(draft, statement)) tables.push_back(std::move(table));
+    return tables;
+  }
+  const bool of_schema = statement.kind == ast::ReindexKind::kSchema;
+  if (of_schema && !is_system_schema(statement.name) && !draft.catalog().schemas.contains(statement.name)) {
+    throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.name));
+  }
+  if (!of_schema && !statement.name.empty() && statement.name != draft.session().database) {
+    throw SqlError("0A000", "can only reindex the currently open database");
+  }
+  if (statement.kind == ast::ReindexKind::kSystem) return tables;  // system tables are computed
+  for (const auto& [oid, table] : draft.catalog().tables) {
+    if (!of_schema || table->schema == statement.name) tables.push_back(table);
+  }
+  return tables;
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::Reindex& statement) {
+  refuse_in_transaction(context, statement);
+  LoadedCatalog loaded = co_await load_definitions(context);
+  const CatalogDraft draft(loaded, context.session);
+  for (const TablePtr& table : find_tables(draft, statement)) {
+    sql::SessionSettings settings = context.session.settings;
+    co_await repair_indexes(context.bulk, loaded.snapshot, table, std::move(settings));
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,252 @@
+#include "executor/storage/index_repair.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "executor/redis/redis_error.h"
+#include "executor/redis/script.h"
+#include "executor/storage/constraint_errors.h"
+#include "executor/storage/index_checker.h"
+#include "executor/storage/row_image.h"
+#include "executor/storage/stored_row.h"
+#include "sql/catalog/row_fields.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+using sql::Structure;
+
+namespace {
+
+/// Differences that are looked for at a time, and rows that one script repairs.
+constexpr std::size_t kDifferences = 1000;
+/// Each pass repairs what it finds; more of them than a table has differences are due to concurrent writes.
+constexpr int kFruitlessPasses = 10;
+
+// One row: its fields must be as they were read. Then entries that it must not have go (key, element), and those that it must have
+// come. A unique value that another row has is left to be reported.
+const Script& repair_script() {
+  static const Script kScript("repair_row", R"lua(
+local call, p = redis.call, 2
+local fields = tonumber(ARGV[1])
+if fields > 0 then
+  local values = call('HMGET', KEYS[1], unpack(ARGV, p, p + fields - 1))
+  for f = 1, fields do
+    local expected = ARGV[p + fields + f - 1]
+    if values[f] ~= expected and (values[f] or expected ~= '\0') then return 0 end
+  end
+end
+p = p + 2 * fields
+for k = 2, #KEYS do
+  local what, first, second = ARGV[p], ARGV[p + 1], ARGV[p + 2]
+  p = p + 3
+  if what == 'zrem' then call('ZREM', KEYS[k], first)
+  elseif what == 'srem' then call('SREM', KEYS[k], first)
+  elseif what == 'hdel' then if call('HGET', KEYS[k], first) == second then call('HDEL', KEYS[k], first) end
+  elseif what == 'zadd' then call('ZADD', KEYS[k], second, first)
+  elseif what == 'sadd' then call('SADD', KEYS[k], first)
+  elseif what == 'hset' then call('HSETNX', KEYS[k], first, second) end
+end
+return 1
+)lua");
+  return kScript;
+}
+
+const Script& drop_value_script() {
+  static const Script kScript("drop_value", R"lua(
+if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('SREM', KEYS[1], ARGV[1]) end
+)lua");
+  return kScript;
+}
+
+/// A place of one entry: what the row must have there, or must not.
+struct Step {
+  std::string what, key, first, second;
+};
+
+class IndexRepair {
+ public:
+  IndexRepair(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table, sql::SessionSettings settings)
+      : client_(client),
+        catalog_(std::move(catalog)),
+        table_(std::move(table)),
+        settings_(std::move(settings)),
+        rows_(table_),
+        encoder_(table_) {
+    std::vector<std::int16_t> numbers;
+    for (const sql::ColumnDef& column : table_->columns) numbers.push_back(column.number);
+    if (table_->has_hidden_key()) numbers.push_back(0);
+    fields_ = sql::row_fields(*table_, numbers).fields;
+  }
+
+  asio::awaitable<void> run() {
+    std::size_t last = SIZE_MAX;
+    for (int fruitless = 0; fruitless < kFruitlessPasses;) {
+      const std::vector<IndexDifference> found = co_await check_indexes(client_, catalog_, table_, kDifferences);
+      std::vector<IndexDifference> differences;
+      std::ranges::copy_if(found, std::back_inserter(differences), [](const IndexDifference& difference) {
+        return difference.structure != "unknown" && difference.structure != "sequence" && difference.structure != "row";
+      });
+      if (differences.empty()) co_return;
+      fruitless = differences.size() < last || differences.size() == kDifferences ? 0 : fruitless + 1;
+      last = differences.size();
+      for (const IndexDifference& difference : differences) co_await repair(difference);
+    }
+    throw SqlError("40001", fmt::format("could not rebuild the indexes of table \"{}\" due to concurrent writes", table_->name));
+  }
+
+ private:
+  asio::awaitable<void> repair(IndexDifference difference) {
+    if (difference.id.empty()) co_return co_await drop_key(difference.key);
+    if (difference.structure == "values") {
+      if (difference.expected) co_return;  // comes with its set's entry
+      co_return co_await drop_value(difference);
+    }
+    // The row that has an entry too many, or too few.
+    std::string member = difference.id;
+    if (difference.structure == "unique") {
+      if (difference.stored) co_await repair_row(*difference.stored, difference);
+      if (!difference.expected) co_return;
+      member = *difference.expected;
+    }
+    co_await repair_row(std::move(member), difference);
+  }
+
+  /// A key of another type than it must be, or of a structure that is no more.
+  asio::awaitable<void> drop_key(std::string key) {
+    CommandBatch batch;
+    batch.add("UNLINK", key);
+    RepliesPtr replies = co_await client_.execute(std::move(batch));
+    replies->or_throw();
+  }
+
+  asio::awaitable<void> drop_value(const IndexDifference& difference) {
+    const sql::TableKeys keys(*table_);
+    for (const auto& structure : encoder_.structures()) {
+      if (structure.structure.kind != Structure::Kind::kSets || structure.key != difference.key) continue;
+      const std::vector<std::string> names{difference.key, keys.value_set_of_entry(structure.structure.columns, difference.id)};
+      const std::vector<std::string> arguments{difference.id};
+      RepliesPtr replies = co_await run_script(client_, drop_value_script(), names, arguments);
+      replies->or_throw();
+    }
+  }
+
+  asio::awaitable<void> repair_row(std::string member, const IndexDifference& difference) {
+    std::string row_key;
+    try {
+      row_key = encoder_.keys().row_of_member(member);
+    } catch (const SqlError&) {  // no row can be called so
+    }
+    std::vector<std::string> keys{row_key.empty() ? difference.key : row_key}, arguments;
+    std::optional<std::vector<sql::Datum>> row;
+    if (row_key.empty()) {
+      arguments.push_back("0");
+    } else {
+      CommandBatch batch;
+      batch.add("HMGET", row_key, fields_);
+      RepliesPtr replies = co_await client_.execute(std::move(batch));
+      const std::span<const Reply> values = replies->array(0);
+      row = rows_.decode(member, values);
+      arguments.push_back(std::to_string(fields_.size()));
+      arguments.insert(arguments.end(), fields_.begin(), fields_.end());
+      for (const Reply& value : values) arguments.push_back(value.is_text() ? std::string(value.text) : std::string(1, '\0'));
+    }
+    std::vector<Step> steps;
+    append_removal(difference, member, steps);
+    if (row) append_entries(*row, steps);
+    for (const Step& step : steps) {
+      keys.push_back(step.key);
+      arguments.push_back(step.what);
+      arguments.push_back(step.first);
+      arguments.push_back(step.second);
+    }
+    RepliesPtr replies = co_await run_script(client_, repair_script(), keys, arguments);
+    replies->or_throw();
+    if (row && difference.structure == "unique" && difference.expected == member) co_await check_owner(difference, *row);
+  }
+
+  /// The entry that is wrong; what is right about it comes back with the row's entries.
+  void append_removal(const IndexDifference& difference, const std::string& member, std::vector<Step>& steps) const {
+    if (!difference.stored) return;
+    if (difference.structure == "set" || difference.structure == "nulls") steps.push_back({"srem", difference.key, difference.id, ""});
+    if (difference.structure == "all rows") steps.push_back({"zrem", difference.key, difference.id, ""});
+    if (difference.structure == "ordered" && !difference.element.empty()) steps.push_back({"zrem", difference.key, difference.element, ""});
+    if (difference.structure == "unique" && *difference.stored == member) {
+      steps.push_back({"hdel", difference.key, difference.id, member});
+    }
+  }
+
+  void append_entries(const std::vector<sql::Datum>& row, std::vector<Step>& steps) const {
+    Words words;
+    const RowImage image = encoder_.encode(row, words);
+    const std::string member(image.member);
+    steps.push_back({"zadd", encoder_.all_rows(), member, std::string(image.score)});
+    for (std::size_t number = 0; number < encoder_.structures().size(); ++number) {
+      const auto& structure = encoder_.structures()[number];
+      const auto [first, second] = RowEncoder::entry(words, image, number);
+      if (is_null(first)) continue;
+      switch (structure.structure.kind) {
+        case Structure::Kind::kSets:
+          steps.push_back({"sadd", std::string(first), member, ""});
+          steps.push_back({"sadd", structure.key, std::string(second), ""});
+          break;
+        case Structure::Kind::kNulls:
+          steps.push_back({"sadd", structure.key, member, ""});
+          break;
+        case Structure::Kind::kZset:
+          steps.push_back({"zadd", structure.key, std::string(first), std::string(second)});
+          break;
+        case Structure::Kind::kUnique:
+          steps.push_back({"hset", structure.key, std::string(first), member});
+          break;
+      }
+    }
+  }
+
+  /// 23505 where the unique value of a row is another row's, too.
+  asio::awaitable<void> check_owner(const IndexDifference& difference, const std::vector<sql::Datum>& row) {
+    CommandBatch ask;
+    ask.add("HGET", difference.key, difference.id);
+    RepliesPtr owners = co_await client_.execute(std::move(ask));
+    const std::string owner(owners->text(0).value_or(""));
+    if (owner.empty() || owner == difference.expected) co_return;
+    for (const auto& structure : encoder_.structures()) {
+      if (structure.structure.kind != Structure::Kind::kUnique || structure.key != difference.key) continue;
+      CommandBatch fetch;
+      rows_.append_fetch(fetch, owner);
+      RepliesPtr replies = co_await client_.execute(std::move(fetch));
+      const auto other = rows_.decode(owner, replies->array(0));
+      if (!other) co_return;
+      std::vector<sql::Datum> values, other_values;
+      for (std::size_t position : structure.positions) {
+        values.push_back(row[position]);
+        other_values.push_back((*other)[position]);
+      }
+      const std::vector<std::int16_t>& columns = structure.structure.columns;
+      if (encoder_.keys().unique_field(columns, values) != encoder_.keys().unique_field(columns, other_values)) co_return;
+      throw duplicate_in_new_index(*table_, unique_name(*table_, columns).name, columns, values, settings_);
+    }
+  }
+
+  RedisClient& client_;
+  sql::CatalogPtr catalog_;
+  std::shared_ptr<const sql::TableDef> table_;
+  sql::SessionSettings settings_;
+  StoredRows rows_;
+  RowEncoder encoder_;
+  std::vector<std::string> fields_;
+};
+
+}  // namespace
+
+asio::awaitable<void> repair_indexes(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table,
+                                     sql::SessionSettings settings) {
+  IndexRepair repair(client, std::move(catalog), std::move(table), std::move(settings));
+  co_await repair.run();
+}
+
+}  // namespace redquel::executor
