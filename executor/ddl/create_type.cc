@@ -5,7 +5,6 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/type_lookup.h"
-#include "planner/bind/bind_type.h"
 
 namespace redquel::executor {
 
@@ -119,7 +118,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateComposite& state
       if (std::ranges::find(type.fields, column.name, &sql::CompositeField::name) != type.fields.end()) {
         throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name));
       }
-      const auto [field, domain] = planner::bind_declared_type(column.type, draft.catalog(), draft.session().search_path);
+      const auto [field, domain] = declared_type(draft, column.type);
       if (domain != 0) throw sql::not_supported("a domain as a type's field", column.offset);
       const sql::TypeInfo& info = sql::type_info(field.oid);
       if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {

@@ -17,7 +17,6 @@
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
-#include "planner/bind/bind_type.h"
 
 namespace redquel::executor {
 
@@ -50,7 +49,7 @@ std::string with_value_word(const std::string& condition) {
 
 void add_check(const CatalogDraft& draft, UserType& domain, const ast::Constraint& written) {
   const CheckDraft check = read_check(written);
-  planner::bind_domain_check(*check.condition, domain.base, draft.catalog(), bind_settings(draft.session()), /*stored=*/false);
+  planner::bind_domain_check(*check.condition, domain.base, draft.catalog(), bind_settings(draft.session()), /*stored=*/true);
   sql::CheckDef made;
   made.name = check.name;
   if (made.name.empty()) {
@@ -193,7 +192,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateDomain& statemen
   const MakeDraft make = [&](CatalogDraft& draft) {
     UserType domain = new_type(draft, relation_name(statement.name));
     domain.kind = UserType::Kind::kDomain;
-    const auto [base, base_domain] = planner::bind_declared_type(statement.type, draft.catalog(), draft.session().search_path);
+    const auto [base, base_domain] = declared_type(draft, statement.type);
     const sql::TypeInfo& info = sql::type_info(base.oid);
     if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
       throw SqlError("42804", fmt::format("\"{}\" is not a valid base type for a domain", info.name));

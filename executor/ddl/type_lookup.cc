@@ -49,8 +49,17 @@ void check_new_type_name(const CatalogDraft& draft, const std::string& schema, c
   }
 }
 
+planner::DeclaredType declared_type(const CatalogDraft& draft, const ast::TypeName& name) {
+  try {
+    return planner::bind_declared_type(name, draft.catalog(), draft.session().search_path);
+  } catch (const SqlError& error) {
+    throw SqlError(error.sqlstate(), error.message()).detail(error.detail()).hint(error.hint());
+  }
+}
+
 UserType new_type(CatalogDraft& draft, const ast::RelationName& name) {
   UserType type;
+  check_schema(draft, name);
   type.schema = creation_schema(draft, name);
   type.name = name.name;
   type.owner = draft.session().user;

@@ -4,6 +4,7 @@
 
 #include "executor/ddl/catalog_draft.h"
 #include "parser/ast.h"
+#include "planner/bind/bind_type.h"
 
 namespace redquel::executor {
 
@@ -11,6 +12,8 @@ namespace redquel::executor {
 
 /// A new type of that name: schema, name, owner and oids are set. 42710 `type "x" already exists`, 3F000, 42501.
 sql::UserType new_type(CatalogDraft& draft, const parser::ast::RelationName& name);
+/// The type that is written in a definition of a type; errors have no position. 42704 …
+planner::DeclaredType declared_type(const CatalogDraft& draft, const parser::ast::TypeName& name);
 /// nullptr: there is none of that name. Schemas are looked at first (3F000).
 sql::UserTypePtr find_type(const CatalogDraft& draft, const parser::ast::QualifiedName& names);
 /// 42704 `type "x" does not exist`.

@@ -7,6 +7,7 @@
 #include "planner/bind/array_parts.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/plan_nodes.h"
+#include "planner/bind/row_shape.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
 #include "sql/functions/array_subscript.h"
@@ -134,6 +135,11 @@ ExpressionPtr ExpressionBinder::node(const ast::Indirection& indirection, const 
     if (next == first) {
       const auto* field = std::get_if<ast::FieldStep>(&steps[next++]);
       if (field == nullptr) throw sql::not_supported("row expansion via \"*\" here", offset);
+      const auto* relation = std::get_if<ast::ColumnRef>(&indirection.base->node);
+      const auto shape = relation != nullptr && value->type.oid == sql::oid::kRecord ? row_shape(*value) : std::nullopt;
+      if (shape && next == 1 && std::ranges::find(*shape, field->name, &RowField::name) == shape->end()) {
+        throw SqlError("42703", fmt::format("column {}.{} does not exist", relation->names.back(), field->name)).at(offset);
+      }
       value = select_field(value, field->name, offset);
       continue;
     }

@@ -23,6 +23,7 @@
 #include "sql/functions/resolve.h"
 #include "sql/stack_depth.h"
 #include "sql/system_tables.h"
+#include "sql/types/row_value.h"
 
 namespace redquel::planner {
 
@@ -323,7 +324,7 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
         calls.push_back(std::move(call));
       }
       const std::vector<ast::RecordColumn>& columns = function.columns.empty() ? item.columns : function.columns;
-      if (calls.back().function && calls.back().function->function->open_record != nullptr) {
+      if (calls.back().function && calls.back().function->function->columns.empty()) {
         calls.back().columns = record_columns(calls.back(), columns, state_.position(item.call->offset));
       } else if (!columns.empty()) {
         throw SqlError("42601", "a column definition list is only allowed for functions returning \"record\"")
@@ -344,13 +345,24 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
     }
   }
   const std::string column_name = calls[0].column_name;
+  const bool gives_one_value = calls.size() == 1 && calls[0].columns.empty() &&
+                               (!calls[0].function || calls[0].function->function->columns.size() == 1);
   const std::string alias = function.alias ? function.alias->name : column_name;
   part.plan = scan_calls(std::move(calls), alias, function.with_ordinality);
   const std::vector<LogicalColumn> columns = part.plan->columns;
   auto relation = std::make_shared<Relation>(Relation{.name = column_name});
   for (const LogicalColumn& column : columns) relation->columns.push_back({column.name, reference(column)});
+  const bool gives_rows = gives_one_value && sql::is_composite_type(columns[0].type.oid);
+  if (gives_rows) {  // their fields are the columns
+    const std::optional<std::vector<RowField>> fields = row_shape(*reference(columns[0]));
+    relation->columns.erase(relation->columns.begin());
+    std::size_t place = 0;
+    for (const RowField& field : *fields) {
+      relation->columns.insert(relation->columns.begin() + static_cast<std::ptrdiff_t>(place++), {field.name, field.value});
+    }
+  }
   // The one column of a function that returns no rows of its own is called like the table.
-  const bool one_value = columns.size() == (function.with_ordinality ? 2 : 1);
+  const bool one_value = !gives_rows && columns.size() == (function.with_ordinality ? 2 : 1);
   if (one_value && function.alias && relation->columns[0].name == column_name) relation->columns[0].name = alias;
   apply_alias(*relation, function.alias);
   level_.range_table.push_back(relation);

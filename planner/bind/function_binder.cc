@@ -201,6 +201,7 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
   check_plain_call(function, name, offset);
   Operands arguments = bind_all_arguments(function, name, offset);
   const sql::ResolvedTableFunction resolved = sql::resolve_table_function(name, types_of(arguments), offset);
+  if (resolved.function->columns.empty()) throw sql::not_supported("function returning rows in a select list", offset);
   std::size_t depth = 0;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);

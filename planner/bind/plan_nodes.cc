@@ -63,6 +63,7 @@ LogicalPtr scan_function(BindState& state, const sql::ResolvedTableFunction& res
       type = Type{argument.element != 0 ? argument.element : argument.oid};
     }
     columns.push_back({.id = state.new_column(), .name = std::string(name), .type = type});
+    if (resolved.function->open_record != nullptr) record.push_back({std::string(name), type});
   }
   if (with_ordinality) {
     columns.push_back({.id = state.new_column(), .name = "ordinality", .type = sql::kInt8, .nullable = false});

@@ -70,7 +70,7 @@ ExpressionPtr make_composite(const Expression& row, const FunctionCall& call, Ty
                              const SessionSettings& settings, Now now) {
   const std::vector<CompositeField>& fields = find_user_type(target.oid)->fields;
   const auto refuse = [&](std::string detail) {
-    return SqlError("42846", "cannot cast type record to " + format_type(Type{target.oid})).detail(std::move(detail)).at(row.offset);
+    return SqlError("42846", "cannot cast type record to " + format_type(Type{target.oid})).detail(std::move(detail));
   };
   std::vector<ExpressionPtr> values;
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -110,7 +110,12 @@ ExpressionPtr try_coerce(const ExpressionPtr& expression, Type target, CastConte
 
 ExpressionPtr coerce(const ExpressionPtr& expression, Type target, CastContext context, const SessionSettings& settings,
                      std::optional<std::uint32_t> offset, Now now) {
-  if (ExpressionPtr coerced = try_coerce(expression, target, context, settings, now)) return coerced;
+  try {
+    if (ExpressionPtr coerced = try_coerce(expression, target, context, settings, now)) return coerced;
+  } catch (SqlError& error) {
+    error.set_position(offset ? offset : expression->offset);
+    throw;
+  }
   throw SqlError("42846",
                  "cannot cast type " + format_type(Type{expression->type.oid}) + " to " + format_type(Type{target.oid}))
       .at(offset ? offset : expression->offset);

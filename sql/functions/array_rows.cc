@@ -62,6 +62,12 @@ std::unique_ptr<RowSource> unnest(Values values, const EvaluationContext&) {
   return std::make_unique<Elements>(values, Types(&type, 1));
 }
 
+/// Of user-made element types and records: the call says the type.
+std::unique_ptr<RowSource> unnest_any(Values values, std::span<const ResultColumn> columns, const EvaluationContext&) {
+  const Type type{type_info(columns[0].type.oid).array};
+  return std::make_unique<Elements>(values, Types(&type, 1));
+}
+
 /// The subscripts of one dimension, up or down.
 class Subscripts final : public RowSource {
  public:
@@ -150,6 +156,7 @@ std::vector<TableFunction> array_table_functions() {
       table.push_back({"generate_subscripts", arguments, {{"generate_subscripts", oid::kInt4}}, generate_subscripts<array>});
     }
   });
+  table.push_back({"unnest", {oid::kAnyArray}, {{"unnest", oid::kAnyElement}}, nullptr, unnest_any});
   return table;
 }
 

@@ -152,8 +152,9 @@ std::vector<Text> objects_of(Text value) {
   const Text name = function_name<kind, binary>();
   if (!is_set(kind)) {
     if (value[0] == '{') return {value};
-    refuse(fmt::format("cannot call {} on {}", name, value[0] == '[' ? "an array" : "a scalar"));
+    refuse(fmt::format("cannot call populate_composite on {}", value[0] == '[' ? "an array" : "a scalar"));
   }
+  if (value[0] != '[' && binary) refuse(fmt::format("cannot call {} on a non-array", name));
   if (value[0] != '[') refuse(fmt::format("cannot call {} on {}", name, value[0] == '{' ? "an object" : "a scalar"));
   std::vector<Text> objects;
   for (JsonReader reader(value); reader.next();) {

@@ -103,13 +103,15 @@ void domains(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
   const std::string& database = context.database;
   for (const auto& [oid, domain] : catalog.types) {
     if (domain->kind != UserType::Kind::kDomain) continue;
-    const TypeProperties type = describe(domain->base);
+    // A domain over a domain is made of that.
+    const UserTypePtr under = find_type_by_oid(catalog, domain->base_domain);
+    const TypeProperties type = under ? TypeProperties{} : describe(domain->base);
     const bool collated = type.collation.has_value();
-    out.add(database, domain->schema, domain->name, data_type(domain->base.oid), type.maximum_length, type.octet_length, kNull, kNull,
+    out.add(database, domain->schema, domain->name, under ? "USER-DEFINED" : data_type(domain->base.oid), type.maximum_length, type.octet_length, kNull, kNull,
             kNull, collated ? std::optional(database) : std::nullopt, collated ? std::optional("pg_catalog") : std::nullopt,
             type.collation, type.precision, type.radix, type.scale, type.datetime_precision, type.interval_type, kNull,
-            null_if_empty(domain->default_sql), database, schema_of_type(catalog, domain->base.oid), type_info(domain->base.oid).name,
-            kNull, kNull, kNull, kNull, "1");
+            null_if_empty(domain->default_sql), database, under ? under->schema : schema_of_type(catalog, domain->base.oid),
+            under ? std::string_view(under->name) : type_info(domain->base.oid).name, kNull, kNull, kNull, kNull, "1");
   }
 }
 
@@ -139,13 +141,14 @@ void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCont
 
 void add_column(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context, const Relation& relation,
                 const Attribute& attribute) {
-  const TypeProperties type = describe(attribute.type);
+  const UserTypePtr domain = attribute.column == nullptr ? nullptr : find_type_by_oid(catalog, attribute.column->domain);
+  const UserTypePtr under = domain ? find_type_by_oid(catalog, domain->base_domain) : nullptr;
+  const TypeProperties type = under ? TypeProperties{} : describe(attribute.type);
   const std::string& database = context.database;
   const bool collated = type.collation.has_value();
   std::optional<std::string> value, generated;
   std::optional<std::string_view> generation;
   const SequenceDef* identity = nullptr;
-  const UserTypePtr domain = attribute.column == nullptr ? nullptr : find_type_by_oid(catalog, attribute.column->domain);
   if (const ColumnDef* column = attribute.column) {
     if (!column->generated_sql.empty()) {
       generated = default_expression(catalog, *relation.table, *column, context);
@@ -162,12 +165,13 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
     return identity == nullptr ? std::nullopt : std::optional(std::to_string(identity->*member));
   };
   out.add(database, relation.schema, relation.name, attribute.name, attribute.number, value, !attribute.not_null,
-          data_type(attribute.type.oid), type.maximum_length, type.octet_length, type.precision, type.radix, type.scale,
+          under ? "USER-DEFINED" : data_type(attribute.type.oid), type.maximum_length, type.octet_length, type.precision, type.radix, type.scale,
           type.datetime_precision, type.interval_type, kNull, kNull, kNull, kNull,
           collated ? std::optional(database) : std::nullopt, collated ? std::optional("pg_catalog") : std::nullopt, type.collation,
           domain ? std::optional(database) : std::nullopt, domain ? std::optional(domain->schema) : std::nullopt,
-          domain ? std::optional(domain->name) : std::nullopt, database, schema_of_type(catalog, attribute.type.oid),
-          type_info(attribute.type.oid).name, kNull, kNull, kNull, kNull,
+          domain ? std::optional(domain->name) : std::nullopt, database,
+          under ? under->schema : schema_of_type(catalog, attribute.type.oid),
+          under ? std::string_view(under->name) : type_info(attribute.type.oid).name, kNull, kNull, kNull, kNull,
           std::to_string(attribute.number), false, generation.has_value(), generation, of_identity(&SequenceDef::start),
           of_identity(&SequenceDef::increment), of_identity(&SequenceDef::maximum), of_identity(&SequenceDef::minimum),
           identity != nullptr && identity->cycle, generated ? "ALWAYS" : "NEVER", generated, relation.kind == 'r');
