@@ -266,7 +266,8 @@ class QueryRun {
     const planner::PlannedStatement& planned = prepared_->plan->planned;
     if (session_.modes.read_only) refuse_writes(planned);
     writes_ = planned.is_compound_write || planner::main_write(*planned.plan) != nullptr;
-    is_compound_ = planned.is_compound_write || (writes_ && empties_on_commit(planned.plan));
+    const bool may_empty = writes_ && !session_.temporary_schema.empty();
+    is_compound_ = planned.is_compound_write || (may_empty && empties_on_commit(planned.plan));
     sql::CatalogPtr catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
     for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) {

@@ -4,6 +4,7 @@
 
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/type_lookup.h"
 
@@ -138,6 +139,11 @@ void set_comment(CatalogDraft& draft, const ast::Comment& statement, const std::
       sql::SchemaDef schema = found->second;
       schema.comment = text;
       return draft.put(std::move(schema));
+    }
+    case ast::ObjectType::kFunction: {
+      sql::FunctionDef function = *require_function(draft, statement.name);
+      function.comment = text;
+      return draft.put(std::move(function));
     }
     case ast::ObjectType::kTable:
     case ast::ObjectType::kIndex:

@@ -5,6 +5,7 @@
 
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
 #include "parser/deparse.h"
@@ -162,16 +163,6 @@ std::string read_options(const ast::CreateFunction& statement, FunctionDef& func
   return words;
 }
 
-std::shared_ptr<const FunctionDef> find_same(const CatalogDraft& draft, const FunctionDef& function) {
-  for (const auto& [oid, other] : draft.catalog().functions) {
-    const bool same = other->schema == function.schema && other->name == function.name &&
-                      std::ranges::equal(other->parameters, function.parameters,
-                                         [](const auto& a, const auto& b) { return a.type.oid == b.type.oid; });
-    if (same) return other;
-  }
-  return nullptr;
-}
-
 bool same_result(const FunctionDef& a, const FunctionDef& b) {
   return a.result == b.result && a.returns_set == b.returns_set &&
          std::ranges::equal(a.columns, b.columns,
@@ -192,7 +183,7 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
   function.standard_body = statement.sql_body;
   function.body = read_body(statement);
   planner::check_function(function, draft.catalog(), bind_settings(draft.session()));
-  if (const auto existing = find_same(draft, function)) {
+  if (const auto existing = find_same_function(draft, function)) {
     if (!statement.replace) {
       throw SqlError("42723", fmt::format("function \"{}\" already exists with same argument types", function.name));
     }
@@ -229,6 +220,30 @@ std::vector<std::shared_ptr<const FunctionDef>> functions_named(const CatalogDra
 
 }  // namespace
 
+std::shared_ptr<const FunctionDef> find_same_function(const CatalogDraft& draft, const FunctionDef& function) {
+  for (const auto& [oid, other] : draft.catalog().functions) {
+    const bool same = other->schema == function.schema && other->name == function.name &&
+                      std::ranges::equal(other->parameters, function.parameters,
+                                         [](const auto& a, const auto& b) { return a.type.oid == b.type.oid; });
+    if (same) return other;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const FunctionDef> require_function(const CatalogDraft& draft, const ast::ObjectName& object) {
+  const auto found = functions_named(draft, object);
+  if (found.size() == 1) return found[0];
+  if (found.size() > 1) {
+    throw SqlError("42725", fmt::format("function name \"{}\" is not unique", fmt::join(object.names, ".")))
+        .hint("Specify the argument list to select the function unambiguously.");
+  }
+  const std::string shown = fmt::format("{}", fmt::join(object.names, "."));
+  std::string types;
+  for (const ast::TypeName& type : object.argument_types) types += (types.empty() ? "" : ", ") + sql::format_type(planner::bind_type(type));
+  throw SqlError("42883", object.arguments_given ? fmt::format("function {}({}) does not exist", shown, types)
+                                                 : fmt::format("could not find a function named \"{}\"", shown));
+}
+
 asio::awaitable<void> run(DdlContext& context, const ast::CreateFunction& statement) {
   const MakeDraft make = [&statement](CatalogDraft& draft) { make_function(draft, statement); };
   co_await change_catalog(context, make);
@@ -236,27 +251,15 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateFunction& statem
 
 void drop_functions(CatalogDraft& draft, const ast::Drop& statement) {
   for (const ast::ObjectName& object : statement.names) {
-    const auto found = functions_named(draft, object);
-    if (found.size() > 1) {
-      throw SqlError("42725", fmt::format("function name \"{}\" is not unique", fmt::join(object.names, ".")))
-          .hint("Specify the argument list to select the function unambiguously.");
-    }
-    if (found.size() == 1) {
-      draft.drop_function(found[0]->oid);
-      continue;
-    }
-    const std::string shown = fmt::format("{}", fmt::join(object.names, "."));
-    std::string types;
-    if (statement.if_exists) {  // types as they were written
+    if (statement.if_exists && functions_named(draft, object).empty()) {
+      std::string types;  // as they were written
       for (const ast::TypeName& type : object.argument_types) {
         types += (types.empty() ? "" : ",") + fmt::format("{}", fmt::join(type.names, ".")) + (type.array_bounds.empty() ? "" : "[]");
       }
-      draft.notice("00000", fmt::format("function {}({}) does not exist, skipping", shown, types));
-      continue;
+      draft.notice("00000", fmt::format("function {}({}) does not exist, skipping", fmt::join(object.names, "."), types));
+    } else {
+      draft.drop_function(require_function(draft, object)->oid);
     }
-    for (const ast::TypeName& type : object.argument_types) types += (types.empty() ? "" : ", ") + sql::format_type(planner::bind_type(type));
-    throw SqlError("42883", object.arguments_given ? fmt::format("function {}({}) does not exist", shown, types)
-                                                   : fmt::format("could not find a function named \"{}\"", shown));
   }
 }
 

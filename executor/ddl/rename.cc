@@ -4,10 +4,12 @@
 
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/schema_name.h"
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
+#include "planner/bind/sql_function.h"
 #include "executor/ddl/type_lookup.h"
 
 namespace redquel::executor {
@@ -217,6 +219,14 @@ asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
         return rename_type(draft, statement);
       case ast::ObjectType::kDomainConstraint:
         return rename_domain_constraint(draft, statement);
+      case ast::ObjectType::kFunction: {
+        sql::FunctionDef function = *require_function(draft, statement.name);
+        function.name = statement.new_name;
+        if (find_same_function(draft, function)) {
+          throw SqlError("42723", fmt::format("function {} already exists in schema \"{}\"", planner::signature_of(function), function.schema));
+        }
+        return draft.put(std::move(function));
+      }
       case ast::ObjectType::kTable:
       case ast::ObjectType::kIndex:
       case ast::ObjectType::kSequence:

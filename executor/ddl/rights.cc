@@ -4,6 +4,7 @@
 
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 
 namespace redquel::executor {
@@ -40,10 +41,17 @@ asio::awaitable<void> run(DdlContext& context, const ast::Grant& statement) {
   co_await change_catalog(context, make);
 }
 
-/// ALTER SCHEMA … OWNER TO.
+/// ALTER SCHEMA … OWNER TO, ALTER FUNCTION … OWNER TO.
 asio::awaitable<void> run(DdlContext& context, const ast::AlterOwner& statement) {
-  if (statement.object != ast::ObjectType::kSchema) throw sql::not_supported("OWNER TO of this kind of object");
+  const bool is_function = statement.object == ast::ObjectType::kFunction;
+  if (statement.object != ast::ObjectType::kSchema && !is_function) throw sql::not_supported("OWNER TO of this kind of object");
   const MakeDraft make = [&](CatalogDraft& draft) {
+    if (is_function) {
+      sql::FunctionDef function = *require_function(draft, statement.name);
+      require_role(draft.session(), statement.role);
+      function.owner = statement.role;
+      return draft.put(std::move(function));
+    }
     const std::string& name = statement.name.names.back();
     const auto found = draft.catalog().schemas.find(name);
     if (found == draft.catalog().schemas.end()) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name));

@@ -48,7 +48,9 @@ void drop_schema(CatalogDraft& draft, const std::string& schema) {
 asio::awaitable<void> TemporarySchemas::open(DdlContext& context) {
   SessionState& session = context.session;
   if (!session.temporary_schema.empty()) co_return;
-  if (!session.transaction) co_await drop_abandoned(context);
+  // It moves the definitions, which a transaction that has some of its own could not bear.
+  const bool has_own = session.transaction && session.transaction->catalog();
+  if (!has_own) co_await drop_abandoned(context);
   std::string token = co_await lease_.take_token();
   std::ranges::replace(token, '.', '_');
   session.temporary_schema = std::string(sql::kTemporarySchemaPrefix) + token;
@@ -100,7 +102,9 @@ asio::awaitable<void> TemporarySchemas::drop_abandoned(DdlContext& context) {
   const MakeDraft make = [&](CatalogDraft& draft) {
     for (const std::string& schema : abandoned) drop_schema(draft, schema);
   };
-  co_await change_catalog(context, make);
+  SessionState nobody;  // no part of the session's transaction
+  DdlContext own{context.redis, context.bulk, nobody, context.home};
+  co_await change_catalog(own, make);
 }
 
 namespace {

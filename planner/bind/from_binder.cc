@@ -200,7 +200,14 @@ std::vector<FromBinder::BoundCall> FromBinder::bind_calls(const ast::FunctionIte
     BoundCall bound{.column_name = default_column_name(state_, *item.call)};
     const ExpressionPtr array = ExpressionBinder(state_, level_).bind(*argument.value);
     const std::vector<sql::Type> types = {array->type};
-    bound.function = sql::resolve_table_function("unnest", types, state_.position(item.call->offset));
+    try {
+      bound.function = sql::resolve_table_function("unnest", types, state_.position(item.call->offset));
+    } catch (const SqlError& error) {
+      if (!error.message().starts_with("function unnest(")) throw;
+      throw SqlError(error.sqlstate(), "function pg_catalog." + error.message().substr(sizeof("function ") - 1))
+          .hint(error.hint())
+          .at(error.position());
+    }
     bound.arguments = {coerce(state_, array, bound.function->arguments[0], sql::CastContext::kImplicit)};
     calls.push_back(std::move(bound));
   }

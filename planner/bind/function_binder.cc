@@ -159,6 +159,9 @@ ExpressionPtr ExpressionBinder::bind_sql_call(const ast::FunctionCall& function,
     }
   }
   const SqlFunctionCall call = resolve_sql_function(state_, function, std::move(arguments), offset);
+  if (function.over) {
+    throw SqlError("42809", fmt::format("OVER specified, but {} is not a window function nor an aggregate function", name)).at(offset);
+  }
   check_plain_call(function, name, offset);
   if (call.function->returns_set) throw sql::not_supported("set-returning SQL function outside of FROM", offset);
   if (call.function->columns.size() > 1) throw sql::not_supported("SQL function with several results outside of FROM", offset);

@@ -36,7 +36,7 @@ class MergeBinder {
   MergeBinder(BindState& state, const ast::Merge& merge) : state_(state), merge_(merge) {}
 
   LogicalPtr bind() {
-    if (merge_.with && merge_.with->recursive) throw SqlError("0A000", "WITH RECURSIVE is not supported for MERGE statement");
+    if (merge_.with && merge_.with->recursive) throw SqlError("42601", "WITH RECURSIVE is not supported for MERGE statement");
     const WithScope with(state_, nullptr, nullptr, merge_.with);
     level_.with = with.innermost();
     check_whens(merge_.whens);
@@ -57,7 +57,7 @@ class MergeBinder {
   void bind_target() {
     const FoundTable found = find_target_relation(state_, merge_.relation.name);
     if (found.view) {
-      throw SqlError("42809", fmt::format("cannot execute MERGE on relation \"{}\"", found.view->name))
+      throw SqlError("0A000", fmt::format("cannot execute MERGE on relation \"{}\"", found.view->name))
           .detail("This operation is not supported for views.");
     }
     target_ = bind_write_target(state_, merge_.relation, WriteOperation::kUpdate);

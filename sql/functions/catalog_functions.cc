@@ -190,6 +190,10 @@ std::optional<std::string> relation_comment(Context context, Int oid) {
 std::optional<std::string> object_comment(Context context, Int oid, Text in) {
   const CatalogSnapshot& catalog = catalog_of(context);
   if (in == "pg_class") return relation_comment(context, oid);
+  if (in == "pg_proc") {
+    const FunctionDef* function = find_sql_function(context, oid);
+    return function == nullptr ? std::nullopt : comment_or_null(function->comment);
+  }
   if (in == "pg_namespace") {
     const auto found = catalog.schemas.find(schema_name(catalog, as_oid(oid)));
     if (found != catalog.schemas.end()) return comment_or_null(found->second.comment);

@@ -103,7 +103,19 @@ std::string type_name(Oid type, const EvaluationContext& context) {
 
 // ---- functions ------------------------------------------------------------------------------------------------------
 
-/// The functions are all in pg_catalog.
+/// Functions in LANGUAGE sql, of one schema or those that the path finds.
+std::vector<const FunctionDef*> sql_functions_named(std::string_view text, const EvaluationContext& context) {
+  const std::vector<std::string> parts = split_name(text);
+  std::vector<const FunctionDef*> found;
+  for (const auto& [oid, function] : catalog_of(context).functions) {
+    const bool visible = parts.size() == 1 ? std::ranges::find(context.search_path, function->schema) != context.search_path.end()
+                                           : parts.size() == 2 && parts[0] == function->schema;
+    if (visible && function->name == parts.back()) found.push_back(function.get());
+  }
+  return found;
+}
+
+/// Those that are built in: all in pg_catalog.
 std::vector<const CatalogFunction*> functions_named(std::string_view text) {
   const std::vector<std::string> parts = split_name(text);
   if (parts.size() > 1 && (parts.size() != 2 || parts[0] != "pg_catalog")) return {};
@@ -114,10 +126,12 @@ SqlError no_function(std::string_view text) {
   return SqlError("42883", "function \"" + std::string(text) + "\" does not exist");
 }
 
-Oid function_named(std::string_view text) {
+Oid function_named(std::string_view text, const EvaluationContext& context) {
   const std::vector<const CatalogFunction*> found = functions_named(text);
-  if (found.empty()) throw no_function(text);
-  if (found.size() > 1) throw SqlError("42725", "more than one function named \"" + std::string(text) + "\"");
+  const std::vector<const FunctionDef*> own = sql_functions_named(text, context);
+  if (found.empty() && own.size() == 1) return own.front()->oid;
+  if (found.empty() && own.empty()) throw no_function(text);
+  if (found.size() + own.size() > 1) throw SqlError("42725", "more than one function named \"" + std::string(text) + "\"");
   return found.front()->oid;
 }
 
@@ -139,10 +153,26 @@ Oid procedure_named(std::string_view text, const EvaluationContext& context) {
   for (const CatalogFunction* function : functions_named(text.substr(0, open))) {
     if (function->arguments == arguments) return function->oid;
   }
+  for (const FunctionDef* function : sql_functions_named(text.substr(0, open), context)) {
+    const bool same = std::ranges::equal(function->parameters, arguments,
+                                         [](const FunctionDef::Parameter& parameter, Oid type) { return parameter.type.oid == type; });
+    if (same) return function->oid;
+  }
   throw no_function(text);
 }
 
-std::string function_name(Oid function, bool with_arguments) {
+std::string function_name(Oid function, bool with_arguments, const EvaluationContext& context) {
+  if (const auto own = catalog_of(context).functions.find(function); own != catalog_of(context).functions.end()) {
+    const FunctionDef& definition = *own->second;
+    const bool visible = std::ranges::find(context.search_path, definition.schema) != context.search_path.end();
+    std::string text;
+    if (!visible) text = quote_identifier(definition.schema) + ".";
+    append_quoted_identifier(definition.name, text);
+    if (!with_arguments) return text;
+    std::string types;
+    for (const FunctionDef::Parameter& parameter : definition.parameters) types += (types.empty() ? "" : ",") + format_type(parameter.type);
+    return text + "(" + types + ")";
+  }
   const CatalogFunction* found = find_catalog_function(function);
   if (found == nullptr) return std::to_string(function);
   std::string text;
@@ -235,7 +265,7 @@ Oid parse_object_name(Type type, std::string_view text, const EvaluationContext&
   if (is_number(text)) return static_cast<Oid>(parse_oid(text));
   switch (type.oid) {
     case oid::kRegclass: return relation_named(text, context);
-    case oid::kRegproc: return function_named(text);
+    case oid::kRegproc: return function_named(text, context);
     case oid::kRegprocedure: return procedure_named(text, context);
     case oid::kRegnamespace: return schema_named(text, context);
     case oid::kRegrole: return role_named(text, context);
@@ -249,8 +279,8 @@ std::string object_name(Type type, Oid object, const EvaluationContext& context)
   if (object == 0) return "-";
   switch (type.oid) {
     case oid::kRegclass: return relation_name(object, context);
-    case oid::kRegproc: return function_name(object, false);
-    case oid::kRegprocedure: return function_name(object, true);
+    case oid::kRegproc: return function_name(object, false, context);
+    case oid::kRegprocedure: return function_name(object, true, context);
     case oid::kRegrole: return role_name(object, context);
     case oid::kRegnamespace: {
       const std::string name = schema_name(catalog_of(context), object);

@@ -143,6 +143,10 @@ std::optional<Relation> find_relation(const CatalogSnapshot& catalog, Oid relati
 
 std::optional<Relation> find_relation(const CatalogSnapshot& catalog, std::string_view schema, std::string_view name,
                                       const std::vector<std::string>& search_path) {
+  if (schema == "pg_temp") {
+    const auto own = std::ranges::find_if(search_path, [](const std::string& candidate) { return is_temporary_schema(candidate); });
+    return own == search_path.end() ? std::nullopt : find_in_schema(catalog, *own, name);
+  }
   if (!schema.empty()) return find_in_schema(catalog, schema, name);
   // pg_catalog is looked through first unless the path says where.
   if (std::ranges::find(search_path, "pg_catalog") == search_path.end()) {

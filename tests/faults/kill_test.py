@@ -205,3 +205,24 @@ def test_redis_out_of_memory(make_server, make_redis):
             raw("CONFIG", "SET", "maxmemory", "0")
         assert connection.run("SELECT DISTINCT count(*) FROM fault GROUP BY batch") == [[str(GROUP)]]
         assert connection.run("SELECT * FROM redquel.check_indexes('fault')") == []
+
+
+def test_temporary_tables_of_a_killed_redquel(make_server, make_redis):
+    """They go with the next session's first temporary table, once the lease of the killed process is over."""
+    server = make_server(redis=make_redis())
+    connection = server.connect()
+    connection.run("CREATE TEMP TABLE left_behind (id integer PRIMARY KEY, word text UNIQUE)")
+    connection.run("INSERT INTO left_behind SELECT i, 'w' || i FROM generate_series(1, 100) AS i")
+    server.kill()
+    server.start()
+    with server.redis_connection() as raw:
+        assert any("left_behind" in key for key in raw.keys())
+        for key in raw.keys("redquel:process:*"):
+            raw("DEL", key)
+    with server.connect() as connection:
+        connection.run("BEGIN")
+        connection.run("CREATE TEMP TABLE fresh (id integer)")
+        connection.run("COMMIT")
+        assert connection.run("SELECT relname FROM pg_class WHERE relpersistence = 't'") == [["fresh"]]
+    with server.redis_connection() as raw:
+        assert not any("left_behind" in key for key in raw.keys())
