@@ -77,19 +77,18 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
 
 /// The connection broke after the commit was sent: null if it took place all the same.
 asio::awaitable<std::exception_ptr> RedisEngine::settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error) {
-  switch (co_await decide_commit(shared_, std::move(token), generation)) {
-    case CommitOutcome::kCommitted:
-      co_return nullptr;
-    case CommitOutcome::kFenced:
-      co_return std::make_exception_ptr(
-          sql::SqlError("40001", "could not serialize access: the connection to Redis was lost during COMMIT, which did not take place")
-              .detail(error.message())
-              .hint("The transaction might succeed if retried."));
-    case CommitOutcome::kUnknown:
-      break;
+  const CommitOutcome outcome = co_await decide_commit(shared_, std::move(token), generation);
+  std::exception_ptr failure;
+  if (outcome == CommitOutcome::kFenced) {
+    failure = std::make_exception_ptr(
+        sql::SqlError("40001", "could not serialize access: the connection to Redis was lost during COMMIT, which did not take place")
+            .detail(error.message())
+            .hint("The transaction might succeed if retried."));
+  } else if (outcome == CommitOutcome::kUnknown) {
+    failure = std::make_exception_ptr(
+        sql::SqlError("08007", "the connection to Redis was lost during COMMIT: it is not known whether it took place").detail(error.message()));
   }
-  co_return std::make_exception_ptr(
-      sql::SqlError("08007", "the connection to Redis was lost during COMMIT: it is not known whether it took place").detail(error.message()));
+  co_return failure;
 }
 
 asio::awaitable<void> RedisEngine::roll_back(SessionState& session) {

@@ -91,7 +91,8 @@ class LockTableExecution final : public Execution {
       collect(catalog, *view, tables);
       return tables;
     }
-    if (sql::find_system_table(name.schema, name.name) != nullptr) return {};  // nothing of it can change
+    // Nothing of a system table can change.
+    if (sql::find_system_table(name.schema.empty() ? "pg_catalog" : name.schema, name.name) != nullptr) return {};
     const std::string shown = name.schema.empty() ? name.name : name.schema + "." + name.name;
     const auto refuse = [&](const char* what) {
       return sql::SqlError("42809", fmt::format("cannot lock relation \"{}\"", name.name))

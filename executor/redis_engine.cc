@@ -40,15 +40,17 @@ asio::awaitable<bool> RedisEngine::reload_catalog() {
 }
 
 asio::awaitable<void> RedisEngine::begin_session() {
-  if (!catalog_) co_return;
+  // Another session may forget it, or load it anew, while this one waits.
+  const sql::CatalogPtr known = catalog_;
+  if (!known) co_return;
   CommandBatch batch;
   batch.add("EXISTS", "redquel:version");  // every turn tells the version
   try {
     const RepliesPtr replies = co_await shared_.execute(std::move(batch));
-    if (replies->catalog_version().value_or("") == catalog_->version) co_return;
+    if (replies->catalog_version().value_or("") == known->version) co_return;
   } catch (const sql::SqlError&) {  // the first statement will say so
   }
-  catalog_ = nullptr;
+  if (catalog_ == known) catalog_ = nullptr;
 }
 
 namespace {

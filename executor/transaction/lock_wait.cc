@@ -67,8 +67,10 @@ struct LockLease::State {
     CommandBatch batch;
     batch.add("SET", "redquel:process:" + process, "1", "PX", lease_milliseconds, is_taken ? "XX" : "NX");
     const bool is_new = !is_taken;
+    const std::string name = process;
     RepliesPtr replies = co_await redis.execute(std::move(batch));
     replies->or_throw();
+    if (process != name) co_return;  // forgotten meanwhile
     const bool is_set = replies->text(0).has_value();
     if (is_set) {
       is_taken = true;

@@ -41,7 +41,7 @@ def pause(server, seconds):
 
 def test_a_paused_process_commits_nothing_over_what_others_wrote(make_redis, make_server):
     first, second = servers(make_redis, make_server)
-    takes = {"UPDATE": "UPDATE account SET balance = balance - 10 WHERE id = 1",
+    takes = {"UPDATE": "UPDATE account SET balance = balance - 10 WHERE id = 1 RETURNING balance",
              "FOR UPDATE": "SELECT balance FROM account WHERE id = 1 FOR UPDATE",
              "LOCK TABLE": "LOCK TABLE account IN EXCLUSIVE MODE"}
     for name, take in takes.items():
