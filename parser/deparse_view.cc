@@ -48,6 +48,14 @@ int arithmetic_rank(const ast::Expression& expression) {
   return name == "+" || name == "-" ? 1 : 0;
 }
 
+std::uint32_t calls_at(const ast::Expression& expression, std::uint32_t start) {
+  if (expression.start != start) return 0;
+  if (std::holds_alternative<ast::FunctionCall>(expression.node) || std::holds_alternative<ast::SqlValueFunction>(expression.node)) return 1;
+  const auto* call = std::get_if<ast::OperatorCall>(&expression.node);
+  if (call == nullptr) return 0;
+  return 1 + (call->left ? calls_at(*call->left, start) : 0);
+}
+
 }  // namespace
 
 void SqlWriter::line(int before, int after, int plus) {
@@ -90,8 +98,8 @@ void SqlWriter::sort_value(const ast::Expression& written) {
 
 const std::string* SqlWriter::implicit_cast(const ast::Expression& expression) const {
   if (names_ == nullptr || parent_ == nullptr || std::holds_alternative<ast::TypeCast>(parent_->node)) return nullptr;
-  const bool starts_there = std::holds_alternative<ast::ColumnRef>(expression.node) || std::holds_alternative<ast::TypeCast>(expression.node);
-  const auto found = names_->casts.find(starts_there ? expression.start : expression.offset);
+  // Operators begin where their first operand does: the place of a cast says how many calls begin there.
+  const auto found = names_->casts.find(expression.start + (calls_at(expression, expression.start) << 24));
   return found == names_->casts.end() ? nullptr : &found->second;
 }
 
@@ -160,6 +168,28 @@ struct SqlWriter::LaidOut {
     }
     sql << "::";
     sql.type(cast.type);
+  }
+  void operator()(const ast::Case& choice) const {
+    sql.line(0, 4, 0);
+    sql << "CASE";
+    if (choice.argument) {
+      sql << " ";
+      sql.expression(*choice.argument);
+    }
+    for (const ast::CaseWhen& branch : choice.whens) {
+      sql.line(0, 0, 0);
+      sql << "WHEN ";
+      sql.expression(*branch.condition);
+      sql << " THEN ";
+      sql.expression(*branch.result);
+    }
+    if (choice.otherwise) {
+      sql.line(0, 0, 0);
+      sql << "ELSE ";
+      sql.expression(*choice.otherwise);
+    }
+    sql.line(-4, 0, 0);
+    sql << "END";
   }
   void operator()(const ast::Like& like) const {
     if (like.kind == ast::LikeKind::kSimilarTo || like.escape) return sql.written_expression(whole);

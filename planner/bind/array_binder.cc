@@ -50,6 +50,17 @@ ExpressionPtr jsonb_part(BindState& state, ExpressionBinder& binder, const Expre
   return sql::make_expression(sql::kJsonb, sql::FunctionCall{resolved.function, std::move(arguments)}, offset);
 }
 
+/// A character of a name, counted from 0, as the "char" that it is made of.
+ExpressionPtr name_part(BindState& state, const ExpressionPtr& name, const ExpressionPtr& index, std::optional<std::uint32_t> offset) {
+  const ExpressionPtr one = sql::make_constant(sql::kInt4, std::int32_t{1});
+  std::vector<ExpressionPtr> arguments = {coerce(state, name, sql::kText, sql::CastContext::kImplicit),
+                                          make_operator(state, "+", index, one, offset), one};
+  const sql::Type types[] = {sql::kText, sql::kInt4, sql::kInt4};
+  const sql::ResolvedFunction resolved = sql::resolve_function("substr", types, offset);
+  const ExpressionPtr letter = sql::make_expression(sql::kText, sql::FunctionCall{resolved.function, std::move(arguments)}, offset);
+  return coerce(state, letter, sql::Type{sql::oid::kChar}, sql::CastContext::kExplicit);
+}
+
 }  // namespace
 
 sql::Type array_over(sql::Type element, std::optional<std::uint32_t> offset) {
@@ -145,6 +156,11 @@ ExpressionPtr ExpressionBinder::node(const ast::Indirection& indirection, const 
     }
     if (value->type.oid == sql::oid::kJsonb) {
       value = jsonb_part(state_, *this, value, steps.subspan(first, next - first), offset);
+      continue;
+    }
+    const auto* letter = next == first + 1 ? std::get_if<ast::SubscriptStep>(&steps[first]) : nullptr;
+    if (value->type.oid == sql::oid::kName && letter != nullptr) {
+      value = name_part(state_, value, array_subscripts(steps.subspan(first, 1)).arguments[0], offset);
       continue;
     }
     if (!sql::is_array_type(value->type.oid)) {

@@ -70,6 +70,17 @@ ExpressionPtr read_object_name(const BindState& state, const ExpressionPtr& expr
 
 namespace {
 
+/// Operators begin where their first operand does: how many calls begin there.
+std::uint32_t calls_at(const sql::Expression& expression, std::uint32_t offset) {
+  if (expression.offset != offset) return 0;
+  if (const auto* cast = std::get_if<sql::CastCall>(&expression.node); cast != nullptr && !cast->is_explicit) {
+    return calls_at(*cast->operand, offset);
+  }
+  const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
+  if (call == nullptr) return 0;
+  return 1 + (call->arguments.empty() ? 0 : calls_at(*call->arguments[0], offset));
+}
+
 /// Stored queries say the type of every literal, and what operands are converted to.
 void note_type(BindState& state, const sql::Expression& expression, Type target, CastContext context) {
   if (state.names == nullptr || !expression.offset || target.oid == sql::oid::kUnknown) return;
@@ -77,7 +88,7 @@ void note_type(BindState& state, const sql::Expression& expression, Type target,
   if (is_unknown(expression)) {
     if (std::holds_alternative<sql::Constant>(expression.node)) state.names->literal_types[*expression.offset] = name;
   } else if (context == CastContext::kImplicit && expression.type.oid != target.oid) {
-    state.names->casts[*expression.offset] = name;
+    state.names->casts[*expression.offset + (calls_at(expression, *expression.offset) << 24)] = name;  // SqlWriter::implicit_cast
   }
 }
 

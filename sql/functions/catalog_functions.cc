@@ -47,6 +47,23 @@ bool index_text(Context context, Int oid, Int column, bool pretty, std::string& 
 }
 bool whole_index_text(Context context, Int oid, std::string& out) { return index_text(context, oid, 0, false, out); }
 
+/// pg_index_column_has_property(): NULL where there is no such column or property.
+std::optional<bool> index_column_property(Context context, Int oid, Int column, Text property) {
+  const std::optional<Relation> index = find_relation(catalog_of(context), as_oid(oid));
+  if (!index || !index->index || column < 1 || static_cast<std::size_t>(column) > index->index->parts.size()) return std::nullopt;
+  const IndexDef::Part& part = index->index->parts[static_cast<std::size_t>(column) - 1];
+  const bool is_ordered = index->index->method != IndexMethod::kHash;
+  if (property == "asc") return is_ordered && !part.descending;
+  if (property == "desc") return is_ordered && part.descending;
+  if (property == "nulls_first") return is_ordered && part.nulls_first;
+  if (property == "nulls_last") return is_ordered && !part.nulls_first;
+  for (const Text ordered : {"orderable", "returnable", "search_array", "search_nulls"}) {
+    if (property == ordered) return is_ordered;
+  }
+  if (property == "distance_orderable") return false;
+  return std::nullopt;
+}
+
 bool constraint_text(Context context, Int oid, bool pretty, std::string& out) {
   const CatalogSnapshot& catalog = catalog_of(context);
   std::vector<Constraint> constraints = all_constraints(catalog);
@@ -292,6 +309,7 @@ std::vector<ScalarFunction> catalog_functions() {
   std::vector<ScalarFunction> table = {
       stable<whole_index_text>("pg_get_indexdef", {kOidType}, kText),
       stable<index_text>("pg_get_indexdef", {kOidType, kInt4, kBool}, kText),
+      stable<index_column_property>("pg_index_column_has_property", {kRegclass, kInt4, kText}, kBool),
       stable<plain_constraint_text>("pg_get_constraintdef", {kOidType}, kText),
       stable<constraint_text>("pg_get_constraintdef", {kOidType, kBool}, kText),
       stable<expression_text>("pg_get_expr", {kText, kOidType}, kText),

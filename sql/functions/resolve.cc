@@ -65,6 +65,21 @@ SqlError ambiguous_operator(const std::string& call, Offset offset) {
       .at(offset);
 }
 
+/// 42804 for a value whose type is itself a placeholder (NULL::anyrange): it says nothing about the types of a call.
+void check_actual_types(std::span<const Oid> given) {
+  for (const Oid type : given) {
+    if (!is_polymorphic(type)) continue;
+    const std::string name = format_type(Type{type});
+    const bool is_array = type == oid::kAnyArray || type == oid::kAnyCompatibleArray;
+    const bool is_range = type == oid::kAnyRange || type == oid::kAnyCompatibleRange;
+    const bool is_multirange = type == oid::kAnyMultirange || type == oid::kAnyCompatibleMultirange;
+    if (is_array) throw SqlError("42804", "argument declared " + name + " is not an array but type " + name);
+    if (is_range) throw SqlError("42804", "argument declared " + name + " is not a range type but type " + name);
+    if (is_multirange) throw SqlError("42804", "argument declared " + name + " is not a multirange type but type " + name);
+    throw SqlError("42804", "could not determine polymorphic type because input has type " + name);
+  }
+}
+
 template <class Function>
 bool is_variadic(const Function& function) {
   if constexpr (requires { function.variadic; }) {
@@ -94,6 +109,7 @@ struct Overload {
 
 template <class Function>
 Overload<Function> choose(std::span<const Function* const> overloads, std::span<const Oid> arguments) {
+  check_actual_types(arguments);
   std::vector<const Function*> functions;
   std::vector<std::vector<Oid>> signatures;
   for (const Function* function : overloads) {
@@ -169,6 +185,7 @@ ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> lef
   operands.push_back(right);
   const std::vector<Oid> given = oids_of(operands);
 
+  check_actual_types(given);
   // An untyped literal beside a typed operand is first taken for that type.
   std::vector<Oid> assumed = given;
   if (assumed.size() == 2 && assumed[0] == oid::kUnknown) assumed[0] = assumed[1];

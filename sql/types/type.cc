@@ -82,6 +82,7 @@ constexpr TypeInfo kTypes[] = {
     {oid::kInterval, "interval", "interval", Storage::kInterval, kTimespan, true, 16, 0, oid::kIntervalArray, 'd'},
     {oid::kIntervalArray, "_interval", "interval[]", Storage::kText, kArray, false, -1, oid::kInterval, 0, 'd'},
     {oid::kNumericArray, "_numeric", "numeric[]", Storage::kText, kArray, false, -1, oid::kNumeric, 0, 'i'},
+    {1263, "_cstring", "cstring[]", Storage::kText, kArray, false, -1, 2275, 0, 'd'},
     {oid::kTimetz, "timetz", "time with time zone", Storage::kText, kDateTime, false, 12, 0, oid::kTimetzArray, 'd'},
     {oid::kTimetzArray, "_timetz", "time with time zone[]", Storage::kText, kArray, false, -1, oid::kTimetz, 0, 'd'},
     {oid::kBit, "bit", "bit", Storage::kText, kBitStringCategory, false, -1, 0, oid::kBitArray, 'i'},
