@@ -63,8 +63,9 @@ for t = 1, lock_tables do
   local key, count = keys[k], number()
   k = k + 1
   if mode ~= 'verify' and (owner ~= '' or call('EXISTS', key) == 1) then
-    -- LOCK TABLE in SHARE mode and the stronger ones. (Increments come last.)
-    local looks = not is_commit or string.sub(argv[p + count - 1] or '', 1, 1) == '3'
+    -- LOCK TABLE in SHARE mode and the stronger ones. A commit that has increments (mode 3) has taken no lock before.
+    local looks = not is_commit
+    for i = p, p + count - 1 do looks = looks or string.sub(argv[i], 1, 1) == '3' end
     for strength, token in string.gmatch(looks and call('HGET', key, 't') or '', '(%d)(%S+)') do
       if tonumber(strength) >= 5 and token ~= owner and is_alive(token) then return {'locked', token, key, 't'} end
     end
