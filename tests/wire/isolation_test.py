@@ -46,7 +46,7 @@ def test_phantom_at_read_committed(server, postgres):
 
 
 def test_lost_update_at_read_committed_waits(server, postgres):
-    same(server, postgres, both("READ COMMITTED", "a: UPDATE iso SET value = value + 1 WHERE id = 1", "b: UPDATE iso SET value = value * 2 WHERE id = 1",
+    same(server, postgres, both("READ COMMITTED", "a: UPDATE iso SET value = value + 1 WHERE id = 1 RETURNING value", "b: UPDATE iso SET value = value * 2 WHERE id = 1",
                                 "a: COMMIT", "b: SELECT value FROM iso WHERE id = 1", "b: COMMIT"))
 
 
@@ -71,7 +71,7 @@ def test_insert_of_the_same_key_waits(server, postgres):
 
 def test_autocommit_waits_for_the_transaction(server, postgres):
     for end in ("COMMIT", "ROLLBACK"):
-        same(server, postgres, ["a: BEGIN", "a: UPDATE iso SET value = value + 5 WHERE id = 1", "b: UPDATE iso SET value = value * 2 WHERE id = 1",
+        same(server, postgres, ["a: BEGIN", "a: UPDATE iso SET value = value + 5 WHERE id = 1 RETURNING value", "b: UPDATE iso SET value = value * 2 WHERE id = 1",
                                 f"a: {end}", "b: SELECT 1"])
 
 

@@ -207,3 +207,11 @@ def test_many_add_to_one_row(server):
     assert not failures, failures
     with server.connect() as client:
         assert client.run("SELECT n, m FROM hot") == [["800", "-400"]]
+
+
+def test_the_commit_of_an_increment_waits_for_the_row(server):
+    log = play(server, both(RC, "a: UPDATE iso SET value = value + 1 WHERE id = 1", "b: UPDATE iso SET value = value * 2 WHERE id = 1", "a: COMMIT",
+                            "b: SELECT value FROM iso WHERE id = 1", "b: COMMIT"))
+    assert ("b: SELECT value FROM iso WHERE id = 1", "at once", [["20"]]) in log, log
+    assert ("a: COMMIT", "after waiting", []) in log, log
+    assert log[-1][2][0] == ["1", "21"], log

@@ -188,7 +188,6 @@ select t.a from public.t t2;
 select ctid from t;
 -- 0A000@7 system column ctid is not supported by redquel
 select a from t for update;
--- 0A000@7 FOR UPDATE is not supported by redquel
 select 5 % 2, 2 ^ 3, 7 / 2, 7 / 2.0, |/ 4.0, @ -5, 1 # 2, 1 & 3, ~1;
 select interval '1 day', date '2020-01-01', timestamp '2020-01-01', time '10:00', '2020-01-01'::date + 1;
 select 1 + true;
