@@ -84,7 +84,8 @@ class Undo {
       WriteUnit unit(options);
       co_await collect(records, unit);
       if (unit.empty()) co_return co_await drop(records);
-      switch (co_await unit.execute(client_)) {
+      const WriteStatus status = co_await unit.execute(client_);
+      switch (status) {
         case WriteStatus::kApplied:
           co_return true;
         case WriteStatus::kStale:

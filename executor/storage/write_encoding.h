@@ -13,6 +13,9 @@
 
 namespace redquel::executor {
 
+/// In the place of an absent field or owner: see the script. No text of PostgreSQL holds a zero byte.
+inline constexpr std::string_view kNobody("\0", 1);
+
 /// The changes of a unit as one call of the write script: groups what goes to the same key, finds duplicates within the unit.
 class WriteEncoding {
  public:
