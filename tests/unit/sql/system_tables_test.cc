@@ -237,7 +237,7 @@ TEST_F(SystemTables, Definitions) {
   EXPECT_EQ(call("pg_get_constraintdef", {{kOidType, number(16404)}}), "UNIQUE (name)");
   EXPECT_EQ(call("pg_get_constraintdef", {{kOidType, number(16403)}, {kBool, true}}), "PRIMARY KEY (id)");
   const std::int32_t check = static_cast<std::int32_t>(std::stoul(select("pg_constraint", {"oid"}, "conname", "emp_salary_check")[0]));
-  EXPECT_EQ(call("pg_get_constraintdef", {{kOidType, number(check)}}), "CHECK ((salary > 0))");
+  EXPECT_EQ(call("pg_get_constraintdef", {{kOidType, number(check)}}), "CHECK (salary > 0)");
   EXPECT_EQ(call("pg_get_userbyid", {{kOidType, number(10)}}), "postgres");
   EXPECT_EQ(call("pg_get_userbyid", {{kOidType, number(77)}}), "unknown (OID=77)");
   EXPECT_EQ(call("obj_description", {{kOidType, number(16400)}, {kName, "pg_class"}}), "people");
