@@ -1,23 +1,7 @@
 """The anomalies of the isolation levels: what two sessions see must be what PostgreSQL shows (harness/interleaving.py)."""
-from harness.interleaving import play as play_steps
-from harness.interleaving import same as same_steps
+from harness.isolation import READ, both, play, same
 
 CONCURRENT = True
-SETUP = ("DROP TABLE IF EXISTS iso; CREATE TABLE iso (id integer PRIMARY KEY, value integer, word text UNIQUE);"
-         "INSERT INTO iso VALUES (1, 10, 'a'), (2, 20, 'b')")
-READ = "SELECT id, value FROM iso ORDER BY id"
-
-
-def play(server, steps, database=None):
-    return play_steps(server, SETUP, READ, steps, database)
-
-
-def same(server, postgres, steps):
-    same_steps(server, postgres, SETUP, READ, steps)
-
-
-def both(level, *steps):
-    return [f"a: BEGIN ISOLATION LEVEL {level}", f"b: BEGIN ISOLATION LEVEL {level}", *steps]
 
 
 def test_dirty_write(server, postgres):
