@@ -92,7 +92,7 @@ class RedisEngine final : public Engine {
   PlanCache plans_;
   CheapnessMemory cheapness_;
   LockLease lease_{shared_, limits_.lock_lease_ms};
-  TemporarySchemas temporary_{shared_};
+  TemporarySchemas temporary_{shared_, limits_.lock_lease_ms};
   CommitSlots commit_slots_;
   std::minstd_rand random_{std::random_device{}()};
 };

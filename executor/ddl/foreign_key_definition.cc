@@ -11,6 +11,7 @@
 #include "executor/storage/foreign_key.h"
 #include "executor/storage/stored_row.h"
 #include "executor/storage/table_walk.h"
+#include "executor/transaction/transaction_catalog.h"
 #include "sql/functions/resolve.h"
 
 namespace redquel::executor {

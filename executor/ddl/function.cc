@@ -55,21 +55,26 @@ void check_language(const ast::CreateFunction& statement) {
   throw SqlError("42704", fmt::format("language \"{}\" does not exist", name));
 }
 
-sql::Type parameter_type(const ast::TypeName& name) {
-  const sql::Type type = planner::bind_type(name);
-  if (sql::type_info(type.oid).category == sql::TypeCategory::kPseudo) {
+sql::Type bind_type(const CatalogDraft& draft, const ast::TypeName& name) {
+  return planner::bind_type(name, draft.catalog(), draft.session().search_path);
+}
+
+sql::Type parameter_type(const CatalogDraft& draft, const ast::TypeName& name) {
+  const sql::Type type = bind_type(draft, name);
+  // Nothing would keep a user's type from being dropped under the function.
+  if (sql::type_info(type.oid).category == sql::TypeCategory::kPseudo || type.oid >= sql::kFirstUserOid) {
     throw sql::not_supported(fmt::format("SQL function with type {}", sql::format_type(type)), name.offset);
   }
   return sql::Type{type.oid};  // modifiers mean nothing here
 }
 
-void read_parameters(const ast::CreateFunction& statement, FunctionDef& function) {
+void read_parameters(const CatalogDraft& draft, const ast::CreateFunction& statement, FunctionDef& function) {
   if (statement.parameters.size() > kParameters) {
     throw SqlError("54023", fmt::format("functions cannot have more than {} arguments", kParameters));
   }
   bool had_default = false;
   for (const ast::FunctionParameter& parameter : statement.parameters) {
-    const sql::Type type = parameter_type(parameter.type);
+    const sql::Type type = parameter_type(draft, parameter.type);
     if (parameter.mode == ast::ParameterMode::kVariadic) throw sql::not_supported("VARIADIC parameter", parameter.type.offset);
     const bool is_input = parameter.mode == ast::ParameterMode::kIn || parameter.mode == ast::ParameterMode::kInOut;
     const bool is_output = parameter.mode != ast::ParameterMode::kIn;
@@ -91,7 +96,7 @@ void read_parameters(const ast::CreateFunction& statement, FunctionDef& function
 }
 
 /// What the function gives: RETURNS, OUT parameters, RETURNS TABLE.
-void read_result(const ast::CreateFunction& statement, FunctionDef& function) {
+void read_result(const CatalogDraft& draft, const ast::CreateFunction& statement, FunctionDef& function) {
   function.table_syntax = std::ranges::any_of(
       statement.parameters, [](const ast::FunctionParameter& parameter) { return parameter.mode == ast::ParameterMode::kTable; });
   if (function.columns.size() == 1 && !function.table_syntax) {
@@ -104,7 +109,7 @@ void read_result(const ast::CreateFunction& statement, FunctionDef& function) {
     plain.percent_type = statement.return_type->percent_type;
     plain.offset = statement.return_type->offset;
     if (plain.names.back() == "trigger") throw SqlError("42P13", "SQL functions cannot return type trigger");
-    function.result = parameter_type(plain);
+    function.result = parameter_type(draft, plain);
   } else {
     function.result = sql::Type{sql::oid::kRecord};
   }
@@ -177,8 +182,8 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
   function.schema = creation_schema(draft, name);
   function.name = name.name;
   function.owner = draft.session().user;
-  read_parameters(statement, function);
-  read_result(statement, function);
+  read_parameters(draft, statement, function);
+  read_result(draft, statement, function);
   function.options = read_options(statement, function);
   function.standard_body = statement.sql_body;
   function.body = read_body(statement);
@@ -203,7 +208,7 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
 std::vector<std::shared_ptr<const FunctionDef>> functions_named(const CatalogDraft& draft, const ast::ObjectName& object) {
   const ast::RelationName name = relation_name(object.names);
   std::vector<sql::Type> types;
-  for (const ast::TypeName& type : object.argument_types) types.push_back(planner::bind_type(type));
+  for (const ast::TypeName& type : object.argument_types) types.push_back(bind_type(draft, type));
   std::vector<std::shared_ptr<const FunctionDef>> found;
   for (const auto& [oid, function] : draft.catalog().functions) {
     const auto& path = draft.session().search_path;
@@ -239,7 +244,7 @@ std::shared_ptr<const FunctionDef> require_function(const CatalogDraft& draft, c
   }
   const std::string shown = fmt::format("{}", fmt::join(object.names, "."));
   std::string types;
-  for (const ast::TypeName& type : object.argument_types) types += (types.empty() ? "" : ", ") + sql::format_type(planner::bind_type(type));
+  for (const ast::TypeName& type : object.argument_types) types += (types.empty() ? "" : ", ") + sql::format_type(bind_type(draft, type));
   throw SqlError("42883", object.arguments_given ? fmt::format("function {}({}) does not exist", shown, types)
                                                  : fmt::format("could not find a function named \"{}\"", shown));
 }
