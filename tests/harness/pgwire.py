@@ -320,6 +320,8 @@ class Connection:
         self.send(parse(sql, "", parameter_types) + describe(b"S")
                   + bind("", "", values, formats, (result_format,)) + describe(b"P") + execute("", max_rows) + SYNC)
         results = self.results()
+        if len(results) == 2 and results[1].error:  # complete, but the commit at Sync failed
+            results.pop(0)
         if len(results) != 1:
             raise ValueError(f"{len(results)} results of one statement")
         return results[0]
