@@ -14,16 +14,18 @@ namespace redquel::executor {
 
 namespace {
 
-void add_changes(WriteUnit& unit, const TableChanges& changes) {
-  for (const auto& [member, row] : changes.rows) {
-    if (row.stored && row.current) {
-      unit.update_row(changes.table, *row.stored, *row.current, {}, row.increments);
-    } else if (row.stored) {
-      unit.delete_row(changes.table, *row.stored);
-    } else if (row.current) {
-      unit.insert_row(changes.table, *row.current);
-    }
+void add_change(WriteUnit& unit, const WriteUnit::TablePtr& table, const BufferedRow& row) {
+  if (row.stored && row.current) {
+    unit.update_row(table, *row.stored, *row.current, {}, row.increments);
+  } else if (row.stored) {
+    unit.delete_row(table, *row.stored);
+  } else if (row.current) {
+    unit.insert_row(table, *row.current);
   }
+}
+
+void add_changes(WriteUnit& unit, const TableChanges& changes) {
+  for (const auto& [member, row] : changes.rows) add_change(unit, changes.table, row);
 }
 
 asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
@@ -82,7 +84,7 @@ class ChunkedCommit {
       for (const TableChangesPtr& changes : all) {
         for (const auto& [member, row] : changes->rows) {
           if (kind_of(row) != kind) continue;
-          add(changes->table, row);
+          add_change(unit_, changes->table, row);
           if (unit_.size() >= script_rows_) co_await send();
         }
       }
@@ -104,16 +106,6 @@ class ChunkedCommit {
   static Kind kind_of(const BufferedRow& row) {
     if (row.stored) return row.current ? Kind::kUpdate : Kind::kDelete;
     return row.current ? Kind::kInsert : Kind::kNone;
-  }
-
-  void add(const JournaledUnit::TablePtr& table, const BufferedRow& row) {
-    if (row.stored && row.current) {
-      unit_.update_row(table, *row.stored, *row.current);
-    } else if (row.stored) {
-      unit_.delete_row(table, *row.stored);
-    } else {
-      unit_.insert_row(table, *row.current);
-    }
   }
 
   asio::awaitable<void> send() {
