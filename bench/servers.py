@@ -60,19 +60,8 @@ class MeasuredPostgres(Postgres):
 
     def start(self, settings):
         self.port = free_port()
-        options = dict(user=self.user, group=self.user, extra_groups=[]) if self.user else {}
-        if self.user:
-            shutil.chown(self.folder, self.user, self.user)
-        data = f"{self.folder}/data"
-        subprocess.run([self.binary("initdb"), "-D", data, "--locale=C", "-E", "UTF8", "-U", "postgres", "-A", "trust", "--no-instructions"],
-                       check=True, stdout=subprocess.DEVNULL, cwd=self.folder, **options)
-        settings = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": "", "shared_buffers": "1GB",
-                    "max_wal_size": "4GB", "max_connections": 300, "logging_collector": "off", **settings}
-        self.process = Process([self.binary("postgres"), "-D", data,
-                                *[word for name, value in settings.items() for word in ("-c", f"{name}={value}")]],
-                               f"{self.folder}/log", user=self.user, cwd=self.folder)
-        self.process.wait_for_line("ready to accept connections")
-        return self
+        return self.start_with({"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": "",
+                                "shared_buffers": "1GB", "max_wal_size": "4GB", "max_connections": 300, **settings})
 
     @property
     def address(self):

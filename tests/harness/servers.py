@@ -30,16 +30,19 @@ class Postgres:
         return shutil.which(name) or name
 
     def start(self):
+        return self.start_with({"listen_addresses": "", "unix_socket_directories": self.folder, "port": 5432, "fsync": "off",
+                                "full_page_writes": "off", "synchronous_commit": "off", "max_connections": 200, "timezone": "UTC",
+                                "lc_messages": "C", "log_min_messages": "log", "log_checkpoints": "off", "shared_buffers": "64MB"})
+
+    def start_with(self, settings):
+        """Makes a cluster and starts it with these run-time parameters."""
         if self.user:
             shutil.chown(self.folder, self.user, self.user)
         data = f"{self.folder}/data"
         options = dict(user=self.user, group=self.user, extra_groups=[]) if self.user else {}
         subprocess.run([self.binary("initdb"), "-D", data, "--locale=C", "-E", "UTF8", "-U", "postgres", "-A", "trust", "-N",
                         "--no-instructions"], check=True, stdout=subprocess.DEVNULL, cwd=self.folder, **options)
-        settings = {"listen_addresses": "", "unix_socket_directories": self.folder, "port": 5432, "fsync": "off",
-                    "full_page_writes": "off", "synchronous_commit": "off", "max_connections": 200, "timezone": "UTC",
-                    "lc_messages": "C", "logging_collector": "off", "log_min_messages": "log", "log_checkpoints": "off", "shared_buffers": "64MB"}
-        self.process = Process([self.binary("postgres"), "-D", data,
+        self.process = Process([self.binary("postgres"), "-D", data, "-c", "logging_collector=off",
                                 *[word for name, value in settings.items() for word in ("-c", f"{name}={value}")]],
                                f"{self.folder}/log", user=self.user, cwd=self.folder)
         self.process.wait_for_line("ready to accept connections")
