@@ -37,7 +37,11 @@ class Wire:
             except OSError:
                 return
             redis = socket.socket(socket.AF_UNIX)
-            redis.connect(self.target)
+            try:
+                redis.connect(self.target)
+            except OSError:  # Redis has ended: so does what would have been carried to it
+                client.close()
+                continue
             threading.Thread(target=self.carry, args=(client, redis), daemon=True).start()
 
     def carry(self, client, redis):
