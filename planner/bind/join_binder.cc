@@ -191,7 +191,7 @@ LogicalPtr FromBinder::plain_join(JoinKind kind, LogicalPtr left, LogicalPtr rig
     LogicalPtr joined = make_join(kind, std::move(left), std::move(right), sql::conjunction(std::move(plain)));
     return place_condition(state_, level_, std::move(joined), sql::conjunction(std::move(others)));
   }
-  // The condition of an outer join cannot move: its subqueries must be answered by one side alone.
+  // The condition of an outer join cannot move: its subqueries are answered by one side alone, or for each pair of rows.
   for (ColumnId id : columns_in(*condition)) {
     const PendingSubquery* pending = level_.find_subquery(id);
     if (pending == nullptr) continue;
@@ -203,8 +203,11 @@ LogicalPtr FromBinder::plain_join(JoinKind kind, LogicalPtr left, LogicalPtr rig
       right = place_subqueries(state_, level_, std::move(right), value);
     } else if (is_subset(needed, ids_of(*left))) {
       left = place_subqueries(state_, level_, std::move(left), value);
+    } else if (kind == JoinKind::kFull) {
+      throw sql::not_supported("subquery over both sides in the condition of FULL JOIN", condition->offset);
     } else {
-      throw sql::not_supported("subquery over both sides in the condition of an outer join", condition->offset);
+      if (kind == JoinKind::kRight) std::swap(left, right);
+      return lateral_join(JoinKind::kLeft, std::move(left), std::move(right), {}, condition);
     }
   }
   return make_join(kind, std::move(left), std::move(right), condition);
@@ -217,16 +220,31 @@ LogicalPtr FromBinder::lateral_join(JoinKind kind, LogicalPtr left, LogicalPtr r
   apply.join = kind;
   if (condition && kind == JoinKind::kLeft) {
     // Rows of the right side that do not satisfy the condition must vanish before the left row is given up for lost.
-    if (needs_subquery(level_, *condition)) {
-      throw sql::not_supported("subquery in the condition of LEFT JOIN LATERAL", condition->offset);
-    }
     const std::set<ColumnId> left_ids = ids_of(*left);
-    const ExpressionPtr inner =
-        sql::map_columns(condition, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
-          const ExpressionPtr value = sql::make_expression(whole.type, column, whole.offset);
-          return left_ids.contains(column.column) ? correlate(state_, slots, value) : value;
-        });
-    right = filtered(std::move(right), sql::split_conjunction(inner));
+    const auto from_slots = [&](const ExpressionPtr& expression) {
+      return sql::map_columns(expression, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
+        const ExpressionPtr value = sql::make_expression(whole.type, column, whole.offset);
+        return left_ids.contains(column.column) ? correlate(state_, slots, value) : value;
+      });
+    };
+    // Its subqueries are placed in the right side, too, and those that they need in turn.
+    std::vector<ExpressionPtr> waiting = {condition};
+    while (!waiting.empty()) {
+      const ExpressionPtr expression = std::move(waiting.back());
+      waiting.pop_back();
+      for (ColumnId id : columns_in(*expression)) {
+        PendingSubquery* pending = level_.find_subquery(id);
+        if (pending == nullptr) continue;
+        for (Correlation& correlation : pending->correlations) {
+          waiting.push_back(correlation.value);
+          correlation.value = from_slots(correlation.value);
+        }
+        if (!pending->comparison) continue;
+        waiting.push_back(pending->comparison);
+        pending->comparison = from_slots(pending->comparison);
+      }
+    }
+    right = place_condition(state_, level_, std::move(right), from_slots(condition));
   }
   std::vector<ExpressionPtr> values;
   for (const Correlation& entry : slots) values.push_back(entry.value);

@@ -164,6 +164,7 @@ struct QueryLevel {
 
   /// That gives the column.
   const PendingSubquery* find_subquery(ColumnId) const;
+  PendingSubquery* find_subquery(ColumnId column) { return const_cast<PendingSubquery*>(std::as_const(*this).find_subquery(column)); }
   const PendingAggregate* find_aggregate(ColumnId) const;
   bool is_grouping(ColumnId) const;
   bool is_window_call(ColumnId) const;
