@@ -49,7 +49,8 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
     co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_);
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();
-    if (error.sqlstate() == "08006" && !transaction->buffer().empty()) lost = error;
+    const bool writes_ahead = transaction->catalog() && !transaction->catalog()->claims().empty();
+    if (error.sqlstate() == "08006" && (writes_ahead || !transaction->buffer().empty())) lost = error;
   } catch (...) {
     failure = std::current_exception();
   }
@@ -58,6 +59,8 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   if (lost && !failure) transaction->locks().fields.clear();
   commit_slots_.give_back(token);
   const bool held = co_await release(session, *transaction);
+  // Where the outcome is not known, what was written ahead is left to VACUUM, which asks whether the commit took place.
+  if (failure && !lost) co_await clear_new_places(shared_, *transaction);
   if (failure) std::rethrow_exception(failure);
   if (!held) throw lapsed_lock();
   if (transaction->catalog()) {
@@ -96,7 +99,7 @@ asio::awaitable<void> RedisEngine::roll_back(SessionState& session) {
   session.transaction.reset();
   if (!transaction) co_return;
   co_await release(session, *transaction);
-  co_await forget_counters(shared_, *transaction);
+  co_await clear_new_places(shared_, *transaction);
 }
 
 asio::awaitable<bool> RedisEngine::release(SessionState& session, Transaction& transaction) {

@@ -130,7 +130,9 @@ asio::awaitable<void> finish_removals(RedisClient& redis) {
     }
   }
   loaded = co_await load_catalog(redis);
-  for (const Removal& removal : loaded.removals) co_await run_removal(redis, removal);
+  for (const Removal& removal : loaded.removals) {
+    if (!co_await has_living_owner(redis, removal)) co_await run_removal(redis, removal);
+  }
 }
 
 }  // namespace redquel::executor

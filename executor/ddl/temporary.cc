@@ -88,7 +88,7 @@ asio::awaitable<void> TemporarySchemas::drop_abandoned(DdlContext& context) {
   for (const auto& [name, schema] : loaded.snapshot->schemas) {
     if (!sql::is_temporary_schema(name) || live_.contains(name)) continue;
     schemas.push_back(name);
-    batch.add("EXISTS", "redquel:process:" + process_of(name));
+    batch.add("EXISTS", process_key(process_of(name)));
   }
   if (schemas.empty()) co_return;
   const RepliesPtr replies = co_await context.redis.execute(std::move(batch));

@@ -46,6 +46,8 @@ struct ForeignKeyDemands {
   std::vector<ForeignKey::TablePtr> tables;  // whose definitions this relies on
   std::vector<Lock> locks;
   std::optional<sql::SqlError> violation;  // seen without asking Redis
+
+  bool empty() const { return parents.empty() && children.empty() && tables.empty() && locks.empty() && !violation; }
 };
 
 /// The foreign keys that one statement, or one commit, must leave intact: noted row by row, then turned into demands that hold for the

@@ -6,6 +6,7 @@
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
 #include "executor/storage/random_version.h"
+#include "executor/transaction/locks.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -153,6 +154,7 @@ std::string encode_removal(const Removal& removal) {
     parts.push_back(std::move(one));
   }
   object.emplace("parts", std::move(parts));
+  if (!removal.owner.empty()) object.emplace("owner", view(removal.owner));
   return json::serialize(object);
 }
 
@@ -173,11 +175,20 @@ Removal decode_removal(std::string_view id, std::string_view text) {
       if (part.fields.empty()) throw std::out_of_range("fields");
       removal.parts.push_back(std::move(part));
     }
+    if (const json::value* owner = object.if_contains("owner")) removal.owner = string(*owner);
     if (removal.prefix.empty()) throw std::out_of_range("prefix");
     return removal;
   } catch (const std::exception&) {
     throw sql::SqlError("XX001", "an entry of redquel:removals cannot be read");
   }
+}
+
+asio::awaitable<bool> has_living_owner(RedisClient& client, const Removal& removal) {
+  if (removal.owner.empty()) co_return false;
+  CommandBatch batch;
+  batch.add("EXISTS", process_key(removal.owner));
+  RepliesPtr replies = co_await client.execute(std::move(batch));
+  co_return replies->integer(0) == 1;
 }
 
 asio::awaitable<void> run_removal(RedisClient& client, Removal removal) {

@@ -24,6 +24,8 @@ struct Removal {
     std::vector<std::string> fields;  // the columns' segments, as ColumnDef::field
   };
   std::vector<Part> parts;  // otherwise: structures of dropped indexes
+  /// Process (see locks.h) whose open transaction has the prefix: nothing is to be deleted while it lives. Empty: nobody has it.
+  std::string owner = {};
 };
 
 Removal removal_of_table(const sql::TableDef& table);
@@ -32,6 +34,9 @@ Removal removal_of_structures(const sql::TableDef& table, const std::vector<sql:
 std::string encode_removal(const Removal&);
 /// Throws SqlError XX001.
 Removal decode_removal(std::string_view id, std::string_view json);
+
+/// Does the transaction that has the prefix still have its process?
+asio::awaitable<bool> has_living_owner(RedisClient& client, const Removal& removal);
 
 /// Deletes the keys in bounded steps and then the entry. Harmless when another process does the same, or has done.
 asio::awaitable<void> run_removal(RedisClient& client, Removal removal);

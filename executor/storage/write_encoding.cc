@@ -236,7 +236,9 @@ void WriteEncoding::write_program() {
   // Tables.
   keys_.push_back("redquel:versions");
   std::map<sql::Oid, const sql::TableDef*> tables;
-  for (const WriteUnit::Table& table : unit_.tables_) tables.emplace(table.encoder.table().oid, &table.encoder.table());
+  if (!unit_.options_.ahead_of_commit) {
+    for (const WriteUnit::Table& table : unit_.tables_) tables.emplace(table.encoder.table().oid, &table.encoder.table());
+  }
   put(tables.size());
   for (const auto& [oid, table] : tables) {
     put(unit_.words_.number(oid));

@@ -64,7 +64,7 @@ void WriteEncoding::collect_locks() {
 }
 
 void WriteEncoding::write_locks() {
-  collect_locks();
+  if (!unit_.options_.ahead_of_commit) collect_locks();
   // Of one field the strongest.
   for (auto& [table, locks] : locks_) {
     std::sort(locks.begin(), locks.end(), [](Word a, Word b) {

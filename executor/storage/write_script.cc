@@ -47,10 +47,10 @@ for _ = 1, number() do
   p = p + 2
 end
 
--- Locks of transactions. 'lock' takes them, 'commit' (and 'follow') must still have them, 'apply' stands for itself.
+-- Locks of transactions. 'lock' takes them, 'commit' (in two parts: 'precede' and 'follow') must still have them, 'apply' stands for itself.
 local owner, lock_tables = argv[p], tonumber(argv[p + 1])
 p = p + 2
-local is_commit = mode == 'commit' or mode == 'follow'
+local is_commit = mode == 'commit' or mode == 'precede' or mode == 'follow'
 local living = {}
 local function is_alive(token)
   local process = string.sub(token, 1, 16)
@@ -212,7 +212,7 @@ for i = 1, number() do
 end
 
 if #failed > 1 then return failed end
-if mode == 'verify' or mode == 'lock' then return {'verified'} end
+if mode == 'verify' or mode == 'precede' or mode == 'lock' then return {'verified'} end
 
 -- APPLY. Rows that go.
 local function each_chunk(count, width, run)
@@ -308,8 +308,8 @@ if argv[p] == 'undo' then call('RPOP', keys[#keys]) end
 return {'applied'}
 )lua";
 
-// The rows are verified, the definitions changed (which verifies them first), the rows written: 'follow' is 'apply' under versions
-// that have just been replaced.
+// The rows are verified with their locks, the definitions changed (which verifies them first), the rows written: 'follow' is 'commit'
+// under versions that have just been replaced, and finds nothing that 'precede' has not looked at.
 std::string combined_text() {
   std::string text = "local function rows(KEYS, ARGV)";
   text += kText;
@@ -323,7 +323,7 @@ local function slice(list, from, to)
 end
 local key_count, argument_count = tonumber(ARGV[1]), tonumber(ARGV[2])
 local row_keys, row_arguments = slice(KEYS, key_count + 1, #KEYS), slice(ARGV, argument_count + 3, #ARGV)
-row_arguments[1] = 'verify'
+row_arguments[1] = 'precede'
 local result = rows(row_keys, row_arguments)
 if result[1] ~= 'verified' then return result end
 if catalog(slice(KEYS, 1, key_count), slice(ARGV, 3, argument_count + 2)) ~= 'committed' then return {'stale', ''} end

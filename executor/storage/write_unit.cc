@@ -269,6 +269,8 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (changes_.empty() && !options_.foreign_keys) co_return WriteStatus::kApplied;
     WriteEncoding encoding(*this, changes_.size(), options_.buffer != nullptr || options_.verify_only);
+    // Increments, and new rows that nobody else can have, wait for the commit alone.
+    if (options_.buffer && changes_.empty() && encoding.foreign_keys().empty()) co_return WriteStatus::kApplied;
     std::optional<WriteEncoding> earlier;
     const WriteEncoding* sent = &encoding;
     if (encoding.local_violation()) {

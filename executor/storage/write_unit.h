@@ -61,6 +61,8 @@ struct WriteOptions {
   std::optional<JournalStep> journal;
   /// What foreign keys the changes must leave intact; a chunk of a journaled unit only notes its rows. Null: nobody asks.
   std::shared_ptr<ForeignKeyChecks> foreign_keys;
+  /// The rows' tables are at places that only their transaction knows (TransactionCatalog::claim): no definition there to compare, no locks.
+  bool ahead_of_commit = false;
   /// Nothing is to be applied.
   bool verify_only = false;
   /// Number of the first change among the statement's rows, for RowError.

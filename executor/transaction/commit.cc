@@ -28,13 +28,16 @@ void add_changes(WriteUnit& unit, const TableChanges& changes) {
   for (const auto& [member, row] : changes.rows) add_change(unit, changes.table, row);
 }
 
+bool has_claims(const Transaction& transaction) { return transaction.catalog() != nullptr && !transaction.catalog()->claims().empty(); }
+
 asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
                                          std::minstd_rand& random) {
   while (true) {
-    options.locks = transaction.locks().empty() ? nullptr : &transaction.locks();
+    // Rows that change with definitions, or lie in claimed places, are the process's for as long as it lives, as locks are.
+    options.locks = transaction.locks().empty() && !options.catalog ? nullptr : &transaction.locks();
     WriteUnit unit(options);
     for (const TableChangesPtr& changes : transaction.buffer().all_changes()) add_changes(unit, *changes);
-    if (unit.empty()) co_return WriteStatus::kApplied;
+    if (unit.empty() && !has_claims(transaction)) co_return WriteStatus::kApplied;
     const WriteStatus status = co_await unit.execute(redis);
     std::set<sql::Oid> tables = transaction.changed_tables();
     const bool increments = !transaction.buffer().increments(tables).empty();
@@ -176,7 +179,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     if (co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows)) co_return;
   }
   WriteStatus status = WriteStatus::kApplied;
-  bool has_unit = false;
+  bool has_unit = has_claims(transaction);
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     for (const auto& [member, row] : changes->rows) has_unit = has_unit || row.stored || row.current;
   }
@@ -207,11 +210,13 @@ asio::awaitable<void> finish_commit(DdlContext& context, const Transaction& tran
   const TransactionCatalog* catalog = transaction.catalog();
   if (catalog == nullptr) co_return;
   for (const Removal& removal : catalog->take_change().removals) co_await run_removal(context.redis, removal);
+  co_await clear_unused_places(context.redis, *catalog, true);
   for (const TransactionCatalog::Sequel& sequel : catalog->sequels()) co_await sequel(context);
 }
 
-asio::awaitable<void> forget_counters(RedisClient& redis, const Transaction& transaction) {
+asio::awaitable<void> clear_new_places(RedisClient& redis, const Transaction& transaction) {
   if (transaction.catalog() == nullptr) co_return;
+  co_await clear_unused_places(redis, *transaction.catalog(), false);
   static const Script kScript("forget_counter", R"lua(
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return redis.call('UNLINK', KEYS[2]) end
 return 0

@@ -22,7 +22,7 @@ asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& trans
 /// After it: keys of what was dropped, indexes over rows of before. The session has no transaction any more.
 asio::awaitable<void> finish_commit(DdlContext& context, const Transaction& transaction);
 
-/// After a rollback: counters of tables that never came to be, unless somebody else has them by now.
-asio::awaitable<void> forget_counters(RedisClient& redis, const Transaction& transaction);
+/// After a rollback: rows and counters of tables that never came to be, unless somebody else has them by now.
+asio::awaitable<void> clear_new_places(RedisClient& redis, const Transaction& transaction);
 
 }  // namespace redquel::executor

@@ -65,7 +65,7 @@ struct LockLease::State {
   asio::awaitable<void> renew() {
     const Clock::time_point now = Clock::now();
     CommandBatch batch;
-    batch.add("SET", "redquel:process:" + process, "1", "PX", lease_milliseconds, is_taken ? "XX" : "NX");
+    batch.add("SET", process_key(process), "1", "PX", lease_milliseconds, is_taken ? "XX" : "NX");
     const bool is_new = !is_taken;
     const std::string name = process;
     RepliesPtr replies = co_await redis.execute(std::move(batch));

@@ -19,6 +19,7 @@ namespace redquel::executor {
 enum class LockMode : std::uint8_t { kKeyShare = 1, kShare = 2, kNoKeyUpdate = 3, kUpdate = 4 };
 
 inline std::string lock_key(sql::Oid table) { return "redquel:locks:" + std::to_string(table); }
+inline std::string process_key(std::string_view process) { return "redquel:process:" + std::string(process); }
 inline std::string row_lock_field(std::string_view member) { return "r" + std::string(member); }
 inline std::string value_lock_field(std::string_view uniques_key, std::string_view field) {
   std::string text = "u" + std::string(uniques_key);
@@ -32,6 +33,7 @@ struct LockSet {
   std::string token;  // 16 hex digits of the process, '.', a number
   std::map<sql::Oid, std::set<std::string>> fields;
 
+  std::string process() const { return token.substr(0, token.find('.')); }
   bool empty() const { return fields.empty(); }
 };
 

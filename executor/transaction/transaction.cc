@@ -20,6 +20,11 @@ void Transaction::follow_definitions(const sql::SessionSettings& settings) {
   }
 }
 
+bool Transaction::may_write_ahead(const sql::TableDef& table) const {
+  return catalog_ && catalog_->is_new_place(table.prefix) && savepoints_.empty() && !buffer_.changes(table.oid) &&
+         table.foreign_keys.empty() && table.referencing.empty() && table.on_commit == sql::TableDef::OnCommit::kPreserveRows;
+}
+
 void Transaction::set_savepoint() {
   Savepoint savepoint;
   savepoint.buffer_mark = buffer_.mark();

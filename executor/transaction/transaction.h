@@ -40,6 +40,9 @@ class Transaction {
   /// After a definition statement: buffered rows take the form of the new definitions. Throws what the rows do not allow.
   void follow_definitions(const sql::SessionSettings& settings);
 
+  /// May rows of this table go to Redis before the commit? Nobody sees them there, and no ROLLBACK TO could take them back alone.
+  bool may_write_ahead(const sql::TableDef& table) const;
+
   /// Savepoints are numbered from 0, the oldest; a later one lies within the earlier ones.
   void set_savepoint();
   void release_savepoint(std::size_t number) { savepoints_.resize(number); }

@@ -16,6 +16,10 @@ sql::CatalogPtr snapshot_of(const CatalogDraft& draft, const std::string& base_v
   return snapshot;
 }
 
+bool has_place(const sql::CatalogSnapshot& catalog, const std::string& prefix) {
+  return std::ranges::any_of(catalog.tables, [&](const auto& table) { return table.second->prefix == prefix; });
+}
+
 }  // namespace
 
 TransactionCatalog::TransactionCatalog(LoadedCatalog base, const SessionState& session) : base_(std::move(base)) {
@@ -54,7 +58,35 @@ CatalogChange TransactionCatalog::take_change() const {
     }
   }
   std::erase_if(change.removals, [](const Removal& removal) { return !removal.whole && removal.parts.empty(); });
+  for (const Removal& claim : claims_) {
+    // A table that was dropped again has a removal of its own.
+    const bool is_removed = std::ranges::any_of(change.removals, [&](const Removal& other) { return other.prefix == claim.prefix; });
+    if (is_removed || has_place(draft.catalog(), claim.prefix)) change.finished_removals.push_back(claim.id);
+  }
   return change;
+}
+
+asio::awaitable<bool> TransactionCatalog::claim(RedisClient& redis, std::string prefix, std::string owner) {
+  if (std::ranges::find(claims_, prefix, &Removal::prefix) != claims_.end()) co_return true;
+  Removal removal{random_version(), prefix, true, {}, std::move(owner)};
+  CatalogChange change;
+  change.reserved_prefixes.emplace_back(std::move(prefix), "transaction");
+  change.removals.push_back(removal);
+  const std::optional<std::string> version = co_await commit_catalog(redis, *base_.snapshot, std::move(change));
+  if (!version) co_return false;
+  auto base = std::make_shared<sql::CatalogSnapshot>(*base_.snapshot);
+  base->version = *version;
+  base_.snapshot = std::move(base);
+  claims_.push_back(std::move(removal));
+  co_return true;
+}
+
+asio::awaitable<void> clear_unused_places(RedisClient& redis, const TransactionCatalog& catalog, bool is_committed) {
+  std::vector<std::string> finished;
+  if (is_committed) finished = catalog.take_change().finished_removals;
+  for (const Removal& claim : catalog.claims()) {
+    if (std::ranges::find(finished, claim.id) == finished.end()) co_await run_removal(redis, claim);
+  }
 }
 
 std::vector<std::pair<std::string, std::string>> TransactionCatalog::new_counters() const {

@@ -29,6 +29,14 @@ class TransactionCatalog {
   void add_sequel(Sequel sequel) { state_.sequels.push_back(std::move(sequel)); }
 
   CatalogChange take_change() const;
+
+  // A new place is a prefix that nobody has without this transaction: of a table that it has made or truncated. Rows that are written
+  // there before the commit are seen by nobody else, but it must be claimed first.
+  bool is_new_place(const std::string& prefix) const { return !base_.prefixes.contains(prefix); }
+  /// From now on the prefix is taken, for as long as the process lives whose token `owner` is, or until the commit. False: definitions have
+  /// been changed by others.
+  asio::awaitable<bool> claim(RedisClient& redis, std::string prefix, std::string owner);
+  const std::vector<Removal>& claims() const { return claims_; }
   const std::vector<Sequel>& sequels() const { return state_.sequels; }
   /// Counters that statements may have made under prefixes that nobody has without this transaction: (prefix, key).
   std::vector<std::pair<std::string, std::string>> new_counters() const;
@@ -44,8 +52,12 @@ class TransactionCatalog {
 
  private:
   LoadedCatalog base_;
+  std::vector<Removal> claims_;  // what is to be done about each of them without a commit
   State state_;
 };
+
+/// Deletes what lies in claimed places that the definitions do not have in the end: all of them after a rollback.
+asio::awaitable<void> clear_unused_places(RedisClient& redis, const TransactionCatalog& catalog, bool is_committed);
 
 /// The definitions as the statement sees them: committed ones, or its transaction's.
 asio::awaitable<LoadedCatalog> load_definitions(DdlContext& context);

@@ -19,13 +19,24 @@ Integer narrow(std::int64_t number, std::string_view type) {
   throw sql::SqlError("22003", fmt::format("{} out of range", type));
 }
 
+/// VALUES: seldom many.
+bool is_list_of_rows(planner::PhysicalPlan source) {
+  while (source) {
+    if (std::holds_alternative<planner::PhysicalValues>(source->node)) return true;
+    const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(*source);
+    source = inputs.size() == 1 ? inputs[0] : nullptr;
+  }
+  return false;
+}
+
 class InsertOperator final : public WriteOperator {
  public:
   InsertOperator(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context,
-                 OperatorPtr source)
+                 OperatorPtr source, bool brings_many)
       : WriteOperator(node, insert.table, insert.source, context, std::move(source)), insert_(insert) {
     conflict_.skip = insert.on_conflict == planner::LogicalInsert::OnConflict::kNothing;
     conflict_.columns = insert.conflict_columns;
+    if (!conflict_.skip && brings_many) write_ahead_if_possible();
   }
 
  private:
@@ -110,7 +121,8 @@ class InsertOperator final : public WriteOperator {
 OperatorPtr make_insert(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context,
                         OperatorPtr source) {
   if (insert.conflict_update) return make_upsert(node, insert, context);
-  return std::make_unique<InsertOperator>(node, insert, context, std::move(source));
+  const bool brings_many = source || !is_list_of_rows(insert.source);
+  return std::make_unique<InsertOperator>(node, insert, context, std::move(source), brings_many);
 }
 
 }  // namespace redquel::executor

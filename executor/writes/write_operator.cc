@@ -48,9 +48,20 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
       unit_(write_options(context, *table)),
       counters_(node, context),
       table_(std::move(table)),
-      streams_(rows != nullptr) {
+      streams_(rows != nullptr || planner::tables_of(source).empty()) {
   if (rows) source_ = std::move(rows);
   if (ReferentialActions::concern(*context.catalog(), table_)) actions_.emplace(context);
+}
+
+void WriteOperator::write_ahead_if_possible() {
+  const Transaction* transaction = context_.transaction().get();
+  if (transaction == nullptr || actions_ || !transaction->may_write_ahead(*table_)) return;
+  WriteOptions options;
+  options.max_rows = SIZE_MAX;
+  options.settings = *context_.evaluation().settings;
+  options.ahead_of_commit = true;
+  unit_ = WriteUnit(std::move(options));
+  is_ahead_ = true;
 }
 
 bool WriteOperator::update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
@@ -101,7 +112,26 @@ asio::awaitable<void> WriteOperator::begin_journal() {
   if (!co_await journaled_->begin(std::move(tables))) throw StaleCatalog{};
 }
 
+asio::awaitable<void> WriteOperator::write_ahead(WriteUnit& unit) {
+  if (unit.empty()) co_return;
+  Transaction& transaction = *context_.transaction();
+  std::string owner = transaction.locks().process();
+  if (!co_await transaction.catalog()->claim(context_.redis(), table_->prefix, std::move(owner))) {
+    throw sql::SqlError("40001", "could not serialize access due to concurrent change of definitions");
+  }
+  if (co_await unit.execute(context_.redis(), counters()) != WriteStatus::kApplied) {
+    throw sql::SqlError("XX000", fmt::format("the place of table \"{}\" is not its transaction's", table_->name));
+  }
+}
+
 asio::awaitable<void> WriteOperator::write_chunks() {
+  if (is_ahead_) {
+    for (; !chunks_.empty(); chunks_.pop_front()) {
+      co_await write_ahead(chunks_.front().unit);
+      chunks_.front().finish(chunks_.front().unit);
+    }
+    co_return;
+  }
   if (!journaled_) co_await begin_journal();
   for (; !chunks_.empty(); chunks_.pop_front()) {
     Chunk& chunk = chunks_.front();
@@ -111,14 +141,16 @@ asio::awaitable<void> WriteOperator::write_chunks() {
 }
 
 asio::awaitable<void> WriteOperator::write_at_once() {
-  if (!unit_.empty()) {
+  if (is_ahead_) {
+    co_await write_ahead(unit_);
+  } else if (!unit_.empty()) {
     const WriteStatus status = co_await unit_.execute(context_.redis(), counters());
     if (status == WriteStatus::kConflict) throw WriteConflict{};
     if (status == WriteStatus::kStale) throw StaleCatalog{};
     if (status == WriteStatus::kLostLock) throw lapsed_lock();
     if (status == WriteStatus::kLocked) throw LockedByOther{unit_.blocker()};
   }
-  if (context_.transaction()) unit_.absorb_into(context_.transaction()->buffer());
+  if (context_.transaction() && !is_ahead_) unit_.absorb_into(context_.transaction()->buffer());
   take_collected()(unit_);
 }
 
@@ -126,7 +158,7 @@ asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
   if (!applied_) {
     applied_ = true;
     // What a transaction writes waits in its buffer, whatever its size.
-    const std::size_t limit = context_.transaction() ? std::numeric_limits<std::size_t>::max() : context_.max_written_rows;
+    const std::size_t limit = context_.transaction() && !is_ahead_ ? std::numeric_limits<std::size_t>::max() : context_.max_written_rows;
     while (auto batch = co_await source_->next()) {
       for (std::size_t first = 0; first < batch->rows; first += std::min(limit, batch->rows)) {
         const std::size_t count = std::min(limit, batch->rows - first);
@@ -144,12 +176,14 @@ asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
     if (written_rows_ > 0) {
       co_await put_aside();
       co_await write_chunks();
+    }
+    if (journaled_) {
       co_await journaled_->flush();
       if (!co_await unit_.options().foreign_keys->verify_written(context_.redis(), unit_.options().settings, counters())) {
         throw StaleCatalog{};
       }
       co_await journaled_->commit();
-    } else {
+    } else if (written_rows_ == 0) {
       co_await write_at_once();
     }
   }

@@ -33,6 +33,9 @@ class WriteOperator : public Operator {
   using Finish = std::function<void(const WriteUnit& applied)>;
   virtual Finish take_collected() = 0;
 
+  /// For statements that only add rows, and many: they go to Redis before the transaction's commit, where nobody else can see them.
+  void write_ahead_if_possible();
+
   /// Puts the generated columns into new rows. `batch` is what they are bound over; its first columns are the table's.
   void compute_generated(const sql::TableDef& table, const std::vector<planner::Assignment>& generated, sql::Batch& batch);
   /// NOT NULL and CHECK of new rows. `rows` are parallel to the batch over which the checks are bound.
@@ -55,6 +58,7 @@ class WriteOperator : public Operator {
   /// All that was collected as one unit: into Redis, or into the transaction's buffer.
   asio::awaitable<void> write_at_once();
   asio::awaitable<void> begin_journal();
+  asio::awaitable<void> write_ahead(WriteUnit& unit);
   asio::awaitable<void> write_chunks();
 
   struct Chunk {
@@ -64,7 +68,8 @@ class WriteOperator : public Operator {
   NodeCounters counters_;
   std::optional<ReferentialActions> actions_;
   std::shared_ptr<const sql::TableDef> table_;
-  bool streams_;
+  bool streams_;        // chunks are written while the source still gives rows
+  bool is_ahead_ = false;  // of the transaction's commit
   std::deque<Chunk> chunks_;  // not sent yet
   std::unique_ptr<JournaledUnit> journaled_;
   std::size_t written_rows_ = 0;  // in chunks

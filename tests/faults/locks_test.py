@@ -80,6 +80,19 @@ def test_a_lapsed_lock_is_noticed_where_nothing_was_written(make_redis, make_ser
         paused.run("COMMIT")
 
 
+def test_a_lapsed_lock_takes_definitions_along(make_redis, make_server):
+    first, second = servers(make_redis, make_server)
+    with first.connect() as paused, second.connect() as other:
+        prepare(other)
+        paused.run("BEGIN; CREATE TABLE audit (id integer PRIMARY KEY)")
+        paused.run("UPDATE account SET balance = balance - 10 WHERE id = 1; INSERT INTO audit VALUES (1)")
+        pause(first, 1.5 * LEASE)
+        other.run("UPDATE account SET balance = balance + 7 WHERE id = 1")
+        refused(paused, "COMMIT", "40001")
+        refused(other, "SELECT * FROM audit", "42P01")
+        assert other.run("SELECT balance FROM account ORDER BY id") == [["107"], ["100"]]
+
+
 def test_a_lease_is_renewed(make_redis, make_server):
     first, second = servers(make_redis, make_server)
     with first.connect() as holder, second.connect() as other:
