@@ -298,6 +298,9 @@ class QueryRun {
     context_->advisory = [this](sql::SequenceCall::Advisory request, std::int64_t key) {
       return engine_.advisory_lock(session_, request, key);
     };
+    context_->notice = [this](const sql::SqlError& notice) {
+      if (session_.notice) session_.notice("NOTICE", notice);
+    };
     context_->work_mem = session_.work_mem;
     context_->max_written_rows = engine_.limits().script_rows;
     context_->cheapness = &engine_.cheapness();

@@ -91,6 +91,29 @@ struct FullScan {
   RowGoal goal;
 };
 
+/// Rows of a mapped table.
+struct MappedScan {
+  TableRead read;
+  /// A column of the rows' identity with the values that the WHERE clause allows.
+  struct Fixed {
+    std::int16_t column;
+    std::vector<sql::ExpressionPtr> values;  // in the column's type or an integer type
+  };
+  std::vector<Fixed> fixed;
+  enum class Path : std::uint8_t {
+    kKeys,    // all slots are fixed: the keys are known
+    kScan,    // SCAN MATCH over the keyspace
+    kLookup,  // `index` gives the slot for the values of its columns
+    kSets,    // `sets` of declared indexes give the slot
+    kOrder,   // `index`, a zset or list, gives the slot in the order of its column
+  } path = Path::kScan;
+  sql::Oid index = 0;
+  std::vector<std::vector<sql::ExpressionPtr>> lookups;  // kLookup: a value for each column of the index
+  std::optional<SetExpression> sets;                     // kSets
+  bool descending = false;                               // kOrder
+  RowGoal goal;
+};
+
 // ---- Answers from cardinalities alone ---------------------------------------------------------------------------------------
 
 /// A signed sum of cardinalities, read together.
@@ -171,6 +194,18 @@ struct LookupJoin {
   std::vector<std::int16_t> columns;             // of the key, unique or set structure
   std::vector<sql::ExpressionPtr> values;        // over the outer's columns, in the columns' types
   sql::ExpressionPtr residual;                   // over outer then inner columns; holds the whole join condition
+};
+/// For each batch of the outer input the rows of a mapped table whose keys it names, in one pipeline.
+struct MappedJoin {
+  JoinKind kind;  // inner, left, semi, anti
+  PhysicalPlan outer;
+  MappedScan inner;  // what is fixed for all rows
+  struct Key {
+    std::int16_t column;
+    sql::ExpressionPtr value;  // over the outer's columns
+  };
+  std::vector<Key> keys;
+  sql::ExpressionPtr residual;  // over outer then inner columns; holds the whole join condition
 };
 struct PhysicalApply {
   LogicalApply::Kind kind;
@@ -297,8 +332,8 @@ struct PhysicalColumn {
 
 struct PhysicalNode {
   using Node =
-      std::variant<KeyLookup, UniqueLookup, SetScan, OrderedScan, FullScan, IndexCount, IndexMinMax, IndexGroups, PhysicalValues,
-                   PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin,
+      std::variant<KeyLookup, UniqueLookup, SetScan, OrderedScan, FullScan, MappedScan, IndexCount, IndexMinMax, IndexGroups, PhysicalValues,
+                   PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin, MappedJoin,
                    PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
                    PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
                    PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge>;

@@ -29,7 +29,8 @@ void count_reads(const PhysicalNode& node, Reads& reads) {
   std::visit(
       [&](const auto& n) {
         using Node = std::decay_t<decltype(n)>;
-        if constexpr (requires { n.read; }) ++reads.sources;
+        // Nothing tells whether an application changed a mapped table meanwhile.
+        if constexpr (requires { n.read; } && !std::is_same_v<Node, MappedScan>) ++reads.sources;
         if constexpr (requires { n.fallback; }) ++reads.sources;
         if constexpr (std::is_same_v<Node, SetScan> || std::is_same_v<Node, OrderedScan> || std::is_same_v<Node, FullScan> ||
                       std::is_same_v<Node, IndexCount> || std::is_same_v<Node, IndexMinMax> || std::is_same_v<Node, LookupJoin>) {

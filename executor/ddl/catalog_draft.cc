@@ -121,7 +121,7 @@ void CatalogDraft::drop_type(sql::Oid oid) {
 
 void CatalogDraft::drop_table(sql::Oid oid) {
   const auto table = state_.find_table(oid);
-  remove(removal_of_table(*table));
+  if (!table->mapping) remove(removal_of_table(*table));  // else its keys belong to the application
   std::vector<sql::Oid> owned;
   for (const auto& [sequence_oid, sequence] : state_.sequences) {
     if (sequence.owner_table == oid) owned.push_back(sequence_oid);
@@ -135,6 +135,11 @@ void CatalogDraft::drop_table(sql::Oid oid) {
 void CatalogDraft::drop_sequence(sql::Oid oid) {
   const auto found = state_.sequences.find(oid);
   const std::string& key = found->second.key;
+  if (found->second.foreign) {
+    sequences_.insert(oid);
+    state_.sequences.erase(found);
+    return;
+  }
   delete_key(key);
   // A counter of its own, not one under its table's prefix.
   if (key.ends_with(":id") && prefixes_.contains(key.substr(0, key.size() - 3))) {

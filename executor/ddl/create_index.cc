@@ -10,6 +10,7 @@
 #include "executor/ddl/generated_names.h"
 #include "executor/ddl/index_build.h"
 #include "executor/ddl/indexable.h"
+#include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction_catalog.h"
@@ -115,7 +116,7 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
       break;
   }
   const TablePtr table = require_table(draft, statement.relation);
-  sql::IndexDef index = read_index(statement, *table);
+  sql::IndexDef index = table->mapping ? declare_structure(statement, *table) : read_index(statement, *table);
   if (!statement.name.empty() && draft.catalog().relation_exists(table->schema, statement.name)) {
     if (!statement.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", statement.name));
     draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", statement.name));
@@ -129,11 +130,11 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
     index.name = choose_name(table->name, joined_column_names(columns), "idx",
                              [&](std::string_view name) { return draft.catalog().relation_exists(table->schema, name); });
   }
-  const bool is_empty = known && known->oid == table->oid && state.is_empty;
+  const bool is_empty = table->mapping || (known && known->oid == table->oid && state.is_empty);
   index.state = is_empty ? sql::IndexState::kReady : sql::IndexState::kBuilding;
-  if (is_empty) {
+  if (is_empty && !table->mapping) {
     draft.require_unchanged(table->oid, state.change_counter);
-  } else {
+  } else if (!is_empty) {
     draft.begin_build(index.oid);
   }
   const NewIndex made{table->oid, index.oid, !is_empty};

@@ -67,7 +67,10 @@ void rename_relation(CatalogDraft& draft, const ast::Rename& statement) {
   require(ast::ObjectType::kSequence, RelationKind::kSequence, "a sequence");
   require(ast::ObjectType::kView, RelationKind::kView, "a view");
   require(ast::ObjectType::kMaterializedView, RelationKind::kNone, "a materialized view");
-  require(ast::ObjectType::kForeignTable, RelationKind::kNone, "a foreign table");
+  require(ast::ObjectType::kForeignTable, RelationKind::kTable, "a foreign table");
+  if (statement.object == ast::ObjectType::kForeignTable && !require_table(draft, relation)->mapping) {
+    throw SqlError("42809", fmt::format("\"{}\" is not a foreign table", relation.name));
+  }
   // ALTER TABLE and ALTER INDEX rename tables, indexes and sequences alike.
   switch (kind) {
     case RelationKind::kIndex:

@@ -50,15 +50,29 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
       table_(std::move(table)),
       streams_(rows != nullptr) {
   if (rows) source_ = std::move(rows);
+  if (table_->mapping) {
+    if (context.transaction()) throw sql::not_supported("writing to a foreign table in a transaction block");
+    mapped_.emplace(table_);
+  }
   if (ReferentialActions::concern(*context.catalog(), table_)) actions_.emplace(context);
 }
 
 bool WriteOperator::update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
                                const std::vector<std::size_t>& increments) {
+  if (mapped_) {
+    return mapped_->add({std::vector<sql::Datum>(old_row.begin(), old_row.end()), std::vector<sql::Datum>(new_row.begin(), new_row.end()), increments});
+  }
   return actions_ ? actions_->add(table_, old_row, new_row) : unit_.update_row(table_, old_row, new_row, {}, increments);
 }
 
+bool WriteOperator::insert_mapped_row(std::span<const sql::Datum> new_row) {
+  if (!mapped_) return false;
+  mapped_->add({std::nullopt, std::vector<sql::Datum>(new_row.begin(), new_row.end()), {}});
+  return true;
+}
+
 bool WriteOperator::delete_row(std::span<const sql::Datum> old_row) {
+  if (mapped_) return mapped_->add({std::vector<sql::Datum>(old_row.begin(), old_row.end()), std::nullopt, {}});
   return actions_ ? actions_->add(table_, old_row, std::nullopt) : unit_.delete_row(table_, old_row);
 }
 
@@ -110,6 +124,15 @@ asio::awaitable<void> WriteOperator::write_chunks() {
   }
 }
 
+asio::awaitable<void> WriteOperator::write_mapped() {
+  const sql::EvaluationContext& evaluation = context_.evaluation();
+  const std::string* policy = evaluation.show ? evaluation.show(evaluation.session, "redquel.on_bad_value") : nullptr;
+  const WriteStatus status = co_await mapped_->execute(context_.redis(), context_.catalog()->version, policy != nullptr && *policy == "null", counters());
+  if (status == WriteStatus::kConflict) throw WriteConflict{};
+  if (status == WriteStatus::kStale) throw StaleCatalog{};
+  take_collected()(unit_);
+}
+
 asio::awaitable<void> WriteOperator::write_at_once() {
   if (!unit_.empty()) {
     const WriteStatus status = co_await unit_.execute(context_.redis(), counters());
@@ -141,7 +164,9 @@ asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
     }
     if (actions_) co_await take_actions(limit);
     source_.reset();  // and with it its hold on the transaction's buffer, which is about to change
-    if (written_rows_ > 0) {
+    if (mapped_) {
+      co_await write_mapped();
+    } else if (written_rows_ > 0) {
       co_await put_aside();
       co_await write_chunks();
       co_await journaled_->flush();

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "planner/access/mapped_path.h"
 #include "planner/access/ordered_source.h"
 #include "planner/access/set_algebra.h"
 #include "planner/physical/physical_planner.h"
@@ -265,6 +266,7 @@ class AccessPathChooser {
 
 Planned PhysicalPlanner::plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
                                      const std::vector<ExpressionPtr>& conditions, const Wish& wish) {
+  if (scan.table->mapping) return plan_mapped_access(columns, scan, conditions, wish);
   const Wish nothing;
   const bool changed = changed_tables_.contains(scan.table->oid);
   return AccessPathChooser(scan, columns, conditions, changed ? nothing : wish).choose(columns);

@@ -12,7 +12,9 @@ namespace redquel::planner {
 /// rows of set b:2 nor for those of the NULL set.
 class SetAlgebra {
  public:
-  explicit SetAlgebra(const sql::TableDef& table) : table_(table), structures_(sql::structures_of(table)) {}
+  explicit SetAlgebra(const sql::TableDef& table) : SetAlgebra(table, sql::structures_of(table)) {}
+  /// Over these structures.
+  SetAlgebra(const sql::TableDef& table, std::vector<sql::Structure> structures) : table_(table), structures_(std::move(structures)) {}
 
   /// Sets that hold at least the rows for which the condition is true; the rows are checked again.
   std::optional<SetExpression> superset(const Condition& condition) const { return true_rows(condition, false); }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "planner/access/ordered_source.h"
+#include "planner/explain/describe_mapped.h"
 #include "planner/explain/explain.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/table_keys.h"
@@ -114,6 +115,9 @@ class Describer {
     walk(n.read, {keys.all_rows(), OrderedSource::Encoding::kRowKey, true}, n.descending, n.goal);
   }
 
+  void operator()(const MappedScan& n) { text = describe_mapped(n); }
+  void operator()(const MappedJoin& n) { text = describe_mapped(n); }
+
   void operator()(const IndexCount& n) {
     sql::TableKeys keys(*n.table);
     for (const CountTerm& term : n.terms) {
@@ -190,14 +194,18 @@ class Describer {
     text.round_trips = "2 per batch of the outer rows";
   }
 
-  void write(const sql::TableDef& table, std::string what) {
+  void write(const sql::TableDef& table, std::string what, std::string_view statement) {
+    if (table.mapping) {
+      text = describe_mapped_write(table, statement);
+      return;
+    }
     text.commands.push_back(fmt::format("EVALSHA write_unit: {} {}:<key> and its index entries, all or nothing", what, table.prefix));
     text.round_trips = "1";
   }
-  void operator()(const PhysicalInsert& n) { write(*n.table, "HSET"); }
-  void operator()(const PhysicalUpdate& n) { write(*n.table, "HSET"); }
-  void operator()(const PhysicalDelete& n) { write(*n.table, "DEL"); }
-  void operator()(const PhysicalMerge& n) { write(*n.table, "HSET or DEL"); }
+  void operator()(const PhysicalInsert& n) { write(*n.table, "HSET", "INSERT"); }
+  void operator()(const PhysicalUpdate& n) { write(*n.table, "HSET", "UPDATE"); }
+  void operator()(const PhysicalDelete& n) { write(*n.table, "DEL", "DELETE"); }
+  void operator()(const PhysicalMerge& n) { write(*n.table, "HSET or DEL", "MERGE"); }
 
   template <class Other>
   void operator()(const Other&) {}

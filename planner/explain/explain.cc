@@ -95,6 +95,17 @@ struct Describe {
     read("Full Scan", n.read);
     goal(n.goal);
   }
+  void operator()(const MappedScan& n) {
+    static constexpr std::string_view kTitles[] = {"Mapped Key Lookup", "Mapped Keyspace Scan", "Mapped Lookup", "Mapped Set Scan", "Mapped Ordered Scan"};
+    read(std::string(kTitles[static_cast<std::size_t>(n.path)]), n.read);
+    if (n.path == MappedScan::Path::kOrder) property("Falls Back", "to a keyspace scan where the structure does not hold enough rows in order");
+  }
+  void operator()(const MappedJoin& n) {
+    text.title = fmt::format("Mapped Lookup{} Join", join_name(n.kind));
+    text.suffix = on_table(*n.inner.read.table, n.inner.read.alias);
+    expression("Join Cond", n.residual);
+    expression("Filter", n.inner.read.condition);
+  }
   void operator()(const IndexCount& n) { text = {"Index Count", on_table(*n.table, ""), {}}; }
   void operator()(const IndexMinMax& n) { text = {"Index Min/Max", on_table(*n.table, ""), {}}; }
   void operator()(const IndexGroups& n) {

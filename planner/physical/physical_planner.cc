@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "planner/physical/member_sets.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
 
@@ -62,6 +63,7 @@ Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted) {
 
 std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
   if (const auto* scan = std::get_if<LogicalScan>(&node->node)) {
+    if (scan->table->mapping) return {};  // indexes of redquel's own are meant
     ScanPattern pattern{scan, &node->columns, {}, {}};
     for (const LogicalColumn& column : node->columns) pattern.outputs.push_back(sql::make_column(column.type, column.id, column.name));
     return pattern;
@@ -263,6 +265,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks,
   bool skips = false;
   for (const LogicalLockRows::Mark& mark : locks.marks) {
     refuse_nullable_sides(*locks.input, mark);
+    if (mark.table->mapping) throw sql::not_supported(std::string(lock_clause(mark.lock.strength)) + " of a foreign table");
     skips = skips || mark.lock.wait == RowLock::Wait::kSkipLocked;
   }
   Wish below{wish.order, wish.goal};
@@ -307,6 +310,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& d
   if (auto from_index = index_answers_ ? plan_index_distinct(node, distinct) : std::nullopt) return std::move(*from_index);
   // All columns of the input are compared, so they must be just the node's.
   Planned input = arrange(plan(distinct.input), distinct.on.empty() ? node.columns : distinct.input->columns);
+  if (auto members = distinct.on.empty() ? distinct_members(input.plan) : std::nullopt) return {*std::move(members), input.ids};
   PhysicalDistinct physical{input.plan, {}};
   for (const ExpressionPtr& key : distinct.on) physical.on.push_back(resolve(key, input.ids));
   auto columns = input.plan->columns;
@@ -317,6 +321,8 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& d
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalSetOperation& operation, const Wish&) {
   Planned left = arrange(plan(operation.left), operation.left->columns);
   Planned right = arrange(plan(operation.right), operation.right->columns);
+  auto members = operation.all ? std::nullopt : combine_member_sets(operation.kind, left.plan, right.plan);
+  if (members) return {*std::move(members), column_ids(node.columns)};
   PhysicalSetOperation physical{operation.kind, operation.all, left.plan, right.plan};
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }

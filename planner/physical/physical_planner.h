@@ -64,6 +64,8 @@ class PhysicalPlanner {
                       const Wish&);
   /// A lookup join where the inner side is a table with a key or set for the join's equalities (lookup_join.cc).
   std::optional<Planned> plan_lookup_join(const LogicalJoin& join, const LogicalPtr& outer, const LogicalPtr& inner);
+  /// A semi join whose left side is a mapped table that the right side's values find.
+  std::optional<Planned> plan_lookup_from_right(const LogicalJoin& join);
   /// Answers from cardinalities (index_aggregate.cc).
   std::optional<Planned> plan_index_aggregate(const Logical&, const LogicalAggregate&);
   std::optional<Planned> plan_index_distinct(const Logical&, const LogicalDistinct&);

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <map>
 
+#include "planner/access/mapped_path.h"
 #include "planner/access/set_algebra.h"
+#include "planner/physical/member_sets.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
+#include "sql/catalog/mapping.h"
 #include "sql/expressions/coerce.h"
 #include "sql/functions/resolve.h"
 
@@ -59,6 +62,15 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const SetScan& n) const { return limited(n.goal, 500); }
     double operator()(const OrderedScan& n) const { return limited(n.goal, n.lower && n.upper ? 2000 : n.prefix ? 2000 : 100000); }
     double operator()(const FullScan& n) const { return limited(n.goal, 100000); }
+    double operator()(const MappedScan& n) const {
+      if (n.path == MappedScan::Path::kScan) return 100000;
+      double keys = n.path == MappedScan::Path::kLookup ? static_cast<double>(n.lookups.size()) : n.path == MappedScan::Path::kSets ? 500 : 1;
+      for (const MappedScan::Fixed& fixed : n.fixed) keys *= static_cast<double>(fixed.values.size());
+      return limited(n.goal, sql::has_one_row(n.read.table->mapping->layout) ? keys : keys * 50);
+    }
+    double operator()(const MappedJoin& n) const {
+      return estimated_rows(*n.outer) * (sql::has_one_row(n.inner.read.table->mapping->layout) ? 1 : 10);
+    }
     double operator()(const IndexCount&) const { return 1; }
     double operator()(const IndexMinMax&) const { return 1; }
     double operator()(const IndexGroups&) const { return 100; }
@@ -105,7 +117,10 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join,
     if (auto lookup = plan_lookup_join(join, join.right, join.left)) return std::move(*lookup);
   }
 
+  if (auto lookup = plan_lookup_from_right(join)) return std::move(*lookup);
+
   Planned left = plan(join.left), right = plan(join.right);
+  if (auto members = join_member_sets(join.kind, join.condition, left, right)) return std::move(*members);
   if (join.kind == JoinKind::kInner && estimated_rows(*left.plan) < estimated_rows(*right.plan)) std::swap(left, right);
   std::set<ColumnId> left_ids(left.ids.begin(), left.ids.end()), right_ids(right.ids.begin(), right.ids.end());
   std::vector<ColumnId> both = left.ids;
@@ -152,7 +167,48 @@ std::vector<LookupKey> lookup_keys(const sql::TableDef& table) {
   return keys;
 }
 
+/// The join with its condition over the outer's and the inner table's columns.
+template <class Lookup>
+Planned lookup_plan(const LogicalJoin& join, Lookup lookup, Planned from, const Logical& inner_scan) {
+  std::vector<ColumnId> scan_ids = column_ids(inner_scan.columns), both = from.ids;
+  both.insert(both.end(), scan_ids.begin(), scan_ids.end());
+  lookup.residual = resolve(join.condition, both);
+  auto columns = from.plan->columns;
+  const bool keeps_inner = join.kind != JoinKind::kSemi && join.kind != JoinKind::kAnti;
+  if (keeps_inner) {
+    auto added = physical_columns(inner_scan.columns);
+    columns.insert(columns.end(), added.begin(), added.end());
+  }
+  std::vector<ColumnId> ids = keeps_inner ? both : from.ids;
+  return Planned{make_physical(std::move(lookup), std::move(columns)), std::move(ids)};
+}
+
 }  // namespace
+
+std::optional<Planned> PhysicalPlanner::plan_lookup_from_right(const LogicalJoin& join) {
+  if (join.kind != JoinKind::kSemi || !join.condition) return {};
+  const auto* filter = std::get_if<LogicalFilter>(&join.left->node);
+  const auto* scan = std::get_if<LogicalScan>(&(filter ? filter->input : join.left)->node);
+  if (!scan || !scan->table->mapping) return {};
+  // Each row of the left side once: the distinct values of the right side's columns of the condition.
+  const auto left_ids = ids_of(*join.left), right_ids = ids_of(*join.right);
+  std::vector<LogicalColumn> wanted;
+  for (const ExpressionPtr& condition : sql::split_conjunction(join.condition)) {
+    const auto equality = match_equality(condition, left_ids, right_ids);
+    const auto* column = equality ? std::get_if<sql::ColumnRef>(&equality->right->node) : nullptr;
+    const auto found = column ? std::find_if(join.right->columns.begin(), join.right->columns.end(), [&](const LogicalColumn& c) { return c.id == column->column; })
+                              : join.right->columns.end();
+    if (found == join.right->columns.end()) return {};
+    if (std::none_of(wanted.begin(), wanted.end(), [&](const LogicalColumn& c) { return c.id == found->id; })) wanted.push_back(*found);
+  }
+  std::vector<ExpressionPtr> expressions;
+  for (const LogicalColumn& column : wanted) expressions.push_back(sql::make_column(column.type, column.id, column.name));
+  const LogicalPtr picked = std::make_shared<const Logical>(Logical{LogicalProject{join.right, std::move(expressions)}, wanted});
+  const LogicalPtr distinct = std::make_shared<const Logical>(Logical{LogicalDistinct{picked, {}}, wanted});
+  auto lookup = plan_lookup_join(LogicalJoin{JoinKind::kInner, distinct, join.left, join.condition}, distinct, join.left);
+  if (!lookup) return {};
+  return arrange(std::move(*lookup), join.left->columns);
+}
 
 std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join, const LogicalPtr& outer, const LogicalPtr& inner) {
   if (join.kind == JoinKind::kFull || !join.condition) return {};
@@ -172,6 +228,16 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
     bool fits = equality->left->type.oid == equality->right->type.oid || (is_integer(equality->left->type) && is_integer(equality->right->type));
     if (fits) values.emplace(*found, equality->left);
   }
+  if (scan->table->mapping) {
+    std::vector<ExpressionPtr> conditions;
+    if (filter) conditions = sql::split_conjunction(filter->condition);
+    auto path = plan_mapped_join(inner_scan->columns, *scan, conditions, values);
+    if (!path) return {};
+    Planned from = plan(outer);
+    MappedJoin lookup{join.kind, from.plan, std::move(path->inner), {}, nullptr};
+    for (const std::int16_t column : path->columns) lookup.keys.push_back({column, resolve(values.at(column), from.ids)});
+    return lookup_plan(join, std::move(lookup), std::move(from), *inner_scan);
+  }
   for (const LookupKey& key : lookup_keys(*scan->table)) {
     if (!std::all_of(key.columns.begin(), key.columns.end(), [&](std::int16_t n) { return values.contains(n); })) continue;
     Planned from = plan(outer), whole = plan(inner);
@@ -185,18 +251,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
     std::vector<ColumnId> scan_ids = column_ids(inner_scan->columns);
     if (filter) lookup.read.condition = resolve(filter->condition, scan_ids);
     for (std::size_t i = 0; i < scan_ids.size(); ++i) lookup.read.outputs.push_back(static_cast<std::int16_t>(i));
-    std::vector<ColumnId> both = from.ids;
-    both.insert(both.end(), scan_ids.begin(), scan_ids.end());
-    lookup.residual = resolve(join.condition, both);
-
-    auto columns = from.plan->columns;
-    bool keeps_inner = join.kind != JoinKind::kSemi && join.kind != JoinKind::kAnti;
-    if (keeps_inner) {
-      auto added = physical_columns(inner_scan->columns);
-      columns.insert(columns.end(), added.begin(), added.end());
-    }
-    std::vector<ColumnId> ids = keeps_inner ? both : from.ids;
-    return Planned{make_physical(std::move(lookup), std::move(columns)), std::move(ids)};
+    return lookup_plan(join, std::move(lookup), std::move(from), *inner_scan);
   }
   return {};
 }

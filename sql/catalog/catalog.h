@@ -31,7 +31,7 @@ struct ColumnDef {
   std::string comment;
 };
 
-enum class IndexMethod : std::uint8_t { kBtree, kHash, kZset };
+enum class IndexMethod : std::uint8_t { kBtree, kHash, kZset, kSet, kLookup, kList };
 /// building: written, not read; dropping: neither.
 enum class IndexState : std::uint8_t { kReady, kBuilding, kDropping };
 
@@ -51,6 +51,10 @@ struct IndexDef {
   };
   std::vector<Part> parts;
   std::string definition_suffix;  // INCLUDE, WITH, opclasses: accepted and remembered
+  // Of a mapped table: a structure that an application has.
+  std::string key;            // template of its keys, stored form
+  bool maintained = false;    // by redquel, too
+  std::int64_t length = 0;    // a list is cut to so many elements; 0: never
   std::string comment;
 
   bool is_hidden() const { return name.empty(); }
@@ -75,7 +79,9 @@ struct ForeignKeyDef {
   std::string comment;
 };
 
-/// A table that redquel manages. Keys are made from it by TableKeys alone.
+struct Mapping;
+
+/// A table that redquel manages: keys are made from it by TableKeys alone. Or, with a `mapping`, one over keys of others.
 struct TableDef {
   Oid oid = 0;
   Oid row_type = 0;
@@ -103,6 +109,7 @@ struct TableDef {
   std::string owner = "postgres";
   /// What becomes of a temporary table or its rows when a transaction commits.
   enum class OnCommit : std::uint8_t { kPreserveRows, kDeleteRows, kDrop } on_commit = OnCommit::kPreserveRows;
+  std::shared_ptr<const Mapping> mapping;  // a foreign table: how its rows lie in Redis; null: managed
 
   const ColumnDef* find_column(std::string_view name) const;
   const ColumnDef* find_column(std::int16_t number) const;
@@ -127,6 +134,7 @@ struct SequenceDef {
   bool cycle = false;
   Oid owner_table = 0;  // dropped with it
   std::int16_t owner_column = 0;
+  bool foreign = false;  // the counter of a mapped table: its key belongs to the application
   std::string comment;
 };
 

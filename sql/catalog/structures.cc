@@ -38,6 +38,7 @@ void add(std::vector<Structure>& structures, Structure structure) {
 }  // namespace
 
 std::vector<Structure> structures_of(const TableDef& table, const IndexDef& index) {
+  if (table.mapping) return {};
   std::vector<Structure> structures;
   if (index.primary) return structures;
   const bool readable = index.state == IndexState::kReady;
@@ -62,6 +63,7 @@ std::vector<Structure> structures_of(const TableDef& table, const IndexDef& inde
 }
 
 std::vector<Structure> structures_of(const TableDef& table) {
+  if (table.mapping) return {};  // its structures are the application's
   std::vector<Structure> structures;
   for (const IndexDef& index : table.indexes) {
     if (index.state == IndexState::kDropping) continue;

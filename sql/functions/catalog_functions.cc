@@ -262,7 +262,7 @@ std::optional<bool> publishable(Context context, Int relation) {
 Int updatable(Context context, Int relation, bool) {
   const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
   const bool is_view = found && found->view != nullptr && found->view->base != 0;
-  return found && (found->kind == 'r' || is_view) ? 4 | 8 | 16 : 0;
+  return found && (found->kind == 'r' || found->kind == 'f' || is_view) ? 4 | 8 | 16 : 0;
 }
 bool column_updatable(Context context, Int relation, std::int16_t, bool with_triggers) {
   return updatable(context, relation, with_triggers) != 0;

@@ -1,7 +1,9 @@
 #include "sql/system_tables/constraints.h"
 
 #include <algorithm>
+#include <array>
 
+#include "sql/catalog/mapping.h"
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/quote.h"
@@ -189,7 +191,8 @@ std::string index_definition(const TableDef& table, const IndexDef& index, const
   std::string text = index.unique ? "CREATE UNIQUE INDEX " : "CREATE INDEX ";
   append_quoted_identifier(index.name, text);
   text += " ON " + table_name + " USING ";
-  text += index.method == IndexMethod::kBtree ? "btree" : index.method == IndexMethod::kHash ? "hash" : "zset";
+  constexpr std::array<std::string_view, 6> kMethods{"btree", "hash", "zset", "set", "lookup", "list"};
+  text += kMethods[static_cast<std::size_t>(index.method)];
   text += " (";
   bool first = true;
   for (const IndexDef::Part& part : index.parts) {
@@ -204,6 +207,13 @@ std::string index_definition(const TableDef& table, const IndexDef& index, const
   text += ")";
   if (index.nulls_not_distinct) text += " NULLS NOT DISTINCT";
   if (!index.definition_suffix.empty()) text += " " + index.definition_suffix;
+  if (!index.key.empty()) {
+    text += " WITH (key=";
+    append_quoted_literal(template_text(index_key(index), table), text);
+    text += index.maintained ? ", maintained=redquel" : ", maintained=application";
+    if (index.length > 0) text += ", length=" + std::to_string(index.length);
+    text += ")";
+  }
   return text;
 }
 

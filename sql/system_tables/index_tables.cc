@@ -13,7 +13,15 @@ namespace redquel::sql {
 namespace {
 
 Oid method_oid(IndexMethod method) {
-  return method == IndexMethod::kBtree ? oid::kBtreeMethod : method == IndexMethod::kHash ? oid::kHashMethod : oid::kZsetMethod;
+  switch (method) {
+    case IndexMethod::kBtree: return oid::kBtreeMethod;
+    case IndexMethod::kHash: return oid::kHashMethod;
+    case IndexMethod::kZset: return oid::kZsetMethod;
+    case IndexMethod::kSet: return oid::kSetMethod;
+    case IndexMethod::kLookup: return oid::kLookupMethod;
+    case IndexMethod::kList: return oid::kListMethod;
+  }
+  return 0;
 }
 
 void add_index(RowWriter& out, const TableDef& table, const IndexDef& index) {
@@ -77,6 +85,9 @@ void methods(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
   out.add(oid::kBtreeMethod, "btree", 330, 'i');
   out.add(oid::kHashMethod, "hash", 331, 'i');
   out.add(oid::kZsetMethod, "zset", 0, 'i');
+  out.add(oid::kSetMethod, "set", 0, 'i');
+  out.add(oid::kLookupMethod, "lookup", 0, 'i');
+  out.add(oid::kListMethod, "list", 0, 'i');
 }
 
 void operator_classes(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {

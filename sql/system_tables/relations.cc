@@ -8,7 +8,7 @@ namespace redquel::sql {
 namespace {
 
 Relation table_relation(const TableDef& table) {
-  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = 'r', .owner = table.owner,
+  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.mapping ? 'f' : 'r', .owner = table.owner,
           .comment = table.comment, .table = &table};
 }
 
@@ -101,7 +101,7 @@ IndexDef primary_key_index(const TableDef& table) {
 
 std::vector<IndexDef> all_indexes(const TableDef& table) {
   std::vector<IndexDef> indexes;
-  if (!table.primary_key.empty()) indexes.push_back(primary_key_index(table));
+  if (!table.primary_key.empty() && !table.mapping) indexes.push_back(primary_key_index(table));
   std::ranges::copy_if(table.indexes, std::back_inserter(indexes), [](const IndexDef& index) { return !index.is_hidden(); });
   return indexes;
 }

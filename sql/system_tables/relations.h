@@ -15,7 +15,8 @@ namespace redquel::sql {
 namespace oid {
 inline constexpr Oid kPgCatalogSchema = 11, kToastSchema = 99, kInformationSchema = 13207, kDefaultTablespace = 1663,
                      kGlobalTablespace = 1664, kHeapMethod = 2, kBtreeMethod = 403, kHashMethod = 405,
-                     kZsetMethod = 8100;  // redquel's own
+                     kZsetMethod = 8100,  // redquel's own, as the next
+                     kSetMethod = 8101, kLookupMethod = 8102, kListMethod = 8103;
 }  // namespace oid
 
 /// 0: there is no such schema.
