@@ -1,5 +1,7 @@
 // pg_foreign_data_wrapper, pg_foreign_server, pg_foreign_table: tables over keys of applications. Server redis is always there.
 
+#include <algorithm>
+
 #include "sql/catalog/mapping.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/foreign_options.h"
@@ -26,12 +28,17 @@ namespace {
 
 constexpr Oid kWrapper = 8110, kServer = 8111;
 
-void wrappers(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
-  out.add(kWrapper, "redis", kPostgresRole, 0, 0, kNull, kNull);
+/// Wrapper and server need no definition, so they are shown only where a table needs them: pg_dump would write them down.
+bool has_foreign_tables(const CatalogSnapshot& catalog) {
+  return std::ranges::any_of(catalog.tables, [](const auto& entry) { return entry.second->mapping != nullptr; });
 }
 
-void servers(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
-  out.add(kServer, "redis", kPostgresRole, kWrapper, kNull, kNull, kNull, kNull);
+void wrappers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  if (has_foreign_tables(catalog)) out.add(kWrapper, "redis", kPostgresRole, 0, 0, kNull, kNull);
+}
+
+void servers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  if (has_foreign_tables(catalog)) out.add(kServer, "redis", kPostgresRole, kWrapper, kNull, kNull, kNull, kNull);
 }
 
 void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
