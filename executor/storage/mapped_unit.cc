@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <deque>
+#include <algorithm>
 
 #include "executor/redis/script.h"
 #include "executor/storage/mapped_row.h"
@@ -29,6 +29,9 @@ std::string identity_of(const sql::TableDef& table, std::span<const sql::Datum> 
 
 }  // namespace
 
+MappedUnit::MappedUnit(std::shared_ptr<const sql::TableDef> table) : table_(std::move(table)) {}
+MappedUnit::~MappedUnit() = default;
+
 bool MappedUnit::add(MappedChange change) {
   if (change.before && !changed_.insert(identity_of(*table_, *change.before)).second) return false;
   if (changes_.size() >= kMaxRows) {
@@ -38,37 +41,49 @@ bool MappedUnit::add(MappedChange change) {
   return true;
 }
 
-asio::awaitable<WriteStatus> MappedUnit::execute(RedisClient& redis, std::string catalog_version, bool bad_values_are_null,
-                                                 ExecutionCounters* counters) {
-  if (changes_.empty()) co_return WriteStatus::kApplied;
-  std::deque<MappedRow> rows;
+bool MappedUnit::meets(const MappedUnit& other) const {
+  return table_->oid == other.table_->oid &&
+         std::any_of(inserted_.begin(), inserted_.end(), [&](const std::string& identity) { return other.inserted_.contains(identity); });
+}
+
+asio::awaitable<bool> MappedUnit::read(RedisClient& redis, bool bad_values_are_null, ExecutionCounters* counters) {
   CommandBatch reads;
-  std::set<std::string> inserted;
   for (const MappedChange& change : changes_) {
-    rows.emplace_back(*table_, change).append_reads(reads);
+    rows_.push_back(std::make_unique<MappedRow>(*table_, change));
+    rows_.back()->append_reads(reads);
     const bool is_new = change.after && !change.before && !table_->primary_key.empty();
     const bool may_repeat = table_->mapping->layout == sql::Mapping::Layout::kList || table_->mapping->layout == sql::Mapping::Layout::kStream;
-    if (is_new && !may_repeat && !inserted.insert(identity_of(*table_, *change.after)).second) {
+    if (is_new && !may_repeat && !inserted_.insert(identity_of(*table_, *change.after)).second) {
       throw sql::SqlError("23505", fmt::format("duplicate key value violates unique constraint \"{}_key\"", table_->name))
           .detail("Two new rows have the same key.");
     }
   }
   RepliesPtr replies = co_await redis.execute(std::move(reads), counters);
   std::size_t first = 0;
-  for (MappedRow& row : rows) {
-    const bool is_as_read = row.take_reads(replies->all().subspan(first, row.read_count()), bad_values_are_null);
-    if (!is_as_read) co_return WriteStatus::kConflict;
-    first += row.read_count();
+  for (const std::unique_ptr<MappedRow>& row : rows_) {
+    const bool is_as_read = row->take_reads(replies->all().subspan(first, row->read_count()), bad_values_are_null);
+    if (!is_as_read) co_return false;
+    first += row->read_count();
   }
+  co_return true;
+}
+
+asio::awaitable<WriteStatus> MappedUnit::write(RedisClient& redis, std::vector<std::shared_ptr<MappedUnit>> units, std::string catalog_version,
+                                               ExecutionCounters* counters) {
   MappedWriteCall call(std::move(catalog_version));
-  for (MappedRow& row : rows) row.append_writes(call);
+  bool is_empty = true;
+  for (const std::shared_ptr<MappedUnit>& unit : units) {
+    for (const std::unique_ptr<MappedRow>& row : unit->rows_) row->append_writes(call);
+    is_empty = is_empty && unit->rows_.empty();
+  }
+  if (is_empty) co_return WriteStatus::kApplied;
   const std::vector<std::string> no_keys, arguments = call.arguments();
   RepliesPtr written = co_await run_script(redis, mapped_write_script(), no_keys, arguments, counters);
   const std::optional<std::string_view> answer = written->text(0);
   if (answer == "applied") co_return WriteStatus::kApplied;
   if (answer == "stale") co_return WriteStatus::kStale;
   if (answer && answer->starts_with("type ")) {
-    throw sql::SqlError("XX001", fmt::format("key \"{}\" is of another Redis type than foreign table \"{}\" needs", answer->substr(5), table_->name))
+    throw sql::SqlError("XX001", fmt::format("key \"{}\" is of another Redis type than its foreign table needs", answer->substr(5)))
         .hint("Nothing was written.");
   }
   co_return WriteStatus::kConflict;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "executor/storage/mapped_unit.h"
+#include "executor/transaction/transaction.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
@@ -34,6 +36,11 @@ MappedReader::MappedReader(const planner::TableRead& read, ExecutionContext& con
     const auto known = std::find(fields_.begin(), fields_.end(), column->field);
     field_of_.back() = static_cast<std::size_t>(known - fields_.begin());
     if (known == fields_.end()) fields_.push_back(column->field);
+  }
+  if (const std::shared_ptr<Transaction>& transaction = context.transaction()) {
+    for (const std::shared_ptr<MappedUnit>& unit : transaction->mapped_units()) {
+      if (unit->table().oid == read.table->oid) throw sql::not_supported("reading a foreign table that the transaction has written");
+    }
   }
   const sql::EvaluationContext& evaluation = context.evaluation();
   const std::string* policy = evaluation.show ? evaluation.show(evaluation.session, "redquel.on_bad_value") : nullptr;

@@ -23,6 +23,7 @@ void Transaction::follow_definitions(const sql::SessionSettings& settings) {
 void Transaction::set_savepoint() {
   Savepoint savepoint;
   savepoint.buffer_mark = buffer_.mark();
+  savepoint.mapped_units = mapped_units_.size();
   savepoint.constraint_times = constraint_times_;
   if (catalog_) savepoint.catalog = catalog_->state();
   savepoints_.push_back(std::move(savepoint));
@@ -38,6 +39,7 @@ void Transaction::roll_back_to(std::size_t number) {
   }
   constraint_times_ = savepoint.constraint_times;
   buffer_.roll_back(savepoint.buffer_mark);
+  mapped_units_.resize(savepoint.mapped_units);
 }
 
 }  // namespace redquel::executor

@@ -51,8 +51,8 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
       streams_(rows != nullptr) {
   if (rows) source_ = std::move(rows);
   if (table_->mapping) {
-    if (context.transaction()) throw sql::not_supported("writing to a foreign table in a transaction block");
-    mapped_.emplace(table_);
+    mapped_ = std::make_shared<MappedUnit>(table_);
+    if (context.transaction() && !context.transaction()->buffer().empty()) throw mixed_transaction();
   }
   if (ReferentialActions::concern(*context.catalog(), table_)) actions_.emplace(context);
 }
@@ -127,7 +127,19 @@ asio::awaitable<void> WriteOperator::write_chunks() {
 asio::awaitable<void> WriteOperator::write_mapped() {
   const sql::EvaluationContext& evaluation = context_.evaluation();
   const std::string* policy = evaluation.show ? evaluation.show(evaluation.session, "redquel.on_bad_value") : nullptr;
-  const WriteStatus status = co_await mapped_->execute(context_.redis(), context_.catalog()->version, policy != nullptr && *policy == "null", counters());
+  const bool is_as_read = co_await mapped_->read(context_.redis(), policy != nullptr && *policy == "null", counters());
+  if (!is_as_read) throw WriteConflict{};
+  if (const std::shared_ptr<Transaction>& transaction = context_.transaction()) {
+    for (const std::shared_ptr<MappedUnit>& earlier : transaction->mapped_units()) {
+      if (!mapped_->meets(*earlier)) continue;
+      throw sql::SqlError("23505", fmt::format("duplicate key value violates unique constraint \"{}_key\"", table_->name));
+    }
+    if (mapped_->size() > 0) transaction->add_mapped_unit(mapped_);
+    take_collected()(unit_);
+    co_return;
+  }
+  std::vector<std::shared_ptr<MappedUnit>> units{mapped_};
+  const WriteStatus status = co_await MappedUnit::write(context_.redis(), std::move(units), context_.catalog()->version, counters());
   if (status == WriteStatus::kConflict) throw WriteConflict{};
   if (status == WriteStatus::kStale) throw StaleCatalog{};
   take_collected()(unit_);

@@ -68,7 +68,7 @@ class WriteOperator : public Operator {
   NodeCounters counters_;
   std::optional<ReferentialActions> actions_;
   std::shared_ptr<const sql::TableDef> table_;
-  std::optional<MappedUnit> mapped_;  // in place of the unit
+  std::shared_ptr<MappedUnit> mapped_;  // in place of the unit; null: the table is managed
   bool streams_;
   std::deque<Chunk> chunks_;  // not sent yet
   std::unique_ptr<JournaledUnit> journaled_;

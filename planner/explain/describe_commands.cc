@@ -194,18 +194,19 @@ class Describer {
     text.round_trips = "2 per batch of the outer rows";
   }
 
-  void write(const sql::TableDef& table, std::string what, std::string_view statement) {
-    if (table.mapping) {
-      text = describe_mapped_write(table, statement);
-      return;
-    }
+  void write_managed(const sql::TableDef& table, std::string what) {
     text.commands.push_back(fmt::format("EVALSHA write_unit: {} {}:<key> and its index entries, all or nothing", what, table.prefix));
     text.round_trips = "1";
   }
-  void operator()(const PhysicalInsert& n) { write(*n.table, "HSET", "INSERT"); }
-  void operator()(const PhysicalUpdate& n) { write(*n.table, "HSET", "UPDATE"); }
-  void operator()(const PhysicalDelete& n) { write(*n.table, "DEL", "DELETE"); }
-  void operator()(const PhysicalMerge& n) { write(*n.table, "HSET or DEL", "MERGE"); }
+  template <class Write>
+  void write(const Write& n, std::string what) {
+    if (n.table->mapping) text = describe_mapped(n);
+    else write_managed(*n.table, std::move(what));
+  }
+  void operator()(const PhysicalInsert& n) { write(n, "HSET"); }
+  void operator()(const PhysicalUpdate& n) { write(n, "HSET"); }
+  void operator()(const PhysicalDelete& n) { write(n, "DEL"); }
+  void operator()(const PhysicalMerge& n) { write_managed(*n.table, "HSET or DEL"); }
 
   template <class Other>
   void operator()(const Other&) {}

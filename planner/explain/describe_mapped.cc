@@ -106,6 +106,19 @@ void add_reads(const TableRead& read, const Texts& texts, std::vector<std::strin
   }
 }
 
+/// Where the first chunk of a walk ends that looks for so many rows, and one more.
+std::string last_of_chunk(const RowGoal& goal) {
+  std::int64_t rows = 0;
+  for (const ExpressionPtr& part : {goal.limit, goal.offset}) {
+    if (!part) continue;
+    const auto* constant = std::get_if<sql::Constant>(&part->node);
+    const auto* number = constant ? std::get_if<std::int64_t>(&constant->value) : nullptr;
+    if (number == nullptr) return "<limit>";
+    rows += std::clamp<std::int64_t>(*number, 0, 1000);
+  }
+  return std::to_string(std::clamp<std::int64_t>(rows + 1, 10, 1000) - 1);
+}
+
 const sql::IndexDef* find_index(const sql::TableDef& table, sql::Oid oid) {
   const auto found = std::find_if(table.indexes.begin(), table.indexes.end(), [&](const sql::IndexDef& index) { return index.oid == oid; });
   return found == table.indexes.end() ? nullptr : &*found;
@@ -204,8 +217,7 @@ CommandText describe_mapped(const MappedScan& scan) {
     case Path::kOrder: {
       const std::string key = word(sql::index_key(*index).render([](std::int16_t) { return std::nullopt; }).value_or(""));
       const bool is_list = index->method == sql::IndexMethod::kList;
-      text.commands.push_back(is_list ? fmt::format("LRANGE {} 0 999", key)
-                                      : fmt::format("ZRANGE {} 0 <rows>{} WITHSCORES", key, scan.descending ? " REV" : ""));
+      text.commands.push_back(fmt::format("{} {} 0 {}{}", is_list ? "LRANGE" : "ZRANGE", key, last_of_chunk(scan.goal), !is_list && scan.descending ? " REV" : ""));
       text.round_trips = "2 per chunk";
       break;
     }
@@ -225,40 +237,95 @@ CommandText describe_mapped(const MappedJoin& join) {
   return text;
 }
 
-CommandText describe_mapped_write(const sql::TableDef& table, std::string_view what) {
+namespace {
+
+/// `n + c`: INCRBY and its like.
+bool is_increment(const sql::TableDef& table, const Assignment& assignment) {
+  const sql::ColumnDef& column = *table.find_column(assignment.number);
+  const bool is_integer = column.type.oid == sql::oid::kInt2 || column.type.oid == sql::oid::kInt4 || column.type.oid == sql::oid::kInt8;
+  const auto* call = std::get_if<sql::FunctionCall>(&assignment.value->node);
+  if (!is_integer || call == nullptr || call->arguments.size() != 2 || (call->function->name != "+" && call->function->name != "-")) return false;
+  return std::any_of(call->arguments.begin(), call->arguments.end(), [&](const ExpressionPtr& argument) {
+    const auto* read = std::get_if<sql::ColumnRef>(&argument->node);
+    return read != nullptr && read->name == column.name;
+  });
+}
+
+enum class Change { kInsert, kUpdate, kDelete };
+
+/// What a write does to a declared structure.
+void add_structure(const sql::TableDef& table, const sql::IndexDef& index, Change change, bool increments, std::vector<std::string>& commands) {
+  const Texts texts(table, 0);
+  const sql::KeyTemplate key = sql::index_key(index);
+  const std::string name = word(key.render([&](std::int16_t column) { return std::optional(texts.text(column)); }).value_or(""));
+  const bool adds = change != Change::kDelete, removes = change != Change::kInsert, is_hash = !key.has_slots();
+  switch (index.method) {
+    case sql::IndexMethod::kSet:
+      if (removes) commands.push_back("SREM " + name);
+      if (adds) commands.push_back("SADD " + name);
+      break;
+    case sql::IndexMethod::kZset: commands.push_back((!adds ? "ZREM " : increments ? "ZINCRBY " : "ZADD ") + name); break;
+    case sql::IndexMethod::kLookup:
+      if (removes) commands.push_back((is_hash ? "HDEL " : "DEL ") + name);
+      if (adds) commands.push_back((is_hash ? "HSET " : "SET ") + name);
+      break;
+    case sql::IndexMethod::kList:
+      commands.push_back((adds ? "LPUSH " : "LREM ") + name);
+      if (adds && index.length > 0) commands.push_back(fmt::format("LTRIM {} 0 {}", name, index.length - 1));
+      break;
+    default: break;
+  }
+}
+
+std::string_view put_command(Layout layout, bool increments) {
+  static constexpr std::string_view kPuts[] = {"HSET", "SET", "SET", "SADD", "ZADD", "RPUSH", "HSET", "XADD"};
+  static constexpr std::string_view kIncrements[] = {"HINCRBY", "INCRBY", "INCRBY", "SADD", "ZINCRBY", "LSET", "HINCRBY", "XADD"};
+  return (increments ? kIncrements : kPuts)[static_cast<std::size_t>(layout)];
+}
+
+CommandText describe_write(const sql::TableDef& table, Change change, const std::vector<Assignment>& assignments) {
   const Mapping& mapping = *table.mapping;
   const Texts texts(table, 0);
-  const bool is_delete = what == "DELETE", is_insert = what == "INSERT";
-  static constexpr std::string_view kPuts[] = {"HSET", "SET", "SET", "SADD", "ZADD", "RPUSH", "HSET", "XADD"};
-  static constexpr std::string_view kRemoves[] = {"DEL", "DEL", "DEL", "SREM", "ZREM", "LREM", "HDEL", "XDEL"};
-  const auto layout = static_cast<std::size_t>(mapping.layout);
   CommandText text;
-  text.commands.push_back(fmt::format("EVALSHA mapped_write: {} {}", is_delete ? kRemoves[layout] : kPuts[layout], texts.key("<field>")));
-  for (const sql::IndexDef& index : table.indexes) {
-    if (!index.maintained) continue;
-    const sql::KeyTemplate key = sql::index_key(index);
-    const std::string name = word(key.render([&](std::int16_t column) { return std::optional(texts.text(column)); }).value_or(""));
-    switch (index.method) {
-      case sql::IndexMethod::kSet: text.commands.push_back((is_insert ? "SADD " : is_delete ? "SREM " : "SREM, SADD ") + name); break;
-      case sql::IndexMethod::kZset: text.commands.push_back((is_insert ? "ZADD " : is_delete ? "ZREM " : "ZADD, ZREM or ZINCRBY ") + name); break;
-      case sql::IndexMethod::kLookup: {
-        const bool is_hash = !key.has_slots();
-        text.commands.push_back((is_delete ? (is_hash ? "HDEL " : "DEL ") : is_hash ? "HSET " : "SET ") + name);
-        break;
-      }
-      case sql::IndexMethod::kList:
-        if (is_delete) {
-          text.commands.push_back("LREM " + name);
-        } else {
-          text.commands.push_back("LPUSH " + name);
-          if (index.length > 0) text.commands.push_back(fmt::format("LTRIM {} 0 {}", name, index.length - 1));
-        }
-        break;
-      default: break;
+  const auto assignment_of = [&](std::int16_t column) {
+    return std::find_if(assignments.begin(), assignments.end(), [&](const Assignment& assignment) { return assignment.number == column; });
+  };
+  if (change == Change::kDelete) {
+    static constexpr std::string_view kRemoves[] = {"DEL", "DEL", "DEL", "SREM", "ZREM", "LREM", "HDEL", "XDEL"};
+    text.commands.push_back(fmt::format("{} {}", kRemoves[static_cast<std::size_t>(mapping.layout)], texts.key("<field>")));
+  } else if (change == Change::kInsert && mapping.layout != Layout::kStrings) {
+    text.commands.push_back(fmt::format("{} {}", put_command(mapping.layout, false), texts.key()));
+  } else {
+    for (const Mapping::Column& column : mapping.columns) {
+      const auto assigned = assignment_of(column.number);
+      const bool is_field = column.role == Role::kField;
+      if (change == Change::kUpdate ? assigned == assignments.end() : !is_field) continue;
+      const bool increments = assigned != assignments.end() && is_increment(table, *assigned);
+      std::string command = fmt::format("{} {}", column.role == Role::kTtl ? "EXPIRE" : put_command(mapping.layout, increments), texts.key(column.field));
+      if (mapping.layout == Layout::kHash && is_field) command += " " + word(column.field);
+      text.commands.push_back(std::move(command));
     }
   }
+  for (const sql::IndexDef& index : table.indexes) {
+    if (!index.maintained) continue;
+    bool is_touched = change != Change::kUpdate, increments = false;
+    for (const sql::IndexDef::Part& part : index.parts) {
+      const auto assigned = assignment_of(part.column);
+      if (assigned == assignments.end()) continue;
+      is_touched = true;
+      increments = is_increment(table, *assigned);
+    }
+    if (is_touched) add_structure(table, index, change, increments, text.commands);
+  }
+  if (!text.commands.empty()) text.commands.front() = "EVALSHA mapped_write: " + text.commands.front();
   text.round_trips = "2 (old values, then one script that checks them and writes)";
   return text;
 }
+
+}  // namespace
+
+CommandText describe_mapped(const PhysicalInsert& insert) { return describe_write(*insert.table, Change::kInsert, {}); }
+CommandText describe_mapped(const PhysicalUpdate& update) { return describe_write(*update.table, Change::kUpdate, update.assignments); }
+CommandText describe_mapped(const PhysicalDelete& removal) { return describe_write(*removal.table, Change::kDelete, {}); }
 
 }  // namespace redquel::planner

@@ -99,9 +99,15 @@ std::string print_list(const Mapping::Column& column, Type type, const Datum& va
   return text;
 }
 
+/// Texts and lists may be empty; an empty number or time stands for none.
+bool has_empty_value(const Mapping::Column& column, Type type) {
+  return column.format == Format::kList || (column.format == Format::kText && type_info(type.oid).category == TypeCategory::kString);
+}
+
 }  // namespace
 
 Datum decode_mapped(const Mapping::Column& column, Type type, std::string_view text) {
+  if (text.empty() && column.absent == Mapping::Absent::kEmpty && !has_empty_value(column, type)) return {};
   switch (column.format) {
     case Format::kBool01:
       if (text == "1") return true;

@@ -11,7 +11,8 @@
 
 namespace redquel::sql {
 
-/// A value as an application wrote it, read as its column's type and format say. Throws what the type's input function throws: 22P02, …
+/// A value as an application wrote it, read as its column's type and format say; NULL for an empty text of a type that has none, where
+/// absence is written so. Throws what the type's input function throws: 22P02, …
 Datum decode_mapped(const Mapping::Column& column, Type type, std::string_view text);
 /// The text that stands for a value (not NULL) in Redis: PostgreSQL's text form in ISO style and UTC, or as the format says.
 std::string encode_mapped(const Mapping::Column& column, Type type, const Datum& value);

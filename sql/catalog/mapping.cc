@@ -131,10 +131,6 @@ void check_format(const ColumnDef& column, const Mapping::Column& mapped) {
   if (mapped.role == Role::kId && column.type.oid != oid::kText && column.type.oid != oid::kVarchar) {
     throw wrong_columns(fmt::format("column \"{}\" with role id must be of type text", column.name));
   }
-  const bool may_be_empty = mapped.format == Format::kList || (mapped.format == Format::kText && type_info(column.type.oid).category == TypeCategory::kString);
-  if (mapped.absent == Mapping::Absent::kEmpty && !may_be_empty) {
-    throw wrong_columns(fmt::format("column \"{}\" of type {} has no empty value", column.name, format_type(column.type)));
-  }
 }
 
 Mapping::Column read_column(const Mapping& mapping, const ColumnDef& column, const MappingOptions& options) {

@@ -67,6 +67,18 @@ def test_strings_of_several_columns(fresh_server):
     redis.close()
 
 
+def test_absence(fresh_server):
+    redis = fresh_server.redis_connection()
+    redis("HSET", "a:1", "n", "", "t", "")
+    redis("HSET", "a:2", "n", "5")
+    with connect(fresh_server, "CREATE FOREIGN TABLE a (id int, n int OPTIONS (absent 'empty'), t text OPTIONS (absent 'empty'), u text[] OPTIONS (format 'list', absent 'empty')) "
+                 "SERVER redis OPTIONS (layout 'hash', key 'a:{id}')") as connection:
+        same(connection.run("SELECT * FROM a ORDER BY id"), [["1", None, "", "{}"], ["2", "5", "", "{}"]])
+        connection.run("UPDATE a SET n = 7, u = '{x,y}' WHERE id = 1")
+        assert redis.hash("a:1") == {"n": "7", "t": "", "u": "x,y"}
+    redis.close()
+
+
 def test_streams(fresh_server):
     redis = fresh_server.redis_connection()
     redis("XADD", "log:a", "5-1", "who", "ann", "n", "1")

@@ -172,3 +172,39 @@ def test_wrong_mappings_are_refused(fresh_server):
             ("42710", "CREATE SERVER redis FOREIGN DATA WRAPPER redis"),
         ):
             assert connection.run_error(sql)["C"] == sqlstate, (sql, connection.run_error(sql))
+
+
+def test_transactions(fresh_server):
+    with Loaded(fresh_server) as (connection, redis):
+        connection.run("BEGIN")
+        connection.run("INSERT INTO product VALUES (6, 'six', 6)")
+        connection.run("INSERT INTO product VALUES (7, 'seven', 7)")
+        connection.run("SAVEPOINT s")
+        connection.run("INSERT INTO product VALUES (8, 'eight', 8)")
+        connection.run("ROLLBACK TO s")
+        connection.run("DELETE FROM theme_product WHERE theme_id = 1 AND product_id = 2")
+        assert redis("EXISTS", "product:6") == 0
+        connection.run("COMMIT")
+        assert redis("EXISTS", "product:6", "product:7", "product:8") == 2
+        assert sorted(redis("SMEMBERS", "theme:1:product")) == ["1", "3"]
+        connection.run("BEGIN")
+        connection.run("UPDATE product SET name = 'other' WHERE id = 6")
+        assert connection.run_error("SELECT * FROM product WHERE id = 6")["C"] == "0A000"
+        connection.run("ROLLBACK")
+        same(connection.run("SELECT name FROM product WHERE id = 6"), [["six"]])
+        connection.run("BEGIN")
+        connection.run("UPDATE product SET name = 'other' WHERE id = 6")
+        redis("HSET", "product:6", "name", "faster")
+        assert connection.run_error("COMMIT")["C"] == "40001"
+        assert redis("HGET", "product:6", "name") == "faster"
+        connection.run("CREATE TABLE managed (a int)")
+        connection.run("BEGIN")
+        connection.run("INSERT INTO managed VALUES (1)")
+        assert connection.run_error("DELETE FROM product WHERE id = 6")["C"] == "0A000"
+        connection.run("ROLLBACK")
+        connection.run("BEGIN")
+        connection.run("DELETE FROM product WHERE id = 6")
+        connection.run("INSERT INTO managed VALUES (1)")
+        assert connection.run_error("COMMIT")["C"] == "0A000"
+        assert redis("EXISTS", "product:6") == 1
+        same(connection.run("SELECT count(*) FROM managed"), [["0"]])
