@@ -138,9 +138,16 @@ struct PhysicalFunctionScan {
   std::vector<TableFunctionCall> calls;
   bool with_ordinality = false;
 };
+/// What the condition above a table of the schema redis says of its rows before they are asked for: texts, over parameters alone.
+struct RowBounds {
+  std::vector<sql::ExpressionPtr> names;  // the first column is one of these; empty: anything
+  sql::ExpressionPtr pattern;             // the first column is LIKE this; null: anything
+  sql::ExpressionPtr type;                // the column "type" is this; null: anything
+};
 struct PhysicalSystemScan {
   std::string schema, name;
   std::vector<std::size_t> positions;
+  RowBounds bounds = {};
 };
 struct PhysicalFilter {
   PhysicalPlan input;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/storage/sequences.h"
+#include "executor/tables/redis_call.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/sequence_calls.h"
@@ -84,6 +85,12 @@ asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_once(std::span<const sql::
       is_pending = true;
     }
     if (!is_pending) co_return columns;
+    if (calls.pending().kind == SequenceCall::Kind::kRedis) {
+      SequenceCalls::Documents documents;
+      for (const std::vector<std::string>& words : calls.pending().commands) documents.push_back(co_await call_redis(words, context));
+      calls.answer(std::move(documents));
+      continue;
+    }
     SequenceCalls::Answer values = co_await answer(calls.pending(), calls.session(), context);
     calls.answer(std::move(values));
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "planner/access/ordered_source.h"
+#include "planner/explain/describe_redis_scan.h"
 #include "planner/explain/explain.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/table_keys.h"
@@ -189,6 +190,8 @@ class Describer {
     hmget(n.read, row_key(n.read));
     text.round_trips = "2 per batch of the outer rows";
   }
+
+  void operator()(const PhysicalSystemScan& n) { text = describe_redis_scan(n); }
 
   void write(const sql::TableDef& table, std::string what) {
     text.commands.push_back(fmt::format("EVALSHA write_unit: {} {}:<key> and its index entries, all or nothing", what, table.prefix));

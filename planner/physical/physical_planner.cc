@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "planner/access/row_bounds.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
+#include "sql/system_tables.h"
 
 namespace redquel::planner {
 
@@ -116,6 +118,10 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, 
     return plan_access(filter.input->columns, *scan, sql::split_conjunction(filter.condition), wish);
   }
   Planned input = plan(filter.input, Wish{wish.order, {}});
+  if (const auto* scan = std::get_if<LogicalSystemScan>(&filter.input->node); scan && scan->schema == sql::kRedisSchema) {
+    PhysicalSystemScan bounded{scan->schema, scan->name, scan->positions, row_bounds(*filter.input, *scan, *filter.condition)};
+    input.plan = make_physical(std::move(bounded), input.plan->columns);
+  }
   auto columns = input.plan->columns;
   input.plan = make_physical(PhysicalFilter{input.plan, resolve(filter.condition, input.ids)}, std::move(columns));
   return input;

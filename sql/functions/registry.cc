@@ -52,6 +52,7 @@ const NamedTable<ScalarFunction>& functions() {
       catalog_functions(),
       sequence_functions(),
       advisory_lock_functions(),
+      redis_functions(),
       array_functions(),
       range_functions(),
       json_access_functions(),

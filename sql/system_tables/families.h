@@ -27,7 +27,7 @@ using SystemTableFamily = std::span<const SystemTableDefinition>;
 
 SystemTableFamily relation_tables();        // pg_namespace, pg_class, pg_attribute, pg_attrdef, pg_sequence
 SystemTableFamily index_tables();           // pg_index, pg_constraint, pg_am, pg_opclass, pg_opfamily
-SystemTableFamily dependency_tables();      // pg_depend, pg_description, pg_shdescription
+SystemTableFamily dependency_tables();      // pg_depend, pg_description, pg_shdescription, pg_extension
 SystemTableFamily type_tables();            // pg_type, pg_cast, pg_collation
 SystemTableFamily function_tables();        // pg_proc, pg_aggregate, pg_operator, pg_language
 SystemTableFamily cluster_tables();         // pg_database, pg_authid, pg_roles, pg_user, pg_tablespace
@@ -40,5 +40,6 @@ SystemTableFamily information_tables();       // schemata, tables, columns, sequ
 SystemTableFamily information_constraints();  // table_constraints, key_column_usage
 SystemTableFamily information_privileges();   // enabled_roles, table_privileges, sql_implementation_info
 SystemTableFamily empty_information_views();
+SystemTableFamily redis_tables();  // redis.keys, redis.info and so on
 
 }  // namespace redquel::sql

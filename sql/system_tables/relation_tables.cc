@@ -11,7 +11,7 @@ namespace redquel::sql {
 namespace {
 
 void namespaces(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
-  for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema"}) {
+  for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema", "redis"}) {
     out.add(schema_oid(catalog, name), name, kPostgresRole, kNull);
   }
   for (const auto& [name, schema] : catalog.schemas) {

@@ -43,7 +43,8 @@ struct FixedSchema {
 };
 constexpr FixedSchema kFixedSchemas[] = {{"pg_catalog", oid::kPgCatalogSchema},
                                          {"pg_toast", oid::kToastSchema},
-                                         {"information_schema", oid::kInformationSchema}};
+                                         {"information_schema", oid::kInformationSchema},
+                                         {"redis", oid::kRedisSchema}};
 
 /// Relations of the snapshot by their exact schema and name.
 std::optional<Relation> find_in_schema(const CatalogSnapshot& catalog, std::string_view schema, std::string_view name) {
