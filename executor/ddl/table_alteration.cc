@@ -8,6 +8,7 @@
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/table_rewrite.h"
+#include "executor/ddl/ttl_options.h"
 #include "executor/storage/stored_text.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
@@ -138,6 +139,13 @@ void TableAlteration::drop_indexes_over(std::int16_t number) {
   });
 }
 
+/// 2BP01 for the column that says when rows expire.
+void TableAlteration::check_no_expiry(const sql::ColumnDef& changed) const {
+  if (table_.ttl_column != changed.number) return;
+  throw SqlError("2BP01", fmt::format("cannot change column \"{}\" of table \"{}\" because its rows expire by it", changed.name, table_.name))
+      .hint("Use ALTER TABLE ... RESET (ttl_column) first.");
+}
+
 void TableAlteration::command(const ast::DropColumn& written) {
   if (is_system_column(written.column)) {
     throw SqlError("0A000", fmt::format("cannot drop system column \"{}\"", written.column));
@@ -147,6 +155,7 @@ void TableAlteration::command(const ast::DropColumn& written) {
     return;
   }
   const sql::ColumnDef dropped = column(written.column);
+  check_no_expiry(dropped);
   if (table_.in_primary_key(dropped.number)) {
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
     table_.primary_key.clear();
@@ -228,6 +237,7 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   const auto [type, domain] = planner::bind_declared_type(written.type, draft_.catalog(), draft_.session().search_path);
   check_collation(written.collation, type, written.offset);
   // Values enter a domain by being written.
+  if (type.oid != changed.type.oid) check_no_expiry(changed);
   if (written.using_value || domain != 0 || !is_widening(changed.type, type)) {
     check_type_is_free(changed.number);
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
@@ -305,7 +315,11 @@ void TableAlteration::command(const ast::DropIdentity& written) {
   changed.sequence = 0;
 }
 
-void TableAlteration::command(const ast::SetTableOptions& written) { check_storage_parameters(written.options); }
+/// Rows that are there begin to live anew, or no longer expire: they are written again.
+void TableAlteration::command(const ast::SetTableOptions& written) {
+  check_storage_parameters(written.options, true);
+  if (set_time_to_live(table_, written.options, written.reset)) needs_rewrite_ = needs_rewrite_ || !is_empty_;
+}
 
 void TableAlteration::command(const ast::SetColumnOptions& written) {
   column(written.column);

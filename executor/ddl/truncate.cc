@@ -52,6 +52,8 @@ asio::awaitable<Contents> read_contents(RedisClient& client, TablePtr table) {
 
   contents.keys.push_back(keys.all_rows());
   for (const Reply& member : replies->array(1)) contents.keys.push_back(keys.row_of_member(member.text));
+  contents.keys.push_back(keys.expiries());
+  contents.keys.push_back(keys.entries());
   std::size_t reply = 2;
   for (const sql::Structure& structure : structures) {
     switch (structure.kind) {

@@ -36,6 +36,16 @@ const sql::SequenceDef& sequence_of(sql::Oid oid, const ExecutionContext& contex
 
 asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::SessionSequences& session, ExecutionContext& context) {
   SequenceCalls::Answer answer;
+  if (call.kind == SequenceCall::Kind::kTimeToLive) {
+    CommandBatch batch;
+    for (const std::string& key : call.row_keys) batch.add("PTTL", key);
+    RepliesPtr replies = co_await context.redis().execute(std::move(batch));
+    for (std::size_t row = 0; row < call.row_keys.size(); ++row) {
+      const std::int64_t left = replies->integer(row);  // -1: does not expire, -2: no such row
+      answer.push_back(left < 0 ? std::nullopt : std::optional(left));
+    }
+    co_return answer;
+  }
   std::size_t next = 0;
   while (next < call.rows.size()) {
     const SequenceCall::Row& row = call.rows[next];

@@ -11,6 +11,7 @@
 #include "executor/redis/script.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/index_checker.h"
+#include "executor/storage/row_expiry.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_row.h"
 #include "sql/catalog/row_fields.h"
@@ -49,6 +50,7 @@ for k = 2, #KEYS do
   elseif what == 'hdel' then if call('HGET', KEYS[k], first) == second then call('HDEL', KEYS[k], first) end
   elseif what == 'zadd' then call('ZADD', KEYS[k], second, first)
   elseif what == 'sadd' then call('SADD', KEYS[k], first)
+  elseif what == 'list' then call('HSET', KEYS[k], first, second)
   elseif what == 'hset' then call('HSETNX', KEYS[k], first, second) end
 end
 return 1
@@ -204,6 +206,11 @@ class IndexRepair {
           steps.push_back({"hset", structure.key, std::string(first), member});
           break;
       }
+    }
+    if (table_->rows_expire()) {
+      steps.push_back({"list", encoder_.keys().entries(), member, row_entries(encoder_, image, words, true)});
+      steps.push_back({"zadd", encoder_.keys().expiries(), member, "0"});  // the sweeper sees when it is due
+      steps.push_back({"sadd", std::string(kExpiringTables), table_->prefix, ""});
     }
   }
 

@@ -188,6 +188,7 @@ std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node
   auto pattern = match_scan(aggregate.input);
   if (!pattern || aggregate.calls.empty() || changed_tables_.contains(pattern->scan->table->oid)) return {};
   const sql::TableDef& table = *pattern->scan->table;
+  if (table.rows_expire()) return {};  // entries of rows that are gone count, too
   const auto& input_columns = aggregate.input->columns;
   for (const AggregateCall& call : aggregate.calls) {
     if (call.distinct || call.filter || !call.order_by.empty()) return {};
@@ -254,6 +255,7 @@ std::optional<Planned> PhysicalPlanner::plan_index_distinct(const Logical& node,
   if (!pattern || !pattern->conditions.empty() || pattern->outputs.size() != 1) return {};
   if (changed_tables_.contains(pattern->scan->table->oid)) return {};
   const sql::TableDef& table = *pattern->scan->table;
+  if (table.rows_expire()) return {};
   const auto* column = plain_column(pattern->outputs[0]);
   std::int16_t number = column ? number_of(*pattern->scan, *pattern->columns)(column->column).value_or(0) : std::int16_t{0};
   if (number <= 0 || !SetAlgebra(table).has(sql::Structure::Kind::kSets, number)) return {};

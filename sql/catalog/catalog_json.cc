@@ -55,6 +55,8 @@ void visit(Visitor& visitor, IndexDef::Part& part) {
   visitor.member("column", part.column);
   visitor.member("descending", part.descending);
   visitor.member("nulls_first", part.nulls_first);
+  visitor.member("shown_column", part.shown_column);
+  visitor.member("expression", part.expression_sql);
 }
 
 template <typename Visitor>
@@ -69,6 +71,7 @@ void visit(Visitor& visitor, IndexDef& index) {
   visitor.member("nulls_not_distinct", index.nulls_not_distinct);
   visitor.member("deferrable", index.deferrable);
   visitor.member("parts", index.parts);
+  visitor.member("predicate", index.predicate_sql);
   visitor.member("definition_suffix", index.definition_suffix);
   visitor.member("comment", index.comment);
 }
@@ -124,6 +127,11 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("comment", table.comment);
   visitor.member("owner", table.owner);
   visitor.word("on_commit", table.on_commit, kOnCommitNames);
+  visitor.member("computed", table.computed);
+  visitor.member("next_computed", table.next_computed);
+  visitor.member("ttl", table.ttl);
+  visitor.member("ttl_milliseconds", table.ttl_milliseconds);
+  visitor.member("ttl_column", table.ttl_column);
 }
 
 template <typename Visitor>

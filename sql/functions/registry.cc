@@ -51,6 +51,7 @@ const NamedTable<ScalarFunction>& functions() {
       system_functions(),
       catalog_functions(),
       sequence_functions(),
+      time_to_live_functions(),
       advisory_lock_functions(),
       array_functions(),
       range_functions(),

@@ -22,7 +22,7 @@ struct SessionSequences {
 
 /// One evaluated call of nextval() or the like: what it asks for each row, in order.
 struct SequenceCall {
-  enum class Kind : std::uint8_t { kNextval, kSetval, kCurrval, kLastval, kLastValue, kAdvisory };
+  enum class Kind : std::uint8_t { kNextval, kSetval, kCurrval, kLastval, kLastValue, kAdvisory, kTimeToLive };
   struct Row {
     Oid sequence = 0;
     std::int64_t value = 0;  // kSetval; kAdvisory: the key, or both halves of it
@@ -30,6 +30,8 @@ struct SequenceCall {
   };
   Kind kind;
   std::vector<Row> rows;
+  /// kTimeToLive, instead of rows: keys of Redis. The answer is in milliseconds.
+  std::vector<std::string> row_keys = {};
   /// kAdvisory: the answer is 1 for true (or void), 0 for false.
   struct Advisory {
     enum class Action : std::uint8_t { kLock, kTry, kUnlock, kUnlockAll } action = Action::kLock;
@@ -85,7 +87,10 @@ std::vector<ScalarFunction> sequence_functions();
 /// pg_advisory_lock and its kin.
 std::vector<ScalarFunction> advisory_lock_functions();
 bool is_advisory_lock_function(const ScalarFunction& function);
-/// nextval, setval, currval, lastval, pg_sequence_last_value, and those for advisory locks.
+/// redquel.ttl.
+std::vector<ScalarFunction> time_to_live_functions();
+bool is_time_to_live(const ScalarFunction& function);
+/// nextval, setval, currval, lastval, pg_sequence_last_value, redquel.ttl, and those for advisory locks.
 bool is_sequence_function(const ScalarFunction& function);
 
 }  // namespace redquel::sql

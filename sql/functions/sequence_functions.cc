@@ -85,6 +85,7 @@ ColumnPtr call_sequence(std::span<const ColumnPtr> arguments, std::size_t rows, 
 
 SequenceCalls::Answer ask_evaluator(SequenceCall call, const EvaluationContext& context) {
   if (current_calls == nullptr) {
+    if (call.kind == Kind::kTimeToLive) throw not_supported("redquel.ttl in this place");
     throw not_supported(call.kind == Kind::kAdvisory ? "an advisory lock function in this place" : "a sequence function in this place");
   }
   return current_calls->ask(std::move(call), context);
@@ -110,7 +111,8 @@ bool is_sequence_function(const ScalarFunction& function) {
   static constexpr std::array<Kernel, 5> kKernels{call_sequence<Kind::kNextval>, call_sequence<Kind::kSetval>,
                                                   call_sequence<Kind::kCurrval>, call_sequence<Kind::kLastval>,
                                                   call_sequence<Kind::kLastValue>};
-  return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end() || is_advisory_lock_function(function);
+  return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end() || is_advisory_lock_function(function) ||
+         is_time_to_live(function);
 }
 
 std::vector<ScalarFunction> sequence_functions() {

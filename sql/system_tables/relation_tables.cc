@@ -6,6 +6,7 @@
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
 #include "sql/system_tables/type_layout.h"
+#include "sql/types/array_value.h"
 
 namespace redquel::sql {
 namespace {
@@ -35,6 +36,14 @@ Oid access_method(const Relation& relation) {
 
 /// pg_class.reloptions.
 std::optional<std::string> options_of(const Relation& relation) {
+  if (relation.kind == 'r' && relation.table != nullptr && relation.table->rows_expire()) {
+    const TableDef& table = *relation.table;
+    const std::string option = table.ttl_column != 0 ? "ttl_column=" + table.find_column(table.ttl_column)->name : "ttl=" + table.ttl;
+    ArrayValue options;
+    options.elements.emplace_back(option);
+    options.make_vector();
+    return array_text(oid::kTextArray, options);
+  }
   if (relation.view == nullptr) return std::nullopt;
   std::string options = relation.view->options;
   if (relation.view->check_option != ViewDef::CheckOption::kNone) {
