@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/ddl/index_expressions.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
 
@@ -48,6 +49,7 @@ bool CatalogDraft::reserve_exactly(const std::string& prefix, const std::string&
 }
 
 void CatalogDraft::put(sql::TableDef table) {
+  drop_unused_computed(table);
   const auto before = state_.find_table(table.oid);
   replace(table);
   note_references(before.get(), &table);

@@ -138,6 +138,15 @@ void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
     if (other.generated_sql.empty()) continue;
     other.generated_sql = with_renamed_column(other.generated_sql, statement.old_name, statement.new_name);
   }
+  for (sql::ColumnDef& computed : changed.computed) {
+    computed.generated_sql = with_renamed_column(computed.generated_sql, statement.old_name, statement.new_name);
+  }
+  for (sql::IndexDef& index : changed.indexes) {
+    for (sql::IndexDef::Part& part : index.parts) {
+      if (!part.expression_sql.empty()) part.expression_sql = with_renamed_column(part.expression_sql, statement.old_name, statement.new_name);
+    }
+    if (!index.predicate_sql.empty()) index.predicate_sql = with_renamed_column(index.predicate_sql, statement.old_name, statement.new_name);
+  }
   draft.put(std::move(changed));
   rename_in_views(draft, before, table->oid);
 }

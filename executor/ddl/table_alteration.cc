@@ -6,6 +6,7 @@
 
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/foreign_key_definition.h"
+#include "executor/ddl/index_expressions.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/table_rewrite.h"
 #include "executor/ddl/ttl_options.h"
@@ -135,7 +136,8 @@ void TableAlteration::leave_presence(std::int16_t number) {
 
 void TableAlteration::drop_indexes_over(std::int16_t number) {
   std::erase_if(table_.indexes, [&](const sql::IndexDef& index) {
-    return std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == number; });
+    const std::vector<std::int16_t> used = index_columns(table_, index);
+    return std::ranges::find(used, number) != used.end();
   });
 }
 
@@ -238,6 +240,13 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   check_collation(written.collation, type, written.offset);
   // Values enter a domain by being written.
   if (type.oid != changed.type.oid) check_no_expiry(changed);
+  for (const sql::IndexDef& index : table_.indexes) {
+    const std::vector<std::int16_t> used = index_columns(table_, index);
+    const bool is_computed = std::ranges::any_of(index.parts, [](const sql::IndexDef::Part& part) { return part.column < 0; });
+    if (is_computed && std::ranges::find(used, changed.number) != used.end()) {
+      throw sql::not_supported("ALTER COLUMN … TYPE of a column that an index on an expression or a partial index uses");
+    }
+  }
   if (written.using_value || domain != 0 || !is_widening(changed.type, type)) {
     check_type_is_free(changed.number);
     needs_rewrite_ = needs_rewrite_ || !is_empty_;

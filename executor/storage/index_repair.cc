@@ -228,11 +228,7 @@ class IndexRepair {
       RepliesPtr replies = co_await client_.execute(std::move(fetch));
       const auto other = rows_.decode(owner, replies->array(0));
       if (!other) co_return;
-      std::vector<sql::Datum> values, other_values;
-      for (std::size_t position : structure.positions) {
-        values.push_back(row[position]);
-        other_values.push_back((*other)[position]);
-      }
+      const std::vector<sql::Datum> values = encoder_.values(structure, row), other_values = encoder_.values(structure, *other);
       const std::vector<std::int16_t>& columns = structure.structure.columns;
       if (encoder_.keys().unique_field(columns, values) != encoder_.keys().unique_field(columns, other_values)) co_return;
       throw duplicate_in_new_index(*table_, unique_name(*table_, columns).name, columns, values, settings_);

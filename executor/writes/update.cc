@@ -46,8 +46,9 @@ std::vector<std::size_t> added_columns(const planner::PhysicalUpdate& update) {
   };
   for (const planner::BoundCheck& check : update.checks) use(check.condition);
   for (const sql::ExpressionPtr& expression : update.returning) use(expression);
-  for (const sql::Structure& structure : sql::structures_of(table)) {
-    for (const std::int16_t number : structure.columns) is_used[table.position(number)] = true;
+  const RowEncoder encoder(update.table);
+  for (const RowEncoder::StructureKeys& structure : encoder.structures()) {
+    for (const std::size_t position : structure.sources) is_used[position] = true;
   }
   std::vector<std::size_t> added;
   for (const planner::Assignment& assignment : update.assignments) {

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "planner/access/indexed_expressions.h"
 #include "planner/access/ordered_source.h"
 #include "planner/access/set_algebra.h"
 #include "planner/physical/physical_planner.h"
@@ -23,8 +24,9 @@ class AccessPathChooser {
  public:
   AccessPathChooser(const LogicalScan& scan, const std::vector<LogicalColumn>& columns, const std::vector<ExpressionPtr>& conditions,
                     const Wish& wish)
-      : table_(*scan.table), wish_(wish), number_(number_of(scan, columns)) {
-    condition_ = analyse_conditions(conditions, table_, number_);
+      : table_(*scan.table), wish_(wish), number_(number_of(scan, columns)), indexed_(scan, columns, conditions) {
+    if (!table_.computed.empty()) computed_ = [this](const sql::Expression& expression) { return indexed_.number_of(expression); };
+    condition_ = analyse_conditions(conditions, table_, number_, computed_);
     conditions_ = conditions;
     ids_ = column_ids(columns);
     read_.table = scan.table;
@@ -52,6 +54,7 @@ class AccessPathChooser {
       return SetScan{std::move(read_), std::move(*sets), goal};
     }
     if (auto range = range_scan()) return std::move(*range);
+    if (auto partial = partial_scan()) return std::move(*partial);
     if (auto ordered = order_scan()) return std::move(*ordered);
     FullScan scan{std::move(read_), false, {}};
     if (wish_.order.empty()) {
@@ -67,7 +70,7 @@ class AccessPathChooser {
     std::set<std::int16_t> answered;
     std::vector<ExpressionPtr> left;
     for (const ExpressionPtr& expression : conditions_) {
-      Condition condition = analyse_condition(*expression, table_, number_);
+      Condition condition = analyse_condition(*expression, table_, number_, computed_);
       const ColumnCondition& column = condition.column;
       bool drop = condition.kind == Condition::Kind::kColumn && std::find(kinds.begin(), kinds.end(), column.kind) != kinds.end() &&
                   std::find(columns.begin(), columns.end(), column.column) != columns.end() && answered.insert(column.column).second;
@@ -199,9 +202,15 @@ class AccessPathChooser {
   }
 
   bool leads_order(std::int16_t number) const {
-    if (wish_.order.empty()) return false;
-    const auto* column = std::get_if<sql::ColumnRef>(&wish_.order[0].expression->node);
-    return column && number_(column->column) == number;
+    return !wish_.order.empty() && order_number() == number;
+  }
+
+  /// What leads the wanted order: a column of the table or a computed one.
+  std::optional<std::int16_t> order_number() const {
+    const sql::Expression& expression = *wish_.order[0].expression;
+    if (const auto number = indexed_.number_of(expression)) return number;
+    const auto* column = std::get_if<sql::ColumnRef>(&expression.node);
+    return column ? number_(column->column) : std::nullopt;
   }
 
   void grant_order(const OrderedSource& source) {
@@ -212,12 +221,11 @@ class AccessPathChooser {
   }
 
   bool is_single_key_column() const {
-    const auto* column = std::get_if<sql::ColumnRef>(&wish_.order[0].expression->node);
-    return number_(column->column) == table_.primary_key[0];
+    return order_number() == table_.primary_key[0];
   }
 
   bool is_never_null(std::int16_t number) const {
-    if (table_.find_column(number)->not_null) return true;
+    if (table_.find_column(number)->not_null || indexed_.is_never_null(number)) return true;
     if (std::find(table_.primary_key.begin(), table_.primary_key.end(), number) != table_.primary_key.end()) return true;
     std::vector<Condition> single;
     const auto& all = conjuncts(condition_, single);
@@ -226,11 +234,30 @@ class AccessPathChooser {
     });
   }
 
+  /// All rows of a partial index whose predicate the conditions imply.
+  std::optional<OrderedScan> partial_scan() {
+    for (const IndexedExpressions::Cover& cover : indexed_.covers()) {
+      const auto source = ordered_source(table_, cover.number);
+      if (!source) continue;
+      OrderedScan scan{};
+      scan.column = cover.number;
+      scan.read = std::move(read_);
+      if (!wish_.order.empty() && (order_number() == cover.column || order_number() == cover.number)) {
+        scan.descending = wish_.order[0].descending;
+        grant_order(*source);
+        if (planned_.ordered >= 1) scan.goal = hint();
+      } else if (wish_.order.empty()) {
+        scan.goal = hint();
+      }
+      return scan;
+    }
+    return {};
+  }
+
   std::optional<OrderedScan> order_scan() {
     if (wish_.order.empty()) return {};
-    const auto* column = std::get_if<sql::ColumnRef>(&wish_.order[0].expression->node);
-    auto number = column ? number_(column->column) : std::nullopt;
-    if (!number || *number <= 0) return {};
+    const auto number = order_number();
+    if (!number || *number == 0) return {};
     auto source = ordered_source(table_, *number);
     if (!source) return {};
     OrderedScan scan{};
@@ -254,6 +281,8 @@ class AccessPathChooser {
   const sql::TableDef& table_;
   const Wish& wish_;
   ColumnNumber number_;
+  IndexedExpressions indexed_;
+  ExpressionNumber computed_;
   std::vector<ExpressionPtr> conditions_;
   std::vector<ColumnId> ids_;
   Condition condition_;

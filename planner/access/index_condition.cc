@@ -25,7 +25,8 @@ bool comparable(sql::Oid column, sql::Oid value) {
 
 class Analyser {
  public:
-  Analyser(const sql::TableDef& table, const ColumnNumber& number) : table_(table), number_(number) {}
+  Analyser(const sql::TableDef& table, const ColumnNumber& number, const ExpressionNumber& computed)
+      : table_(table), number_(number), computed_(computed) {}
 
   Condition analyse(const Expression& expression, bool negated) const {
     if (const auto* logical = std::get_if<sql::Logical>(&expression.node)) return analyse_logical(*logical, negated);
@@ -160,6 +161,9 @@ class Analyser {
 
   /// The column, seen through casts that only change the label (varchar → text).
   std::optional<std::int16_t> column_of(const Expression& expression) const {
+    if (computed_) {
+      if (const auto number = computed_(expression)) return number;
+    }
     if (const auto* cast = std::get_if<sql::CastCall>(&expression.node)) {
       if (cast->method != sql::CastCall::Method::kRelabel || !is_text(expression.type.oid) || !is_text(cast->operand->type.oid)) {
         return {};
@@ -179,19 +183,22 @@ class Analyser {
 
   const sql::TableDef& table_;
   const ColumnNumber& number_;
+  const ExpressionNumber& computed_;
 };
 
 }  // namespace
 
-Condition analyse_condition(const Expression& expression, const sql::TableDef& table, const ColumnNumber& number) {
-  return Analyser(table, number).analyse(expression, false);
+Condition analyse_condition(const Expression& expression, const sql::TableDef& table, const ColumnNumber& number,
+                            const ExpressionNumber& computed) {
+  return Analyser(table, number, computed).analyse(expression, false);
 }
 
-Condition analyse_conditions(const std::vector<ExpressionPtr>& expressions, const sql::TableDef& table, const ColumnNumber& number) {
+Condition analyse_conditions(const std::vector<ExpressionPtr>& expressions, const sql::TableDef& table, const ColumnNumber& number,
+                             const ExpressionNumber& computed) {
   Condition condition;
   condition.kind = Condition::Kind::kAnd;
   for (const ExpressionPtr& expression : expressions) {
-    Condition part = analyse_condition(*expression, table, number);
+    Condition part = analyse_condition(*expression, table, number, computed);
     if (part.kind == Condition::Kind::kAnd) {
       std::move(part.operands.begin(), part.operands.end(), std::back_inserter(condition.operands));
     } else {

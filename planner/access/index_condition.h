@@ -33,11 +33,14 @@ struct Condition {
 
 /// Number of the table column that a column id stands for; nullopt: not a column of this scan.
 using ColumnNumber = std::function<std::optional<std::int16_t>(ColumnId)>;
+/// The number of a computed column that an expression is, or that stands for a column here; nullopt: it is none.
+using ExpressionNumber = std::function<std::optional<std::int16_t>(const sql::Expression&)>;
 
 /// Reads an expression as a condition over one scan's columns. Never fails: what it does not know is opaque.
-Condition analyse_condition(const sql::Expression&, const sql::TableDef&, const ColumnNumber&);
+Condition analyse_condition(const sql::Expression&, const sql::TableDef&, const ColumnNumber&, const ExpressionNumber& = {});
 /// The AND of several.
-Condition analyse_conditions(const std::vector<sql::ExpressionPtr>&, const sql::TableDef&, const ColumnNumber&);
+Condition analyse_conditions(const std::vector<sql::ExpressionPtr>&, const sql::TableDef&, const ColumnNumber&,
+                             const ExpressionNumber& = {});
 /// The operands of an AND, or the condition itself.
 const std::vector<Condition>& conjuncts(const Condition& condition, std::vector<Condition>& single);
 

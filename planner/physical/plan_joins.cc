@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "planner/access/indexed_expressions.h"
 #include "planner/access/set_algebra.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
@@ -163,12 +164,16 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
 
   auto outer_ids = ids_of(*outer), inner_ids = ids_of(*inner);
   ColumnNumber number = number_of(*scan, inner_scan->columns);
+  std::vector<ExpressionPtr> inner_conditions;
+  if (filter) inner_conditions = sql::split_conjunction(filter->condition);
+  const IndexedExpressions indexed(*scan, inner_scan->columns, inner_conditions);
   std::map<std::int16_t, ExpressionPtr> values;
   for (const ExpressionPtr& condition : sql::split_conjunction(join.condition)) {
     auto equality = match_equality(condition, outer_ids, inner_ids);
     const auto* column = equality ? std::get_if<sql::ColumnRef>(&equality->right->node) : nullptr;
-    auto found = column ? number(column->column) : std::nullopt;
-    if (!found || *found <= 0) continue;
+    auto found = equality ? indexed.number_of(*equality->right) : std::nullopt;
+    if (!found && column) found = number(column->column);
+    if (!found || *found == 0) continue;
     bool fits = equality->left->type.oid == equality->right->type.oid || (is_integer(equality->left->type) && is_integer(equality->right->type));
     if (fits) values.emplace(*found, equality->left);
   }

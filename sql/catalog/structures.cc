@@ -55,6 +55,8 @@ std::vector<Structure> structures_of(const TableDef& table, const IndexDef& inde
     if (sets) structures.push_back({Structure::Kind::kSets, columns, readable});
     if (ordered) structures.push_back({Structure::Kind::kZset, columns, readable});
   }
+  // Rows without an entry in a partial index need not have NULL there.
+  if (!index.predicate_sql.empty()) return structures;
   for (std::int16_t number : columns) {
     if (table.is_nullable(*table.find_column(number))) add(structures, {Structure::Kind::kNulls, {number}, readable});
   }

@@ -36,13 +36,12 @@ bool index_text(Context context, Int oid, Int column, bool pretty, std::string& 
   if (column == 0) {
     const std::optional<Relation> table = find_relation(catalog, index->table->oid);
     const bool bare = pretty && is_visible(catalog, *table, context.search_path);
-    out = index_definition(*index->table, *index->index, bare ? quote_identifier(table->name) : qualified_name(*table));
+    out = index_definition(*index->table, *index->index, bare ? quote_identifier(table->name) : qualified_name(*table), pretty, context);
     return true;
   }
   const std::vector<IndexDef::Part>& parts = index->index->parts;
   if (column < 1 || static_cast<std::size_t>(column) > parts.size()) return true;  // empty, as PostgreSQL
-  const ColumnDef* part = index->table->find_column(parts[static_cast<std::size_t>(column) - 1].column);
-  if (part != nullptr) append_quoted_identifier(part->name, out);
+  out = index_part_text(*index->table, parts[static_cast<std::size_t>(column) - 1], pretty, context);
   return true;
 }
 bool whole_index_text(Context context, Int oid, std::string& out) { return index_text(context, oid, 0, false, out); }

@@ -30,7 +30,10 @@ void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& t
   }
   for (const IndexDef& index : table.indexes) {
     if (index.constraint || index.is_hidden()) continue;
-    for (const IndexDef::Part& part : index.parts) out.add(kClass, index.oid, 0, kClass, table.oid, part.column, 'a');
+    for (const IndexDef::Part& part : index.parts) {
+      const std::int16_t column = part.shown_column != 0 ? part.shown_column : std::max(part.column, std::int16_t{0});
+      out.add(kClass, index.oid, 0, kClass, table.oid, column, 'a');
+    }
   }
 }
 

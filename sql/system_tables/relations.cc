@@ -193,7 +193,7 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
     }
   } else if (relation.index) {
     for (const IndexDef::Part& part : relation.index->parts) {
-      const ColumnDef* column = relation.table->find_column(part.column);
+      const ColumnDef* column = relation.table->find_column(part.shown_column != 0 ? part.shown_column : part.column);
       if (column == nullptr) continue;
       // Hash indexes hold hash values; names lie in others as C strings.
       const bool hashed = relation.index->method == IndexMethod::kHash;

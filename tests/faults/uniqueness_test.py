@@ -35,10 +35,19 @@ class Inserter(threading.Thread):
 
 
 def test_unique_under_fire(make_redis, make_server, random):
+    fire(make_redis, make_server, random, "CREATE TABLE contested (id int PRIMARY KEY, mail text UNIQUE, client int)")
+
+
+def test_unique_expressions_under_fire(make_redis, make_server, random):
+    fire(make_redis, make_server, random, "CREATE TABLE contested (id int, mail text, client int); "
+         "CREATE UNIQUE INDEX ON contested ((id * 2), (client < 0)) WHERE client >= 0; CREATE UNIQUE INDEX ON contested (upper(mail))")
+
+
+def fire(make_redis, make_server, random, definitions):
     redis = make_redis()
     servers = [make_server(redis=redis), make_server(redis=redis)]
     with servers[0].connect() as connection:
-        connection.run("CREATE TABLE contested (id int PRIMARY KEY, mail text UNIQUE, client int)")
+        connection.run(definitions)
         connection.run("CREATE INDEX ON contested USING hash (client)")
     inserters = [Inserter(servers[number % 2], number, random) for number in range(CLIENTS)]
     for inserter in inserters:
