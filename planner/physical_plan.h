@@ -29,19 +29,20 @@ struct TableRead {
   std::vector<std::int16_t> outputs;  // the node's columns: positions in `numbers`
 };
 
-/// Sets of row keys and the algebra over them. Values are expressions over parameters alone, in the column's type.
-struct SetExpression {
-  enum class Kind : std::uint8_t { kSet, kNullSet, kIntersection, kUnion, kDifference };
-  Kind kind;
-  std::vector<std::int16_t> columns;       // kSet, kNullSet: of the structure
-  std::vector<sql::ExpressionPtr> values;  // kSet: one per column
-  std::vector<SetExpression> operands;     // kDifference: the first without all others
-};
-
 /// One end of a range. The value is in the column's type and never NULL at run time (NULL: the range is empty).
 struct RangeBound {
   sql::ExpressionPtr value;
   bool inclusive = true;
+};
+
+/// Sets of row keys and the algebra over them. Values are expressions over parameters alone, in the column's type.
+struct SetExpression {
+  enum class Kind : std::uint8_t { kSet, kNullSet, kIntersection, kUnion, kDifference, kRange };
+  Kind kind;
+  std::vector<std::int16_t> columns;       // kSet, kNullSet: of the structure; kRange: the one that a zset orders by score
+  std::vector<sql::ExpressionPtr> values;  // kSet: one per column
+  std::vector<SetExpression> operands;     // kDifference: the first without all others
+  std::optional<RangeBound> lower = {}, upper = {};  // kRange: members whose scores are between
 };
 
 /// `column LIKE 'prefix%'` on lexical members.
@@ -73,6 +74,16 @@ struct SetScan {
   TableRead read;
   SetExpression sets;
   RowGoal goal;
+  /// Only the rows are wanted that come first in the order of an index, as many as the goal says. The sets are exact. Gives at least
+  /// these, in no order: by the cardinalities the index is walked until it has met enough members, or the members' places are compared.
+  struct First {
+    std::int16_t column;
+    bool descending = false;
+    enum class Nulls : std::uint8_t { kNone, kFirst, kLast } nulls = Nulls::kNone;
+    bool ties = false;  // rows that tie with the last one are wanted, too
+    std::optional<RangeBound> lower, upper;  // of the column
+  };
+  std::optional<First> first = {};
 };
 /// A walk along an ordered index.
 struct OrderedScan {
@@ -96,9 +107,9 @@ struct FullScan {
 /// A signed sum of cardinalities, read together.
 struct CountTerm {
   int sign = 1;
-  enum class Kind : std::uint8_t { kAllRows, kSets, kRange, kPrefix } kind;
-  SetExpression sets;                         // kSets: one set, or an intersection of sets (SINTERCARD)
-  std::int16_t column = 0;                    // kRange, kPrefix
+  enum class Kind : std::uint8_t { kAllRows, kSets, kRange, kPrefix, kValues, kMembers } kind;
+  SetExpression sets;                         // kSets: one set, or an intersection of sets (SINTERCARD); kMembers: any, counted by a script
+  std::int16_t column = 0;                    // kRange, kPrefix; kValues: how many values it has
   std::optional<RangeBound> lower, upper;     // kRange
   std::optional<PrefixBound> prefix;          // kPrefix
 };
@@ -127,6 +138,15 @@ struct IndexGroups {
   bool counts;              // false: DISTINCT
   std::size_t outputs = 0;  // count columns after the value
   PhysicalPlan fallback;
+  std::vector<SetExpression> among = {};  // plain sets: only rows that are in all of them count (SINTERCARD)
+};
+/// Columns of the primary key, of the rows that sets hold exactly: the members say it all, no row is read.
+struct IndexKeys {
+  std::shared_ptr<const sql::TableDef> table;
+  std::string alias;
+  SetExpression sets;
+  std::vector<std::int16_t> numbers;  // the node's columns
+  PhysicalPlan fallback;              // where the sets are too large for one script
 };
 
 // ---- Operators in the proxy -------------------------------------------------------------------------------------------------
@@ -171,6 +191,13 @@ struct LookupJoin {
   std::vector<std::int16_t> columns;             // of the key, unique or set structure
   std::vector<sql::ExpressionPtr> values;        // over the outer's columns, in the columns' types
   sql::ExpressionPtr residual;                   // over outer then inner columns; holds the whole join condition
+};
+/// A join whose outer rows decide how it runs: up to `most_lookups` of them are joined by `lookup`, more of them by `hash`.
+struct AdaptiveJoin {
+  PhysicalPlan outer, right;  // right: the whole inner table
+  PhysicalPlan lookup;        // a LookupJoin of `outer`
+  PhysicalPlan hash;          // a HashJoin of `outer` and `right`; the same columns
+  std::size_t most_lookups = 0;
 };
 struct PhysicalApply {
   LogicalApply::Kind kind;
@@ -301,6 +328,7 @@ struct PhysicalNode {
                    PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin,
                    PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
                    PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
+                   IndexKeys, AdaptiveJoin,
                    PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge>;
   Node node;
   std::vector<PhysicalColumn> columns;

@@ -35,6 +35,8 @@ struct MakeOperator {
   OperatorPtr operator()(const planner::IndexCount& plan) const { return make_index_count(node, plan, context); }
   OperatorPtr operator()(const planner::IndexMinMax& plan) const { return make_index_min_max(node, plan, context); }
   OperatorPtr operator()(const planner::IndexGroups& plan) const { return make_index_groups(node, plan, context); }
+  OperatorPtr operator()(const planner::IndexKeys& plan) const { return make_index_keys(node, plan, context); }
+  OperatorPtr operator()(const planner::AdaptiveJoin& plan) const { return make_adaptive_join(node, plan, context); }
   OperatorPtr operator()(const planner::LookupJoin& plan) const { return make_lookup_join(node, plan, context); }
 
   OperatorPtr operator()(const planner::PhysicalValues& plan) const { return make_values(node, plan, context); }

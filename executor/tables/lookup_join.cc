@@ -4,7 +4,7 @@
 
 #include "executor/operators/make_operator.h"
 #include "executor/tables/key_values.h"
-#include "executor/tables/read_scripts.h"
+#include "executor/tables/set_scripts.h"
 #include "executor/tables/source_operator.h"
 #include "sql/expressions/evaluate.h"
 
@@ -16,8 +16,8 @@ using By = planner::LookupJoin::By;
 
 class LookupJoinOperator final : public SourceOperator {
  public:
-  LookupJoinOperator(const planner::PhysicalNode& node, const planner::LookupJoin& join, ExecutionContext& context)
-      : SourceOperator(node, join.read, context), join_(join), outer_(make_operator(*join.outer, context)) {}
+  LookupJoinOperator(const planner::PhysicalNode& node, const planner::LookupJoin& join, OperatorPtr outer, ExecutionContext& context)
+      : SourceOperator(node, join.read, context), join_(join), outer_(std::move(outer)) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     while (auto outer = co_await outer_->next()) {
@@ -110,7 +110,7 @@ class LookupJoinOperator final : public SourceOperator {
       SetProgram program{{key}, {"s"}};
       append_rows_of_sets(batch, program, row_arguments(reader_), context_.limits.set_members, context_.limits.script_rows);
     }
-    RepliesPtr replies = co_await context_.ask_script(ReadScripts::rows_of_sets(), std::move(batch), counters());
+    RepliesPtr replies = co_await context_.ask_script(SetScripts::rows_of_sets(), std::move(batch), counters());
     if (names_.size() > 1) context_.note_turns(reader_.table());
     auto members = std::make_shared<std::vector<std::string>>();
     std::vector<std::size_t> key_of_member;
@@ -228,7 +228,12 @@ class LookupJoinOperator final : public SourceOperator {
 }  // namespace
 
 OperatorPtr make_lookup_join(const planner::PhysicalNode& node, const planner::LookupJoin& join, ExecutionContext& context) {
-  return std::make_unique<LookupJoinOperator>(node, join, context);
+  return make_lookup_join(node, join, make_operator(*join.outer, context), context);
+}
+
+OperatorPtr make_lookup_join(const planner::PhysicalNode& node, const planner::LookupJoin& join, OperatorPtr outer,
+                             ExecutionContext& context) {
+  return std::make_unique<LookupJoinOperator>(node, join, std::move(outer), context);
 }
 
 }  // namespace redquel::executor

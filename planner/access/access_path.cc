@@ -33,20 +33,50 @@ class AccessPathChooser {
     read_.condition = resolve(sql::conjunction(conditions), ids_);
     for (std::size_t i = 0; i < columns.size(); ++i) read_.outputs.push_back(static_cast<std::int16_t>(i));
     planned_.ids = column_ids(columns);
+    for (const LogicalColumn& column : columns) columns_.push_back(column);
   }
 
-  Planned choose(const std::vector<LogicalColumn>& columns) {
-    PhysicalNode::Node node = path();
-    planned_.plan = make_physical(std::move(node), physical_columns(columns));
-    return std::move(planned_);
+  Planned choose(bool uses_index_keys) {
+    if (uses_index_keys && prepare_index_keys()) return index_keys();
+    return rows();
   }
 
  private:
+  Planned rows() {
+    PhysicalNode::Node node = path();
+    planned_.plan = make_physical(std::move(node), physical_columns(columns_));
+    return std::move(planned_);
+  }
+
+  /// Are only key columns needed, of rows that sets know exactly?
+  bool prepare_index_keys() {
+    if (!wish_.needed || wish_.needed->empty() || (wish_.goal && !wish_.order.empty()) || table_.primary_key.empty()) return false;
+    for (const LogicalColumn& column : columns_) {
+      if (!wish_.needed->contains(column.id)) continue;
+      const std::int16_t number = *number_(column.id);
+      if (!table_.in_primary_key(number) || !sql::canonical_text_is_output(table_.find_column(number)->type)) return false;
+      key_columns_.push_back(column);
+    }
+    exact_sets_ = SetAlgebra(table_).exact(condition_);
+    return exact_sets_ && !key_values(table_.primary_key);
+  }
+
+  Planned index_keys() {
+    IndexKeys keys{read_.table, read_.alias, *exact_sets_, {}, nullptr};
+    const std::vector<LogicalColumn> columns = key_columns_;
+    for (const LogicalColumn& column : columns) keys.numbers.push_back(*number_(column.id));
+    Planned whole = rows();
+    whole = arrange(std::move(whole), columns);
+    keys.fallback = whole.plan;
+    return {make_physical(std::move(keys), physical_columns(columns)), column_ids(columns)};
+  }
+
   PhysicalNode::Node path() {
     if (auto lookup = key_lookup()) return std::move(*lookup);
     if (auto lookup = unique_lookup()) return std::move(*lookup);
     SetAlgebra algebra(table_);
-    if (auto sets = algebra.superset(condition_)) {
+    if (auto sets = algebra.superset(condition_); sets && SetAlgebra::is_worthwhile(*sets)) {
+      if (auto first = first_rows()) return std::move(*first);
       RowGoal goal;
       if (wish_.order.empty()) goal = hint();
       return SetScan{std::move(read_), std::move(*sets), goal};
@@ -60,6 +90,46 @@ class AccessPathChooser {
       planned_.limited = scan.goal.exact;
     }
     return scan;
+  }
+
+  /// A few rows of sets in the order of an index: what else is asked of the rows must be just a range of that index.
+  std::optional<SetScan> first_rows() {
+    if (wish_.order.empty() || !wish_.goal.limit) return {};
+    const auto* column = std::get_if<sql::ColumnRef>(&wish_.order[0].expression->node);
+    const auto number = column ? number_(column->column) : std::nullopt;
+    if (!number || *number <= 0) return {};
+    const auto source = ordered_source(table_, *number);
+    if (!source) return {};
+    Condition rest;
+    rest.kind = Condition::Kind::kAnd;
+    std::vector<Condition> single;
+    for (const Condition& condition : conjuncts(condition_, single)) {
+      if (!is_bound(condition, *number)) rest.operands.push_back(condition);
+    }
+    auto sets = SetAlgebra(table_).exact(rest);
+    const bool may_be_null = !is_never_null(*number);
+    if (!sets || (may_be_null && !SetAlgebra(table_).has(sql::Structure::Kind::kNulls, *number))) return {};
+    const auto known = ranges();
+    const auto range = known.find(*number);
+    SetScan scan{std::move(read_), std::move(*sets), hint(), SetScan::First{}};
+    scan.first->column = *number;
+    scan.first->descending = wish_.order[0].descending;
+    scan.first->ties = wish_.order.size() > 1 || !source->exact;
+    if (range != known.end()) {
+      scan.first->lower = range->second.lower;
+      scan.first->upper = range->second.upper;
+    }
+    if (may_be_null) {
+      using Nulls = SetScan::First::Nulls;
+      scan.first->nulls = wish_.order[0].nulls_first ? Nulls::kFirst : Nulls::kLast;
+    }
+    return scan;
+  }
+
+  static bool is_bound(const Condition& condition, std::int16_t number) {
+    if (condition.kind != Condition::Kind::kColumn || condition.column.column != number) return false;
+    const ColumnKind kind = condition.column.kind;
+    return kind == ColumnKind::kLess || kind == ColumnKind::kLessEqual || kind == ColumnKind::kGreater || kind == ColumnKind::kGreaterEqual;
   }
 
   /// Leaves out of the recheck the conditions that the path answers exactly: the one condition on each of these columns.
@@ -257,6 +327,9 @@ class AccessPathChooser {
   std::vector<ExpressionPtr> conditions_;
   std::vector<ColumnId> ids_;
   Condition condition_;
+  std::vector<LogicalColumn> columns_;
+  std::vector<LogicalColumn> key_columns_;     // the needed ones, where they are of the key
+  std::optional<SetExpression> exact_sets_;
   TableRead read_;
   Planned planned_;
 };
@@ -267,7 +340,7 @@ Planned PhysicalPlanner::plan_access(const std::vector<LogicalColumn>& columns, 
                                      const std::vector<ExpressionPtr>& conditions, const Wish& wish) {
   const Wish nothing;
   const bool changed = changed_tables_.contains(scan.table->oid);
-  return AccessPathChooser(scan, columns, conditions, changed ? nothing : wish).choose(columns);
+  return AccessPathChooser(scan, columns, conditions, changed ? nothing : wish).choose(!changed);
 }
 
 }  // namespace redquel::planner

@@ -38,6 +38,7 @@ class Analyser {
       }
       return {};
     }
+    if (const auto* test = std::get_if<sql::BooleanTest>(&expression.node)) return analyse_boolean_test(*test, negated);
     // A boolean column on its own: `WHERE active`.
     if (auto column = column_of(expression); column && expression.type.oid == sql::oid::kBool) {
       return leaf({ColumnCondition::Kind::kEqual, *column, {sql::make_constant(sql::kBool, !negated)}, {}, true});
@@ -53,6 +54,36 @@ class Analyser {
     return condition;
   }
 
+  /// `(condition) IS TRUE` and `(condition) IS NOT TRUE`.
+  Condition analyse_boolean_test(const sql::BooleanTest& test, bool negated) const {
+    if (test.kind != sql::BooleanTest::Kind::kTrue) return {};
+    Condition inner = analyse(*test.operand, false);
+    if (test.negated == negated) return inner;
+    Condition condition;
+    condition.kind = Condition::Kind::kNotTrue;
+    condition.operands.push_back(std::move(inner));
+    return condition;
+  }
+
+  /// `(a, b) > (1, 2)`, which is `a > 1 OR (a = 1 AND …)`, as a >= 1; nullopt where it is no such comparison of rows.
+  static std::optional<Condition> leading_bound(const Condition& either) {
+    using Kind = ColumnCondition::Kind;
+    if (either.operands.size() != 2 || either.operands[0].kind != Condition::Kind::kColumn) return {};
+    const ColumnCondition& first = either.operands[0].column;
+    if (first.kind != Kind::kLess && first.kind != Kind::kGreater) return {};
+    std::vector<Condition> single;
+    const auto& tie = conjuncts(either.operands[1], single);
+    const bool ties = std::ranges::any_of(tie, [&](const Condition& part) {
+      return part.kind == Condition::Kind::kColumn && part.column.kind == Kind::kEqual && part.column.column == first.column &&
+             sql::equal(*part.column.values[0], *first.values[0]);
+    });
+    if (!ties) return {};
+    Condition bound = either.operands[0];
+    bound.column.kind = first.kind == Kind::kLess ? Kind::kLessEqual : Kind::kGreaterEqual;
+    bound.column.exact = false;
+    return bound;
+  }
+
   Condition analyse_logical(const sql::Logical& logical, bool negated) const {
     if (logical.kind == sql::Logical::Kind::kNot) return analyse(*logical.operands[0], !negated);
     Condition condition;
@@ -66,7 +97,9 @@ class Analyser {
         condition.operands.push_back(std::move(part));
       }
     }
-    return is_and ? condition : merge_equalities(std::move(condition));
+    if (is_and) return condition;
+    if (std::optional<Condition> bound = leading_bound(condition)) return std::move(*bound);
+    return merge_equalities(std::move(condition));
   }
 
   /// `a = 1 OR a = 2` is `a IN (1, 2)`.

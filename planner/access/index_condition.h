@@ -20,12 +20,12 @@ struct ColumnCondition {
   std::int16_t column;
   std::vector<sql::ExpressionPtr> values;  // kIn: the list; kIsNull, kIsNotNull, kPrefix: none; else one
   std::string prefix;                      // kPrefix
-  bool exact = true;                       // false: more rows satisfy it than the original condition (LIKE 'a%b')
+  bool exact = true;  // false: more rows satisfy it than the original condition (LIKE 'a%b', (a, b) > (1, 2) as a >= 1)
 };
 
 /// A WHERE clause with negations pushed down to its leaves: what access paths are made of.
 struct Condition {
-  enum class Kind : std::uint8_t { kAnd, kOr, kColumn, kOpaque };
+  enum class Kind : std::uint8_t { kAnd, kOr, kColumn, kNotTrue, kOpaque };  // not true: the one operand is false or NULL
   Kind kind = Kind::kOpaque;  // opaque: no index can know
   std::vector<Condition> operands;
   ColumnCondition column;

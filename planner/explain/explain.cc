@@ -83,6 +83,10 @@ struct Describe {
   void operator()(const UniqueLookup& n) { read("Unique Lookup", n.read); }
   void operator()(const SetScan& n) {
     read("Index Set Scan", n.read);
+    if (n.first) {
+      const std::string& column = n.read.table->find_column(n.first->column)->name;
+      property("First By", column + (n.first->descending ? " DESC" : ""));
+    }
     goal(n.goal);
   }
   void operator()(const OrderedScan& n) {
@@ -101,6 +105,7 @@ struct Describe {
     text = {n.counts ? "Index Group Count" : "Index Distinct", on_table(*n.table, ""), {}};
     property("Group Key", n.table->find_column(n.column)->name);
   }
+  void operator()(const IndexKeys& n) { text = {"Index Keys", on_table(*n.table, n.alias), {}}; }
   void operator()(const PhysicalValues& n) {
     text.title = n.rows.size() == 1 && n.rows[0].empty() ? "Result" : "Values Scan";
     property("Rows", std::to_string(n.rows.size()));
@@ -141,6 +146,11 @@ struct Describe {
     text.suffix = on_table(*n.read.table, n.read.alias);
     expression("Join Cond", n.residual);
     expression("Filter", n.read.condition);
+  }
+  void operator()(const AdaptiveJoin& n) {
+    (*this)(std::get<LookupJoin>(n.lookup->node));
+    text.title = "Adaptive" + text.title.substr(std::string_view("Lookup").size());
+    property("Lookups", fmt::format("up to {} outer rows, a third of the inner table's; else a hash join", n.most_lookups));
   }
   void operator()(const PhysicalApply& n) {
     static constexpr std::string_view kNames[] = {"Scalar Subquery", "Exists Subquery", "In Subquery", "Lateral Join"};

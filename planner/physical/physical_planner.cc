@@ -115,7 +115,9 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, 
   if (const auto* scan = std::get_if<LogicalScan>(&filter.input->node)) {
     return plan_access(filter.input->columns, *scan, sql::split_conjunction(filter.condition), wish);
   }
-  Planned input = plan(filter.input, Wish{wish.order, {}});
+  Wish below{wish.order, {}, wish.needed};
+  if (below.needed) below.needed->merge(columns_in(*filter.condition));
+  Planned input = plan(filter.input, below);
   auto columns = input.plan->columns;
   input.plan = make_physical(PhysicalFilter{input.plan, resolve(filter.condition, input.ids)}, std::move(columns));
   return input;
@@ -124,6 +126,8 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalProject& project, const Wish& wish) {
   Wish below;
   below.goal = wish.goal;
+  below.needed.emplace();
+  for (const ExpressionPtr& expression : project.expressions) below.needed->merge(columns_in(*expression));
   for (const SortKey& key : wish.order) {
     SortKey mapped = key;
     mapped.expression = sql::map_columns(key.expression, [&](const sql::Expression& e, const sql::ColumnRef& column) {
@@ -153,8 +157,27 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalProject& pr
   return input;
 }
 
-Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& apply, const Wish&) {
-  Planned input = plan(apply.input), subquery = plan(apply.subquery);
+namespace {
+
+/// Does the node give exactly one row?
+bool is_one_row(const Logical& node) {
+  if (const auto* values = std::get_if<LogicalValues>(&node.node)) return values->rows.size() == 1;
+  if (const auto* project = std::get_if<LogicalProject>(&node.node)) return is_one_row(*project->input);
+  const auto* apply = std::get_if<LogicalApply>(&node.node);
+  return apply && apply->kind != LogicalApply::Kind::kLateral && is_one_row(*apply->input);
+}
+
+}  // namespace
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& apply, const Wish& wish) {
+  Planned input = plan(apply.input);
+  // What RETURNING asks is asked for the rows that were written.
+  if (estimated_rows(*input.plan) > 1 && main_write(*input.plan) == nullptr) {
+    if (auto joined = plan_decorrelated(node, apply, wish)) return std::move(*joined);
+  }
+  // The rows of a subquery that runs once come as it gives them.
+  const bool runs_once = apply.kind == LogicalApply::Kind::kLateral && apply.join == JoinKind::kInner && is_one_row(*apply.input);
+  Planned subquery = plan(apply.subquery, runs_once ? wish : Wish{});
   PhysicalApply physical{apply.kind, apply.join, input.plan, subquery.plan, nullptr, apply.all, {}};
   std::vector<ColumnId> both = input.ids;
   both.insert(both.end(), subquery.ids.begin(), subquery.ids.end());
@@ -173,12 +196,29 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& appl
     ids = input.ids;
     ids.push_back(added.id);
   }
-  return {make_physical(std::move(physical), std::move(columns)), std::move(ids)};
+  Planned planned{make_physical(std::move(physical), std::move(columns)), std::move(ids)};
+  if (runs_once) {
+    planned.ordered = subquery.ordered;
+    planned.ordered_by_form = subquery.ordered_by_form;
+    planned.limited = subquery.limited;
+  }
+  return planned;
 }
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& aggregate, const Wish&) {
   if (auto from_index = index_answers_ ? plan_index_aggregate(node, aggregate) : std::nullopt) return std::move(*from_index);
-  Planned input = plan(aggregate.input);
+  Wish below;
+  below.needed.emplace();
+  const auto need = [&](const ExpressionPtr& expression) {
+    if (expression) below.needed->merge(columns_in(*expression));
+  };
+  for (const ExpressionPtr& key : aggregate.group_by) need(key);
+  for (const AggregateCall& call : aggregate.calls) {
+    for (const ExpressionPtr& argument : call.arguments) need(argument);
+    for (const auto& order : call.order_by) need(order.expression);
+    need(call.filter);
+  }
+  Planned input = plan(aggregate.input, below);
   PhysicalAggregate physical{input.plan, {}, aggregate.calls, aggregate.scalar};
   for (const ExpressionPtr& key : aggregate.group_by) physical.group_by.push_back(resolve(key, input.ids));
   for (AggregateCall& call : physical.calls) {
@@ -221,7 +261,11 @@ std::size_t granted(const std::vector<SortKey>& wanted, const std::vector<SortKe
 }  // namespace
 
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalSort& sort, const Wish& wish) {
-  Planned input = plan(sort.input, Wish{sort.keys, wish.goal});
+  Wish below{sort.keys, wish.goal, wish.needed};
+  if (below.needed) {
+    for (const SortKey& key : sort.keys) below.needed->merge(columns_in(*key.expression));
+  }
+  Planned input = plan(sort.input, below);
   if (input.ordered == sort.keys.size() && !input.ordered_by_form) {
     input.ordered = granted(wish.order, sort.keys);
     return input;
@@ -285,7 +329,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks,
 }
 
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLimit& limit, const Wish& wish) {
-  Wish below{wish.order, RowGoal{limit.limit, limit.offset, true}};
+  Wish below{wish.order, RowGoal{limit.limit, limit.offset, true}, wish.needed};
   if (!limit.limit) below.goal = {};  // an OFFSET alone bounds nothing
   if (limit.with_ties) below.goal = {};
   Planned input = plan(limit.input, below);

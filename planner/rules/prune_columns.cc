@@ -83,7 +83,8 @@ LogicalPtr prune_apply(const Logical& node, LogicalApply apply, Ids needed) {
   for (const auto& correlation : apply.correlations) needed.insert(correlation.column);
   apply.input = prune(apply.input, needed);
   // EXISTS reads no column; a scalar or IN subquery has just those that are used.
-  Ids inner = apply.kind == LogicalApply::Kind::kExists ? Ids{} : ids_of(*apply.subquery);
+  Ids inner = apply.kind == LogicalApply::Kind::kLateral ? needed : Ids{};
+  if (apply.kind == LogicalApply::Kind::kScalar || apply.kind == LogicalApply::Kind::kIn) inner = ids_of(*apply.subquery);
   apply.subquery = prune(apply.subquery, inner);
   return make_logical(std::move(apply), std::move(columns));
 }
