@@ -1,5 +1,7 @@
 #include "planner/explain/explain.h"
 
+#include "planner/kept_rows.h"
+
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -210,8 +212,10 @@ struct Describe {
     static constexpr std::string_view kNames[] = {"Union", "Intersect", "Except"};
     text.title = fmt::format("{}{}", kNames[static_cast<std::size_t>(n.kind)], n.all ? " All" : "");
   }
-  void operator()(const PhysicalShare& n) { text = {"With", " " + n.name, {}}; }
-  void operator()(const PhysicalSharedScan& n) { text = {"CTE Scan", " on " + n.name, {}}; }
+  void operator()(const PhysicalShare& n) { text = {n.number >= kFirstKeptRows ? "Keep Rows" : "With", " " + n.name, {}}; }
+  void operator()(const PhysicalSharedScan& n) {
+    text = {n.number >= kFirstKeptRows ? "Kept Rows Scan" : "CTE Scan", " on " + n.name, {}};
+  }
   void operator()(const PhysicalRecursiveUnion& n) { text.title = n.all ? "Recursive Union All" : "Recursive Union"; }
   void operator()(const PhysicalInsert& n) { text = {"Insert", on_table(*n.table, ""), {}}; }
   void operator()(const PhysicalUpdate& n) { text = {"Update", on_table(*n.table, ""), {}}; }

@@ -3,6 +3,7 @@
 #include "planner/access/ordered_source.h"
 #include "planner/access/set_algebra.h"
 #include "planner/physical/physical_planner.h"
+#include "planner/rules/rule.h"
 #include "sql/types/compare.h"
 #include "sql/types/index_value.h"
 
@@ -223,7 +224,38 @@ std::optional<IndexGroups> index_groups(const ScanPattern& pattern, const std::v
 
 }  // namespace
 
+namespace {
+
+/// Is the plan's table read in an order that lets it stop after the first rows?
+bool reads_first_rows(const PhysicalNode& node) {
+  if (const auto* sets = std::get_if<SetScan>(&node.node)) return sets->first.has_value();
+  if (const auto* ordered = std::get_if<OrderedScan>(&node.node)) return static_cast<bool>(ordered->goal);
+  const std::vector<PhysicalPlan> inputs = inputs_of(node);
+  return inputs.size() == 1 && reads_first_rows(*inputs[0]);
+}
+
+}  // namespace
+
+std::optional<Planned> PhysicalPlanner::plan_end_of_order(const Logical& node, const LogicalAggregate& aggregate) {
+  if (!aggregate.scalar || aggregate.calls.size() != 1) return {};
+  const AggregateCall& call = aggregate.calls[0];
+  const bool maximum = call.function->name == "max";
+  if ((!maximum && call.function->name != "min") || call.filter || call.arguments.size() != 1 || !plain_column(call.arguments[0])) return {};
+  const auto pattern = match_scan(aggregate.input);
+  if (!pattern || pattern->conditions.empty() || changed_tables_.contains(pattern->scan->table->oid)) return {};
+  // The first row in the order of the argument has it; NULLs come last.
+  const auto& columns = aggregate.input->columns;
+  LogicalSort sort{aggregate.input, {{call.arguments[0], maximum, false}}};
+  LogicalLimit first{make_logical(std::move(sort), columns), sql::make_constant(sql::kInt8, std::int64_t{1}), nullptr};
+  LogicalAggregate over_first = aggregate;
+  over_first.input = make_logical(std::move(first), columns);
+  Planned planned = plan_node(node, over_first, {});
+  if (!reads_first_rows(*planned.plan)) return {};
+  return planned;
+}
+
 std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node, const LogicalAggregate& aggregate) {
+  if (auto planned = plan_end_of_order(node, aggregate)) return planned;
   auto pattern = match_scan(aggregate.input);
   if (!pattern || aggregate.calls.empty() || changed_tables_.contains(pattern->scan->table->oid)) return {};
   const sql::TableDef& table = *pattern->scan->table;

@@ -174,6 +174,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& appl
   // What RETURNING asks is asked for the rows that were written.
   if (estimated_rows(*input.plan) > 1 && main_write(*input.plan) == nullptr) {
     if (auto joined = plan_decorrelated(node, apply, wish)) return std::move(*joined);
+    if (auto kept = plan_over_kept_rows(node, apply, wish)) return std::move(*kept);
   }
   // The rows of a subquery that runs once come as it gives them.
   const bool runs_once = apply.kind == LogicalApply::Kind::kLateral && apply.join == JoinKind::kInner && is_one_row(*apply.input);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "planner/access/index_condition.h"
+#include "planner/kept_rows.h"
 #include "planner/physical_plan.h"
 #include "sql/session_settings.h"
 
@@ -74,13 +75,18 @@ class PhysicalPlanner {
   Planned plan_hash_join(const LogicalJoin& join, Planned left, Planned right);
   /// A correlated EXISTS or aggregate as a join with all its answers (plan_subqueries.cc).
   std::optional<Planned> plan_decorrelated(const Logical&, const LogicalApply&, const Wish&);
+  /// A correlated subquery over tables that are read once for all outer rows.
+  std::optional<Planned> plan_over_kept_rows(const Logical&, const LogicalApply&, const Wish&);
   /// Answers from cardinalities (index_aggregate.cc).
   std::optional<Planned> plan_index_aggregate(const Logical&, const LogicalAggregate&);
+  /// min or max of one column, with conditions, as the first row in its order.
+  std::optional<Planned> plan_end_of_order(const Logical&, const LogicalAggregate&);
   std::optional<Planned> plan_index_distinct(const Logical&, const LogicalDistinct&);
 
   const sql::SessionSettings& settings_;
   const std::set<sql::Oid>& changed_tables_;
   bool index_answers_ = true;  // false while a fallback is planned
+  std::uint32_t next_share_ = kFirstKeptRows;
 };
 
 /// One table, what is asked of it, and what the columns above it mean: a tree of projections and filters over a scan, folded.

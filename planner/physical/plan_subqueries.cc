@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "planner/access/set_algebra.h"
@@ -97,6 +98,44 @@ LogicalPtr existence_join(const Logical& node, const LogicalApply& apply, Link& 
 }
 
 }  // namespace
+
+std::optional<Planned> PhysicalPlanner::plan_over_kept_rows(const Logical& node, const LogicalApply& apply, const Wish& wish) {
+  if (apply.correlations.empty()) return {};
+  CorrelationFrame frame;
+  for (const auto& correlation : apply.correlations) frame.push_back({correlation.slot, nullptr});
+  std::vector<std::pair<LogicalPtr, LogicalSharedScan>> kept;
+  const std::function<LogicalPtr(const LogicalPtr&)> keep = [&](const LogicalPtr& input) -> LogicalPtr {
+    const auto* filter = std::get_if<LogicalFilter>(&input->node);
+    const LogicalPtr& leaf = filter != nullptr ? filter->input : input;
+    const auto* scan = std::get_if<LogicalScan>(&leaf->node);
+    if (scan == nullptr) {
+      std::vector<LogicalPtr> inputs = inputs_of(*input);
+      for (LogicalPtr& below : inputs) below = keep(below);
+      return inputs.empty() ? input : with_inputs(*input, inputs);
+    }
+    // What an index finds for each outer row stays as it is.
+    if (changed_tables_.contains(scan->table->oid) || !std::holds_alternative<FullScan>(plan(input).plan->node)) return input;
+    std::vector<ExpressionPtr> own, outer;
+    for (const ExpressionPtr& condition : filter != nullptr ? sql::split_conjunction(filter->condition) : std::vector<ExpressionPtr>{}) {
+      if (sql::is_volatile(*condition)) return input;
+      (reads_slots(*condition, frame) ? outer : own).push_back(condition);
+    }
+    LogicalSharedScan shared{next_share_++, scan->alias, {}};
+    for (std::size_t i = 0; i < leaf->columns.size(); ++i) shared.positions.push_back(i);
+    LogicalPtr rows = make_logical(shared, leaf->columns);
+    kept.emplace_back(filtered(leaf, std::move(own)), std::move(shared));
+    return filtered(std::move(rows), std::move(outer));
+  };
+  LogicalApply copy = apply;
+  copy.subquery = keep(apply.subquery);
+  if (kept.empty()) return {};
+  LogicalPtr result = make_logical(std::move(copy), node.columns);
+  for (auto& [source, scan] : kept) {
+    const std::vector<LogicalColumn> columns = result->columns;
+    result = make_logical(LogicalShare{std::move(result), std::move(source), scan.number, scan.name}, columns);
+  }
+  return plan(result, wish);
+}
 
 std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, const LogicalApply& apply, const Wish& wish) {
   if (apply.correlations.empty()) return {};
