@@ -48,9 +48,17 @@ class AccessPathChooser {
     return std::move(planned_);
   }
 
+  /// Do members of index sets stand for rows that are gone? Where rows expire, only the rows themselves tell.
+  template <class Table>
+  static bool may_be_stale(const Table& table) {
+    if constexpr (requires { table.rows_expire(); }) return table.rows_expire();
+    return false;
+  }
+
   /// Are only key columns needed, of rows that sets know exactly?
   bool prepare_index_keys() {
     if (!wish_.needed || wish_.needed->empty() || (wish_.goal && !wish_.order.empty()) || table_.primary_key.empty()) return false;
+    if (may_be_stale(table_)) return false;
     for (const LogicalColumn& column : columns_) {
       if (!wish_.needed->contains(column.id)) continue;
       const std::int16_t number = *number_(column.id);

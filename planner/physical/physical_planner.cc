@@ -170,12 +170,35 @@ bool is_one_row(const Logical& node) {
 }  // namespace
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& apply, const Wish& wish) {
-  Planned input = plan(apply.input);
-  // What RETURNING asks is asked for the rows that were written.
-  if (estimated_rows(*input.plan) > 1 && main_write(*input.plan) == nullptr) {
+  if (!apply.correlations.empty() && runs_often(apply.input)) {
     if (auto joined = plan_decorrelated(node, apply, wish)) return std::move(*joined);
     if (auto kept = plan_over_kept_rows(node, apply, wish)) return std::move(*kept);
   }
+  return plan_apply(node, apply, wish);
+}
+
+bool PhysicalPlanner::runs_often(const LogicalPtr& outer) {
+  const auto* filter = std::get_if<LogicalFilter>(&outer->node);
+  const LogicalPtr& below = filter ? filter->input : outer;
+  if (std::holds_alternative<LogicalScan>(below->node)) return estimated_rows(*plan(outer).plan) > 1;
+  if (std::holds_alternative<LogicalValues>(outer->node)) return !is_one_row(*outer);
+  const auto* apply = std::get_if<LogicalApply>(&outer->node);
+  const auto* project = std::get_if<LogicalProject>(&outer->node);
+  const auto* sort = std::get_if<LogicalSort>(&outer->node);
+  const auto* aggregate = std::get_if<LogicalAggregate>(&outer->node);
+  if (filter) return runs_often(filter->input);
+  if (apply && apply->kind != LogicalApply::Kind::kLateral) return runs_often(apply->input);
+  if (project) return runs_often(project->input);
+  if (sort) return runs_often(sort->input);
+  if (aggregate) return !aggregate->scalar;
+  // What RETURNING asks is asked for the rows that were written.
+  const bool writes = std::holds_alternative<LogicalInsert>(outer->node) || std::holds_alternative<LogicalUpdate>(outer->node) ||
+                      std::holds_alternative<LogicalDelete>(outer->node) || std::holds_alternative<LogicalMerge>(outer->node);
+  return !writes;
+}
+
+Planned PhysicalPlanner::plan_apply(const Logical& node, const LogicalApply& apply, const Wish& wish) {
+  Planned input = plan(apply.input);
   // The rows of a subquery that runs once come as it gives them.
   const bool runs_once = apply.kind == LogicalApply::Kind::kLateral && apply.join == JoinKind::kInner && is_one_row(*apply.input);
   Planned subquery = plan(apply.subquery, runs_once ? wish : Wish{});

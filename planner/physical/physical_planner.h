@@ -73,8 +73,13 @@ class PhysicalPlanner {
   /// A semi-join as an inner join of the right side's distinct keys with the rows of the left table that have them.
   std::optional<Planned> plan_semi_join_reduction(const LogicalJoin& join, const Planned& left, const Planned& right);
   Planned plan_hash_join(const LogicalJoin& join, Planned left, Planned right);
+  /// Is a subquery asked for more than one row of this plan? Not of one that writes.
+  bool runs_often(const LogicalPtr& outer);
+  Planned plan_apply(const Logical&, const LogicalApply&, const Wish&);
   /// A correlated EXISTS or aggregate as a join with all its answers (plan_subqueries.cc).
   std::optional<Planned> plan_decorrelated(const Logical&, const LogicalApply&, const Wish&);
+  /// Does an index give these groups or distinct values?
+  bool is_index_group(const Logical& rows);
   /// A correlated subquery over tables that are read once for all outer rows.
   std::optional<Planned> plan_over_kept_rows(const Logical&, const LogicalApply&, const Wish&);
   /// Answers from cardinalities (index_aggregate.cc).

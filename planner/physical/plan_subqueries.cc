@@ -49,6 +49,19 @@ std::optional<Link> take_apart(const LogicalApply& apply, const LogicalPtr& plan
   return link;
 }
 
+/// The slots that change while the Apply runs: its own, and those of the subqueries in its subquery.
+void add_slots(const LogicalApply& apply, CorrelationFrame& frame) {
+  for (const auto& correlation : apply.correlations) frame.push_back({correlation.slot, nullptr});
+  const std::function<void(const Logical&)> visit = [&](const Logical& node) {
+    const auto* inner = std::get_if<LogicalApply>(&node.node);
+    if (inner) {
+      for (const auto& correlation : inner->correlations) frame.push_back({correlation.slot, nullptr});
+    }
+    for (const LogicalPtr& input : inputs_of(node)) visit(*input);
+  };
+  visit(*apply.subquery);
+}
+
 /// Does an index find the rows of a table by this column?
 bool is_looked_up(const Logical& plan, ColumnId id) {
   if (const auto* scan = std::get_if<LogicalScan>(&plan.node)) {
@@ -100,9 +113,8 @@ LogicalPtr existence_join(const Logical& node, const LogicalApply& apply, Link& 
 }  // namespace
 
 std::optional<Planned> PhysicalPlanner::plan_over_kept_rows(const Logical& node, const LogicalApply& apply, const Wish& wish) {
-  if (apply.correlations.empty()) return {};
   CorrelationFrame frame;
-  for (const auto& correlation : apply.correlations) frame.push_back({correlation.slot, nullptr});
+  add_slots(apply, frame);
   std::vector<std::pair<LogicalPtr, LogicalSharedScan>> kept;
   const std::function<LogicalPtr(const LogicalPtr&)> keep = [&](const LogicalPtr& input) -> LogicalPtr {
     const auto* filter = std::get_if<LogicalFilter>(&input->node);
@@ -129,16 +141,23 @@ std::optional<Planned> PhysicalPlanner::plan_over_kept_rows(const Logical& node,
   LogicalApply copy = apply;
   copy.subquery = keep(apply.subquery);
   if (kept.empty()) return {};
-  LogicalPtr result = make_logical(std::move(copy), node.columns);
-  for (auto& [source, scan] : kept) {
-    const std::vector<LogicalColumn> columns = result->columns;
-    result = make_logical(LogicalShare{std::move(result), std::move(source), scan.number, scan.name}, columns);
+  Planned result = plan_apply(node, copy, wish);
+  for (const auto& [source, scan] : kept) {
+    auto columns = result.plan->columns;
+    const PhysicalPlan rows = arrange(plan(source), source->columns).plan;
+    result.plan = make_physical(PhysicalShare{result.plan, rows, scan.number, scan.name}, std::move(columns));
   }
-  return plan(result, wish);
+  return result;
+}
+
+bool PhysicalPlanner::is_index_group(const Logical& rows) {
+  std::optional<Planned> planned;
+  if (const auto* aggregate = std::get_if<LogicalAggregate>(&rows.node)) planned = plan_index_aggregate(rows, *aggregate);
+  if (const auto* distinct = std::get_if<LogicalDistinct>(&rows.node)) planned = plan_index_distinct(rows, *distinct);
+  return planned && std::holds_alternative<IndexGroups>(planned->plan->node);
 }
 
 std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, const LogicalApply& apply, const Wish& wish) {
-  if (apply.correlations.empty()) return {};
   const bool exists = apply.kind == LogicalApply::Kind::kExists;
   if (!exists && apply.kind != LogicalApply::Kind::kScalar) return {};
   LogicalPtr subquery = apply.subquery;
@@ -179,9 +198,7 @@ std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, c
     joined = with_value(node, left_join(apply.input, link->rows, *link), std::move(value));
   }
   // Where an index answers for all keys at once, or none finds the rows of one.
-  const Planned rows = plan(link->rows);
-  const bool from_index = std::holds_alternative<IndexGroups>(rows.plan->node);
-  if (!from_index && std::ranges::any_of(link->keys, [&](const LogicalColumn& key) { return is_looked_up(*apply.subquery, key.id); })) return {};
+  if (!is_index_group(*link->rows) && std::ranges::any_of(link->keys, [&](const LogicalColumn& key) { return is_looked_up(*apply.subquery, key.id); })) return {};
   return plan(joined, wish);
 }
 
