@@ -9,6 +9,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/temporary.h"
+#include "executor/ddl/ttl_options.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/name_uses.h"
@@ -100,7 +101,7 @@ class CreateTableAsExecution final : public Execution {
     if (!into.access_method.empty() && into.access_method != "heap") {
       throw SqlError("42704", fmt::format("access method \"{}\" does not exist", into.access_method));
     }
-    check_storage_parameters(into.options);
+    check_storage_parameters(into.options, true);
     check_tablespace(into.tablespace);
   }
 
@@ -138,6 +139,7 @@ class CreateTableAsExecution final : public Execution {
       column.field = sql::choose_field(table, column.name);
       table.columns.push_back(std::move(column));
     }
+    set_time_to_live(table, parts.into->options);
     choose_presence(table);
     const sql::Oid oid = table.oid;
     draft.put(std::move(table));

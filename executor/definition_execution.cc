@@ -3,6 +3,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/temporary.h"
+#include "executor/discovery/import_foreign_schema.h"
 #include "executor/query_execution.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
@@ -136,13 +137,14 @@ class DefinitionExecution final : public Execution {
 }  // namespace
 
 bool is_definition(const ast::Statement& statement) {
-  return is_create_table_as(statement) || std::visit(
+  return is_create_table_as(statement) || is_import(statement) || std::visit(
       []<class Statement>(const Statement&) { return Definition<Statement> || std::is_same_v<Statement, ast::Vacuum>; },
       statement.node);
 }
 
 std::unique_ptr<Execution> make_definition_execution(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
   if (is_create_table_as(*prepared->statement)) return make_create_table_as(engine, std::move(prepared), session);
+  if (is_import(*prepared->statement)) return make_import(engine, std::move(prepared), session);
   return std::make_unique<DefinitionExecution>(engine, std::move(prepared), session);
 }
 

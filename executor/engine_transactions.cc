@@ -42,10 +42,12 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   std::optional<sql::SqlError> lost;
   try {
     sql::CatalogPtr definitions = co_await catalog(session);
+    const std::string version = definitions->version;
     if (transaction->catalog()) definitions = transaction->catalog()->snapshot();
     options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions));
     if (catalog_) apply_on_commit(session, *catalog_, *transaction);
     const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout};
+    if (!transaction->mapped_units().empty()) co_await commit_mapped_changes(shared_, *transaction, version);
     co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_);
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();

@@ -13,10 +13,14 @@ NodeCounters::~NodeCounters() {
   run.bytes_received += counters_.bytes_received;
 }
 
-void ExecutionContext::check(const Replies& replies) const {
+void ExecutionContext::check_version(const Replies& replies) const {
   const TransactionCatalog* own = transaction_ ? transaction_->catalog() : nullptr;
   const std::string& expected = own != nullptr ? own->base().version : catalog_->version;
   if (replies.catalog_version().value_or("") != expected) throw StaleCatalog{};
+}
+
+void ExecutionContext::check(const Replies& replies) const {
+  check_version(replies);
   replies.or_throw();
 }
 
@@ -62,6 +66,17 @@ void ExecutionContext::remember_cheap(const void* node) {
 asio::awaitable<RepliesPtr> ExecutionContext::ask(CommandBatch batch, ExecutionCounters* counters) {
   RepliesPtr replies = co_await redis_.execute(std::move(batch), counters);
   check(*replies);
+  co_return replies;
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::ask_unchecked(CommandBatch batch, bool atomic, ExecutionCounters* counters) {
+  RepliesPtr replies;
+  if (atomic) {
+    replies = co_await redis_.execute_atomic(std::move(batch), counters);
+  } else {
+    replies = co_await redis_.execute(std::move(batch), counters);
+  }
+  check_version(*replies);
   co_return replies;
 }
 

@@ -59,6 +59,8 @@ class ExecutionContext {
   /// Runs commands in one round trip and checks that the catalog is still the plan's; error replies throw.
   /// Throws SqlError, StaleCatalog.
   asio::awaitable<RepliesPtr> ask(CommandBatch batch, ExecutionCounters* counters);
+  /// As `ask`, but error replies are left to the caller, who knows what they mean.
+  asio::awaitable<RepliesPtr> ask_unchecked(CommandBatch batch, bool atomic, ExecutionCounters* counters);
   /// The commands as one snapshot.
   asio::awaitable<RepliesPtr> ask_atomic(CommandBatch batch, ExecutionCounters* counters);
   /// On the connection for bulk reads.
@@ -101,6 +103,7 @@ class ExecutionContext {
   sql::SessionSequences* sequences = nullptr;  // the session's
   /// pg_advisory_lock() and its kin, for one key.
   std::function<asio::awaitable<bool>(sql::SequenceCall::Advisory, std::int64_t key)> advisory;
+  std::function<void(const sql::SqlError&)> notice;  // sends a NOTICE to the client; may be empty
   std::size_t work_mem = 64u << 20;
   ReadLimits limits;
   std::size_t max_written_rows = 100'000;
@@ -113,6 +116,7 @@ class ExecutionContext {
   RedisClient* home = nullptr;                   // where the list of databases lies
 
  private:
+  void check_version(const Replies& replies) const;
   void check(const Replies& replies) const;
 
   RedisClient& redis_;

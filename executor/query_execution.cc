@@ -153,6 +153,13 @@ void note_tables(const planner::PhysicalNode& plan, ReadChecks& reads) {
   for (const planner::PhysicalPlan& input : planner::inputs_of(plan)) note_tables(*input, reads);
 }
 
+/// Does the plan begin with reads that another connection makes than the one for short commands?
+bool walks_on_bulk_connection(const planner::PhysicalNode& plan) {
+  if (std::holds_alternative<planner::FullScan>(plan.node) || std::holds_alternative<planner::OrderedScan>(plan.node)) return true;
+  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
+  return std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return walks_on_bulk_connection(*input); });
+}
+
 /// One statement's runs: it is run again when the catalog moved under it, when a value it read was changed before its writes arrived,
 /// and when its reads stem from different moments. Rows go out only when none of that can happen any more.
 class QueryRun {
@@ -298,6 +305,9 @@ class QueryRun {
     context_->advisory = [this](sql::SequenceCall::Advisory request, std::int64_t key) {
       return engine_.advisory_lock(session_, request, key);
     };
+    context_->notice = [this](const sql::SqlError& notice) {
+      if (session_.notice) session_.notice("NOTICE", notice);
+    };
     context_->work_mem = session_.work_mem;
     context_->max_written_rows = engine_.limits().script_rows;
     context_->cheapness = &engine_.cheapness();
@@ -315,7 +325,11 @@ class QueryRun {
     compares_counters_ = !is_strict_ && !writes_ && planner::needs_snapshot(plan_);
     // A query that has to wait for a row's lock may be run again.
     holds_ = is_strict_ || is_compound_ || planner::needs_snapshot(plan_) || prepared_->needs_transaction;
-    if (compares_counters_) counters_before_ = co_await change_counters();
+    if (compares_counters_) {
+      // On the way before anything that the plan asks by the same connection.
+      counters_request_ = engine_.shared().start(counter_commands());
+      if (walks_on_bulk_connection(*plan_)) co_await take_counters_before();
+    }
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : make_operator(*plan_, *context_);
   }
 
@@ -355,8 +369,9 @@ class QueryRun {
       co_return co_await pull();
     }
     if (compares_counters_ && context_->needs_snapshot_check() && ++snapshot_attempts_ < kMaxSnapshotAttempts) {
-      std::vector<std::string> after = co_await change_counters();
-      if (after != counters_before_) {
+      if (counters_request_) co_await take_counters_before();
+      RepliesPtr replies = co_await context_->ask(counter_commands(), nullptr);
+      if (texts_of(*replies) != counters_before_) {
         drop_run();
         co_await start();
         co_return co_await pull();
@@ -399,22 +414,33 @@ class QueryRun {
     return batch;
   }
 
-  asio::awaitable<std::vector<std::string>> change_counters() {
+  /// Of the tables' change counters.
+  CommandBatch counter_commands() const {
     CommandBatch batch;
     std::vector<std::string> keys;
     for (const auto& table : planner::tables_of(plan_)) keys.push_back(sql::TableKeys(*table).changes());
-    std::vector<std::string> counters;
-    if (keys.empty()) co_return counters;
-    batch.add("MGET", keys);
-    RepliesPtr replies = co_await context_->ask(std::move(batch), nullptr);
-    for (const Reply& reply : replies->array(0)) counters.emplace_back(reply.text);
-    co_return counters;
+    if (!keys.empty()) batch.add("MGET", keys);
+    return batch;
+  }
+
+  static std::vector<std::string> texts_of(const Replies& replies) {
+    std::vector<std::string> texts;
+    if (replies.size() == 0) return texts;
+    for (const Reply& reply : replies.array(0)) texts.emplace_back(reply.text);
+    return texts;
+  }
+
+  asio::awaitable<void> take_counters_before() {
+    const std::unique_ptr<RedisRequest> request = std::move(counters_request_);
+    RepliesPtr replies = co_await context_->replies_of(*request);
+    counters_before_ = texts_of(*replies);
   }
 
   void drop_run() {
     root_.reset();
     if (!finished_) held_.clear();
     if (statistics && !finished_) statistics->clear();
+    counters_request_.reset();
     context_.reset();
     if (buffer_mark_ && !finished_) transaction_->buffer().roll_back(*buffer_mark_);
   }
@@ -439,6 +465,7 @@ class QueryRun {
   std::optional<ExecutionContext> context_;
   OperatorPtr root_;
   std::deque<sql::Batch> held_;
+  std::unique_ptr<RedisRequest> counters_request_;  // for them, where nobody has waited for it yet
   std::vector<std::string> counters_before_;
   sql::CatalogPtr catalog_;  // of the last run: rows are shown after it has ended, too
   ReadChecks reads_;         // of the last run

@@ -40,6 +40,7 @@ asio::awaitable<bool> RedisEngine::reload_catalog() {
 }
 
 asio::awaitable<void> RedisEngine::begin_session() {
+  co_await sweeper_.start();
   // Another session may forget it, or load it anew, while this one waits.
   const sql::CatalogPtr known = catalog_;
   if (!known) co_return;

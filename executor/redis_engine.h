@@ -11,6 +11,7 @@
 #include "executor/planned.h"
 #include "executor/redis/client.h"
 #include "executor/storage/exclusive_tables.h"
+#include "executor/storage/row_sweeper.h"
 #include "executor/transaction/commit_fence.h"
 #include "executor/transaction/lock_wait.h"
 
@@ -93,6 +94,7 @@ class RedisEngine final : public Engine {
   CheapnessMemory cheapness_;
   LockLease lease_{shared_, limits_.lock_lease_ms};
   TemporarySchemas temporary_{shared_, limits_.lock_lease_ms};
+  RowSweeper sweeper_{bulk_};
   CommitSlots commit_slots_;
   std::minstd_rand random_{std::random_device{}()};
 };

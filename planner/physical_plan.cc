@@ -64,6 +64,7 @@ void collect_tables(const PhysicalNode& node, std::vector<std::shared_ptr<const 
       [&](const auto& n) {
         std::shared_ptr<const sql::TableDef> table;
         if constexpr (requires { n.read.table; }) table = n.read.table;
+        if constexpr (requires { n.inner.read.table; }) table = n.inner.read.table;
         if constexpr (requires { n.table; }) table = n.table;
         bool known = std::any_of(tables.begin(), tables.end(), [&](const auto& t) { return table && t->oid == table->oid; });
         if (table && !known) tables.push_back(std::move(table));

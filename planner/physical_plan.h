@@ -29,19 +29,20 @@ struct TableRead {
   std::vector<std::int16_t> outputs;  // the node's columns: positions in `numbers`
 };
 
-/// Sets of row keys and the algebra over them. Values are expressions over parameters alone, in the column's type.
-struct SetExpression {
-  enum class Kind : std::uint8_t { kSet, kNullSet, kIntersection, kUnion, kDifference };
-  Kind kind;
-  std::vector<std::int16_t> columns;       // kSet, kNullSet: of the structure
-  std::vector<sql::ExpressionPtr> values;  // kSet: one per column
-  std::vector<SetExpression> operands;     // kDifference: the first without all others
-};
-
 /// One end of a range. The value is in the column's type and never NULL at run time (NULL: the range is empty).
 struct RangeBound {
   sql::ExpressionPtr value;
   bool inclusive = true;
+};
+
+/// Sets of row keys and the algebra over them. Values are expressions over parameters alone, in the column's type.
+struct SetExpression {
+  enum class Kind : std::uint8_t { kSet, kNullSet, kIntersection, kUnion, kDifference, kRange };
+  Kind kind;
+  std::vector<std::int16_t> columns;       // kSet, kNullSet: of the structure; kRange: the one that a zset orders by score
+  std::vector<sql::ExpressionPtr> values;  // kSet: one per column
+  std::vector<SetExpression> operands;     // kDifference: the first without all others
+  std::optional<RangeBound> lower = {}, upper = {};  // kRange: members whose scores are between
 };
 
 /// `column LIKE 'prefix%'` on lexical members.
@@ -73,6 +74,16 @@ struct SetScan {
   TableRead read;
   SetExpression sets;
   RowGoal goal;
+  /// Only the rows are wanted that come first in the order of an index, as many as the goal says. The sets are exact. Gives at least
+  /// these, in no order: by the cardinalities the index is walked until it has met enough members, or the members' places are compared.
+  struct First {
+    std::int16_t column;
+    bool descending = false;
+    enum class Nulls : std::uint8_t { kNone, kFirst, kLast } nulls = Nulls::kNone;
+    bool ties = false;  // rows that tie with the last one are wanted, too
+    std::optional<RangeBound> lower, upper;  // of the column
+  };
+  std::optional<First> first = {};
 };
 /// A walk along an ordered index.
 struct OrderedScan {
@@ -91,14 +102,37 @@ struct FullScan {
   RowGoal goal;
 };
 
+/// Rows of a mapped table.
+struct MappedScan {
+  TableRead read;
+  /// A column of the rows' identity with the values that the WHERE clause allows.
+  struct Fixed {
+    std::int16_t column;
+    std::vector<sql::ExpressionPtr> values;  // in the column's type or an integer type
+  };
+  std::vector<Fixed> fixed;
+  enum class Path : std::uint8_t {
+    kKeys,    // all slots are fixed: the keys are known
+    kScan,    // SCAN MATCH over the keyspace
+    kLookup,  // `index` gives the slot for the values of its columns
+    kSets,    // `sets` of declared indexes give the slot
+    kOrder,   // `index`, a zset or list, gives the slot in the order of its column
+  } path = Path::kScan;
+  sql::Oid index = 0;
+  std::vector<std::vector<sql::ExpressionPtr>> lookups;  // kLookup: a value for each column of the index
+  std::optional<SetExpression> sets;                     // kSets
+  bool descending = false;                               // kOrder
+  RowGoal goal;
+};
+
 // ---- Answers from cardinalities alone ---------------------------------------------------------------------------------------
 
 /// A signed sum of cardinalities, read together.
 struct CountTerm {
   int sign = 1;
-  enum class Kind : std::uint8_t { kAllRows, kSets, kRange, kPrefix } kind;
-  SetExpression sets;                         // kSets: one set, or an intersection of sets (SINTERCARD)
-  std::int16_t column = 0;                    // kRange, kPrefix
+  enum class Kind : std::uint8_t { kAllRows, kSets, kRange, kPrefix, kValues, kMembers } kind;
+  SetExpression sets;                         // kSets: one set, or an intersection of sets (SINTERCARD); kMembers: any, counted by a script
+  std::int16_t column = 0;                    // kRange, kPrefix; kValues: how many values it has
   std::optional<RangeBound> lower, upper;     // kRange
   std::optional<PrefixBound> prefix;          // kPrefix
 };
@@ -127,6 +161,15 @@ struct IndexGroups {
   bool counts;              // false: DISTINCT
   std::size_t outputs = 0;  // count columns after the value
   PhysicalPlan fallback;
+  std::vector<SetExpression> among = {};  // plain sets: only rows that are in all of them count (SINTERCARD)
+};
+/// Columns of the primary key, of the rows that sets hold exactly: the members say it all, no row is read.
+struct IndexKeys {
+  std::shared_ptr<const sql::TableDef> table;
+  std::string alias;
+  SetExpression sets;
+  std::vector<std::int16_t> numbers;  // the node's columns
+  PhysicalPlan fallback;              // where the sets are too large for one script
 };
 
 // ---- Operators in the proxy -------------------------------------------------------------------------------------------------
@@ -138,9 +181,16 @@ struct PhysicalFunctionScan {
   std::vector<TableFunctionCall> calls;
   bool with_ordinality = false;
 };
+/// What the condition above a table of the schema redis says of its rows before they are asked for: texts, over parameters alone.
+struct RowBounds {
+  std::vector<sql::ExpressionPtr> names;  // the first column is one of these; empty: anything
+  sql::ExpressionPtr pattern;             // the first column is LIKE this; null: anything
+  sql::ExpressionPtr type;                // the column "type" is this; null: anything
+};
 struct PhysicalSystemScan {
   std::string schema, name;
   std::vector<std::size_t> positions;
+  RowBounds bounds = {};
 };
 struct PhysicalFilter {
   PhysicalPlan input;
@@ -171,6 +221,25 @@ struct LookupJoin {
   std::vector<std::int16_t> columns;             // of the key, unique or set structure
   std::vector<sql::ExpressionPtr> values;        // over the outer's columns, in the columns' types
   sql::ExpressionPtr residual;                   // over outer then inner columns; holds the whole join condition
+};
+/// For each batch of the outer input the rows of a mapped table whose keys it names, in one pipeline.
+struct MappedJoin {
+  JoinKind kind;  // inner, left, semi, anti
+  PhysicalPlan outer;
+  MappedScan inner;  // what is fixed for all rows
+  struct Key {
+    std::int16_t column;
+    sql::ExpressionPtr value;  // over the outer's columns
+  };
+  std::vector<Key> keys;
+  sql::ExpressionPtr residual;  // over outer then inner columns; holds the whole join condition
+};
+/// A join whose outer rows decide how it runs: up to `most_lookups` of them are joined by `lookup`, more of them by `hash`.
+struct AdaptiveJoin {
+  PhysicalPlan outer, right;  // right: the whole inner table
+  PhysicalPlan lookup;        // a LookupJoin of `outer`
+  PhysicalPlan hash;          // a HashJoin of `outer` and `right`; the same columns
+  std::size_t most_lookups = 0;
 };
 struct PhysicalApply {
   LogicalApply::Kind kind;
@@ -297,10 +366,11 @@ struct PhysicalColumn {
 
 struct PhysicalNode {
   using Node =
-      std::variant<KeyLookup, UniqueLookup, SetScan, OrderedScan, FullScan, IndexCount, IndexMinMax, IndexGroups, PhysicalValues,
-                   PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin,
+      std::variant<KeyLookup, UniqueLookup, SetScan, OrderedScan, FullScan, MappedScan, IndexCount, IndexMinMax, IndexGroups, PhysicalValues,
+                   PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin, MappedJoin,
                    PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
                    PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
+                   IndexKeys, AdaptiveJoin,
                    PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge>;
   Node node;
   std::vector<PhysicalColumn> columns;

@@ -29,10 +29,12 @@ void count_reads(const PhysicalNode& node, Reads& reads) {
   std::visit(
       [&](const auto& n) {
         using Node = std::decay_t<decltype(n)>;
-        if constexpr (requires { n.read; }) ++reads.sources;
+        // Nothing tells whether an application changed a mapped table meanwhile.
+        if constexpr (requires { n.read; } && !std::is_same_v<Node, MappedScan>) ++reads.sources;
         if constexpr (requires { n.fallback; }) ++reads.sources;
         if constexpr (std::is_same_v<Node, SetScan> || std::is_same_v<Node, OrderedScan> || std::is_same_v<Node, FullScan> ||
-                      std::is_same_v<Node, IndexCount> || std::is_same_v<Node, IndexMinMax> || std::is_same_v<Node, LookupJoin>) {
+                      std::is_same_v<Node, IndexCount> || std::is_same_v<Node, IndexMinMax> || std::is_same_v<Node, LookupJoin> ||
+                      std::is_same_v<Node, AdaptiveJoin>) {
           reads.long_walk = true;
         }
         if constexpr (std::is_same_v<Node, PhysicalAggregate> || std::is_same_v<Node, PhysicalSort> ||
@@ -57,6 +59,8 @@ bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::
           return !n.goal || !changed_tables.contains(n.read.table->oid);
         } else if constexpr (kReadsIndex) {
           return !changed_tables.contains(n.table->oid);
+        } else if constexpr (std::is_same_v<Node, AdaptiveJoin>) {
+          return reads_changed_tables_plainly(n.lookup, changed_tables);
         } else if constexpr (requires { n.read; } && !kIsPlain) {
           return !changed_tables.contains(n.read.table->oid);
         } else {

@@ -13,6 +13,7 @@
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
+#include "sql/system_tables.h"
 
 namespace redquel::planner {
 
@@ -32,7 +33,7 @@ void refuse_files(const ast::Copy& copy) {
 
 /// COPY names its table as a statement that opens it does: the schema is looked for first.
 void check_schema(const ast::RelationName& name, const sql::CatalogSnapshot& catalog) {
-  if (name.schema.empty() || name.schema == "pg_catalog" || name.schema == "information_schema" || catalog.schemas.contains(name.schema)) return;
+  if (name.schema.empty() || name.schema == "pg_catalog" || name.schema == "information_schema" || name.schema == sql::kRedisSchema || catalog.schemas.contains(name.schema)) return;
   throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
 }
 

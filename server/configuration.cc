@@ -131,6 +131,7 @@ void read_configuration_file(const std::filesystem::path& file, Configuration& c
 std::optional<Configuration> read_configuration(int argc, const char* const* argv) {
   Configuration configuration;
   CLI::App app("redquel: a PostgreSQL front to Redis");
+  app.footer("redquel discover --help: tables for the keys of a Redis that is full already");
   std::string file, listen, redis, data_dir, log_level;
   std::size_t threads = 0;
   bool embedded = false;

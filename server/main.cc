@@ -7,10 +7,12 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <string_view>
 
 #include "executor/embedded/embedded_redis.h"
 #include "executor/redis/url.h"
 #include "server/configuration.h"
+#include "server/discover.h"
 #include "server/redis_engines.h"
 #include "server/server.h"
 
@@ -76,6 +78,7 @@ int main(int argc, char** argv) {
   auto logger = spdlog::stderr_color_mt("redquel");
   logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
   spdlog::set_default_logger(std::move(logger));
+  if (argc > 1 && std::string_view(argv[1]) == "discover") return server::run_discover(argc, argv);
   try {
     const std::optional<server::Configuration> configuration = server::read_configuration(argc, argv);
     if (!configuration) return kGood;

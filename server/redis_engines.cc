@@ -30,7 +30,10 @@ class RedisEngines final : public EngineSource {
     co_return opened;
   }
 
-  void stop() override { pool_.stop(); }
+  void stop() override {
+    engines_.clear();  // what they do by themselves ends
+    pool_.stop();
+  }
 
  private:
   executor::RedisPool pool_;

@@ -13,6 +13,9 @@ namespace redquel::sql {
 
 class RowWriter;
 
+/// The schema whose tables show what Redis says of itself; only the executor knows their rows.
+inline constexpr std::string_view kRedisSchema = "redis";
+
 /// A table or view of pg_catalog or information_schema: its rows are computed from the catalog snapshot (and the session, where
 /// they speak of it). Names, order and types of the columns and the oids of the tables are PostgreSQL 15's.
 struct SystemTable {

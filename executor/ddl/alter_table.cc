@@ -6,6 +6,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/index_build.h"
+#include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/row_validation.h"
 #include "executor/ddl/table_alteration.h"
@@ -107,7 +108,14 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
     const MakeDraft make = [&](CatalogDraft& draft) {
       const RelationKind kind = relation_kind(draft, statement.relation);
       is_other = kind == RelationKind::kView || kind == RelationKind::kSequence || kind == RelationKind::kIndex;
-      if (is_other) alter_other(draft, statement, kind);
+      if (is_other) return alter_other(draft, statement, kind);
+      const TablePtr table = kind == RelationKind::kTable ? find_table(draft, statement.relation) : nullptr;
+      const bool is_mapped = table && table->mapping;
+      if (statement.object == ast::ObjectType::kForeignTable && kind != RelationKind::kNone && !is_mapped) {
+        throw SqlError("42809", fmt::format("\"{}\" is not a foreign table", statement.relation.name));
+      }
+      is_other = is_mapped;
+      if (is_mapped) alter_mapped_table(draft, table, statement);
     };
     co_await change_catalog(context, make);
     if (is_other) co_return;

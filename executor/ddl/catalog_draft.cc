@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/ddl/index_expressions.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
 
@@ -48,6 +49,7 @@ bool CatalogDraft::reserve_exactly(const std::string& prefix, const std::string&
 }
 
 void CatalogDraft::put(sql::TableDef table) {
+  drop_unused_computed(table);
   const auto before = state_.find_table(table.oid);
   replace(table);
   note_references(before.get(), &table);
@@ -121,7 +123,7 @@ void CatalogDraft::drop_type(sql::Oid oid) {
 
 void CatalogDraft::drop_table(sql::Oid oid) {
   const auto table = state_.find_table(oid);
-  remove(removal_of_table(*table));
+  if (!table->mapping) remove(removal_of_table(*table));  // else its keys belong to the application
   std::vector<sql::Oid> owned;
   for (const auto& [sequence_oid, sequence] : state_.sequences) {
     if (sequence.owner_table == oid) owned.push_back(sequence_oid);
@@ -135,6 +137,11 @@ void CatalogDraft::drop_table(sql::Oid oid) {
 void CatalogDraft::drop_sequence(sql::Oid oid) {
   const auto found = state_.sequences.find(oid);
   const std::string& key = found->second.key;
+  if (found->second.foreign) {
+    sequences_.insert(oid);
+    state_.sequences.erase(found);
+    return;
+  }
   delete_key(key);
   // A counter of its own, not one under its table's prefix.
   if (key.ends_with(":id") && prefixes_.contains(key.substr(0, key.size() - 3))) {

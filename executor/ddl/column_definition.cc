@@ -222,11 +222,12 @@ void refuse_other_constraints(const ast::Constraint& constraint) {
   if (!name.empty()) throw sql::not_supported(name, constraint.offset);
 }
 
-void check_storage_parameters(const std::vector<ast::Option>& options) {
+void check_storage_parameters(const std::vector<ast::Option>& options, bool is_table) {
   constexpr std::array<std::string_view, 9> kKnown{"fillfactor", "parallel_workers", "user_catalog_table",
                                                    "toast_tuple_target", "vacuum_truncate", "vacuum_index_cleanup",
                                                    "deduplicate_items", "log_autovacuum_min_duration", "oids"};
   for (const ast::Option& option : options) {
+    if (is_table && (option.name == "ttl" || option.name == "ttl_column")) continue;  // ttl_options.h
     const bool known = std::find(kKnown.begin(), kKnown.end(), option.name) != kKnown.end() || option.name.starts_with("autovacuum_");
     if (!known) throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
   }

@@ -58,7 +58,7 @@ ForeignKeyDraft read_foreign_key(const parser::ast::Constraint& constraint);
 void refuse_other_constraints(const parser::ast::Constraint& constraint);
 
 /// Storage parameters, tablespaces and collations that mean nothing here are accepted if PostgreSQL knows them.
-void check_storage_parameters(const std::vector<parser::ast::Option>& options);
+void check_storage_parameters(const std::vector<parser::ast::Option>& options, bool is_table = false);
 void check_tablespace(const std::string& tablespace);
 void check_collation(const parser::ast::QualifiedName& collation, sql::Type type, std::optional<std::uint32_t> offset);
 

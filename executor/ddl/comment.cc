@@ -113,8 +113,13 @@ void comment_on_relation(CatalogDraft& draft, const ast::Comment& statement, con
     }
     case ast::ObjectType::kMaterializedView:
       throw SqlError("42809", fmt::format("\"{}\" is not a materialized view", name.name));
-    default:
-      throw SqlError("42809", fmt::format("\"{}\" is not a foreign table", name.name));
+    default: {
+      const TablePtr found = find_table(draft, name);
+      if (!found || !found->mapping) throw SqlError("42809", fmt::format("\"{}\" is not a foreign table", name.name));
+      sql::TableDef table = *found;
+      table.comment = text;
+      return draft.put(std::move(table));
+    }
   }
 }
 

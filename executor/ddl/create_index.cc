@@ -9,7 +9,9 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/generated_names.h"
 #include "executor/ddl/index_build.h"
+#include "executor/ddl/index_expressions.h"
 #include "executor/ddl/indexable.h"
+#include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction_catalog.h"
@@ -51,23 +53,37 @@ void check_operator_class(const ast::IndexElement& element, sql::Type type, std:
   throw SqlError("42704", fmt::format("operator class \"{}\" does not exist for access method \"{}\"", name, method));
 }
 
-sql::IndexDef::Part index_part(const ast::IndexElement& element, const sql::TableDef& table, std::string_view method) {
-  if (element.expression) throw sql::not_supported("an index on an expression", element.expression->start);
+/// A part, and how its column of the index is called.
+std::pair<sql::IndexDef::Part, std::string> index_part(const CatalogDraft& draft, const ast::IndexElement& element,
+                                                       const sql::TableDef& table, std::string_view method) {
   if (is_system_column(element.column)) throw SqlError("0A000", "index creation on system columns is not supported");
-  const sql::ColumnDef* column = table.find_column(element.column);
-  if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column));
-  check_collation(element.collation, column->type, std::nullopt);
-  check_operator_class(element, column->type, method);
-  check_indexable(column->type, method);
+  const sql::ColumnDef* column = element.expression ? bare_column(table, *element.expression) : table.find_column(element.column);
   sql::IndexDef::Part part;
-  part.column = column->number;
+  sql::Type type;
+  std::string name;
+  if (column != nullptr) {
+    part.column = column->number;
+    type = column->type;
+    name = column->name;
+  } else if (element.expression) {
+    IndexExpression expression = read_index_expression(draft, table, *element.expression, false);
+    part.expression_sql = std::move(expression.text);
+    type = expression.type;
+    name = std::move(expression.name);
+  } else {
+    throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column));
+  }
+  check_collation(element.collation, type, std::nullopt);
+  check_operator_class(element, type, method);
+  check_indexable(type, method);
   part.descending = element.direction == ast::SortDirection::kDescending;
   part.nulls_first = element.nulls == ast::SortNulls::kFirst || (element.nulls == ast::SortNulls::kDefault && part.descending);
-  return part;
+  return {std::move(part), std::move(name)};
 }
 
-/// The definition, without oid, name and state.
-sql::IndexDef read_index(const ast::CreateIndex& statement, const sql::TableDef& table) {
+/// The definition, without oid, name and state; how its columns are called.
+sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& statement, const sql::TableDef& table,
+                         std::vector<std::string>& names) {
   sql::IndexDef index;
   index.method = index_method(statement);
   const std::string method = statement.access_method.empty() ? "btree" : statement.access_method;
@@ -80,14 +96,20 @@ sql::IndexDef read_index(const ast::CreateIndex& statement, const sql::TableDef&
     throw SqlError("0A000", fmt::format("access method \"{}\" does not support multicolumn indexes", method));
   }
   if (statement.elements.size() > 32) throw SqlError("54011", "cannot use more than 32 columns in an index");
-  if (statement.where) throw sql::not_supported("a partial index", statement.where->start);
+  if (statement.where) index.predicate_sql = read_index_expression(draft, table, *statement.where, true).text;
+  if (!index.predicate_sql.empty() && index.nulls_not_distinct) throw sql::not_supported("a partial index with NULLS NOT DISTINCT");
   check_storage_parameters(statement.options);
   check_tablespace(statement.tablespace);
-  for (const ast::IndexElement& element : statement.elements) index.parts.push_back(index_part(element, table, method));
+  for (const ast::IndexElement& element : statement.elements) {
+    auto [part, name] = index_part(draft, element, table, method);
+    index.parts.push_back(std::move(part));
+    names.push_back(std::move(name));
+  }
   // A column twice adds nothing, but PostgreSQL allows it.
   std::string included;
   for (const ast::IndexElement& element : statement.including) {
-    index_part(element, table, method);
+    if (element.expression) throw SqlError("0A000", "expressions are not supported in included columns");
+    index_part(draft, element, table, method);
     included += (included.empty() ? "" : ", ") + parser::quote_identifier(element.column);
   }
   if (!included.empty()) index.definition_suffix = fmt::format("INCLUDE ({})", included);
@@ -115,7 +137,11 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
       break;
   }
   const TablePtr table = require_table(draft, statement.relation);
-  sql::IndexDef index = read_index(statement, *table);
+  std::vector<std::string> names;
+  sql::IndexDef index = table->mapping ? declare_structure(statement, *table) : read_index(draft, statement, *table, names);
+  if (table->mapping) {
+    for (const sql::IndexDef::Part& part : index.parts) names.push_back(table->find_column(part.column)->name);
+  }
   if (!statement.name.empty() && draft.catalog().relation_exists(table->schema, statement.name)) {
     if (!statement.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", statement.name));
     draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", statement.name));
@@ -124,20 +150,19 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   index.oid = draft.new_oid();
   index.name = statement.name;
   if (index.name.empty()) {
-    std::vector<std::string> columns;
-    for (const sql::IndexDef::Part& part : index.parts) columns.push_back(table->find_column(part.column)->name);
-    index.name = choose_name(table->name, joined_column_names(columns), "idx",
+    index.name = choose_name(table->name, joined_column_names(names), "idx",
                              [&](std::string_view name) { return draft.catalog().relation_exists(table->schema, name); });
   }
-  const bool is_empty = known && known->oid == table->oid && state.is_empty;
+  const bool is_empty = table->mapping || (known && known->oid == table->oid && state.is_empty);
   index.state = is_empty ? sql::IndexState::kReady : sql::IndexState::kBuilding;
-  if (is_empty) {
+  if (is_empty && !table->mapping) {
     draft.require_unchanged(table->oid, state.change_counter);
-  } else {
+  } else if (!is_empty) {
     draft.begin_build(index.oid);
   }
   const NewIndex made{table->oid, index.oid, !is_empty};
   sql::TableDef changed = *table;
+  add_computed_columns(changed, index, names);
   changed.indexes.push_back(std::move(index));
   draft.put(std::move(changed));
   return made;

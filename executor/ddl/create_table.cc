@@ -11,6 +11,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/temporary.h"
+#include "executor/ddl/ttl_options.h"
 
 namespace redquel::executor {
 
@@ -27,7 +28,7 @@ void refuse_unsupported(const ast::CreateTable& statement) {
   if (!statement.access_method.empty() && statement.access_method != "heap") {
     throw SqlError("42704", fmt::format("access method \"{}\" does not exist", statement.access_method));
   }
-  check_storage_parameters(statement.options);
+  check_storage_parameters(statement.options, true);
   check_tablespace(statement.tablespace);
 }
 
@@ -140,6 +141,7 @@ void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
   for (std::size_t i = 0; i < parts.columns.size(); ++i) {
     if (parts.columns[i].generated != nullptr) set_generated(draft, table, table.columns[i].number, *parts.columns[i].generated);
   }
+  set_time_to_live(table, statement.options);
   for (const CheckDraft& check : parts.checks) add_check(draft, table, check, true);
   if (parts.primary_key) add_primary_key(draft, table, *parts.primary_key, true);
   for (const KeyDraft& key : distinct_uniques(parts)) add_unique(draft, table, key, sql::IndexState::kReady, true);

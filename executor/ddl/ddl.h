@@ -26,6 +26,10 @@ struct DdlContext {
 // seen them meanwhile.) NOTICEs go to the session. Command tags: parser::command_tag.
 
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateTable& statement);
+/// CREATE FOREIGN TABLE … SERVER redis: a table over keys that are there. HV00D, HV00J, HV024, 22023, 42P16, 42P17.
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateForeignTable& statement);
+/// 42710: server redis always exists; 0A000 for others.
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateForeignServer& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateIndex& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateDatabase& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateSchema& statement);

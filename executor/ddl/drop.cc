@@ -31,7 +31,7 @@ constexpr DropKind kKinds[] = {
     {ast::ObjectType::kSequence, "sequence", "a sequence", "42P01", RelationKind::kSequence},
     {ast::ObjectType::kView, "view", "a view", "42P01", RelationKind::kView},
     {ast::ObjectType::kMaterializedView, "materialized view", "a materialized view", "42P01", RelationKind::kNone},
-    {ast::ObjectType::kForeignTable, "foreign table", "a foreign table", "42P01", RelationKind::kNone},
+    {ast::ObjectType::kForeignTable, "foreign table", "a foreign table", "42P01", RelationKind::kTable},
 };
 
 SqlError wrong_kind(const std::string& name, const DropKind& wanted, RelationKind found) {
@@ -104,6 +104,11 @@ void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropK
       continue;
     }
     if (relation != kind.relation) throw wrong_kind(name.name, kind, relation);
+    const bool wants_foreign = kind.type == ast::ObjectType::kForeignTable;
+    if (relation == RelationKind::kTable && (find_table(draft, name)->mapping != nullptr) != wants_foreign) {
+      SqlError error("42809", fmt::format("\"{}\" is not {}", name.name, kind.with_article));
+      throw std::move(error).hint(wants_foreign ? "Use DROP TABLE to remove a table." : "Use DROP FOREIGN TABLE to remove a foreign table.");
+    }
     found.push_back(name);
   }
   const auto& path = draft.session().search_path;

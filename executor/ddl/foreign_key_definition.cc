@@ -8,6 +8,7 @@
 #include "executor/ddl/generated_names.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/ddl/ttl_options.h"
 #include "executor/storage/foreign_key.h"
 #include "executor/storage/stored_row.h"
 #include "executor/storage/table_walk.h"
@@ -132,6 +133,7 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
   if (kind != RelationKind::kTable) throw SqlError("42809", fmt::format("referenced relation \"{}\" is not a table", node.referenced.name));
   TablePtr referenced = find_table(draft, node.referenced);
   if (referenced->oid == table.oid) referenced = std::make_shared<const sql::TableDef>(table);
+  check_rows_stay(*referenced);
 
   sql::ForeignKeyDef key;
   key.referenced = referenced->oid;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "executor/ddl/generated_names.h"
+#include "executor/ddl/index_expressions.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
 
@@ -105,7 +106,8 @@ void add_like_parts(CatalogDraft& draft, const LikeParts& parts, sql::TableDef& 
     std::vector<std::string> columns;
     for (sql::IndexDef::Part& part : index.parts) {
       columns.push_back(parts.source->find_column(part.column)->name);
-      part.column = table.find_column(columns.back())->number;
+      if (part.column > 0) part.column = table.find_column(columns.back())->number;
+      if (part.shown_column != 0) part.shown_column = table.find_column(parts.source->find_column(part.shown_column)->name)->number;
     }
     index.oid = draft.new_oid();
     index.state = sql::IndexState::kReady;
@@ -113,6 +115,7 @@ void add_like_parts(CatalogDraft& draft, const LikeParts& parts, sql::TableDef& 
     index.name = choose_name(table.name, joined_column_names(columns), "idx", [&](std::string_view name) {
       return draft.catalog().relation_exists(table.schema, name) || table.find_index(name) != nullptr;
     });
+    add_computed_columns(table, index, columns);
     table.indexes.push_back(std::move(index));
   }
 }

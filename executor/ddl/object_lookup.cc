@@ -7,6 +7,7 @@
 
 #include "parser/deparse.h"
 #include "sql/error.h"
+#include "sql/system_tables.h"
 
 namespace redquel::executor {
 
@@ -24,7 +25,9 @@ void check_database(const CatalogDraft& draft, const RelationName& name) {
 
 }  // namespace
 
-bool is_system_schema(std::string_view schema) { return schema == "pg_catalog" || schema == "information_schema"; }
+bool is_system_schema(std::string_view schema) {
+  return schema == "pg_catalog" || schema == "information_schema" || schema == sql::kRedisSchema;
+}
 
 std::string creation_schema(CatalogDraft& draft, const RelationName& name, parser::ast::Persistence persistence) {
   check_database(draft, name);
@@ -41,7 +44,7 @@ std::string creation_schema(CatalogDraft& draft, const RelationName& name, parse
   if (sql::is_temporary_schema(name.schema) && name.schema != draft.session().temporary_schema) {
     throw SqlError("42P16", "cannot create relations in temporary schemas of other sessions").at(name.offset);
   }
-  if (name.schema == "pg_catalog" || name.schema == "information_schema" || name.schema == "redquel") {
+  if (is_system_schema(name.schema) || name.schema == "redquel") {
     throw SqlError("42501", fmt::format("permission denied to create \"{}.{}\"", name.schema, name.name))
         .detail("System catalog modifications are currently disallowed.");
   }

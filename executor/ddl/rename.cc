@@ -67,7 +67,10 @@ void rename_relation(CatalogDraft& draft, const ast::Rename& statement) {
   require(ast::ObjectType::kSequence, RelationKind::kSequence, "a sequence");
   require(ast::ObjectType::kView, RelationKind::kView, "a view");
   require(ast::ObjectType::kMaterializedView, RelationKind::kNone, "a materialized view");
-  require(ast::ObjectType::kForeignTable, RelationKind::kNone, "a foreign table");
+  require(ast::ObjectType::kForeignTable, RelationKind::kTable, "a foreign table");
+  if (statement.object == ast::ObjectType::kForeignTable && !require_table(draft, relation)->mapping) {
+    throw SqlError("42809", fmt::format("\"{}\" is not a foreign table", relation.name));
+  }
   // ALTER TABLE and ALTER INDEX rename tables, indexes and sequences alike.
   switch (kind) {
     case RelationKind::kIndex:
@@ -137,6 +140,15 @@ void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
   for (sql::ColumnDef& other : changed.columns) {
     if (other.generated_sql.empty()) continue;
     other.generated_sql = with_renamed_column(other.generated_sql, statement.old_name, statement.new_name);
+  }
+  for (sql::ColumnDef& computed : changed.computed) {
+    computed.generated_sql = with_renamed_column(computed.generated_sql, statement.old_name, statement.new_name);
+  }
+  for (sql::IndexDef& index : changed.indexes) {
+    for (sql::IndexDef::Part& part : index.parts) {
+      if (!part.expression_sql.empty()) part.expression_sql = with_renamed_column(part.expression_sql, statement.old_name, statement.new_name);
+    }
+    if (!index.predicate_sql.empty()) index.predicate_sql = with_renamed_column(index.predicate_sql, statement.old_name, statement.new_name);
   }
   draft.put(std::move(changed));
   rename_in_views(draft, before, table->oid);

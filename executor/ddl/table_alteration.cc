@@ -6,8 +6,10 @@
 
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/foreign_key_definition.h"
+#include "executor/ddl/index_expressions.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/table_rewrite.h"
+#include "executor/ddl/ttl_options.h"
 #include "executor/storage/stored_text.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
@@ -134,8 +136,16 @@ void TableAlteration::leave_presence(std::int16_t number) {
 
 void TableAlteration::drop_indexes_over(std::int16_t number) {
   std::erase_if(table_.indexes, [&](const sql::IndexDef& index) {
-    return std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == number; });
+    const std::vector<std::int16_t> used = index_columns(table_, index);
+    return std::ranges::find(used, number) != used.end();
   });
+}
+
+/// 2BP01 for the column that says when rows expire.
+void TableAlteration::check_no_expiry(const sql::ColumnDef& changed) const {
+  if (table_.ttl_column != changed.number) return;
+  throw SqlError("2BP01", fmt::format("cannot change column \"{}\" of table \"{}\" because its rows expire by it", changed.name, table_.name))
+      .hint("Use ALTER TABLE ... RESET (ttl_column) first.");
 }
 
 void TableAlteration::command(const ast::DropColumn& written) {
@@ -147,6 +157,7 @@ void TableAlteration::command(const ast::DropColumn& written) {
     return;
   }
   const sql::ColumnDef dropped = column(written.column);
+  check_no_expiry(dropped);
   if (table_.in_primary_key(dropped.number)) {
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
     table_.primary_key.clear();
@@ -228,6 +239,14 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   const auto [type, domain] = planner::bind_declared_type(written.type, draft_.catalog(), draft_.session().search_path);
   check_collation(written.collation, type, written.offset);
   // Values enter a domain by being written.
+  if (type.oid != changed.type.oid) check_no_expiry(changed);
+  for (const sql::IndexDef& index : table_.indexes) {
+    const std::vector<std::int16_t> used = index_columns(table_, index);
+    const bool is_computed = std::ranges::any_of(index.parts, [](const sql::IndexDef::Part& part) { return part.column < 0; });
+    if (is_computed && std::ranges::find(used, changed.number) != used.end()) {
+      throw sql::not_supported("ALTER COLUMN … TYPE of a column that an index on an expression or a partial index uses");
+    }
+  }
   if (written.using_value || domain != 0 || !is_widening(changed.type, type)) {
     check_type_is_free(changed.number);
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
@@ -305,7 +324,11 @@ void TableAlteration::command(const ast::DropIdentity& written) {
   changed.sequence = 0;
 }
 
-void TableAlteration::command(const ast::SetTableOptions& written) { check_storage_parameters(written.options); }
+/// Rows that are there begin to live anew, or no longer expire: they are written again.
+void TableAlteration::command(const ast::SetTableOptions& written) {
+  check_storage_parameters(written.options, true);
+  if (set_time_to_live(table_, written.options, written.reset)) needs_rewrite_ = needs_rewrite_ || !is_empty_;
+}
 
 void TableAlteration::command(const ast::SetColumnOptions& written) {
   column(written.column);

@@ -76,6 +76,7 @@ class TableAlteration {
   void check_type_is_free(std::int16_t number) const;
   void add_new_check(const CheckDraft& check, bool validate);
   void require_not_null(sql::ColumnDef& column);
+  void check_no_expiry(const sql::ColumnDef& changed) const;
   void leave_presence(std::int16_t number);
   void drop_indexes_over(std::int16_t number);
 

@@ -52,6 +52,8 @@ asio::awaitable<Contents> read_contents(RedisClient& client, TablePtr table) {
 
   contents.keys.push_back(keys.all_rows());
   for (const Reply& member : replies->array(1)) contents.keys.push_back(keys.row_of_member(member.text));
+  contents.keys.push_back(keys.expiries());
+  contents.keys.push_back(keys.entries());
   std::size_t reply = 2;
   for (const sql::Structure& structure : structures) {
     switch (structure.kind) {
@@ -114,6 +116,7 @@ std::vector<TablePtr> find_tables(CatalogDraft& draft, const ast::Truncate& stat
   for (const ast::TableRef& relation : statement.relations) {
     check_schema(draft, relation.name);
     TablePtr table = require_table(draft, relation.name);
+    if (table->mapping) throw sql::not_supported("TRUNCATE of a foreign table");
     const auto is_same = [&](const TablePtr& other) { return other->oid == table->oid; };
     if (std::none_of(tables.begin(), tables.end(), is_same)) tables.push_back(std::move(table));
   }

@@ -4,6 +4,7 @@
 #include "executor/tables/changed_rows.h"
 #include "executor/tables/index_answers.h"
 #include "executor/tables/lookup_join.h"
+#include "executor/tables/mapped_scan.h"
 #include "executor/tables/source_operator.h"
 #include "executor/writes/writes.h"
 #include "sql/stack_depth.h"
@@ -35,6 +36,10 @@ struct MakeOperator {
   OperatorPtr operator()(const planner::IndexCount& plan) const { return make_index_count(node, plan, context); }
   OperatorPtr operator()(const planner::IndexMinMax& plan) const { return make_index_min_max(node, plan, context); }
   OperatorPtr operator()(const planner::IndexGroups& plan) const { return make_index_groups(node, plan, context); }
+  OperatorPtr operator()(const planner::MappedScan& plan) const { return make_mapped_scan(node, plan, context); }
+  OperatorPtr operator()(const planner::MappedJoin& plan) const { return make_mapped_join(node, plan, context); }
+  OperatorPtr operator()(const planner::IndexKeys& plan) const { return make_index_keys(node, plan, context); }
+  OperatorPtr operator()(const planner::AdaptiveJoin& plan) const { return make_adaptive_join(node, plan, context); }
   OperatorPtr operator()(const planner::LookupJoin& plan) const { return make_lookup_join(node, plan, context); }
 
   OperatorPtr operator()(const planner::PhysicalValues& plan) const { return make_values(node, plan, context); }

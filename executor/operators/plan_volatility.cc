@@ -35,9 +35,13 @@ struct OwnVolatility {
     return any_volatile(n.read.condition) || any_volatile(n.goal);
   }
   bool operator()(const planner::FullScan& n) const { return any_volatile(n.read.condition) || any_volatile(n.goal); }
+  bool operator()(const planner::MappedScan& n) const { return any_volatile(n.read.condition) || any_volatile(n.goal); }
+  bool operator()(const planner::MappedJoin& n) const { return any_volatile(n.residual) || any_volatile(n.inner.read.condition); }
   bool operator()(const planner::IndexCount& n) const { return is_volatile(*n.fallback); }
   bool operator()(const planner::IndexMinMax& n) const { return is_volatile(*n.fallback); }
   bool operator()(const planner::IndexGroups& n) const { return is_volatile(*n.fallback); }
+  bool operator()(const planner::IndexKeys& n) const { return is_volatile(*n.fallback); }
+  bool operator()(const planner::AdaptiveJoin& n) const { return is_volatile(*n.lookup) || is_volatile(*n.hash); }
   bool operator()(const planner::PhysicalValues& n) const { return any_volatile(n.rows); }
   bool operator()(const planner::PhysicalFunctionScan& n) const {
     return std::any_of(n.calls.begin(), n.calls.end(), [](const auto& call) { return any_volatile(call.arguments); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/storage/sequences.h"
+#include "executor/tables/redis_call.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/sequence_calls.h"
@@ -36,6 +37,16 @@ const sql::SequenceDef& sequence_of(sql::Oid oid, const ExecutionContext& contex
 
 asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::SessionSequences& session, ExecutionContext& context) {
   SequenceCalls::Answer answer;
+  if (call.kind == SequenceCall::Kind::kTimeToLive) {
+    CommandBatch batch;
+    for (const std::string& key : call.row_keys) batch.add("PTTL", key);
+    RepliesPtr replies = co_await context.redis().execute(std::move(batch));
+    for (std::size_t row = 0; row < call.row_keys.size(); ++row) {
+      const std::int64_t left = replies->integer(row);  // -1: does not expire, -2: no such row
+      answer.push_back(left < 0 ? std::nullopt : std::optional(left));
+    }
+    co_return answer;
+  }
   std::size_t next = 0;
   while (next < call.rows.size()) {
     const SequenceCall::Row& row = call.rows[next];
@@ -84,6 +95,12 @@ asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_once(std::span<const sql::
       is_pending = true;
     }
     if (!is_pending) co_return columns;
+    if (calls.pending().kind == SequenceCall::Kind::kRedis) {
+      SequenceCalls::Documents documents;
+      for (const std::vector<std::string>& words : calls.pending().commands) documents.push_back(co_await call_redis(words, context));
+      calls.answer(std::move(documents));
+      continue;
+    }
     SequenceCalls::Answer values = co_await answer(calls.pending(), calls.session(), context);
     calls.answer(std::move(values));
   }

@@ -3,11 +3,14 @@
 #include "executor/operators/make_operator.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/row_store.h"
+#include "planner/kept_rows.h"
 
 namespace redquel::executor {
 
 SharedRows::SharedRows(const planner::PhysicalNode* source, ExecutionContext& context, std::string_view what)
-    : source_(source), context_(context), limit_(context, what) {}
+    : source_(source), plan_(source), context_(context), limit_(context, what) {}
+
+OperatorPtr SharedRows::take_run() { return run_ ? std::move(run_) : make_operator(*plan_, context_); }
 
 asio::awaitable<std::optional<sql::Batch>> SharedRows::batch(std::size_t index) {
   while (index >= batches_.size()) {
@@ -20,6 +23,12 @@ asio::awaitable<std::optional<sql::Batch>> SharedRows::batch(std::size_t index) 
       run_.reset();
       source_ = nullptr;
       co_return std::nullopt;
+    }
+    if (may_recompute_ && bytes_ + next->memory() > limit_.bytes() / 4) {
+      // The scan that asked reads the rest of this run alone.
+      is_recomputed_ = true;
+      batches_.clear();
+      co_return next;
     }
     add(*next, column_types(*source_));
   }
@@ -59,7 +68,9 @@ class ShareOperator final : public Operator {
       : writes_(planner::main_write(*plan.source) != nullptr),
         rows_(plan.source.get(), context, "WITH query"),
         scope_(context, plan.number, rows_),
-        input_(make_operator(*plan.input, context)) {}
+        input_(make_operator(*plan.input, context)) {
+    if (plan.number >= planner::kFirstKeptRows) rows_.allow_recomputation();
+  }
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     std::optional<sql::Batch> batch = co_await input_->next();
@@ -81,7 +92,7 @@ class SharedScanOperator final : public Operator {
       : plan_(plan), rows_(*context.shared_rows.at(plan.number)) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    std::optional<sql::Batch> batch = co_await rows_.batch(next_++);
+    std::optional<sql::Batch> batch = co_await next_of_source();
     if (!batch) co_return std::nullopt;
     sql::Batch picked;
     picked.rows = batch->rows;
@@ -90,9 +101,16 @@ class SharedScanOperator final : public Operator {
   }
 
  private:
+  asio::awaitable<std::optional<sql::Batch>> next_of_source() {
+    if (!run_ && rows_.is_recomputed()) run_ = rows_.take_run();
+    if (run_) co_return co_await run_->next();
+    co_return co_await rows_.batch(next_++);
+  }
+
   const planner::PhysicalSharedScan& plan_;
   SharedRows& rows_;
   std::size_t next_ = 0;  // batch
+  OperatorPtr run_;       // of the scan's own, where rows are not kept
 };
 
 }  // namespace

@@ -15,6 +15,12 @@ class SharedRows {
   /// `source` is made at the first read; null: there are only the rows that `add` gives.
   SharedRows(const planner::PhysicalNode* source, ExecutionContext& context, std::string_view what);
 
+  /// Rows that are too many to keep may be computed again by each scan.
+  void allow_recomputation() { may_recompute_ = true; }
+  /// They were too many: a scan goes on with `take_run`, a later one with a run of its own.
+  bool is_recomputed() const { return is_recomputed_; }
+  OperatorPtr take_run();
+
   /// The batch at that place, nullopt behind the last one.
   asio::awaitable<std::optional<sql::Batch>> batch(std::size_t index);
   /// Copies the batch.
@@ -26,7 +32,9 @@ class SharedRows {
   void take(SharedRows& other);
 
  private:
-  const planner::PhysicalNode* source_;
+  const planner::PhysicalNode* source_;  // null: all has been read
+  const planner::PhysicalNode* plan_;
+  bool may_recompute_ = false, is_recomputed_ = false;
   ExecutionContext& context_;
   OperatorPtr run_;
   std::vector<sql::Batch> batches_;

@@ -2,6 +2,7 @@
 #include "executor/operators/operators.h"
 #include "executor/operators/row_store.h"
 #include "executor/storage/databases.h"
+#include "executor/tables/redis_scan.h"
 #include "sql/system_tables.h"
 
 namespace redquel::executor {
@@ -50,8 +51,9 @@ class SystemScanOperator final : public Operator {
 
 }  // namespace
 
-OperatorPtr make_system_scan(const planner::PhysicalNode&, const planner::PhysicalSystemScan& plan,
+OperatorPtr make_system_scan(const planner::PhysicalNode& node, const planner::PhysicalSystemScan& plan,
                              ExecutionContext& context) {
+  if (plan.schema == sql::kRedisSchema) return make_redis_scan(node, plan, context);
   return std::make_unique<SystemScanOperator>(plan, context);
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "parser/deparse.h"
+#include "planner/bind/bind_expression.h"
+#include "sql/catalog/index_text.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::executor {
@@ -32,6 +34,19 @@ bool has_columns(const sql::IndexDef& index, std::span<const std::int16_t> colum
                     [](const sql::IndexDef::Part& part, std::int16_t number) { return part.column == number; });
 }
 
+/// A column of a partial index by its name, an expression by its text.
+std::string computed_name(const sql::TableDef& table, std::int16_t number) {
+  for (const sql::IndexDef& index : table.indexes) {
+    for (const sql::IndexDef::Part& part : index.parts) {
+      if (part.column != number) continue;
+      if (part.shown_column != 0) return parser::quote_identifier(table.find_column(part.shown_column)->name);
+      static const sql::CatalogSnapshot kNoCatalog;
+      return sql::index_expression_text(planner::written_expression(part.expression_sql, table, kNoCatalog, {}, true));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 UniqueName unique_name(const sql::TableDef& table, std::span<const std::int16_t> columns) {
@@ -51,7 +66,7 @@ std::string key_description(const sql::TableDef& table, std::span<const std::int
   for (std::size_t index = 0; index < columns.size(); ++index) {
     const sql::ColumnDef& column = *table.find_column(columns[index]);
     if (index > 0) names += ", ", texts += ", ";
-    names += parser::quote_identifier(column.name);
+    names += column.number > 0 ? parser::quote_identifier(column.name) : computed_name(table, column.number);
     texts += value_text(column.type, values[index], settings);
   }
   return fmt::format("({})=({})", names, texts);
@@ -118,6 +133,10 @@ void require_not_null(const sql::TableDef& table, std::span<const sql::Datum> ro
     const sql::ColumnDef& column = table.columns[position];
     if (!table.is_nullable(column) && sql::is_null(row[position])) throw null_violation(table, column, row, settings);
   }
+}
+
+SqlError mixed_transaction() {
+  return sql::not_supported("changing foreign tables together with other tables or definitions in one transaction");
 }
 
 }  // namespace redquel::executor

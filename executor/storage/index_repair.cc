@@ -11,6 +11,7 @@
 #include "executor/redis/script.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/index_checker.h"
+#include "executor/storage/row_expiry.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_row.h"
 #include "sql/catalog/row_fields.h"
@@ -49,6 +50,7 @@ for k = 2, #KEYS do
   elseif what == 'hdel' then if call('HGET', KEYS[k], first) == second then call('HDEL', KEYS[k], first) end
   elseif what == 'zadd' then call('ZADD', KEYS[k], second, first)
   elseif what == 'sadd' then call('SADD', KEYS[k], first)
+  elseif what == 'list' then call('HSET', KEYS[k], first, second)
   elseif what == 'hset' then call('HSETNX', KEYS[k], first, second) end
 end
 return 1
@@ -205,6 +207,11 @@ class IndexRepair {
           break;
       }
     }
+    if (table_->rows_expire()) {
+      steps.push_back({"list", encoder_.keys().entries(), member, row_entries(encoder_, image, words, true)});
+      steps.push_back({"zadd", encoder_.keys().expiries(), member, "0"});  // the sweeper sees when it is due
+      steps.push_back({"sadd", std::string(kExpiringTables), table_->prefix, ""});
+    }
   }
 
   /// 23505 where the unique value of a row is another row's, too.
@@ -221,11 +228,7 @@ class IndexRepair {
       RepliesPtr replies = co_await client_.execute(std::move(fetch));
       const auto other = rows_.decode(owner, replies->array(0));
       if (!other) co_return;
-      std::vector<sql::Datum> values, other_values;
-      for (std::size_t position : structure.positions) {
-        values.push_back(row[position]);
-        other_values.push_back((*other)[position]);
-      }
+      const std::vector<sql::Datum> values = encoder_.values(structure, row), other_values = encoder_.values(structure, *other);
       const std::vector<std::int16_t>& columns = structure.structure.columns;
       if (encoder_.keys().unique_field(columns, values) != encoder_.keys().unique_field(columns, other_values)) co_return;
       throw duplicate_in_new_index(*table_, unique_name(*table_, columns).name, columns, values, settings_);

@@ -117,7 +117,7 @@ class Undo {
         unit.update_row(definition, *now, *before);
       } else if (now) {
         unit.delete_row(definition, *now);
-      } else if (before) {
+      } else if (before && !(record.member && definition->rows_expire())) {  // a changed row that is gone has expired
         unit.insert_row(definition, *before);
       }
     }

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <numeric>
 
 #include "executor/storage/stored_text.h"
+#include "planner/bind/computed_columns.h"
 #include "sql/catalog/prefixes.h"
+#include "sql/expressions/evaluate.h"
 #include "sql/types/index_value.h"
 
 namespace redquel::executor {
@@ -41,9 +44,24 @@ RowEncoder::RowEncoder(std::shared_ptr<const sql::TableDef> table, std::optional
     for (std::int16_t number : table_->primary_key) key_positions_.push_back(table_->position(number));
   }
   if (!structures) structures = sql::structures_of(*table_);
+  std::vector<planner::ColumnId> ids(table_->columns.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  computed_ = planner::bind_computed(*table_, ids);
+  canonical_is_stored_.resize(width() + computed_.size());
   for (Structure& structure : *structures) {
     StructureKeys made;
-    for (std::int16_t number : structure.columns) made.positions.push_back(table_->position(number));
+    for (std::int16_t number : structure.columns) {
+      made.positions.push_back(table_->position(number));
+      if (number > 0) {
+        made.sources.push_back(made.positions.back());
+      } else {
+        std::vector<std::uint32_t> used;
+        sql::collect_columns(*computed_[made.positions.back() - width()], used);
+        made.sources.insert(made.sources.end(), used.begin(), used.end());
+      }
+    }
+    std::ranges::sort(made.sources);
+    made.sources.erase(std::ranges::unique(made.sources).begin(), made.sources.end());
     switch (structure.kind) {
       case Structure::Kind::kSets:
         made.key = keys_.values(structure.columns);
@@ -106,8 +124,38 @@ RowImage RowEncoder::encode(std::span<const sql::Datum> row, Words& words) const
   image.score = words.store(keys_.row_score(primary_key(row)));
 
   image.entries = words.size();
+  std::vector<sql::Datum> whole;
+  if (!computed_.empty()) {
+    whole = with_computed(row);
+    row = whole;
+  }
   for (const StructureKeys& structure : structures_) encode_entry(structure, row, image, words);
   return image;
+}
+
+/// The row, and behind it the values of the computed columns.
+std::vector<sql::Datum> RowEncoder::with_computed(std::span<const sql::Datum> row) const {
+  static const sql::SessionSettings kDefaults;
+  sql::EvaluationContext context;
+  context.settings = &kDefaults;
+  sql::Batch batch{.rows = 1, .columns = {}};
+  for (std::size_t position = 0; position < table_->columns.size(); ++position) {
+    batch.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(type(position), row[position], 1)));
+  }
+  std::vector<sql::Datum> whole(row.begin(), row.end());
+  for (const sql::ExpressionPtr& expression : computed_) whole.push_back(sql::evaluate(*expression, batch, context)->datum(0));
+  return whole;
+}
+
+std::vector<sql::Datum> RowEncoder::values(const StructureKeys& structure, std::span<const sql::Datum> row) const {
+  std::vector<sql::Datum> whole, values;
+  const bool computes = std::ranges::any_of(structure.positions, [&](std::size_t position) { return position >= width(); });
+  if (computes) {
+    whole = with_computed(row);
+    row = whole;
+  }
+  for (const std::size_t position : structure.positions) values.push_back(row[position]);
+  return values;
 }
 
 void RowEncoder::encode_entry(const StructureKeys& structure, std::span<const sql::Datum> row, RowImage image,

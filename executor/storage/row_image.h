@@ -12,6 +12,7 @@
 #include "sql/catalog/table_keys.h"
 #include "sql/column.h"
 #include "sql/datum.h"
+#include "sql/expressions/expression.h"
 
 namespace redquel::executor {
 
@@ -57,7 +58,8 @@ class RowEncoder {
 
   struct StructureKeys {
     sql::Structure structure;
-    std::vector<std::size_t> positions;  // of its columns in table.columns
+    std::vector<std::size_t> positions;  // of its columns (TableDef::position)
+    std::vector<std::size_t> sources;    // of the stored columns that its entries depend on: those of computed ones, too
     std::string key;                     // of the zset, the uniques hash, the NULL set; kSets: of the values
     std::string value_prefix;            // kSets of one column: "emp:indices:dept:"
     bool nulls_are_equal = false;        // kUnique with NULLS NOT DISTINCT
@@ -78,8 +80,11 @@ class RowEncoder {
   const std::string& presence_field() const { return presence_field_; }
   std::vector<sql::Datum> primary_key(std::span<const sql::Datum> row) const;
   sql::Type type(std::size_t position) const {
-    return position < table_->columns.size() ? table_->columns[position].type : sql::kInt8;
+    if (position < table_->columns.size()) return table_->columns[position].type;
+    return position < width() ? sql::kInt8 : table_->computed[position - width()].type;
   }
+  /// What a row has in the structure's columns. Throws what computing an expression throws.
+  std::vector<sql::Datum> values(const StructureKeys& structure, std::span<const sql::Datum> row) const;
 
   RowImage encode(std::span<const sql::Datum> row, Words& words) const;
 
@@ -91,6 +96,7 @@ class RowEncoder {
 
  private:
   void encode_entry(const StructureKeys& structure, std::span<const sql::Datum> row, RowImage image, Words& words) const;
+  std::vector<sql::Datum> with_computed(std::span<const sql::Datum> row) const;
   std::string canonical(std::size_t position, std::span<const sql::Datum> row, const RowImage& image, const Words& words) const;
 
   std::shared_ptr<const sql::TableDef> table_;
@@ -100,6 +106,7 @@ class RowEncoder {
   std::vector<std::string> fields_, null_markers_;
   std::vector<bool> canonical_is_stored_;
   std::vector<std::size_t> key_positions_;
+  std::vector<sql::ExpressionPtr> computed_;  // over the row's columns, by position
 };
 
 }  // namespace redquel::executor

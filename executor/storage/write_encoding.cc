@@ -4,6 +4,7 @@
 
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/journal.h"
+#include "executor/storage/row_expiry.h"
 #include "executor/storage/write_script.h"
 
 namespace redquel::executor {
@@ -282,6 +283,7 @@ void WriteEncoding::write_program() {
   }
   put(changed.size());
   for (std::size_t index : changed) write_field_changes(index, unit_.changes_[old_rows_[index]]);
+  write_expiries();
   write_groups(set_additions_, false);
   write_groups(zset_additions_, true);
   write_groups(unique_additions_, true);
@@ -296,6 +298,56 @@ void WriteEncoding::write_program() {
     put(value.entry);
   }
   write_journal();
+}
+
+/// Of tables whose rows expire, every row that comes, goes or changes. Those that go are first: another may take the key.
+void WriteEncoding::write_expiries() {
+  std::map<std::uint32_t, std::vector<std::size_t>> changes;  // by table
+  for (std::size_t number = 0; number < limit_; ++number) {
+    const std::uint32_t table = unit_.changes_[number].table;
+    if (is_active(number) && unit_.tables_[table].encoder.table().rows_expire()) changes[table].push_back(number);
+  }
+  std::unordered_map<std::size_t, std::size_t> new_positions, old_positions;
+  if (!changes.empty()) {
+    for (std::size_t index = 0; index < new_rows_.size(); ++index) new_positions.emplace(new_rows_[index], index);
+    for (std::size_t index = 0; index < old_rows_.size(); ++index) old_positions.emplace(old_rows_[index], index);
+  }
+  put(changes.size());
+  for (const auto& [table, numbers] : changes) {
+    const RowEncoder& encoder = unit_.tables_[table].encoder;
+    keys_.push_back(unit_.words_.store(encoder.keys().expiries()));
+    keys_.push_back(unit_.words_.store(encoder.keys().entries()));
+    put(unit_.words_.store(encoder.table().prefix));
+    const std::size_t count_at = arguments_.size();
+    put(std::size_t{0});
+    std::size_t records = 0;
+    const auto record = [&](Word fate, std::size_t index, Word member, Word expiry, const std::string& entries) {
+      put(fate);
+      put(index);
+      put(member);
+      put(expiry);
+      put(unit_.words_.store(entries));
+      ++records;
+    };
+    for (const std::size_t number : numbers) {
+      const WriteUnit::Change& change = unit_.changes_[number];
+      const bool goes = change.kind == WriteUnit::Kind::kDelete || (change.kind == WriteUnit::Kind::kUpdate && moves(change));
+      if (goes) record("gone", 0, change.old_image.member, "", "");
+    }
+    for (const std::size_t number : numbers) {
+      const WriteUnit::Change& change = unit_.changes_[number];
+      if (change.kind == WriteUnit::Kind::kDelete) continue;
+      const bool is_index = change.kind == WriteUnit::Kind::kIndex;
+      const bool stays = change.kind == WriteUnit::Kind::kUpdate && !moves(change);
+      const std::string entries = row_entries(encoder, change.new_image, unit_.words_, !is_index);
+      const bool is_set = change.kind == WriteUnit::Kind::kInsert ||
+                          (!is_index && changes_expiry(encoder, change.old_image, change.new_image, unit_.words_));
+      const Word expiry = is_set ? time_to_live(encoder, change.new_image, unit_.words_) : Word("", 0);
+      const std::size_t index = is_index ? 0 : stays ? old_positions.at(number) : new_positions.at(number);
+      record(is_index ? "index" : stays ? "same" : "new", index, change.new_image.member, expiry, entries);
+    }
+    arguments_[count_at] = unit_.words_.number(records);
+  }
 }
 
 /// What a journaled unit notes of this chunk: how to undo it, or that it is undone.

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "executor/storage/catalog_store.h"
+#include "executor/storage/row_expiry.h"
 
 namespace redquel::executor {
 
@@ -11,7 +12,7 @@ namespace {
 // Lua's stack holds about 8,000 values: no call takes more than 4,000 arguments. A check that finds something is noted and the
 // others still run, so that the proxy knows the first violation of the statement and all rows to skip. '\0' stands for an absent
 // field (no text of PostgreSQL holds a zero byte), and for "nobody" as owner of a unique value.
-constexpr std::string_view kText = R"lua(
+constexpr std::string_view kRows = R"lua(
 local call, unpack, keys, argv = redis.call, unpack, KEYS, ARGV
 local mode, token_key, token_slot, token_number = argv[1], argv[2], argv[3], argv[4]
 local p, k = 5, 1
@@ -275,6 +276,39 @@ end
 
 for i = 1, #increments do call('HINCRBY', unpack(increments[i])) end
 
+-- Rows that expire: when they are due, and where they have entries. What a row of the same key has left behind that expired before
+-- goes. Errors of these commands would leave the script half done.
+for _ = 1, number() do
+  local due, entries, try = keys[k], keys[k + 1], redis.pcall
+  local prefix, time = argv[p], call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  p, k = p + 1, k + 2
+  for _ = 1, number() do
+    local fate, index, member, expiry, listed = argv[p], tonumber(argv[p + 1]), argv[p + 2], argv[p + 3], argv[p + 4]
+    p = p + 5
+    if fate == 'gone' then
+      try('ZREM', due, member)
+      try('HDEL', entries, member)
+    elseif fate == 'index' then
+      local before = try('HGET', entries, member)
+      if type(before) == 'string' then try('HSET', entries, member, before .. listed) end
+    else
+      local row = fate == 'new' and keys[new_first + index] or keys[old_first + index]
+      local before = fate == 'new' and try('HGET', entries, member)
+      if type(before) == 'string' then forget(before, member) end
+      if expiry == 'never' then call('PERSIST', row) elseif expiry ~= '' then call('PEXPIRE', row, expiry) end
+      try('HSET', entries, member, listed)
+      local left = call('PTTL', row)
+      if left == -1 then
+        try('ZREM', due, member)
+      else
+        try('ZADD', due, string.format('%.0f', now + math.max(left, 0) + 1), member)
+        try('SADD', 'redquel:expiring', prefix)
+      end
+    end
+  end
+end
+
 -- Entries that come.
 for _ = 1, number() do
   local key, count = keys[set_first + number()], number()
@@ -308,11 +342,13 @@ if argv[p] == 'undo' then call('RPOP', keys[#keys]) end
 return {'applied'}
 )lua";
 
+std::string rows_text() { return std::string(kForgetEntries) + std::string(kRows); }
+
 // The rows are verified with their locks, the definitions changed (which verifies them first), the rows written: 'follow' is 'commit'
 // under versions that have just been replaced, and finds nothing that 'precede' has not looked at.
 std::string combined_text() {
   std::string text = "local function rows(KEYS, ARGV)";
-  text += kText;
+  text += rows_text();
   text += "end\nlocal function catalog(KEYS, ARGV)";
   text += commit_catalog_script().text();
   text += R"lua(end
@@ -341,7 +377,7 @@ const Script& write_rows_and_catalog_script() {
 }
 
 const Script& write_rows_script() {
-  static const Script kScript("write_rows", kText);
+  static const Script kScript("write_rows", rows_text());
   return kScript;
 }
 

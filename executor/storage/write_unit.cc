@@ -119,7 +119,7 @@ bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> ol
     const auto before = RowEncoder::entry(words_, change.old_image, index);
     const auto after = RowEncoder::entry(words_, change.new_image, index);
     if (before == after && is_null(before.first) == is_null(after.first)) continue;
-    for (std::size_t position : structures[index].positions) columns[position] = true;
+    for (std::size_t position : structures[index].sources) columns[position] = true;
   }
   set_expected(change, columns);
   changes_.push_back(change);
@@ -141,7 +141,7 @@ bool WriteUnit::delete_row(const TablePtr& table, std::span<const sql::Datum> ol
   std::vector<bool> columns = relied;
   if (relied.empty()) columns.assign(table->columns.size(), true);
   for (const auto& structure : target.encoder.structures()) {
-    for (std::size_t position : structure.positions) columns[position] = true;
+    for (std::size_t position : structure.sources) columns[position] = true;
   }
   set_expected(change, columns);
   changes_.push_back(change);
@@ -156,7 +156,7 @@ void WriteUnit::index_row(const TablePtr& table, const std::vector<Structure>& s
   change.old_image = change.new_image = target.encoder.encode(row, words_);
   std::vector<bool> columns(table->columns.size());
   for (const auto& structure : target.encoder.structures()) {
-    for (std::size_t position : structure.positions) columns[position] = true;
+    for (std::size_t position : structure.sources) columns[position] = true;
   }
   set_expected(change, columns);
   changes_.push_back(change);
@@ -217,14 +217,15 @@ void WriteUnit::set_expected(Change& change, const std::vector<bool>& columns) {
   }
 }
 
-std::vector<sql::Datum> WriteUnit::column_values(const Change& change, std::span<const std::size_t> positions) const {
-  std::vector<sql::Datum> values;
+/// The row that a change brings; of its columns those that are asked for.
+std::vector<sql::Datum> WriteUnit::new_row(const Change& change, std::span<const std::size_t> positions) const {
+  const RowEncoder& encoder = tables_[change.table].encoder;
+  std::vector<sql::Datum> row(encoder.width());
   for (std::size_t position : positions) {
     const std::string_view text = words_[change.new_image.texts + position];
-    values.push_back(is_null(text) ? sql::Datum()
-                                   : parse_stored_text(tables_[change.table].encoder.type(position), text));
+    if (!is_null(text)) row[position] = parse_stored_text(encoder.type(position), text);
   }
-  return values;
+  return row;
 }
 
 WriteUnit::Violation WriteUnit::violation_of(std::size_t number, std::optional<std::size_t> structure) const {
@@ -242,10 +243,17 @@ SqlError WriteUnit::violation_error(const Violation& violation) const {
     return SqlError("XX001", fmt::format("row key {} of table \"{}\" is taken", change.new_image.member, definition.name));
   }
   std::vector<std::int16_t> columns = definition.primary_key;
-  if (violation.structure) columns = table.encoder.structures()[*violation.structure].structure.columns;
-  std::vector<std::size_t> positions;
-  for (std::int16_t number : columns) positions.push_back(definition.position(number));
-  const std::vector<sql::Datum> values = column_values(change, positions);
+  std::vector<sql::Datum> values;
+  if (violation.structure) {
+    const RowEncoder::StructureKeys& structure = table.encoder.structures()[*violation.structure];
+    columns = structure.structure.columns;
+    values = table.encoder.values(structure, new_row(change, structure.sources));
+  } else {
+    std::vector<std::size_t> positions;
+    for (std::int16_t number : columns) positions.push_back(definition.position(number));
+    const std::vector<sql::Datum> row = new_row(change, positions);
+    for (std::size_t position : positions) values.push_back(row[position]);
+  }
   if (change.kind == Kind::kIndex) return duplicate_in_new_index(definition, table.index_name, columns, values, options_.settings);
   const std::string name = violation.structure ? unique_name(definition, columns).name : definition.primary_key_name;
   return duplicate_key(definition, name, columns, values, options_.settings);
@@ -349,6 +357,15 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
       if (change.run_again_if_exists && is_expected(change, violation)) co_return WriteStatus::kConflict;
       if (!may_skip(change, violation)) throw RowError(violation_error(violation), options_.first_row + violation.change);
       change.skipped = true;
+      // Others of the statement that gave way to this one have met the same row.
+      const auto value = [&](const Change& of) {
+        return violation.structure ? RowEncoder::entry(words_, of.new_image, *violation.structure).first : of.new_image.member;
+      };
+      for (std::size_t number = violation.change + 1; number < changes_.size(); ++number) {
+        Change& other = changes_[number];
+        if (other.skipped || other.kind != Kind::kInsert || other.table != change.table || !other.skip_if_exists) continue;
+        if (!is_null(value(other)) && value(other) == value(change)) other.skipped = may_skip(other, {number, violation.constraint, violation.structure});
+      }
     }
     if (!violations.empty() || !failures.empty() || !changed_rows.empty() || guard_failed) continue;
     if (const auto& violation = sent->foreign_keys().violation) throw SqlError(*violation);

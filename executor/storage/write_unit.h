@@ -197,7 +197,7 @@ class WriteUnit {
   void buffer_insert(Change& change, std::span<const sql::Datum> row);
   bool is_taken_in_buffer(const Change& change) const;
   bool is_taken_in_buffer(const Change& change, std::size_t structure, std::string_view field) const;
-  std::vector<sql::Datum> column_values(const Change& change, std::span<const std::size_t> positions) const;
+  std::vector<sql::Datum> new_row(const Change& change, std::span<const std::size_t> positions) const;
   sql::SqlError violation_error(const Violation& violation) const;
   bool is_expected(const Change& change, const Violation& violation) const;
   bool may_skip(const Change& change, const Violation& violation) const;

@@ -83,7 +83,7 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
       continue;
     }
     guard.fields.push_back(encoder.presence_field());
-    for (std::size_t position : encoder.structures()[failure.structure].positions) {
+    for (std::size_t position : encoder.structures()[failure.structure].sources) {
       const sql::ColumnDef& column = encoder.table().columns[position];
       if (encoder.table().in_primary_key(column.number) && !encoder.keys().stores_key_column(column)) continue;
       guard.fields.push_back(column.field);
@@ -109,14 +109,14 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
     if (owns) {
       try {
         const std::vector<sql::Datum> key = encoder.keys().decode_member(failure.owner);
-        std::vector<sql::Datum> datums;
+        std::vector<sql::Datum> row(encoder.width());
         std::size_t field = 1;
-        for (std::size_t position : structure.positions) {
+        for (std::size_t position : structure.sources) {
           const sql::ColumnDef& column = encoder.table().columns[position];
           const auto& primary_key = encoder.table().primary_key;
           const auto part = std::find(primary_key.begin(), primary_key.end(), column.number);
           if (part != primary_key.end() && !encoder.keys().stores_key_column(column)) {
-            datums.push_back(key[static_cast<std::size_t>(part - primary_key.begin())]);
+            row[position] = key[static_cast<std::size_t>(part - primary_key.begin())];
             continue;
           }
           std::optional<std::string_view> text;
@@ -126,9 +126,12 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
             if (!text && values[field].is_nil()) text = *column.missing;
             ++field;
           }
-          datums.push_back(text ? parse_stored_text(column.type, *text) : sql::Datum());
+          if (text) row[position] = parse_stored_text(column.type, *text);
         }
-        owns = encoder.keys().unique_field(structure.structure.columns, datums) == wanted;
+        // NULL in a partial index, or in one on an expression: the row has no entry any more.
+        const std::vector<sql::Datum> values = encoder.values(structure, row);
+        const bool has_null = std::ranges::any_of(values, [](const sql::Datum& value) { return sql::is_null(value); });
+        owns = (!has_null || structure.nulls_are_equal) && encoder.keys().unique_field(structure.structure.columns, values) == wanted;
       } catch (const SqlError&) {
         owns = false;
       }

@@ -1,8 +1,8 @@
+#include "executor/tables/index_answer.h"
 #include "executor/tables/index_answers.h"
 
 #include <cmath>
 
-#include "executor/operators/make_operator.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/read_scripts.h"
 #include "executor/tables/set_program.h"
@@ -20,39 +20,6 @@ using Encoding = planner::OrderedSource::Encoding;
 
 /// Doubles name every integer up to here.
 constexpr double kExactDouble = 9007199254740992.0;
-
-/// Gives one batch of its own, or all of the fallback plan's.
-class IndexAnswer : public Operator {
- public:
-  asio::awaitable<std::optional<sql::Batch>> next() override {
-    if (fallback_) co_return co_await fallback_->next();
-    if (done_) co_return std::nullopt;
-    done_ = true;
-    std::optional<sql::Batch> batch = co_await answer();
-    if (!batch) {
-      fallback_ = make_operator(*fallback_plan_, context_);
-      co_return co_await fallback_->next();
-    }
-    if (batch->rows == 0) co_return std::nullopt;
-    co_return batch;
-  }
-
- protected:
-  IndexAnswer(const planner::PhysicalNode& node, planner::PhysicalPlan fallback, ExecutionContext& context)
-      : context_(context), fallback_plan_(std::move(fallback)), counters_(node, context) {}
-  /// nullopt: cardinalities cannot tell, the fallback must run.
-  virtual asio::awaitable<std::optional<sql::Batch>> answer() = 0;
-
-  ExecutionCounters* counters() { return counters_.get(); }
-
-  ExecutionContext& context_;
-
- private:
-  planner::PhysicalPlan fallback_plan_;
-  NodeCounters counters_;
-  OperatorPtr fallback_;
-  bool done_ = false;
-};
 
 /// count(*) as a sum of cardinalities of one moment.
 class IndexCountOperator final : public IndexAnswer {
@@ -72,7 +39,11 @@ class IndexCountOperator final : public IndexAnswer {
       if (added == Added::kYes) signs.push_back(term.sign);
     }
     std::int64_t total = 0;
-    if (!signs.empty()) {
+    if (count_.terms.size() == 1 && count_.terms[0].kind == planner::CountTerm::Kind::kMembers) {
+      const std::optional<std::int64_t> members = co_await count_members(count_.terms[0].sets);
+      if (!members) co_return std::nullopt;
+      total = *members;
+    } else if (!signs.empty()) {
       RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters());
       for (std::size_t i = 0; i < signs.size(); ++i) total += signs[i] * replies->integer(i);
     }
@@ -82,6 +53,16 @@ class IndexCountOperator final : public IndexAnswer {
       result.columns.push_back(std::make_shared<sql::Column>(sql::Column::constant(sql::kInt8, total, 1)));
     }
     co_return result;
+  }
+
+  asio::awaitable<std::optional<std::int64_t>> count_members(const planner::SetExpression& sets) {
+    const std::optional<EvaluatedSets> evaluated = evaluate_sets(sets, *count_.table, context_.evaluation());
+    if (!evaluated) co_return 0;
+    CommandBatch batch;
+    append_count_of_sets(batch, to_program(*evaluated), context_.limits.set_members);
+    RepliesPtr replies = co_await context_.ask_script(SetScripts::rows_of_sets(), std::move(batch), counters());
+    if ((*replies)[0].is_nil()) co_return std::nullopt;
+    co_return replies->array(0)[0].integer;
   }
 
   /// An intersection costs as much as its smallest set: none may hold Redis for long.
@@ -122,6 +103,11 @@ class IndexCountOperator final : public IndexAnswer {
       return Added::kYes;
     }
     if (term.kind == Kind::kSets) return append_sets(batch, term.sets);
+    if (term.kind == Kind::kMembers) return Added::kEmpty;
+    if (term.kind == Kind::kValues) {
+      batch.add("SCARD", keys.values({&term.column, 1}));
+      return Added::kYes;
+    }
     planner::OrderedSource source = *planner::ordered_source(*count_.table, term.column);
     if (term.kind == Kind::kPrefix) {
       std::string low = "[" + term.prefix->prefix, high = "(" + term.prefix->prefix + "\xff";
@@ -214,7 +200,7 @@ class IndexMinMaxOperator final : public IndexAnswer {
     sql::Batch result;
     result.rows = 1;
     for (std::size_t i = 0; i < min_max_.ends.size(); ++i) {
-      auto column = value_of(min_max_.ends[i], fields[i], replies->array(i));
+      auto column = value_of(min_max_.ends[i], fields[i], RangeRows((*replies)[i], fields[i].fields.size()));
       if (!column) co_return std::nullopt;
       column->keep_alive(replies);
       result.columns.push_back(std::move(column));
@@ -223,28 +209,29 @@ class IndexMinMaxOperator final : public IndexAnswer {
   }
 
   std::shared_ptr<sql::Column> value_of(const planner::IndexMinMax::End& end, const sql::RowFields& fields,
-                                        std::span<const Reply> element) const {
+                                        const RangeRows& rows) const {
     sql::Type type = min_max_.table->find_column(end.column)->type;
     auto column = std::make_shared<sql::Column>(sql::Column::encoded(type));
-    if (element.empty()) {
+    if (rows.size() == 0) {
       column->append_null();
       return column;
     }
-    if (element[0].is_nil() || element.size() < 2 + fields.fields.size()) return nullptr;
+    if (!rows.has_fields()) return nullptr;
+    const std::span<const Reply> values = rows.fields(0);
     planner::OrderedSource source = *planner::ordered_source(*min_max_.table, end.column);
     if (source.encoding == Encoding::kScore && !source.exact) {
-      double score = std::strtod(std::string(element[1].text).c_str(), nullptr);
+      double score = std::strtod(std::string(rows.score(0)).c_str(), nullptr);
       if (!std::isfinite(score) || std::abs(score) >= kExactDouble) return nullptr;
     }
-    if (source.encoding == Encoding::kMember && element[0].text.size() >= sql::kMaxOrderedPrefix) return nullptr;
+    if (source.encoding == Encoding::kMember && rows.member(0).size() >= sql::kMaxOrderedPrefix) return nullptr;
     using Kind = sql::RowFields::Source::Kind;
     const auto& from = fields.columns[0];
-    if (!element[2 + fields.presence].is_text()) return nullptr;  // the row is gone: its entry is stale
+    if (!values[fields.presence].is_text()) return nullptr;  // the row is gone: its entry is stale
     if (from.kind == Kind::kField) {
-      if (!element[2 + from.index].is_text()) return nullptr;
-      column->append_view(element[2 + from.index].text);
+      if (!values[from.index].is_text()) return nullptr;
+      column->append_view(values[from.index].text);
     } else {
-      column->append<std::string_view>(element[0].text);
+      column->append<std::string_view>(rows.member(0));
     }
     return column;
   }
@@ -264,9 +251,15 @@ class IndexGroupsOperator final : public IndexAnswer {
     sql::TableKeys keys(*groups_.table);
     const sql::ColumnDef& definition = *groups_.table->find_column(groups_.column);
     std::vector<std::int16_t> columns{groups_.column};
+    std::vector<std::string> among;
+    for (const planner::SetExpression& set : groups_.among) {
+      std::optional<std::string> key = evaluate_set_key(set, *groups_.table, context_.evaluation());
+      if (!key) co_return sql::Batch{};
+      among.push_back(std::move(*key));
+    }
     CommandBatch batch;
-    append_group_counts(batch, keys.values(columns), definition.not_null ? "" : keys.null_set(groups_.column), context_.limits.values,
-                        groups_.counts);
+    append_group_counts(batch, keys.values(columns), definition.not_null ? "" : keys.null_set(groups_.column), among, context_.limits,
+                        groups_.counts || !among.empty());
     RepliesPtr replies = co_await context_.ask_script(ReadScripts::group_counts(), std::move(batch), counters());
     if ((*replies)[0].is_nil()) co_return std::nullopt;
     auto entries = replies->array(0);

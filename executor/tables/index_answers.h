@@ -9,5 +9,6 @@ namespace redquel::executor {
 OperatorPtr make_index_count(const planner::PhysicalNode&, const planner::IndexCount&, ExecutionContext&);
 OperatorPtr make_index_min_max(const planner::PhysicalNode&, const planner::IndexMinMax&, ExecutionContext&);
 OperatorPtr make_index_groups(const planner::PhysicalNode&, const planner::IndexGroups&, ExecutionContext&);
+OperatorPtr make_index_keys(const planner::PhysicalNode&, const planner::IndexKeys&, ExecutionContext&);
 
 }  // namespace redquel::executor

@@ -4,7 +4,8 @@
 
 #include "executor/operators/make_operator.h"
 #include "executor/tables/key_values.h"
-#include "executor/tables/read_scripts.h"
+#include "executor/tables/lookup_pairs.h"
+#include "executor/tables/set_scripts.h"
 #include "executor/tables/source_operator.h"
 #include "sql/expressions/evaluate.h"
 
@@ -16,8 +17,8 @@ using By = planner::LookupJoin::By;
 
 class LookupJoinOperator final : public SourceOperator {
  public:
-  LookupJoinOperator(const planner::PhysicalNode& node, const planner::LookupJoin& join, ExecutionContext& context)
-      : SourceOperator(node, join.read, context), join_(join), outer_(make_operator(*join.outer, context)) {}
+  LookupJoinOperator(const planner::PhysicalNode& node, const planner::LookupJoin& join, OperatorPtr outer, ExecutionContext& context)
+      : SourceOperator(node, join.read, context), join_(join), outer_(std::move(outer)) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     while (auto outer = co_await outer_->next()) {
@@ -26,7 +27,7 @@ class LookupJoinOperator final : public SourceOperator {
       if (!names_.empty()) co_await look_up();
       sql::Batch inner = reader_.take_all();
       filter_inner(inner);
-      sql::Batch joined = pair_up(*outer, inner, key_of_row);
+      sql::Batch joined = pair_up(join_.kind, join_.residual, {*outer, inner, key_of_row, keys_of_rows_, names_.size()}, context_.evaluation());
       if (joined.rows > 0) co_return joined;
     }
     co_return std::nullopt;
@@ -110,7 +111,7 @@ class LookupJoinOperator final : public SourceOperator {
       SetProgram program{{key}, {"s"}};
       append_rows_of_sets(batch, program, row_arguments(reader_), context_.limits.set_members, context_.limits.script_rows);
     }
-    RepliesPtr replies = co_await context_.ask_script(ReadScripts::rows_of_sets(), std::move(batch), counters());
+    RepliesPtr replies = co_await context_.ask_script(SetScripts::rows_of_sets(), std::move(batch), counters());
     if (names_.size() > 1) context_.note_turns(reader_.table());
     auto members = std::make_shared<std::vector<std::string>>();
     std::vector<std::size_t> key_of_member;
@@ -161,64 +162,6 @@ class LookupJoinOperator final : public SourceOperator {
     inner = inner.gather(selected);
   }
 
-  sql::Batch pair_up(const sql::Batch& outer, const sql::Batch& inner, const std::vector<std::optional<std::size_t>>& key_of_row) {
-    std::vector<std::vector<std::uint32_t>> rows_of_key(names_.size());
-    for (std::size_t i = 0; i < keys_of_rows_.size(); ++i) rows_of_key[keys_of_rows_[i]].push_back(static_cast<std::uint32_t>(i));
-    std::vector<std::uint32_t> outer_rows, inner_rows;
-    for (std::size_t row = 0; row < outer.rows; ++row) {
-      if (!key_of_row[row]) continue;
-      for (std::uint32_t match : rows_of_key[*key_of_row[row]]) {
-        outer_rows.push_back(static_cast<std::uint32_t>(row));
-        inner_rows.push_back(match);
-      }
-    }
-    sql::Batch pairs = outer.gather(outer_rows), right = inner.gather(inner_rows);
-    pairs.columns.insert(pairs.columns.end(), right.columns.begin(), right.columns.end());
-    std::vector<std::uint32_t> kept;
-    if (join_.residual && pairs.rows > 0) {
-      kept = sql::select_rows(*join_.residual, pairs, context_.evaluation());
-    } else {
-      for (std::size_t i = 0; i < pairs.rows; ++i) kept.push_back(static_cast<std::uint32_t>(i));
-    }
-    if (join_.kind == planner::JoinKind::kInner) return kept.size() == pairs.rows ? pairs : pairs.gather(kept);
-
-    std::vector<char> matched(outer.rows, 0);
-    for (std::uint32_t pair : kept) matched[outer_rows[pair]] = 1;
-    if (join_.kind != planner::JoinKind::kLeft) {
-      std::vector<std::uint32_t> rows;
-      bool wanted = join_.kind == planner::JoinKind::kSemi;
-      for (std::size_t row = 0; row < outer.rows; ++row) {
-        if ((matched[row] != 0) == wanted) rows.push_back(static_cast<std::uint32_t>(row));
-      }
-      return outer.gather(rows);
-    }
-    return with_unmatched(outer, pairs.gather(kept), matched);
-  }
-
-  /// Rows of a left join without a match, NULLs on the right, behind the pairs.
-  static sql::Batch with_unmatched(const sql::Batch& outer, const sql::Batch& pairs, const std::vector<char>& matched) {
-    sql::Batch result;
-    for (std::size_t c = 0; c < pairs.columns.size(); ++c) {
-      const sql::Column& from = *pairs.columns[c];
-      bool left = c < outer.columns.size();
-      bool encoded = left ? outer.columns[c]->is_encoded() : from.is_encoded();
-      auto column = std::make_shared<sql::Column>(encoded ? sql::Column::encoded(from.type()) : sql::Column(from.type()));
-      for (std::size_t i = 0; i < pairs.rows; ++i) column->append_from(from, i);
-      for (std::size_t row = 0; row < outer.rows; ++row) {
-        if (matched[row]) continue;
-        if (left) column->append_from(*outer.columns[c], row);
-        else column->append_null();
-      }
-      // Views point into the memory of both sources.
-      column->keep_alive(pairs.columns[c]);
-      if (left) column->keep_alive(outer.columns[c]);
-      result.rows = column->size();
-      result.columns.push_back(std::move(column));
-    }
-    if (result.columns.empty()) result.rows = pairs.rows + static_cast<std::size_t>(std::count(matched.begin(), matched.end(), 0));
-    return result;
-  }
-
   const planner::LookupJoin& join_;
   OperatorPtr outer_;
   std::vector<std::string> names_;
@@ -228,7 +171,12 @@ class LookupJoinOperator final : public SourceOperator {
 }  // namespace
 
 OperatorPtr make_lookup_join(const planner::PhysicalNode& node, const planner::LookupJoin& join, ExecutionContext& context) {
-  return std::make_unique<LookupJoinOperator>(node, join, context);
+  return make_lookup_join(node, join, make_operator(*join.outer, context), context);
+}
+
+OperatorPtr make_lookup_join(const planner::PhysicalNode& node, const planner::LookupJoin& join, OperatorPtr outer,
+                             ExecutionContext& context) {
+  return std::make_unique<LookupJoinOperator>(node, join, std::move(outer), context);
 }
 
 }  // namespace redquel::executor

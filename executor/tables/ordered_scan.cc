@@ -2,10 +2,9 @@
 #include <unordered_set>
 
 #include "executor/tables/key_values.h"
+#include "executor/tables/score_range.h"
 #include "executor/tables/source_operator.h"
 #include "executor/tables/zset_walk.h"
-#include "sql/expressions/evaluate.h"
-#include "sql/types/index_value.h"
 
 namespace redquel::executor {
 
@@ -14,41 +13,14 @@ namespace {
 using Encoding = planner::OrderedSource::Encoding;
 
 /// The ends of a walk as ZRANGE takes them. nullopt: the range is empty.
-std::optional<ZsetRange> evaluate_range(const planner::OrderedScan& scan, const planner::OrderedSource& source,
-                                        const sql::EvaluationContext& context) {
-  ZsetRange range;
-  range.descending = scan.descending;
-  bool by_score = source.encoding == Encoding::kScore;
-  range.by = by_score ? ZsetRange::By::kScore : ZsetRange::By::kLex;
-  range.low = by_score ? "-inf" : "-";
-  range.high = by_score ? "+inf" : "+";
-  sql::Type column = scan.read.table->find_column(scan.column)->type;
+std::optional<ZsetRange> ends_of(const planner::OrderedScan& scan, const planner::OrderedSource& source,
+                                 const sql::EvaluationContext& context) {
+  std::optional<ZsetRange> range = evaluate_range(*scan.read.table, source, scan.column, scan.lower, scan.upper, context);
+  if (!range) return {};
+  range->descending = scan.descending;
   if (scan.prefix) {
-    range.low = "[" + scan.prefix->prefix;
-    range.high = "(" + scan.prefix->prefix + "\xff";  // no UTF-8 text has this byte
-    return range;
-  }
-  for (const auto* bound : {&scan.lower, &scan.upper}) {
-    if (!*bound) continue;
-    bool lower = bound == &scan.lower;
-    const sql::Type type = (*bound)->value->type;
-    const sql::Datum value = sql::evaluate_scalar(*(*bound)->value, context);
-    if (sql::is_null(value)) return {};
-    std::string& end = lower ? range.low : range.high;
-    if (by_score) {
-      // A double may stand for several values: the bound itself is checked again on the rows.
-      bool exclusive = !(*bound)->inclusive && source.exact && type.oid == column.oid;
-      end = (exclusive ? "(" : "") + sql::ordered_score(type, value);
-      continue;
-    }
-    std::string bytes = source.encoding == Encoding::kRowKey ? sql::canonical_text(column, value)
-                                                              : sql::ordered_member_prefix(column, value);
-    if (source.encoding == Encoding::kRowKey) {
-      end = ((*bound)->inclusive ? "[" : "(") + bytes;
-    } else {
-      // All members of the value itself lie between bytes+0x00 and bytes+0x01; equal (or cut) ones are checked again.
-      end = lower ? "[" + bytes : "(" + bytes + "\x01";
-    }
+    range->low = "[" + scan.prefix->prefix;
+    range->high = "(" + scan.prefix->prefix + "\xff";  // no UTF-8 text has this byte
   }
   return range;
 }
@@ -98,7 +70,7 @@ class OrderedScanOperator final : public SourceOperator {
   void start() {
     RowCounts counts = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation());
     planner::OrderedSource source = *planner::ordered_source(reader_.table(), scan_.column);
-    auto range = evaluate_range(scan_, source, context_.evaluation());
+    auto range = ends_of(scan_, source, context_.evaluation());
     if (!range) return;
     ZsetWalk::Options options;
     options.by_score = source.encoding == Encoding::kScore;

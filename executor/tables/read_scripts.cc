@@ -1,5 +1,7 @@
 #include "executor/tables/read_scripts.h"
 
+#include "sql/error.h"
+
 namespace redquel::executor {
 
 namespace {
@@ -22,132 +24,6 @@ local function row_key(prefix, escape, member)
   if #member > 512 then return nil end
   return prefix .. member
 end
-)lua";
-
-constexpr std::string_view kRowsOfSets = R"lua(
-local max_members, max_rows = tonumber(ARGV[1]), tonumber(ARGV[2])
-local prefix, escape, field_count = ARGV[3], ARGV[4], tonumber(ARGV[5])
-local fields = {}
-for i = 1, field_count do fields[i] = ARGV[5 + i] end
-local kChunk = 4000
-
-local stack, next_key, work = {}, 0, 0
-local function leaves(node) return node.key and 1 or node.leaves end
-for p = 6 + field_count, #ARGV do
-  local op = ARGV[p]:sub(1, 1)
-  if op == 's' then
-    next_key = next_key + 1
-    stack[#stack + 1] = {key = KEYS[next_key], size = redis.call('SCARD', KEYS[next_key])}
-  else
-    local n = tonumber(ARGV[p]:sub(2))
-    local node = {op = op, size = nil, leaves = 0}
-    for j = 1, n do
-      local operand = stack[#stack - n + j]
-      node[j] = operand
-      node.leaves = node.leaves + leaves(operand)
-      if op == 'u' then node.size = (node.size or 0) + operand.size
-      elseif op == 'i' then node.size = math.min(node.size or operand.size, operand.size)
-      elseif j == 1 then node.size = operand.size end
-    end
-    for _ = 1, n do stack[#stack] = nil end
-    if op ~= 'u' then work = work + node.size * node.leaves end
-    stack[#stack + 1] = node
-  end
-end
-local root = stack[1]
-if root.size > max_members or work > 40 * max_members then return false end
-
-local function contains(node, ids)
-  if node.key then
-    local flags = {}
-    for from = 1, #ids, kChunk do
-      local part = redis.call('SMISMEMBER', node.key, unpack(ids, from, math.min(from + kChunk - 1, #ids)))
-      for i = 1, #part do flags[from + i - 1] = part[i] end
-    end
-    return flags
-  end
-  local flags = contains(node[1], ids)
-  for j = 2, #node do
-    local others = contains(node[j], ids)
-    for i = 1, #ids do
-      if node.op == 'u' then if others[i] == 1 then flags[i] = 1 end
-      elseif node.op == 'i' then if others[i] == 0 then flags[i] = 0 end
-      elseif others[i] == 1 then flags[i] = 0 end
-    end
-  end
-  return flags
-end
-local function keep(ids, node, wanted)
-  if #ids == 0 then return ids end
-  local flags, kept = contains(node, ids), {}
-  for i = 1, #ids do if flags[i] == wanted then kept[#kept + 1] = ids[i] end end
-  return kept
-end
-
-local members
-local function keys_of(node)
-  local keys, rest = {}, {}
-  for j = 1, #node do
-    if node[j].key then keys[#keys + 1] = node[j].key else rest[#rest + 1] = node[j] end
-  end
-  return keys, rest
-end
-function members(node)
-  if node.key then return redis.call('SMEMBERS', node.key) end
-  local keys, rest = keys_of(node)
-  if node.op == 'i' then
-    local ids
-    if #keys > 0 then
-      ids = redis.call('SINTER', unpack(keys, 1, math.min(#keys, kChunk)))
-      for j = kChunk + 1, #keys do ids = keep(ids, {key = keys[j]}, 1) end
-    else
-      table.sort(rest, function(a, b) return a.size < b.size end)
-      ids = members(table.remove(rest, 1))
-    end
-    for _, operand in ipairs(rest) do ids = keep(ids, operand, 1) end
-    return ids
-  end
-  if node.op == 'u' then
-    if #rest == 0 and #keys <= kChunk then return redis.call('SUNION', unpack(keys)) end
-    local seen, ids = {}, {}
-    for j = 1, #node do
-      for _, id in ipairs(members(node[j])) do
-        if not seen[id] then seen[id] = true; ids[#ids + 1] = id end
-      end
-    end
-    return ids
-  end
-  if #rest == 0 and #keys <= kChunk then return redis.call('SDIFF', unpack(keys)) end
-  local ids = members(node[1])
-  for j = 2, #node do ids = keep(ids, node[j], 0) end
-  return ids
-end
-
-if root.key and escape == '0' and field_count > 0 and root.size <= max_rows then
-  local words = {'SORT_RO', root.key, 'BY', 'nosort', 'GET', '#'}
-  for i = 1, field_count do
-    words[#words + 1] = 'GET'
-    words[#words + 1] = prefix .. '*->' .. fields[i]
-  end
-  return {root.size, redis.call(unpack(words)), {}}
-end
-
-local ids = members(root)
-local rows, rest, width = {}, {}, 1 + field_count
-for i = 1, #ids do
-  local key = i <= max_rows and row_key(prefix, escape, ids[i])
-  if key then
-    local at = #rows
-    rows[at + 1] = ids[i]
-    if field_count > 0 then
-      local values = redis.call('HMGET', key, unpack(fields))
-      for j = 1, field_count do rows[at + 1 + j] = values[j] end
-    end
-  else
-    rest[#rest + 1] = ids[i]
-  end
-end
-return {#ids, rows, rest}
 )lua";
 
 constexpr std::string_view kRangeRows = R"lua(
@@ -174,22 +50,28 @@ for i = 1, #found, step do
   if not key then keys = nil break end
   keys[#keys + 1] = key
 end
-if not keys then
-  out[1] = false
-  for i = 1, #found, step do
-    out[#out + 1] = found[i]
-    out[#out + 1] = scored and found[i + 1] or ''
+if not scored then
+  local flat = {}
+  for i = 1, #found do flat[2 * i - 1], flat[2 * i] = found[i], '' end
+  found = flat
+end
+if not keys then return {found, false} end
+if scored and escape == '0' and holds_value ~= '1' and #keys > 3 and field_count > 0 then
+  local first = redis.call(descending == '1' and 'ZREVRANK' or 'ZRANK', KEYS[1], found[1])
+  local sort = {'SORT_RO', KEYS[1], 'BY', 'nosort', 'LIMIT', first, #keys}
+  if descending == '1' then sort[#sort + 1] = 'DESC' end
+  for i = 1, field_count do
+    sort[#sort + 1] = 'GET'
+    sort[#sort + 1] = prefix .. '*->' .. fields[i]
   end
-  return out
+  return {found, redis.call(unpack(sort))}
 end
-local n = 0
-for i = 1, #found, step do
-  out[n + 1], out[n + 2] = found[i], scored and found[i + 1] or ''
-  local values = redis.call('HMGET', keys[(i - 1) / step + 1], unpack(fields))
-  for j = 1, field_count do out[n + 2 + j] = values[j] end
-  n = n + 2 + field_count
+for i = 1, #keys do
+  local values = redis.call('HMGET', keys[i], unpack(fields))
+  local n = (i - 1) * field_count
+  for j = 1, field_count do out[n + j] = values[j] end
 end
-return out
+return {found, out}
 )lua";
 
 constexpr std::string_view kUniqueRows = R"lua(
@@ -212,32 +94,40 @@ return out
 )lua";
 
 constexpr std::string_view kGroupCounts = R"lua(
-if redis.call('SCARD', KEYS[1]) > tonumber(ARGV[1]) then return false end
-local out = {false, KEYS[2] == '' and 0 or redis.call('SCARD', KEYS[2])}
+local values = redis.call('SCARD', KEYS[1])
+if values > tonumber(ARGV[1]) then return false end
+local among, smallest = {}, nil
+for i = 3, #KEYS do
+  among[#among + 1] = KEYS[i]
+  local size = redis.call('SCARD', KEYS[i])
+  if not smallest or size < smallest then smallest = size end
+end
+if smallest and smallest * values > tonumber(ARGV[3]) then return false end
+local function count(key)
+  if #among == 0 then return redis.call('SCARD', key) end
+  return redis.call('SINTERCARD', #among + 1, key, unpack(among))
+end
+local out = {false, KEYS[2] == '' and 0 or count(KEYS[2])}
 local n = 2
 for _, value in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   local name = segment(value)
   if not name then return false end
   out[n + 1] = value
-  out[n + 2] = ARGV[2] == '1' and redis.call('SCARD', KEYS[1] .. ':' .. name) or 1
+  out[n + 2] = ARGV[2] == '1' and count(KEYS[1] .. ':' .. name) or 1
   n = n + 2
 end
 return out
 )lua";
 
+}  // namespace
+
 std::string with_row_keys(std::string_view text) { return std::string(kRowKeys).append(text); }
 
-void append_rows(CommandBatch& batch, const RowArguments& rows) {
+void append_row_arguments(CommandBatch& batch, const RowArguments& rows) {
   batch.arg(rows.prefix).arg(rows.escape ? "1" : "0").arg(rows.fields->size());
   for (const std::string& field : *rows.fields) batch.arg(field);
 }
 
-}  // namespace
-
-const Script& ReadScripts::rows_of_sets() {
-  static const Script kScript("rows_of_sets", with_row_keys(kRowsOfSets), Script::Access::read_only);
-  return kScript;
-}
 const Script& ReadScripts::range_rows() {
   static const Script kScript("range_rows", with_row_keys(kRangeRows), Script::Access::read_only);
   return kScript;
@@ -256,34 +146,36 @@ RowArguments row_arguments(const RowReader& reader) {
   return {reader.table().prefix + ":", !composite && !reader.keys().sort_get_is_safe(), &reader.fields()};
 }
 
-void append_rows_of_sets(CommandBatch& batch, const SetProgram& program, const RowArguments& rows, std::size_t max_members,
-                         std::size_t max_rows) {
-  std::size_t arguments = 5 + rows.fields->size() + program.tokens.size();
-  ReadScripts::rows_of_sets().begin_call(batch, program.keys.size(), arguments);
-  for (const std::string& key : program.keys) batch.arg(key);
-  batch.arg(max_members).arg(max_rows);
-  append_rows(batch, rows);
-  for (const std::string& token : program.tokens) batch.arg(token);
-}
-
 void append_range_rows(CommandBatch& batch, std::string_view key, const ZsetRange& range, bool members_hold_value,
                        const RowArguments& rows) {
   ReadScripts::range_rows().begin_call(batch, 1, 10 + rows.fields->size());
   batch.arg(key).arg(range.low).arg(range.high).arg(range.by == ZsetRange::By::kScore ? "BYSCORE" : "BYLEX");
   batch.arg(range.descending ? "1" : "0").arg(range.offset).arg(range.count).arg(members_hold_value ? "1" : "0");
-  append_rows(batch, rows);
+  append_row_arguments(batch, rows);
+}
+
+RangeRows::RangeRows(const Reply& reply, std::size_t fields) : width_(fields) {
+  const auto parts = reply.children();
+  if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of a range");
+  elements_ = parts[0].children();
+  has_fields_ = !parts[1].is_nil();
+  if (has_fields_) fields_ = parts[1].children();
+  if (has_fields_ && fields_.size() < size() * width_) throw sql::SqlError("XX000", "unexpected reply of a range");
 }
 
 void append_unique_rows(CommandBatch& batch, std::string_view uniques, std::span<const std::string> values, const RowArguments& rows) {
   ReadScripts::unique_rows().begin_call(batch, 1, 3 + rows.fields->size() + values.size());
   batch.arg(uniques);
-  append_rows(batch, rows);
+  append_row_arguments(batch, rows);
   for (const std::string& value : values) batch.arg(value);
 }
 
-void append_group_counts(CommandBatch& batch, std::string_view values, std::string_view null_set, std::size_t max_values, bool counts) {
-  ReadScripts::group_counts().begin_call(batch, 2, 2);
-  batch.arg(values).arg(null_set).arg(max_values).arg(counts ? "1" : "0");
+void append_group_counts(CommandBatch& batch, std::string_view values, std::string_view null_set, std::span<const std::string> among,
+                         const ReadLimits& limits, bool counts) {
+  ReadScripts::group_counts().begin_call(batch, 2 + among.size(), 3);
+  batch.arg(values).arg(null_set);
+  for (const std::string& key : among) batch.arg(key);
+  batch.arg(limits.values).arg(counts ? "1" : "0").arg(10 * limits.set_members);
 }
 
 }  // namespace redquel::executor

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "executor/execution_context.h"
 #include "executor/redis/command_batch.h"
 #include "executor/redis/script.h"
 #include "executor/tables/row_reader.h"
@@ -15,8 +16,6 @@ namespace redquel::executor {
 /// A script that would hold Redis too long, or needs a key that Lua cannot make (a hashed one), refuses with a nil reply and its
 /// caller takes a path of bounded commands instead.
 struct ReadScripts {
-  /// Set algebra and the rows of its result. See `append_rows_of_sets`.
-  static const Script& rows_of_sets();
   /// A piece of a zset in order, and its rows. See `append_range_rows`.
   static const Script& range_rows();
   /// Row keys from a hash of unique values, and their rows. See `append_unique_rows`.
@@ -32,17 +31,9 @@ struct RowArguments {
   const std::vector<std::string>* fields;  // of the row
 };
 RowArguments row_arguments(const RowReader& reader);
-
-/// Algebra in postfix order over `keys`: "s" takes the next key, "i2" intersects the last two results, "u3" unites three,
-/// "d2" takes the second from the first.
-struct SetProgram {
-  std::vector<std::string> keys;
-  std::vector<std::string> tokens;
-};
-
-/// Reply: nil (too large), or { number of ids, flat rows (id, field…), ids whose rows were not read }.
-void append_rows_of_sets(CommandBatch& batch, const SetProgram& program, const RowArguments& rows, std::size_t max_members,
-                         std::size_t max_rows);
+void append_row_arguments(CommandBatch& batch, const RowArguments& rows);
+/// The script `text` with functions before it that make row keys of members.
+std::string with_row_keys(std::string_view text);
 
 struct ZsetRange {
   std::string low, high;  // as ZRANGE takes them, low end first whatever the direction
@@ -50,15 +41,35 @@ struct ZsetRange {
   bool descending = false;
   std::size_t offset = 0, count = 0;
 };
-/// Reply: flat (member, score or "", field…) per element; `fetch` false or a key that Lua cannot make: without fields, as
-/// { nil, member, score, … }.
+/// For the reply see RangeRows.
 void append_range_rows(CommandBatch& batch, std::string_view key, const ZsetRange& range, bool members_hold_value,
                        const RowArguments& rows);
+
+/// The elements of a range with their rows: { flat (member, score or ""), flat fields }; nil instead of the fields where Lua cannot make
+/// a row's key.
+class RangeRows {
+ public:
+  /// Views into the reply. `fields`: of each row.
+  RangeRows(const Reply& reply, std::size_t fields);
+
+  std::size_t size() const { return elements_.size() / 2; }
+  std::string_view member(std::size_t i) const { return elements_[2 * i].text; }
+  std::string_view score(std::size_t i) const { return elements_[2 * i + 1].text; }
+  bool has_fields() const { return has_fields_; }
+  std::span<const Reply> fields(std::size_t i) const { return fields_.subspan(i * width_, width_); }
+
+ private:
+  std::span<const Reply> elements_, fields_;
+  std::size_t width_;
+  bool has_fields_ = false;
+};
 
 /// Reply: flat (member, field…) of the values that are there; nil: a key that Lua cannot make.
 void append_unique_rows(CommandBatch& batch, std::string_view uniques, std::span<const std::string> values, const RowArguments& rows);
 
-/// Reply: nil (too many values), or flat (value, cardinality)…; the NULL set's cardinality first, under nil.
-void append_group_counts(CommandBatch& batch, std::string_view values, std::string_view null_set, std::size_t max_values, bool counts);
+/// Of the rows that are in all sets `among` (none: of all rows). Reply: nil (too many values), or flat (value, cardinality)…; the NULL
+/// set's cardinality first, under nil.
+void append_group_counts(CommandBatch& batch, std::string_view values, std::string_view null_set, std::span<const std::string> among,
+                         const ReadLimits& limits, bool counts);
 
 }  // namespace redquel::executor

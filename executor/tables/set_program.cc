@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "executor/tables/key_values.h"
+#include "executor/tables/score_range.h"
+#include "planner/access/ordered_source.h"
 
 namespace redquel::executor {
 
@@ -17,8 +19,25 @@ std::optional<std::string> evaluate_set_key(const planner::SetExpression& set, c
   return keys.value_set(set.columns, *values);
 }
 
+namespace {
+
+std::optional<EvaluatedSets> evaluate_leaf(const planner::SetExpression& range, const sql::TableDef& table,
+                                           const sql::EvaluationContext& context) {
+  const planner::OrderedSource source = *planner::ordered_source(table, range.columns[0]);
+  const std::optional<ZsetRange> ends = evaluate_range(table, source, range.columns[0], range.lower, range.upper, context);
+  if (!ends) return {};
+  return EvaluatedSets{range.kind, source.key, ends->low, ends->high, {}};
+}
+
+bool is_same_leaf(const EvaluatedSets& a, const EvaluatedSets& b) {
+  return a.is_leaf() && b.is_leaf() && a.key == b.key && a.low == b.low && a.high == b.high;
+}
+
+}  // namespace
+
 std::optional<EvaluatedSets> evaluate_sets(const planner::SetExpression& sets, const sql::TableDef& table,
                                            const sql::EvaluationContext& context) {
+  if (sets.kind == Kind::kRange) return evaluate_leaf(sets, table, context);
   EvaluatedSets result;
   result.kind = sets.kind;
   if (sets.kind == Kind::kSet || sets.kind == Kind::kNullSet) {
@@ -30,9 +49,9 @@ std::optional<EvaluatedSets> evaluate_sets(const planner::SetExpression& sets, c
   for (std::size_t i = 0; i < sets.operands.size(); ++i) {
     auto operand = evaluate_sets(sets.operands[i], table, context);
     if (operand) {
-      bool repeated = operand->is_leaf() && (sets.kind != Kind::kDifference || i > 1) &&
+      bool repeated = (sets.kind != Kind::kDifference || i > 1) &&
                       std::any_of(result.operands.begin() + (sets.kind == Kind::kDifference ? 1 : 0), result.operands.end(),
-                                  [&](const EvaluatedSets& other) { return other.is_leaf() && other.key == operand->key; });
+                                  [&](const EvaluatedSets& other) { return is_same_leaf(other, *operand); });
       if (!repeated) result.operands.push_back(std::move(*operand));
     } else if (sets.kind == Kind::kIntersection || (sets.kind == Kind::kDifference && i == 0)) {
       return {};
@@ -51,7 +70,11 @@ namespace {
 void append_tokens(const EvaluatedSets& sets, SetProgram& program) {
   if (sets.is_leaf()) {
     program.keys.push_back(sets.key);
-    program.tokens.push_back("s");
+    if (sets.kind == Kind::kRange) {
+      program.tokens.insert(program.tokens.end(), {"z", sets.low, sets.high});
+    } else {
+      program.tokens.push_back("s");
+    }
     return;
   }
   for (const EvaluatedSets& operand : sets.operands) append_tokens(operand, program);

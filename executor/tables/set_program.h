@@ -1,6 +1,6 @@
 #pragma once
 
-#include "executor/tables/read_scripts.h"
+#include "executor/tables/set_scripts.h"
 #include "planner/physical_plan.h"
 #include "sql/evaluation_context.h"
 
@@ -13,7 +13,8 @@ std::optional<std::string> evaluate_set_key(const planner::SetExpression& set, c
 /// A set expression with its values evaluated: a tree of keys. Sets that are surely empty are gone.
 struct EvaluatedSets {
   planner::SetExpression::Kind kind = planner::SetExpression::Kind::kSet;
-  std::string key;  // of a leaf
+  std::string key;        // of a leaf
+  std::string low, high;  // of a range: its ends as ZCOUNT takes them
   std::vector<EvaluatedSets> operands;
   bool is_leaf() const { return operands.empty(); }
 };

@@ -4,6 +4,7 @@
 
 #include "executor/tables/key_values.h"
 #include "executor/tables/set_program.h"
+#include "executor/tables/score_range.h"
 #include "executor/tables/source_operator.h"
 
 namespace redquel::executor {
@@ -17,16 +18,22 @@ using Kind = planner::SetExpression::Kind;
 class SetScanOperator final : public SourceOperator {
  public:
   SetScanOperator(const planner::PhysicalNode& node, const planner::SetScan& scan, ExecutionContext& context)
-      : SourceOperator(node, scan.read, context), scan_(scan) {}
+      : SourceOperator(node, scan.read, context), node_(node), scan_(scan), whole_{scan.read, false, {}} {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (!started_) {
       started_ = true;
       sets_ = evaluate_sets(scan_.sets, reader_.table(), context_.evaluation());
       if (!sets_) co_return std::nullopt;
-      sql::Batch batch = co_await run_script();
+      if (scan_.first) {
+        std::optional<sql::Batch> batch = co_await read_first();
+        if (batch && batch->rows > 0) co_return batch;
+        if (batch) co_return std::nullopt;
+      }
+      sql::Batch batch = co_await run_script(true);
       if (batch.rows > 0) co_return batch;
     }
+    if (walk_) co_return co_await walk_->next();
     while (true) {
       if (!waiting_.empty()) {
         std::size_t count = std::min(waiting_.size(), context_.limits.chunk_rows);
@@ -44,38 +51,103 @@ class SetScanOperator final : public SourceOperator {
   }
 
  private:
-  asio::awaitable<sql::Batch> run_script() {
+  /// The rows that come first in an index's order; nullopt: not known, or some of them did not satisfy the condition.
+  asio::awaitable<std::optional<sql::Batch>> read_first() {
+    const auto wanted = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation()).wanted();
+    if (!wanted || *wanted == 0 || *wanted > context_.limits.script_rows / 2) co_return std::nullopt;
+    const planner::SetScan::First& first = *scan_.first;
+    const planner::OrderedSource source = *planner::ordered_source(reader_.table(), first.column);
+    std::optional<ZsetRange> range = evaluate_range(*scan_.read.table, source, first.column, first.lower, first.upper, context_.evaluation());
+    if (!range) co_return sql::Batch{};
+    const bool is_bounded = first.lower || first.upper;
+    FirstRows rows{source.key, std::move(*range), source.encoding == planner::OrderedSource::Encoding::kMember, 0, first.ties, {}, false};
+    rows.range.descending = first.descending;
+    // At the end of a range there may be rows that a stricter condition leaves out.
+    rows.wanted = *wanted + (is_bounded ? 20 : 0);
+    if (first.nulls != planner::SetScan::First::Nulls::kNone) rows.null_set = reader_.keys().null_set(first.column);
+    rows.nulls_first = first.nulls == planner::SetScan::First::Nulls::kFirst;
+
+    context_.note_read(reader_.table());
+    CommandBatch batch;
+    append_first_rows_of_sets(batch, to_program(*sets_), rows, row_arguments(reader_), context_.limits.set_members,
+                              context_.limits.script_rows);
+    RepliesPtr replies = co_await context_.ask_script(SetScripts::first_rows_of_sets(), std::move(batch), counters());
+    const auto parts = (*replies)[0].children();
+    if (parts.size() != 2) co_return std::nullopt;
+    add_rows(parts[1].children());
+    reader_.keep_alive(replies);
+    sql::Batch found = take();
+    const bool are_all = static_cast<std::size_t>(parts[0].integer) < rows.wanted;
+    if (found.rows < *wanted && !are_all) co_return std::nullopt;
+    co_return found;
+  }
+
+  void add_rows(std::span<const Reply> values) {
+    const std::size_t width = 1 + reader_.fields().size();
+    for (std::size_t i = 0; i + width <= values.size(); i += width) reader_.add(values[i].text, values.subspan(i + 1, width - 1));
+  }
+
+  /// `apart`: rows may be read by commands of their own, if nothing changes before they are.
+  asio::awaitable<sql::Batch> run_script(bool apart) {
     context_.note_read(reader_.table());
     std::size_t rows = context_.limits.script_rows;
     auto wanted = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation()).wanted();
     if (wanted) rows = std::clamp<std::size_t>(*wanted + *wanted / 8, 1, rows);
     CommandBatch batch;
     SetProgram program = to_program(*sets_);
-    append_rows_of_sets(batch, program, row_arguments(reader_), context_.limits.set_members, rows);
-    RepliesPtr replies = co_await context_.ask_script(ReadScripts::rows_of_sets(), std::move(batch), counters());
+    ApartRows apart_rows;
+    if (apart) apart_rows.counter = reader_.keys().changes();
+    append_rows_of_sets(batch, program, row_arguments(reader_), context_.limits.set_members, rows, apart_rows);
+    RepliesPtr replies = co_await context_.ask_script(SetScripts::rows_of_sets(), std::move(batch), counters());
     auto parts = (*replies)[0].children();
-    if (parts.size() != 3) {
-      choose_drivers(*sets_);
+    if (parts.size() == 4) {
+      std::optional<sql::Batch> batch = co_await fetch_unchanged(parts[2].children(), std::string(parts[3].text));
+      if (batch) co_return std::move(*batch);
+      co_return co_await run_script(false);
+    }
+    if (parts.size() < 3) {
       context_.note_turns(reader_.table());
+      // So many members of ranges are read fastest with all other rows.
+      if (!choose_drivers(*sets_)) walk_ = make_full_scan(node_, whole_, context_);
       co_return sql::Batch{};
     }
-    auto values = parts[1].children();
-    std::size_t width = 1 + reader_.fields().size();
-    for (std::size_t i = 0; i + width <= values.size(); i += width) reader_.add(values[i].text, values.subspan(i + 1, width - 1));
+    add_rows(parts[1].children());
     for (const Reply& member : parts[2].children()) waiting_.emplace_back(member.text);
     reader_.keep_alive(replies);
     co_return take();
   }
 
-  /// Leaf sets that together hold every member of the result. Of an intersection any operand would do.
-  void choose_drivers(const EvaluatedSets& sets) {
+  /// The rows of the members in one snapshot, if the table's change counter is what it was; else nullopt.
+  asio::awaitable<std::optional<sql::Batch>> fetch_unchanged(std::span<const Reply> found, std::string counter) {
+    auto members = std::make_shared<std::vector<std::string>>();
+    for (const Reply& member : found) members->emplace_back(member.text);
+    CommandBatch batch;
+    for (const std::string& member : *members) reader_.append_fetch(batch, member);
+    batch.add("GET", reader_.keys().changes());
+    RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters());
+    if (replies->text(members->size()).value_or("") != counter) co_return std::nullopt;
+    for (std::size_t i = 0; i < members->size(); ++i) reader_.add((*members)[i], (*replies)[i].children());
+    reader_.keep_alive(members);
+    reader_.keep_alive(replies);
+    co_return take();
+  }
+
+  /// Leaf sets that together hold every member of the result. Of an intersection any operand would do. False: a range is one of them.
+  bool choose_drivers(const EvaluatedSets& sets) {
     if (sets.is_leaf()) {
       drivers_.push_back(sets.key);
-    } else if (sets.kind == Kind::kUnion) {
-      for (const EvaluatedSets& operand : sets.operands) choose_drivers(operand);
-    } else {
-      choose_drivers(sets.operands[0]);
+      return sets.kind != Kind::kRange;
     }
+    if (sets.kind == Kind::kUnion) {
+      return std::ranges::all_of(sets.operands, [&](const EvaluatedSets& operand) { return choose_drivers(operand); });
+    }
+    if (sets.kind == Kind::kDifference) return choose_drivers(sets.operands[0]);
+    for (const EvaluatedSets& operand : sets.operands) {
+      const std::size_t known = drivers_.size();
+      if (choose_drivers(operand)) return true;
+      drivers_.resize(known);
+    }
+    return false;
   }
 
   /// One step of SSCAN; members that the other sets rule out are left out.
@@ -109,7 +181,7 @@ class SetScanOperator final : public SourceOperator {
     CommandBatch batch;
     std::vector<std::size_t> leaf_operands;
     for (std::size_t i = 0; i < sets_->operands.size(); ++i) {
-      if (!sets_->operands[i].is_leaf()) continue;
+      if (!sets_->operands[i].is_leaf() || sets_->operands[i].kind == Kind::kRange) continue;
       leaf_operands.push_back(i);
       batch.add("SCARD", sets_->operands[i].key);
     }
@@ -127,7 +199,11 @@ class SetScanOperator final : public SourceOperator {
   asio::awaitable<std::vector<char>> contains(const EvaluatedSets& sets, const std::vector<std::string>& members) {
     SetProgram program = to_program(sets);
     CommandBatch batch;
-    for (const std::string& key : program.keys) batch.add("SMISMEMBER", key, members);
+    std::size_t key = 0;
+    for (const std::string& token : program.tokens) {
+      if (token == "s") batch.add("SMISMEMBER", program.keys[key++], members);
+      if (token == "z") batch.add("ZMSCORE", program.keys[key++], members);
+    }
     RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
     std::size_t next = 0;
     co_return combine(sets, *replies, next, members.size());
@@ -137,7 +213,10 @@ class SetScanOperator final : public SourceOperator {
     std::vector<char> result(count);
     if (sets.is_leaf()) {
       auto flags = replies.array(next++);
-      for (std::size_t i = 0; i < count && i < flags.size(); ++i) result[i] = flags[i].integer != 0;
+      const bool is_range = sets.kind == Kind::kRange;
+      for (std::size_t i = 0; i < count && i < flags.size(); ++i) {
+        result[i] = is_range ? flags[i].is_text() && is_between(flags[i].text, sets.low, sets.high) : flags[i].integer != 0;
+      }
       return result;
     }
     result = combine(sets.operands[0], replies, next, count);
@@ -152,7 +231,10 @@ class SetScanOperator final : public SourceOperator {
     return result;
   }
 
+  const planner::PhysicalNode& node_;
   const planner::SetScan& scan_;
+  planner::FullScan whole_;
+  OperatorPtr walk_;  // over all rows
   bool started_ = false;
   std::optional<EvaluatedSets> sets_;
   std::deque<std::string> waiting_;  // members whose rows are still to be fetched

@@ -134,11 +134,7 @@ asio::awaitable<RepliesPtr> ZsetWalk::ask_range(std::size_t offset, std::size_t 
   co_return co_await context_.ask_script(ReadScripts::range_rows(), std::move(batch), counters_);
 }
 
-std::span<const Reply> ZsetWalk::range_elements(const Replies& replies, bool& with_fields) const {
-  auto values = replies.array(0);
-  with_fields = values.empty() || !values[0].is_nil();
-  return with_fields ? values : values.subspan(1);
-}
+RangeRows ZsetWalk::rows_of(const Replies& replies) const { return {replies[0], reader_.fields().size()}; }
 
 asio::awaitable<void> ZsetWalk::find_score() {
   CommandBatch batch;
@@ -152,38 +148,35 @@ asio::awaitable<void> ZsetWalk::find_score() {
 
 asio::awaitable<void> ZsetWalk::read_range() {
   std::size_t count = chunk_rows();
-  bool with_fields = true;
   if (last_ && options_.by_score && last_->score.empty()) co_await find_score();
   if (!last_ || !options_.by_score) {  // members are unique: a lexical cursor needs no care for ties
     RepliesPtr replies = co_await ask_range(last_ ? 0 : offset_, count);
+    at_end_ = rows_of(*replies).size() < count;
     co_await add_range(replies, 0);
-    auto elements = range_elements(*replies, with_fields);
-    at_end_ = elements.size() / (with_fields ? 2 + reader_.fields().size() : 2) < count;
     co_return;
   }
   // The element that closed the last chunk must stand where it stood among its ties.
   std::size_t before = std::max<std::size_t>(ties_, 1) - 1;
   RepliesPtr replies = co_await ask_range(before, count + 1);
-  auto elements = range_elements(*replies, with_fields);
-  if (elements.size() >= 2 && elements[0].text == last_->member && elements[1].text == last_->score) {
-    std::size_t width = with_fields ? 2 + reader_.fields().size() : 2;
-    at_end_ = elements.size() / width < count + 1;
+  RangeRows rows = rows_of(*replies);
+  if (rows.size() > 0 && rows.member(0) == last_->member && rows.score(0) == last_->score) {
+    at_end_ = rows.size() < count + 1;
     co_await add_range(replies, 1);
     co_return;
   }
   // It does not: read its ties again and leave out those up to it.
   std::size_t again = ties_ + count;
   replies = co_await ask_range(0, again);
-  elements = range_elements(*replies, with_fields);
-  std::size_t width = with_fields ? 2 + reader_.fields().size() : 2, total = elements.size() / width, skipped = 0;
+  rows = rows_of(*replies);
+  std::size_t skipped = 0;
   auto is_seen = [&](std::size_t i) {
-    if (elements[i * width + 1].text != last_->score) return false;
-    int order = elements[i * width].text.compare(last_->member);
+    if (rows.score(i) != last_->score) return false;
+    int order = rows.member(i).compare(last_->member);
     return options_.range.descending ? order >= 0 : order <= 0;
   };
-  while (skipped < total && is_seen(skipped)) ++skipped;
+  while (skipped < rows.size() && is_seen(skipped)) ++skipped;
   ties_ = skipped;
-  at_end_ = total < again;
+  at_end_ = rows.size() < again;
   co_await add_range(replies, skipped);
 }
 
@@ -193,28 +186,25 @@ std::string_view ZsetWalk::row_member(std::string_view member) const {
 }
 
 asio::awaitable<void> ZsetWalk::add_range(RepliesPtr replies, std::size_t skipped) {
-  bool with_fields = true;
-  auto elements = range_elements(*replies, with_fields);
-  std::size_t width = with_fields ? 2 + reader_.fields().size() : 2, total = elements.size() / width;
+  const RangeRows rows = rows_of(*replies);
   CommandBatch fetches;
-  for (std::size_t i = skipped; i < total; ++i) {
-    const Reply* element = &elements[i * width];
-    if (with_fields) {
-      reader_.add(row_member(element->text), elements.subspan(i * width + 2, width - 2));
+  for (std::size_t i = skipped; i < rows.size(); ++i) {
+    if (rows.has_fields()) {
+      reader_.add(row_member(rows.member(i)), rows.fields(i));
     } else {
-      reader_.append_fetch(fetches, row_member(element->text));
+      reader_.append_fetch(fetches, row_member(rows.member(i)));
     }
-    bool tie = last_ && last_->score == element[1].text;
+    bool tie = last_ && last_->score == rows.score(i);
     ties_ = tie ? ties_ + 1 : 1;
-    if (!tie || i + 1 == total) last_ = Element{std::string(element[0].text), std::string(element[1].text)};
+    if (!tie || i + 1 == rows.size()) last_ = Element{std::string(rows.member(i)), std::string(rows.score(i))};
   }
   reader_.keep_alive(replies);
-  if (with_fields || fetches.empty()) co_return;
-  RepliesPtr rows = co_await context_.ask_atomic(std::move(fetches), counters_);
-  for (std::size_t i = skipped; i < total; ++i) {
-    reader_.add(row_member(elements[i * width].text), (*rows)[i - skipped].children());
+  if (fetches.empty()) co_return;
+  RepliesPtr fetched = co_await context_.ask_atomic(std::move(fetches), counters_);
+  for (std::size_t i = skipped; i < rows.size(); ++i) {
+    reader_.add(row_member(rows.member(i)), (*fetched)[i - skipped].children());
   }
-  reader_.keep_alive(rows);
+  reader_.keep_alive(fetched);
 }
 
 }  // namespace redquel::executor

@@ -54,7 +54,7 @@ class ZsetWalk {
   std::size_t add_sorted(std::span<const Reply> values, std::size_t first);
   asio::awaitable<void> add_range(RepliesPtr replies, std::size_t skipped);
   asio::awaitable<RepliesPtr> ask_range(std::size_t offset, std::size_t count);
-  std::span<const Reply> range_elements(const Replies& replies, bool& with_fields) const;
+  RangeRows rows_of(const Replies& replies) const;
   std::string_view row_member(std::string_view member) const;
 
   Options options_;

@@ -6,6 +6,8 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "executor/execution_context.h"
+#include "executor/storage/constraint_errors.h"
+#include "executor/storage/mapped_unit.h"
 #include "executor/storage/journaled_unit.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/lock_wait.h"
@@ -228,6 +230,14 @@ return 0
   }
   std::vector<const Script*> scripts{&kScript};
   co_await run_scripts(redis, std::move(scripts), std::move(batch));
+}
+
+asio::awaitable<void> commit_mapped_changes(RedisClient& redis, const Transaction& transaction, std::string catalog_version) {
+  if (!transaction.buffer().empty() || transaction.catalog() != nullptr) throw mixed_transaction();
+  std::vector<std::shared_ptr<MappedUnit>> units = transaction.mapped_units();
+  const WriteStatus status = co_await MappedUnit::write(redis, std::move(units), std::move(catalog_version), nullptr);
+  if (status == WriteStatus::kApplied) co_return;
+  throw sql::SqlError("40001", "could not serialize access due to concurrent update").hint("The transaction might succeed if retried.");
 }
 
 }  // namespace redquel::executor

@@ -16,6 +16,10 @@ namespace redquel::executor {
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
                                      LockWaitLimits limits, std::minstd_rand& random);
 
+/// Writes what the transaction changed in mapped tables, all or nothing. 40001 where an application was faster; 0A000 where the
+/// transaction has changed anything else.
+asio::awaitable<void> commit_mapped_changes(RedisClient& redis, const Transaction& transaction, std::string catalog_version);
+
 /// SET CONSTRAINTS … IMMEDIATE: throws what the unit of all changes would, of the constraints that `options` ask for.
 asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options);
 

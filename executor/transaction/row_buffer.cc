@@ -92,8 +92,7 @@ void check_unique(const RowEncoder& encoder, const std::string& member, const st
     const std::string_view field = RowEncoder::entry(words, image, index).first;
     if (is_null(field)) continue;
     if (owners.emplace(owner_key(structure.key, field), member).second) continue;
-    std::vector<sql::Datum> values;
-    for (const std::size_t position : structure.positions) values.push_back(row[position]);
+    const std::vector<sql::Datum> values = encoder.values(structure, row);
     const std::vector<std::int16_t>& columns = structure.structure.columns;
     throw duplicate_in_new_index(encoder.table(), unique_name(encoder.table(), columns).name, columns, values, settings);
   }

@@ -21,13 +21,14 @@ void Transaction::follow_definitions(const sql::SessionSettings& settings) {
 }
 
 bool Transaction::may_write_ahead(const sql::TableDef& table) const {
-  return catalog_ && catalog_->is_new_place(table.prefix) && savepoints_.empty() && !buffer_.changes(table.oid) &&
+  return catalog_ && !table.mapping && catalog_->is_new_place(table.prefix) && savepoints_.empty() && !buffer_.changes(table.oid) &&
          table.foreign_keys.empty() && table.referencing.empty() && table.on_commit == sql::TableDef::OnCommit::kPreserveRows;
 }
 
 void Transaction::set_savepoint() {
   Savepoint savepoint;
   savepoint.buffer_mark = buffer_.mark();
+  savepoint.mapped_units = mapped_units_.size();
   savepoint.constraint_times = constraint_times_;
   if (catalog_) savepoint.catalog = catalog_->state();
   savepoints_.push_back(std::move(savepoint));
@@ -43,6 +44,7 @@ void Transaction::roll_back_to(std::size_t number) {
   }
   constraint_times_ = savepoint.constraint_times;
   buffer_.roll_back(savepoint.buffer_mark);
+  mapped_units_.resize(savepoint.mapped_units);
 }
 
 }  // namespace redquel::executor

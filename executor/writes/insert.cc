@@ -60,9 +60,11 @@ class InsertOperator final : public WriteOperator {
     for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
     std::vector<std::vector<sql::Datum>> rows = rows_of(batch, positions);
     check_rows(*insert_.table, insert_.checks, batch, rows);
-    if (insert_.table->has_hidden_key()) co_await add_hidden_keys(rows);
+    if (insert_.table->has_hidden_key() && !insert_.table->mapping) co_await add_hidden_keys(rows);
     std::size_t first = unit_.size();
-    for (const auto& row : rows) unit_.insert_row(insert_.table, row, conflict_);
+    for (const auto& row : rows) {
+      if (!insert_mapped_row(row)) unit_.insert_row(insert_.table, row, conflict_);
+    }
     inserted_ += rows.size();
     if (insert_.has_returning || conflict_.skip) batches_.push_back({std::move(batch), first});
   }
@@ -120,6 +122,9 @@ class InsertOperator final : public WriteOperator {
 
 OperatorPtr make_insert(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context,
                         OperatorPtr source) {
+  if (insert.table->mapping && insert.on_conflict != planner::LogicalInsert::OnConflict::kError) {
+    throw sql::not_supported("ON CONFLICT on a foreign table");
+  }
   if (insert.conflict_update) return make_upsert(node, insert, context);
   const bool brings_many = source || !is_list_of_rows(insert.source);
   return std::make_unique<InsertOperator>(node, insert, context, std::move(source), brings_many);

@@ -116,6 +116,7 @@ class MergeOperator final : public WriteOperator {
 }  // namespace
 
 OperatorPtr make_merge(const planner::PhysicalNode& node, const planner::PhysicalMerge& merge, ExecutionContext& context) {
+  if (merge.table->mapping) throw sql::not_supported("MERGE into a foreign table");
   return std::make_unique<MergeOperator>(node, merge, context);
 }
 

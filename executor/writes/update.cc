@@ -46,8 +46,9 @@ std::vector<std::size_t> added_columns(const planner::PhysicalUpdate& update) {
   };
   for (const planner::BoundCheck& check : update.checks) use(check.condition);
   for (const sql::ExpressionPtr& expression : update.returning) use(expression);
-  for (const sql::Structure& structure : sql::structures_of(table)) {
-    for (const std::int16_t number : structure.columns) is_used[table.position(number)] = true;
+  const RowEncoder encoder(update.table);
+  for (const RowEncoder::StructureKeys& structure : encoder.structures()) {
+    for (const std::size_t position : structure.sources) is_used[position] = true;
   }
   std::vector<std::size_t> added;
   for (const planner::Assignment& assignment : update.assignments) {
@@ -63,11 +64,28 @@ std::vector<std::size_t> added_columns(const planner::PhysicalUpdate& update) {
   return added;
 }
 
+/// Of a mapped table: the integer columns to which it adds. What was read is checked again, so anything may depend on them.
+std::vector<std::size_t> mapped_increments(const planner::PhysicalUpdate& update) {
+  std::vector<std::size_t> added;
+  for (const planner::Assignment& assignment : update.assignments) {
+    const std::size_t position = update.table->position(assignment.number);
+    const sql::Oid type = update.table->columns[position].type.oid;
+    const bool is_integer = type == sql::oid::kInt2 || type == sql::oid::kInt4 || type == sql::oid::kInt8;
+    const bool adds = is_integer && assignment.value->type.oid == type && adds_to(*assignment.value, static_cast<std::uint32_t>(update.old_row[position]));
+    if (adds) added.push_back(position);
+  }
+  return added;
+}
+
 class UpdateOperator final : public WriteOperator {
  public:
   UpdateOperator(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context)
       : WriteOperator(node, update.table, update.source, context), update_(update) {
-    if (context.allows_increments) added_ = added_columns(update);
+    if (update.table->mapping) {
+      increments_ = mapped_increments(update);
+    } else if (context.allows_increments) {
+      added_ = added_columns(update);
+    }
   }
 
  private:
@@ -104,8 +122,7 @@ class UpdateOperator final : public WriteOperator {
       const bool adds = !added_.empty() && std::all_of(added_.begin(), added_.end(), [&](std::size_t position) {
         return is_small(old_rows[i][position]) && is_small(new_rows[i][position]);
       });
-      const std::vector<std::size_t> none;
-      if (update_row(old_rows[i], new_rows[i], adds ? added_ : none)) changed.push_back(static_cast<std::uint32_t>(i));
+      if (update_row(old_rows[i], new_rows[i], adds ? added_ : increments_)) changed.push_back(static_cast<std::uint32_t>(i));
     }
     updated_ += changed.size();
     if (update_.has_returning) batches_.push_back(batch.gather(changed));
@@ -128,6 +145,7 @@ class UpdateOperator final : public WriteOperator {
 
   const planner::PhysicalUpdate& update_;
   std::vector<std::size_t> added_;  // positions of columns that only grow
+  std::vector<std::size_t> increments_;  // the same of a mapped table
   std::vector<sql::Batch> batches_;
   std::uint64_t updated_ = 0;
 };

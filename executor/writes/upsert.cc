@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <unordered_map>
 
 #include "executor/operators/sequence_evaluation.h"
@@ -23,7 +24,10 @@ class UpsertOperator final : public WriteOperator {
     const sql::TableDef& table = *insert.table;
     conflict_.run_again = true;
     conflict_.columns = insert.conflict_columns;
-    for (std::int16_t number : *insert.conflict_columns) key_positions_.push_back(table.position(number));
+    for (const RowEncoder::StructureKeys& structure : encoder_.structures()) {
+      const bool is_key = structure.structure.kind == sql::Structure::Kind::kUnique && structure.structure.columns == *insert.conflict_columns;
+      if (is_key) key_ = &structure;
+    }
     for (const sql::IndexDef& index : table.indexes) {
       std::vector<std::int16_t> columns;
       for (const sql::IndexDef::Part& part : index.parts) columns.push_back(part.column);
@@ -116,11 +120,16 @@ class UpsertOperator final : public WriteOperator {
   /// What makes two rows conflict; nullopt: nothing does.
   std::optional<std::string> key_of(const Row& row) const {
     std::vector<sql::Datum> values;
-    for (std::size_t position : key_positions_) {
-      if (sql::is_null(row[position]) && !nulls_are_equal_) return std::nullopt;
-      values.push_back(row[position]);
+    if (key_ != nullptr) {
+      std::vector<sql::Datum> whole = row;
+      whole.resize(encoder_.width());  // a hidden key says nothing here
+      values = encoder_.values(*key_, whole);
+    } else {
+      for (const std::int16_t number : insert_.table->primary_key) values.push_back(row[insert_.table->position(number)]);
     }
-    return sql::TableKeys(*insert_.table).unique_field(*insert_.conflict_columns, values);
+    const bool has_null = std::ranges::any_of(values, [](const sql::Datum& value) { return sql::is_null(value); });
+    if (has_null && !nulls_are_equal_) return std::nullopt;
+    return encoder_.keys().unique_field(*insert_.conflict_columns, values);
   }
 
   static sql::SqlError second_time() {
@@ -154,7 +163,8 @@ class UpsertOperator final : public WriteOperator {
   const planner::PhysicalInsert& insert_;
   const planner::ConflictUpdate<std::size_t>& update_;
   InsertConflict conflict_;
-  std::vector<std::size_t> key_positions_;
+  RowEncoder encoder_{insert_.table};
+  const RowEncoder::StructureKeys* key_ = nullptr;  // of the unique index; null: the primary key
   bool nulls_are_equal_ = false;
   std::size_t presence_;                           // in the source: not NULL where a row is there
   std::unordered_map<std::string, bool> touched_;  // keys that this statement gave (true) or took away (false)

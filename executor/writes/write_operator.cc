@@ -50,6 +50,10 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
       table_(std::move(table)),
       streams_(rows != nullptr || planner::tables_of(source).empty()) {
   if (rows) source_ = std::move(rows);
+  if (table_->mapping) {
+    mapped_ = std::make_shared<MappedUnit>(table_);
+    if (context.transaction() && !context.transaction()->buffer().empty()) throw mixed_transaction();
+  }
   if (ReferentialActions::concern(*context.catalog(), table_)) actions_.emplace(context);
 }
 
@@ -66,10 +70,20 @@ void WriteOperator::write_ahead_if_possible() {
 
 bool WriteOperator::update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
                                const std::vector<std::size_t>& increments) {
+  if (mapped_) {
+    return mapped_->add({std::vector<sql::Datum>(old_row.begin(), old_row.end()), std::vector<sql::Datum>(new_row.begin(), new_row.end()), increments});
+  }
   return actions_ ? actions_->add(table_, old_row, new_row) : unit_.update_row(table_, old_row, new_row, {}, increments);
 }
 
+bool WriteOperator::insert_mapped_row(std::span<const sql::Datum> new_row) {
+  if (!mapped_) return false;
+  mapped_->add({std::nullopt, std::vector<sql::Datum>(new_row.begin(), new_row.end()), {}});
+  return true;
+}
+
 bool WriteOperator::delete_row(std::span<const sql::Datum> old_row) {
+  if (mapped_) return mapped_->add({std::vector<sql::Datum>(old_row.begin(), old_row.end()), std::nullopt, {}});
   return actions_ ? actions_->add(table_, old_row, std::nullopt) : unit_.delete_row(table_, old_row);
 }
 
@@ -140,6 +154,27 @@ asio::awaitable<void> WriteOperator::write_chunks() {
   }
 }
 
+asio::awaitable<void> WriteOperator::write_mapped() {
+  const sql::EvaluationContext& evaluation = context_.evaluation();
+  const std::string* policy = evaluation.show ? evaluation.show(evaluation.session, "redquel.on_bad_value") : nullptr;
+  const bool is_as_read = co_await mapped_->read(context_.redis(), policy != nullptr && *policy == "null", counters());
+  if (!is_as_read) throw WriteConflict{};
+  if (const std::shared_ptr<Transaction>& transaction = context_.transaction()) {
+    for (const std::shared_ptr<MappedUnit>& earlier : transaction->mapped_units()) {
+      if (!mapped_->meets(*earlier)) continue;
+      throw sql::SqlError("23505", fmt::format("duplicate key value violates unique constraint \"{}_key\"", table_->name));
+    }
+    if (mapped_->size() > 0) transaction->add_mapped_unit(mapped_);
+    take_collected()(unit_);
+    co_return;
+  }
+  std::vector<std::shared_ptr<MappedUnit>> units{mapped_};
+  const WriteStatus status = co_await MappedUnit::write(context_.redis(), std::move(units), context_.catalog()->version, counters());
+  if (status == WriteStatus::kConflict) throw WriteConflict{};
+  if (status == WriteStatus::kStale) throw StaleCatalog{};
+  take_collected()(unit_);
+}
+
 asio::awaitable<void> WriteOperator::write_at_once() {
   if (is_ahead_) {
     co_await write_ahead(unit_);
@@ -173,7 +208,9 @@ asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
     }
     if (actions_) co_await take_actions(limit);
     source_.reset();  // and with it its hold on the transaction's buffer, which is about to change
-    if (written_rows_ > 0) {
+    if (mapped_) {
+      co_await write_mapped();
+    } else if (written_rows_ > 0) {
       co_await put_aside();
       co_await write_chunks();
     }

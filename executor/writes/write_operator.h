@@ -5,6 +5,7 @@
 #include "executor/execution_context.h"
 #include "executor/operators/operator.h"
 #include "executor/storage/journaled_unit.h"
+#include "executor/storage/mapped_unit.h"
 #include "executor/storage/write_unit.h"
 #include "executor/writes/referential_actions.h"
 #include "planner/physical_plan.h"
@@ -28,6 +29,8 @@ class WriteOperator : public Operator {
   /// `increments`: as WriteUnit::update_row; a row on which others depend is written as a whole.
   bool update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row, const std::vector<std::size_t>& increments = {});
   bool delete_row(std::span<const sql::Datum> old_row);
+  /// A new row of a mapped table; false: the table is managed.
+  bool insert_mapped_row(std::span<const sql::Datum> new_row);
   /// What is to be done once the unit with all that was collected so far is applied: RETURNING rows, in order, and the number of rows
   /// that count.
   using Finish = std::function<void(const WriteUnit& applied)>;
@@ -57,6 +60,7 @@ class WriteOperator : public Operator {
   asio::awaitable<void> take_actions(std::size_t limit);
   /// All that was collected as one unit: into Redis, or into the transaction's buffer.
   asio::awaitable<void> write_at_once();
+  asio::awaitable<void> write_mapped();
   asio::awaitable<void> begin_journal();
   asio::awaitable<void> write_ahead(WriteUnit& unit);
   asio::awaitable<void> write_chunks();
@@ -68,8 +72,9 @@ class WriteOperator : public Operator {
   NodeCounters counters_;
   std::optional<ReferentialActions> actions_;
   std::shared_ptr<const sql::TableDef> table_;
-  bool streams_;        // chunks are written while the source still gives rows
-  bool is_ahead_ = false;  // of the transaction's commit
+  std::shared_ptr<MappedUnit> mapped_;  // in place of the unit; null: the table is managed
+  bool streams_;                        // chunks are written while the source still gives rows
+  bool is_ahead_ = false;               // of the transaction's commit
   std::deque<Chunk> chunks_;  // not sent yet
   std::unique_ptr<JournaledUnit> journaled_;
   std::size_t written_rows_ = 0;  // in chunks

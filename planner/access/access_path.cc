@@ -2,6 +2,8 @@
 #include <map>
 #include <set>
 
+#include "planner/access/indexed_expressions.h"
+#include "planner/access/mapped_path.h"
 #include "planner/access/ordered_source.h"
 #include "planner/access/set_algebra.h"
 #include "planner/physical/physical_planner.h"
@@ -23,8 +25,9 @@ class AccessPathChooser {
  public:
   AccessPathChooser(const LogicalScan& scan, const std::vector<LogicalColumn>& columns, const std::vector<ExpressionPtr>& conditions,
                     const Wish& wish)
-      : table_(*scan.table), wish_(wish), number_(number_of(scan, columns)) {
-    condition_ = analyse_conditions(conditions, table_, number_);
+      : table_(*scan.table), wish_(wish), number_(number_of(scan, columns)), indexed_(scan, columns, conditions) {
+    if (!table_.computed.empty()) computed_ = [this](const sql::Expression& expression) { return indexed_.number_of(expression); };
+    condition_ = analyse_conditions(conditions, table_, number_, computed_);
     conditions_ = conditions;
     ids_ = column_ids(columns);
     read_.table = scan.table;
@@ -33,25 +36,57 @@ class AccessPathChooser {
     read_.condition = resolve(sql::conjunction(conditions), ids_);
     for (std::size_t i = 0; i < columns.size(); ++i) read_.outputs.push_back(static_cast<std::int16_t>(i));
     planned_.ids = column_ids(columns);
+    for (const LogicalColumn& column : columns) columns_.push_back(column);
   }
 
-  Planned choose(const std::vector<LogicalColumn>& columns) {
-    PhysicalNode::Node node = path();
-    planned_.plan = make_physical(std::move(node), physical_columns(columns));
-    return std::move(planned_);
+  Planned choose(bool uses_index_keys) {
+    if (uses_index_keys && prepare_index_keys()) return index_keys();
+    return rows();
   }
 
  private:
+  Planned rows() {
+    PhysicalNode::Node node = path();
+    planned_.plan = make_physical(std::move(node), physical_columns(columns_));
+    return std::move(planned_);
+  }
+
+  /// Are only key columns needed, of rows that sets know exactly?
+  bool prepare_index_keys() {
+    if (!wish_.needed || wish_.needed->empty() || (wish_.goal && !wish_.order.empty()) || table_.primary_key.empty()) return false;
+    if (table_.rows_expire()) return false;  // members of sets stand for rows that are gone
+    for (const LogicalColumn& column : columns_) {
+      if (!wish_.needed->contains(column.id)) continue;
+      const std::int16_t number = *number_(column.id);
+      if (!table_.in_primary_key(number) || !sql::canonical_text_is_output(table_.find_column(number)->type)) return false;
+      key_columns_.push_back(column);
+    }
+    exact_sets_ = SetAlgebra(table_).exact(condition_);
+    return exact_sets_ && !key_values(table_.primary_key);
+  }
+
+  Planned index_keys() {
+    IndexKeys keys{read_.table, read_.alias, *exact_sets_, {}, nullptr};
+    const std::vector<LogicalColumn> columns = key_columns_;
+    for (const LogicalColumn& column : columns) keys.numbers.push_back(*number_(column.id));
+    Planned whole = rows();
+    whole = arrange(std::move(whole), columns);
+    keys.fallback = whole.plan;
+    return {make_physical(std::move(keys), physical_columns(columns)), column_ids(columns)};
+  }
+
   PhysicalNode::Node path() {
     if (auto lookup = key_lookup()) return std::move(*lookup);
     if (auto lookup = unique_lookup()) return std::move(*lookup);
     SetAlgebra algebra(table_);
-    if (auto sets = algebra.superset(condition_)) {
+    if (auto sets = algebra.superset(condition_); sets && SetAlgebra::is_worthwhile(*sets)) {
+      if (auto first = first_rows()) return std::move(*first);
       RowGoal goal;
       if (wish_.order.empty()) goal = hint();
       return SetScan{std::move(read_), std::move(*sets), goal};
     }
     if (auto range = range_scan()) return std::move(*range);
+    if (auto partial = partial_scan()) return std::move(*partial);
     if (auto ordered = order_scan()) return std::move(*ordered);
     FullScan scan{std::move(read_), false, {}};
     if (wish_.order.empty()) {
@@ -62,12 +97,52 @@ class AccessPathChooser {
     return scan;
   }
 
+  /// A few rows of sets in the order of an index: what else is asked of the rows must be just a range of that index.
+  std::optional<SetScan> first_rows() {
+    if (wish_.order.empty() || !wish_.goal.limit) return {};
+    const auto* column = std::get_if<sql::ColumnRef>(&wish_.order[0].expression->node);
+    const auto number = column ? number_(column->column) : std::nullopt;
+    if (!number || *number <= 0) return {};
+    const auto source = ordered_source(table_, *number);
+    if (!source) return {};
+    Condition rest;
+    rest.kind = Condition::Kind::kAnd;
+    std::vector<Condition> single;
+    for (const Condition& condition : conjuncts(condition_, single)) {
+      if (!is_bound(condition, *number)) rest.operands.push_back(condition);
+    }
+    auto sets = SetAlgebra(table_).exact(rest);
+    const bool may_be_null = !is_never_null(*number);
+    if (!sets || (may_be_null && !SetAlgebra(table_).has(sql::Structure::Kind::kNulls, *number))) return {};
+    const auto known = ranges();
+    const auto range = known.find(*number);
+    SetScan scan{std::move(read_), std::move(*sets), hint(), SetScan::First{}};
+    scan.first->column = *number;
+    scan.first->descending = wish_.order[0].descending;
+    scan.first->ties = wish_.order.size() > 1 || !source->exact;
+    if (range != known.end()) {
+      scan.first->lower = range->second.lower;
+      scan.first->upper = range->second.upper;
+    }
+    if (may_be_null) {
+      using Nulls = SetScan::First::Nulls;
+      scan.first->nulls = wish_.order[0].nulls_first ? Nulls::kFirst : Nulls::kLast;
+    }
+    return scan;
+  }
+
+  static bool is_bound(const Condition& condition, std::int16_t number) {
+    if (condition.kind != Condition::Kind::kColumn || condition.column.column != number) return false;
+    const ColumnKind kind = condition.column.kind;
+    return kind == ColumnKind::kLess || kind == ColumnKind::kLessEqual || kind == ColumnKind::kGreater || kind == ColumnKind::kGreaterEqual;
+  }
+
   /// Leaves out of the recheck the conditions that the path answers exactly: the one condition on each of these columns.
   void drop_answered(const std::vector<std::int16_t>& columns, std::initializer_list<ColumnKind> kinds) {
     std::set<std::int16_t> answered;
     std::vector<ExpressionPtr> left;
     for (const ExpressionPtr& expression : conditions_) {
-      Condition condition = analyse_condition(*expression, table_, number_);
+      Condition condition = analyse_condition(*expression, table_, number_, computed_);
       const ColumnCondition& column = condition.column;
       bool drop = condition.kind == Condition::Kind::kColumn && std::find(kinds.begin(), kinds.end(), column.kind) != kinds.end() &&
                   std::find(columns.begin(), columns.end(), column.column) != columns.end() && answered.insert(column.column).second;
@@ -199,9 +274,15 @@ class AccessPathChooser {
   }
 
   bool leads_order(std::int16_t number) const {
-    if (wish_.order.empty()) return false;
-    const auto* column = std::get_if<sql::ColumnRef>(&wish_.order[0].expression->node);
-    return column && number_(column->column) == number;
+    return !wish_.order.empty() && order_number() == number;
+  }
+
+  /// What leads the wanted order: a column of the table or a computed one.
+  std::optional<std::int16_t> order_number() const {
+    const sql::Expression& expression = *wish_.order[0].expression;
+    if (const auto number = indexed_.number_of(expression)) return number;
+    const auto* column = std::get_if<sql::ColumnRef>(&expression.node);
+    return column ? number_(column->column) : std::nullopt;
   }
 
   void grant_order(const OrderedSource& source) {
@@ -212,12 +293,11 @@ class AccessPathChooser {
   }
 
   bool is_single_key_column() const {
-    const auto* column = std::get_if<sql::ColumnRef>(&wish_.order[0].expression->node);
-    return number_(column->column) == table_.primary_key[0];
+    return order_number() == table_.primary_key[0];
   }
 
   bool is_never_null(std::int16_t number) const {
-    if (table_.find_column(number)->not_null) return true;
+    if (table_.find_column(number)->not_null || indexed_.is_never_null(number)) return true;
     if (std::find(table_.primary_key.begin(), table_.primary_key.end(), number) != table_.primary_key.end()) return true;
     std::vector<Condition> single;
     const auto& all = conjuncts(condition_, single);
@@ -226,11 +306,30 @@ class AccessPathChooser {
     });
   }
 
+  /// All rows of a partial index whose predicate the conditions imply.
+  std::optional<OrderedScan> partial_scan() {
+    for (const IndexedExpressions::Cover& cover : indexed_.covers()) {
+      const auto source = ordered_source(table_, cover.number);
+      if (!source) continue;
+      OrderedScan scan{};
+      scan.column = cover.number;
+      scan.read = std::move(read_);
+      if (!wish_.order.empty() && (order_number() == cover.column || order_number() == cover.number)) {
+        scan.descending = wish_.order[0].descending;
+        grant_order(*source);
+        if (planned_.ordered >= 1) scan.goal = hint();
+      } else if (wish_.order.empty()) {
+        scan.goal = hint();
+      }
+      return scan;
+    }
+    return {};
+  }
+
   std::optional<OrderedScan> order_scan() {
     if (wish_.order.empty()) return {};
-    const auto* column = std::get_if<sql::ColumnRef>(&wish_.order[0].expression->node);
-    auto number = column ? number_(column->column) : std::nullopt;
-    if (!number || *number <= 0) return {};
+    const auto number = order_number();
+    if (!number || *number == 0) return {};
     auto source = ordered_source(table_, *number);
     if (!source) return {};
     OrderedScan scan{};
@@ -254,9 +353,14 @@ class AccessPathChooser {
   const sql::TableDef& table_;
   const Wish& wish_;
   ColumnNumber number_;
+  IndexedExpressions indexed_;
+  ExpressionNumber computed_;
   std::vector<ExpressionPtr> conditions_;
   std::vector<ColumnId> ids_;
   Condition condition_;
+  std::vector<LogicalColumn> columns_;
+  std::vector<LogicalColumn> key_columns_;     // the needed ones, where they are of the key
+  std::optional<SetExpression> exact_sets_;
   TableRead read_;
   Planned planned_;
 };
@@ -265,9 +369,10 @@ class AccessPathChooser {
 
 Planned PhysicalPlanner::plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
                                      const std::vector<ExpressionPtr>& conditions, const Wish& wish) {
+  if (scan.table->mapping) return plan_mapped_access(columns, scan, conditions, wish);
   const Wish nothing;
   const bool changed = changed_tables_.contains(scan.table->oid);
-  return AccessPathChooser(scan, columns, conditions, changed ? nothing : wish).choose(columns);
+  return AccessPathChooser(scan, columns, conditions, changed ? nothing : wish).choose(!changed);
 }
 
 }  // namespace redquel::planner

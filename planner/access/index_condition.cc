@@ -25,7 +25,8 @@ bool comparable(sql::Oid column, sql::Oid value) {
 
 class Analyser {
  public:
-  Analyser(const sql::TableDef& table, const ColumnNumber& number) : table_(table), number_(number) {}
+  Analyser(const sql::TableDef& table, const ColumnNumber& number, const ExpressionNumber& computed)
+      : table_(table), number_(number), computed_(computed) {}
 
   Condition analyse(const Expression& expression, bool negated) const {
     if (const auto* logical = std::get_if<sql::Logical>(&expression.node)) return analyse_logical(*logical, negated);
@@ -38,6 +39,7 @@ class Analyser {
       }
       return {};
     }
+    if (const auto* test = std::get_if<sql::BooleanTest>(&expression.node)) return analyse_boolean_test(*test, negated);
     // A boolean column on its own: `WHERE active`.
     if (auto column = column_of(expression); column && expression.type.oid == sql::oid::kBool) {
       return leaf({ColumnCondition::Kind::kEqual, *column, {sql::make_constant(sql::kBool, !negated)}, {}, true});
@@ -53,6 +55,36 @@ class Analyser {
     return condition;
   }
 
+  /// `(condition) IS TRUE` and `(condition) IS NOT TRUE`.
+  Condition analyse_boolean_test(const sql::BooleanTest& test, bool negated) const {
+    if (test.kind != sql::BooleanTest::Kind::kTrue) return {};
+    Condition inner = analyse(*test.operand, false);
+    if (test.negated == negated) return inner;
+    Condition condition;
+    condition.kind = Condition::Kind::kNotTrue;
+    condition.operands.push_back(std::move(inner));
+    return condition;
+  }
+
+  /// `(a, b) > (1, 2)`, which is `a > 1 OR (a = 1 AND …)`, as a >= 1; nullopt where it is no such comparison of rows.
+  static std::optional<Condition> leading_bound(const Condition& either) {
+    using Kind = ColumnCondition::Kind;
+    if (either.operands.size() != 2 || either.operands[0].kind != Condition::Kind::kColumn) return {};
+    const ColumnCondition& first = either.operands[0].column;
+    if (first.kind != Kind::kLess && first.kind != Kind::kGreater) return {};
+    std::vector<Condition> single;
+    const auto& tie = conjuncts(either.operands[1], single);
+    const bool ties = std::ranges::any_of(tie, [&](const Condition& part) {
+      return part.kind == Condition::Kind::kColumn && part.column.kind == Kind::kEqual && part.column.column == first.column &&
+             sql::equal(*part.column.values[0], *first.values[0]);
+    });
+    if (!ties) return {};
+    Condition bound = either.operands[0];
+    bound.column.kind = first.kind == Kind::kLess ? Kind::kLessEqual : Kind::kGreaterEqual;
+    bound.column.exact = false;
+    return bound;
+  }
+
   Condition analyse_logical(const sql::Logical& logical, bool negated) const {
     if (logical.kind == sql::Logical::Kind::kNot) return analyse(*logical.operands[0], !negated);
     Condition condition;
@@ -66,7 +98,9 @@ class Analyser {
         condition.operands.push_back(std::move(part));
       }
     }
-    return is_and ? condition : merge_equalities(std::move(condition));
+    if (is_and) return condition;
+    if (std::optional<Condition> bound = leading_bound(condition)) return std::move(*bound);
+    return merge_equalities(std::move(condition));
   }
 
   /// `a = 1 OR a = 2` is `a IN (1, 2)`.
@@ -160,6 +194,9 @@ class Analyser {
 
   /// The column, seen through casts that only change the label (varchar → text).
   std::optional<std::int16_t> column_of(const Expression& expression) const {
+    if (computed_) {
+      if (const auto number = computed_(expression)) return number;
+    }
     if (const auto* cast = std::get_if<sql::CastCall>(&expression.node)) {
       if (cast->method != sql::CastCall::Method::kRelabel || !is_text(expression.type.oid) || !is_text(cast->operand->type.oid)) {
         return {};
@@ -179,19 +216,22 @@ class Analyser {
 
   const sql::TableDef& table_;
   const ColumnNumber& number_;
+  const ExpressionNumber& computed_;
 };
 
 }  // namespace
 
-Condition analyse_condition(const Expression& expression, const sql::TableDef& table, const ColumnNumber& number) {
-  return Analyser(table, number).analyse(expression, false);
+Condition analyse_condition(const Expression& expression, const sql::TableDef& table, const ColumnNumber& number,
+                            const ExpressionNumber& computed) {
+  return Analyser(table, number, computed).analyse(expression, false);
 }
 
-Condition analyse_conditions(const std::vector<ExpressionPtr>& expressions, const sql::TableDef& table, const ColumnNumber& number) {
+Condition analyse_conditions(const std::vector<ExpressionPtr>& expressions, const sql::TableDef& table, const ColumnNumber& number,
+                             const ExpressionNumber& computed) {
   Condition condition;
   condition.kind = Condition::Kind::kAnd;
   for (const ExpressionPtr& expression : expressions) {
-    Condition part = analyse_condition(*expression, table, number);
+    Condition part = analyse_condition(*expression, table, number, computed);
     if (part.kind == Condition::Kind::kAnd) {
       std::move(part.operands.begin(), part.operands.end(), std::back_inserter(condition.operands));
     } else {

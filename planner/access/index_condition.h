@@ -20,12 +20,12 @@ struct ColumnCondition {
   std::int16_t column;
   std::vector<sql::ExpressionPtr> values;  // kIn: the list; kIsNull, kIsNotNull, kPrefix: none; else one
   std::string prefix;                      // kPrefix
-  bool exact = true;                       // false: more rows satisfy it than the original condition (LIKE 'a%b')
+  bool exact = true;  // false: more rows satisfy it than the original condition (LIKE 'a%b', (a, b) > (1, 2) as a >= 1)
 };
 
 /// A WHERE clause with negations pushed down to its leaves: what access paths are made of.
 struct Condition {
-  enum class Kind : std::uint8_t { kAnd, kOr, kColumn, kOpaque };
+  enum class Kind : std::uint8_t { kAnd, kOr, kColumn, kNotTrue, kOpaque };  // not true: the one operand is false or NULL
   Kind kind = Kind::kOpaque;  // opaque: no index can know
   std::vector<Condition> operands;
   ColumnCondition column;
@@ -33,11 +33,14 @@ struct Condition {
 
 /// Number of the table column that a column id stands for; nullopt: not a column of this scan.
 using ColumnNumber = std::function<std::optional<std::int16_t>(ColumnId)>;
+/// The number of a computed column that an expression is, or that stands for a column here; nullopt: it is none.
+using ExpressionNumber = std::function<std::optional<std::int16_t>(const sql::Expression&)>;
 
 /// Reads an expression as a condition over one scan's columns. Never fails: what it does not know is opaque.
-Condition analyse_condition(const sql::Expression&, const sql::TableDef&, const ColumnNumber&);
+Condition analyse_condition(const sql::Expression&, const sql::TableDef&, const ColumnNumber&, const ExpressionNumber& = {});
 /// The AND of several.
-Condition analyse_conditions(const std::vector<sql::ExpressionPtr>&, const sql::TableDef&, const ColumnNumber&);
+Condition analyse_conditions(const std::vector<sql::ExpressionPtr>&, const sql::TableDef&, const ColumnNumber&,
+                             const ExpressionNumber& = {});
 /// The operands of an AND, or the condition itself.
 const std::vector<Condition>& conjuncts(const Condition& condition, std::vector<Condition>& single);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "planner/access/ordered_source.h"
+
 namespace redquel::planner {
 
 using Kind = SetExpression::Kind;
@@ -48,6 +50,7 @@ std::optional<SetExpression> SetAlgebra::null_set(std::int16_t column) const {
 std::optional<SetExpression> SetAlgebra::true_rows(const Condition& condition, bool exact) const {
   switch (condition.kind) {
     case Condition::Kind::kOpaque:
+    case Condition::Kind::kNotTrue:
       return {};
     case Condition::Kind::kAnd:
       return intersection(condition.operands, exact);
@@ -65,9 +68,24 @@ std::optional<SetExpression> SetAlgebra::true_rows(const Condition& condition, b
   }
   const ColumnCondition& column = condition.column;
   if (column.kind == ColumnKind::kIsNull) return null_set(column.column);
-  if (column.kind != ColumnKind::kEqual && column.kind != ColumnKind::kIn) return {};
-  if (!has(sql::Structure::Kind::kSets, column.column)) return {};
+  if (column.kind != ColumnKind::kEqual && column.kind != ColumnKind::kIn) {
+    std::vector<bool> used(1, false);
+    return range({condition}, 0, exact, used);
+  }
   std::vector<SetExpression> operands;
+  if (!has(sql::Structure::Kind::kSets, column.column)) {
+    for (const sql::ExpressionPtr& value : column.values) {
+      Condition equal = condition;
+      equal.column.kind = ColumnKind::kEqual;
+      equal.column.values = {value};
+      std::vector<bool> used(1, false);
+      auto point = range({equal}, 0, exact, used);
+      if (!point) return {};
+      operands.push_back(std::move(*point));
+    }
+    if (operands.empty()) return {};
+    return combine(Kind::kUnion, std::move(operands));
+  }
   for (const sql::ExpressionPtr& value : column.values) operands.push_back(set_of({column.column}, {value}));
   if (operands.empty()) return {};
   return combine(Kind::kUnion, std::move(operands));
@@ -77,6 +95,8 @@ std::optional<SetExpression> SetAlgebra::untrue_rows(const Condition& condition,
   switch (condition.kind) {
     case Condition::Kind::kOpaque:
       return {};
+    case Condition::Kind::kNotTrue:
+      return true_rows(condition.operands[0], true);  // what is removed must be exact
     case Condition::Kind::kAnd:
     case Condition::Kind::kOr: {
       // Not true: one operand of an AND is untrue; all operands of an OR are.
@@ -137,13 +157,49 @@ std::vector<SetExpression> SetAlgebra::equality_sets(const std::vector<Condition
   return sets;
 }
 
+std::optional<SetExpression> SetAlgebra::range(const std::vector<Condition>& conditions, std::size_t first, bool exact,
+                                               std::vector<bool>& used) const {
+  if (conditions[first].kind != Condition::Kind::kColumn) return {};
+  const std::int16_t number = conditions[first].column.column;
+  const auto source = ordered_source(table_, number);
+  if (!source || source->encoding != OrderedSource::Encoding::kScore || (exact && !source->exact)) return {};
+  const sql::Oid type = table_.find_column(number)->type.oid;
+  SetExpression result{Kind::kRange, {number}, {}, {}};
+  for (std::size_t i = first; i < conditions.size(); ++i) {
+    const ColumnCondition& column = conditions[i].column;
+    if (used[i] || conditions[i].kind != Condition::Kind::kColumn || column.column != number) continue;
+    const bool is_equality = column.kind == ColumnKind::kEqual && !has(sql::Structure::Kind::kSets, number);
+    const bool is_lower = is_equality || column.kind == ColumnKind::kGreater || column.kind == ColumnKind::kGreaterEqual;
+    const bool is_upper = is_equality || column.kind == ColumnKind::kLess || column.kind == ColumnKind::kLessEqual;
+    if ((!is_lower && !is_upper) || (is_lower && result.lower) || (is_upper && result.upper)) continue;
+    if (exact && (!column.exact || column.values[0]->type.oid != type)) continue;
+    const RangeBound bound{column.values[0], column.kind != ColumnKind::kLess && column.kind != ColumnKind::kGreater};
+    if (is_lower) result.lower = bound;
+    if (is_upper) result.upper = bound;
+    used[i] = true;
+  }
+  if (!used[first]) return {};
+  return result;
+}
+
+bool SetAlgebra::is_worthwhile(const SetExpression& sets) {
+  switch (sets.kind) {
+    case Kind::kRange: return false;
+    case Kind::kIntersection: return std::ranges::any_of(sets.operands, is_worthwhile);
+    case Kind::kDifference: return is_worthwhile(sets.operands[0]);
+    default: return true;
+  }
+}
+
 std::optional<SetExpression> SetAlgebra::intersection(const std::vector<Condition>& conditions, bool exact) const {
   std::vector<bool> used(conditions.size(), false);
   std::vector<SetExpression> positive = equality_sets(conditions, used);
   std::vector<SetExpression> removed;
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     if (used[i]) continue;
-    if (auto sets = true_rows(conditions[i], exact)) {
+    if (auto bounds = range(conditions, i, exact, used)) {
+      positive.push_back(std::move(*bounds));
+    } else if (auto sets = true_rows(conditions[i], exact)) {
       positive.push_back(std::move(*sets));
     } else if (auto untrue = untrue_rows(conditions[i], exact)) {
       removed.push_back(std::move(*untrue));

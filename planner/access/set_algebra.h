@@ -12,7 +12,9 @@ namespace redquel::planner {
 /// rows of set b:2 nor for those of the NULL set.
 class SetAlgebra {
  public:
-  explicit SetAlgebra(const sql::TableDef& table) : table_(table), structures_(sql::structures_of(table)) {}
+  explicit SetAlgebra(const sql::TableDef& table) : SetAlgebra(table, sql::structures_of(table)) {}
+  /// Over these structures.
+  SetAlgebra(const sql::TableDef& table, std::vector<sql::Structure> structures) : table_(table), structures_(std::move(structures)) {}
 
   /// Sets that hold at least the rows for which the condition is true; the rows are checked again.
   std::optional<SetExpression> superset(const Condition& condition) const { return true_rows(condition, false); }
@@ -23,10 +25,15 @@ class SetAlgebra {
 
   bool has(sql::Structure::Kind kind, std::int16_t column) const;
 
+  /// Is the algebra better than a walk along one index? It is not where it only consists of ranges that all must hold.
+  static bool is_worthwhile(const SetExpression&);
+
  private:
   std::optional<SetExpression> true_rows(const Condition&, bool exact) const;
   std::optional<SetExpression> untrue_rows(const Condition&, bool exact) const;
   std::optional<SetExpression> intersection(const std::vector<Condition>&, bool exact) const;
+  /// The members of an ordered index that bounds of its column leave; marks these in `used`. The bounds are those of `first` on.
+  std::optional<SetExpression> range(const std::vector<Condition>&, std::size_t first, bool exact, std::vector<bool>& used) const;
   /// Equalities of an AND that one set answers, composite structures first; marks them in `used`.
   std::vector<SetExpression> equality_sets(const std::vector<Condition>&, std::vector<bool>& used) const;
   std::optional<SetExpression> null_set(std::int16_t column) const;

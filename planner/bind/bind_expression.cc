@@ -6,10 +6,13 @@
 
 #include "parser/deparse.h"
 #include "parser/parse.h"
+#include "planner/bind/column_name.h"
+#include "planner/bind/computed_columns.h"
 #include "planner/bind/domain.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_uses.h"
 #include "sql/error.h"
+#include "sql/expressions/evaluate.h"
 
 namespace redquel::planner {
 
@@ -122,6 +125,54 @@ ExpressionPtr bind_generation(const ast::Expression& expression, const sql::Tabl
     if (column.domain != 0) return into_domain(state.catalog, state.settings, converted, column.domain);
     return converted;
   });
+}
+
+ExpressionPtr bind_new_index_expression(const ast::Expression& written, const sql::TableDef& table,
+                                        const sql::CatalogSnapshot& catalog, const BindSettings& settings, bool predicate) {
+  std::vector<ColumnId> ids;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) ids.push_back(static_cast<ColumnId>(i));
+  const Clause clause = predicate ? Clause::kIndexPredicate : Clause::kIndexExpression;
+  const ExpressionPtr bound = bind_over_row(table, ids, catalog, settings, false, clause, [&](BindState& state, ExpressionBinder binder) {
+    return predicate ? binder.bind_boolean(written, "WHERE") : resolve_unknown(state, binder.bind(written));
+  });
+  if (!is_immutable(*bound)) {
+    throw SqlError("42P17", fmt::format("functions in index {} must be marked IMMUTABLE", predicate ? "predicate" : "expression"));
+  }
+  return bound;
+}
+
+ExpressionPtr bind_indexed(std::string_view text, const sql::TableDef& table, const std::vector<ColumnId>& ids) {
+  static const sql::CatalogSnapshot kNoCatalog;
+  static const BindSettings kDefaults;
+  const ast::ExpressionPtr parsed = parser::parse_expression(std::string(text));
+  const ExpressionPtr bound = bind_column_expression(*parsed, table, ids, kNoCatalog, kDefaults, true);
+  sql::EvaluationContext context;
+  context.settings = &kDefaults.session;
+  return sql::fold_constants(bound, context);
+}
+
+ExpressionPtr bind_arbiter_expression(const ast::Expression& written, const sql::TableDef& table, const std::vector<ColumnId>& ids,
+                                      const sql::CatalogSnapshot& catalog, const BindSettings& settings, bool predicate) {
+  const Clause clause = predicate ? Clause::kIndexPredicate : Clause::kIndexExpression;
+  const ExpressionPtr bound = bind_over_row(table, ids, catalog, settings, false, clause, [&](BindState& state, ExpressionBinder binder) {
+    return predicate ? binder.bind_boolean(written, "WHERE") : resolve_unknown(state, binder.bind(written));
+  });
+  sql::EvaluationContext context;
+  context.settings = &settings.session;
+  return sql::fold_constants(bound, context);
+}
+
+std::vector<ExpressionPtr> bind_computed(const sql::TableDef& table, const std::vector<ColumnId>& ids) {
+  std::vector<ExpressionPtr> computed;
+  for (const sql::ColumnDef& column : table.computed) computed.push_back(bind_indexed(column.generated_sql, table, ids));
+  return computed;
+}
+
+std::string index_column_name(const ast::Expression& written, const sql::CatalogSnapshot& catalog, const BindSettings& settings) {
+  const BindSettings own = without_parameters(settings);
+  const BindState state(catalog, own, {}, 0);
+  std::string name = default_column_name(state, written);
+  return name == "?column?" ? "expr" : name;
 }
 
 std::string written_expression(const std::string& text, const sql::TableDef& table, const sql::CatalogSnapshot& catalog,

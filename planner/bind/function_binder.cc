@@ -8,7 +8,9 @@
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/functions/variadic_calls.h"
 #include "sql/functions/window_function.h"
+#include "sql/system_tables.h"
 #include "sql/types/more_types.h"
 
 namespace redquel::planner {
@@ -37,6 +39,13 @@ void check_plain_call(const ast::FunctionCall& call, std::string_view name, std:
   if (call.within_group) throw refuse("WITHIN GROUP");
   if (!call.order_by.empty()) throw refuse("ORDER BY");
   if (call.filter) throw refuse("FILTER");
+}
+
+/// 0A000 for calls of other kinds that are written with VARIADIC.
+void check_variadic(const BindState& state, const ast::FunctionCall& call, const std::string& name, std::optional<std::uint32_t> offset) {
+  const bool is_plain = sql::find_aggregates(name).empty() && sql::find_window_functions(name).empty() && !call.over;
+  if (!is_plain || is_sql_function(state, call.name)) throw sql::not_supported("VARIADIC", offset);
+  check_plain_call(call, name, offset);
 }
 
 /// The column of a call that is there already: ORDER BY repeats what the select list says.
@@ -80,7 +89,7 @@ std::string function_name(const BindState& state, const ast::QualifiedName& name
   const std::string& schema = name[name.size() - 2];
   std::string joined = schema + "." + name.back();
   if (sql::function_name_exists(joined)) return joined;
-  if (!state.catalog.schemas.contains(schema) && schema != "information_schema") {
+  if (!state.catalog.schemas.contains(schema) && schema != "information_schema" && schema != sql::kRedisSchema) {
     throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", schema)).at(offset);
   }
   return joined;
@@ -111,7 +120,16 @@ ExpressionBinder::Operands ExpressionBinder::bind_all_arguments(const ast::Funct
 
 ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Whole& whole) {
   const auto offset = token(whole);
-  if (function.variadic) throw sql::not_supported("VARIADIC", offset);
+  if (function.variadic) {
+    const std::string name = function_name(state_, function.name, offset);
+    check_variadic(state_, function, name, offset);
+    Operands arguments = bind_all_arguments(function, name, offset);
+    const sql::ResolvedFunction resolved = sql::resolve_variadic_call(name, types_of(arguments), offset, arguments.back()->offset);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);
+    }
+    return sql::make_expression(resolved.result, sql::FunctionCall{resolved.function, std::move(arguments)}, start(whole));
+  }
   if (is_sql_function(state_, function.name)) {
     if (const ExpressionPtr value = bind_sql_call(function, whole)) return value;
   }

@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
+#include "parser/deparse.h"
+#include "planner/access/indexed_expressions.h"
+#include "planner/bind/computed_columns.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/insert_targets.h"
 #include "planner/bind/modification.h"
@@ -121,11 +125,20 @@ class InsertBinder {
     source_ = bound.plan;
   }
 
-  std::vector<std::int16_t> conflict_columns(const ast::ConflictTarget& target) const {
+  /// The columns that the target names; expressions among its elements go to `expressions`.
+  std::vector<std::int16_t> conflict_columns(const ast::ConflictTarget& target, const std::vector<ColumnId>& ids,
+                                             std::vector<ExpressionPtr>& expressions) const {
     std::vector<std::int16_t> columns;
     for (const ast::IndexElement& element : target.elements) {
-      if (element.expression)
-        throw sql::not_supported("ON CONFLICT with an expression", state_.position(target.offset));
+      if (element.expression) {
+        const ExpressionPtr bound = bind_arbiter_expression(*element.expression, *table_, ids, state_.catalog, state_.settings, false);
+        if (const auto* plain = std::get_if<sql::ColumnRef>(&bound->node)) {
+          columns.push_back(table_->columns[plain->column].number);
+        } else {
+          expressions.push_back(bound);
+        }
+        continue;
+      }
       const ColumnDef* column = table_->find_column(element.column);
       if (column == nullptr) {
         throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column))
@@ -138,8 +151,6 @@ class InsertBinder {
 
   void bind_on_conflict(const ast::OnConflict& conflict, LogicalInsert& result) {
     if (conflict.target) {
-      if (conflict.target->where)
-        throw sql::not_supported("ON CONFLICT … WHERE", state_.position(conflict.target->offset));
       result.conflict_columns = find_arbiter(*conflict.target);
     } else if (conflict.update) {
       throw SqlError("42601", "ON CONFLICT DO UPDATE requires inference specification or constraint name")
@@ -153,16 +164,39 @@ class InsertBinder {
   /// The columns of the unique key that ON CONFLICT means.
   std::vector<std::int16_t> find_arbiter(const ast::ConflictTarget& target) const {
     if (!target.constraint.empty()) return constraint_columns(target.constraint);
-    const std::vector<std::int16_t> columns = conflict_columns(target);
-    const auto same_set = [&](std::vector<std::int16_t> key) {
-      const auto is_in = [](const std::vector<std::int16_t>& in) {
-        return [&in](std::int16_t number) { return std::ranges::find(in, number) != in.end(); };
-      };
-      return std::ranges::all_of(columns, is_in(key)) && std::ranges::all_of(key, is_in(columns));
+    std::vector<ColumnId> ids(table_->columns.size());
+    std::iota(ids.begin(), ids.end(), 0);
+    std::vector<ExpressionPtr> expressions, held;
+    const std::vector<std::int16_t> columns = conflict_columns(target, ids, expressions);
+    if (target.where) held = sql::split_conjunction(bind_arbiter_expression(*target.where, *table_, ids, state_.catalog, state_.settings, true));
+    const auto is_in = [](const std::vector<std::int16_t>& in) {
+      return [&in](std::int16_t number) { return std::ranges::find(in, number) != in.end(); };
     };
-    if (!table_->primary_key.empty() && same_set(table_->primary_key)) return table_->primary_key;
-    for (const sql::IndexDef& index : table_->indexes) {
-      if (index.unique && same_set(columns_of(index))) return columns_of(index);
+    const auto is_one_of = [](const std::vector<ExpressionPtr>& in) {
+      return [&in](const ExpressionPtr& expression) {
+        return std::ranges::any_of(in, [&](const ExpressionPtr& other) { return sql::equal(*other, *expression); });
+      };
+    };
+    const auto same_set = [&](const std::vector<std::int16_t>& key, const std::vector<ExpressionPtr>& parts) {
+      return std::ranges::all_of(columns, is_in(key)) && std::ranges::all_of(key, is_in(columns)) &&
+             std::ranges::all_of(expressions, is_one_of(parts)) && std::ranges::all_of(parts, is_one_of(expressions));
+    };
+    if (!table_->primary_key.empty() && same_set(table_->primary_key, {})) return table_->primary_key;
+    for (const bool partial : {false, true}) {
+      for (const sql::IndexDef& index : table_->indexes) {
+        if (!index.unique || index.predicate_sql.empty() == partial) continue;
+        std::vector<std::int16_t> key;
+        std::vector<ExpressionPtr> parts;
+        for (const sql::IndexDef::Part& part : index.parts) {
+          if (part.expression_sql.empty()) {
+            key.push_back(part.shown_column != 0 ? part.shown_column : part.column);
+          } else {
+            parts.push_back(bind_indexed(part.expression_sql, *table_, ids));
+          }
+        }
+        if (!same_set(key, parts)) continue;
+        if (!partial || implies_all(held, bind_indexed(index.predicate_sql, *table_, ids))) return columns_of(index);
+      }
     }
     throw SqlError("42P10", "there is no unique or exclusion constraint matching the ON CONFLICT specification");
   }
@@ -190,6 +224,7 @@ class InsertBinder {
       if (std::ranges::find(*result.conflict_columns, column.number) == result.conflict_columns->end()) continue;
       same_key.push_back(is_same(target->columns.back().value, excluded->columns.back().value, *result.conflict_columns));
     }
+    add_same_expressions(*result.conflict_columns, existing, rows, same_key);
     for (const RelationPtr& relation : {RelationPtr(target), RelationPtr(excluded)}) {
       level.names.push_back({.relation = relation});
       level.range_table.push_back(relation);
@@ -207,6 +242,28 @@ class InsertBinder {
     }
     result.source = place_subqueries(state_, level, result.source, values);
     result.conflict_update = std::move(update);
+  }
+
+  /// What a unique index on expressions, or a partial one, says of the row that is there (`existing`) and the proposed one.
+  void add_same_expressions(const std::vector<std::int16_t>& key, const LogicalPtr& existing, const LogicalPtr& rows,
+                            std::vector<ExpressionPtr>& same_key) {
+    const auto arbiter = std::ranges::find_if(table_->indexes, [&](const sql::IndexDef& index) { return index.unique && columns_of(index) == key; });
+    if (arbiter == table_->indexes.end()) return;
+    std::vector<ColumnId> there, proposed;
+    for (std::size_t i = 0; i < table_->columns.size(); ++i) {
+      there.push_back(existing->columns[i].id);
+      proposed.push_back(rows->columns[i].id);
+    }
+    if (!arbiter->predicate_sql.empty()) {
+      same_key.push_back(bind_indexed(arbiter->predicate_sql, *table_, there));
+      same_key.push_back(bind_indexed(arbiter->predicate_sql, *table_, proposed));
+    }
+    for (const sql::IndexDef::Part& part : arbiter->parts) {
+      if (part.column > 0) continue;
+      std::string text = part.expression_sql;
+      if (text.empty()) text = parser::quote_identifier(table_->find_column(part.shown_column)->name);
+      same_key.push_back(is_same(bind_indexed(text, *table_, there), bind_indexed(text, *table_, proposed), key));
+    }
   }
 
   /// Equal as the unique key's index sees it.

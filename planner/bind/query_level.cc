@@ -56,6 +56,10 @@ std::string_view clause_name(Clause clause) {
       return "GENERATED";
     case Clause::kMergeWhen:
       return "MERGE WHEN";
+    case Clause::kIndexExpression:
+      return "index expressions";
+    case Clause::kIndexPredicate:
+      return "index predicates";
   }
   return "";
 }

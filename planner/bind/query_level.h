@@ -41,6 +41,8 @@ enum class Clause : std::uint8_t {
   kFrameGroups,
   kGenerated,
   kMergeWhen,
+  kIndexExpression,
+  kIndexPredicate,
 };
 /// As messages call it: "ORDER BY", "JOIN/ON".
 std::string_view clause_name(Clause);

@@ -25,6 +25,10 @@ void ExpressionBinder::check_subquery_allowed(const Whole& whole) const {
     throw SqlError("0A000", "cannot use subquery in DEFAULT expression").at(token(whole));
   if (level_.clause == Clause::kGenerated)
     throw SqlError("0A000", "cannot use subquery in column generation expression").at(token(whole));
+  if (level_.clause == Clause::kIndexExpression)
+    throw SqlError("0A000", "cannot use subquery in index expression").at(token(whole));
+  if (level_.clause == Clause::kIndexPredicate)
+    throw SqlError("0A000", "cannot use subquery in index predicate").at(token(whole));
 }
 
 ExpressionPtr ExpressionBinder::add_subquery(PendingSubquery pending, std::optional<std::uint32_t> offset) {

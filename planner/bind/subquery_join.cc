@@ -34,8 +34,8 @@ ExpressionPtr replace_outputs(const ExpressionPtr& expression, const std::map<Co
   });
 }
 
-/// Moves the conditions that need outer columns out of the plan, where nothing between them and its top minds: filters,
-/// inner joins, the left side of other joins.
+}  // namespace
+
 LogicalPtr pull_up_conditions(const LogicalPtr& plan, const CorrelationFrame& frame,
                               std::vector<ExpressionPtr>& pulled) {
   const auto keep_own = [&](const ExpressionPtr& condition) {
@@ -65,6 +65,8 @@ LogicalPtr pull_up_conditions(const LogicalPtr& plan, const CorrelationFrame& fr
   }
   return plan;
 }
+
+namespace {
 
 /// `LIMIT 5` and the like let at least one row through.
 bool is_positive_limit(const LogicalLimit& limit) {
@@ -131,7 +133,59 @@ bool comparison_may_be_null(const sql::Expression& comparison, const std::vector
   return std::ranges::any_of(call->arguments, [&](const auto& e) { return is_nullable(*e, columns); });
 }
 
+/// Is it a column that an index of its table finds rows by?
+bool is_indexed(const Logical& plan, ColumnId id) {
+  if (const auto* scan = std::get_if<LogicalScan>(&plan.node)) {
+    const auto found = std::ranges::find(plan.columns, id, &LogicalColumn::id);
+    if (found == plan.columns.end()) return false;
+    const std::int16_t number = scan->numbers[static_cast<std::size_t>(found - plan.columns.begin())];
+    return scan->table->primary_key == std::vector<std::int16_t>{number} ||
+           std::ranges::any_of(scan->table->indexes, [&](const sql::IndexDef& index) {
+             return index.state == sql::IndexState::kReady && index.parts.size() == 1 && index.parts[0].column == number;
+           });
+  }
+  const std::vector<LogicalPtr> inputs = inputs_of(plan);
+  return std::ranges::any_of(inputs, [&](const LogicalPtr& input) { return is_indexed(*input, id); });
+}
+
+bool is_comparison(std::string_view name) {
+  return name == "=" || name == "<" || name == "<=" || name == ">" || name == ">=";
+}
+
+/// Made of scalar subqueries that need nothing of this level, and are not in the plan yet.
+bool is_value_of_subqueries(const QueryLevel& level, const Logical& input, const sql::Expression& value) {
+  std::vector<ColumnId> columns;
+  sql::collect_columns(value, columns);
+  return !columns.empty() && !sql::is_volatile(value) && std::ranges::all_of(columns, [&](ColumnId id) {
+    const PendingSubquery* pending = level.find_subquery(id);
+    return pending != nullptr && pending->kind == LogicalApply::Kind::kScalar && pending->correlations.empty() &&
+           find_column(input, id) == nullptr;
+  });
+}
+
 }  // namespace
+
+LogicalPtr look_up_values(BindState& state, const QueryLevel& level, const LogicalPtr& input, const ExpressionPtr& conjunct) {
+  const auto* call = std::get_if<sql::FunctionCall>(&conjunct->node);
+  if (call == nullptr || call->arguments.size() != 2 || !is_comparison(call->function->name)) return nullptr;
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto* column = std::get_if<sql::ColumnRef>(&call->arguments[side]->node);
+    const ExpressionPtr& value = call->arguments[1 - side];
+    if (column == nullptr || !is_indexed(*input, column->column) || !is_value_of_subqueries(level, *input, *value)) continue;
+    LogicalApply apply{.kind = LogicalApply::Kind::kLateral};
+    apply.input = place_subqueries(state, level, one_row(), {&value, 1});
+    const ExpressionPtr condition = sql::map_columns(conjunct, [&](const sql::Expression& whole, const sql::ColumnRef& reference) {
+      if (level.find_subquery(reference.column) == nullptr) return sql::make_expression(whole.type, reference, whole.offset);
+      apply.correlations.push_back({state.new_slot(), reference.column});
+      return sql::make_expression(whole.type, sql::ParameterRef{apply.correlations.back().slot}, whole.offset);
+    });
+    apply.subquery = filtered(input, {condition});
+    std::vector<LogicalColumn> columns = apply.input->columns;
+    columns.insert(columns.end(), input->columns.begin(), input->columns.end());
+    return make_logical(std::move(apply), std::move(columns));
+  }
+  return nullptr;
+}
 
 LogicalPtr join_subquery(BindState& state, const QueryLevel& level, const LogicalPtr& input,
                          const ExpressionPtr& conjunct) {

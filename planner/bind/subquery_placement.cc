@@ -75,6 +75,8 @@ LogicalPtr place_condition(BindState& state, const QueryLevel& level, LogicalPtr
   for (const ExpressionPtr& conjunct : subqueries) {
     if (LogicalPtr joined = join_subquery(state, level, input, conjunct)) {
       input = std::move(joined);
+    } else if (LogicalPtr found = look_up_values(state, level, input, conjunct)) {
+      input = std::move(found);
     } else {
       rest.push_back(conjunct);
     }

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include "planner/access/ordered_source.h"
+#include "planner/explain/describe_mapped.h"
+#include "planner/explain/describe_redis_scan.h"
 #include "planner/explain/explain.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/table_keys.h"
@@ -50,6 +52,7 @@ std::string set_key(const sql::TableKeys& keys, const SetExpression& set) {
 class Describer {
  public:
   CommandText text;
+  const sql::TableDef* range_table = nullptr;  // of the ranges among sets
 
   void operator()(const KeyLookup& n) {
     sql::TableKeys keys(*n.read.table);
@@ -71,7 +74,12 @@ class Describer {
 
   void operator()(const SetScan& n) {
     sql::TableKeys keys(*n.read.table);
+    range_table = n.read.table.get();
     bool plain = n.sets.kind == SetKind::kSet || n.sets.kind == SetKind::kNullSet;
+    if (n.first) {
+      first_rows(keys, n);
+      return;
+    }
     if (plain && in_script(n.read)) {
       text.commands.push_back("SORT_RO " + word(set_key(keys, n.sets)) + " BY nosort" + sort_get(n.read));
     } else {
@@ -114,11 +122,22 @@ class Describer {
     walk(n.read, {keys.all_rows(), OrderedSource::Encoding::kRowKey, true}, n.descending, n.goal);
   }
 
+  void operator()(const MappedScan& n) { text = describe_mapped(n); }
+  void operator()(const MappedJoin& n) { text = describe_mapped(n); }
+
   void operator()(const IndexCount& n) {
     sql::TableKeys keys(*n.table);
     for (const CountTerm& term : n.terms) {
       std::string command;
       switch (term.kind) {
+        case CountTerm::Kind::kValues:
+          command = "SCARD " + word(keys.values({&term.column, 1}));
+          break;
+        case CountTerm::Kind::kMembers:
+          range_table = n.table.get();
+          set_commands(keys, term.sets);
+          text.round_trips = "1 (one read-only script)";
+          return;
         case CountTerm::Kind::kAllRows:
           command = "ZCARD " + word(keys.all_rows());
           break;
@@ -165,9 +184,24 @@ class Describer {
     sql::TableKeys keys(*n.table);
     std::vector<std::int16_t> columns{n.column};
     text.commands.push_back("SMEMBERS " + word(keys.values(columns)));
-    if (n.counts) text.commands.push_back("SCARD " + word(keys.values(columns)) + ":<value>");
-    if (!n.table->find_column(n.column)->not_null) text.commands.push_back("SCARD " + word(keys.null_set(n.column)));
+    std::string among;
+    for (const SetExpression& set : n.among) among += " " + word(set_key(keys, set));
+    const std::string count = among.empty() ? "SCARD " : fmt::format("SINTERCARD {} ", n.among.size() + 1);
+    if (n.counts || !among.empty()) text.commands.push_back(count + word(keys.values(columns)) + ":<value>" + among);
+    if (!n.table->find_column(n.column)->not_null) text.commands.push_back(count + word(keys.null_set(n.column)) + among);
     text.round_trips = "1 (one read-only script)";
+  }
+
+  void operator()(const IndexKeys& n) {
+    sql::TableKeys keys(*n.table);
+    range_table = n.table.get();
+    set_commands(keys, n.sets);
+    text.round_trips = "1 (one read-only script; by cursor where a set is large)";
+  }
+
+  void operator()(const AdaptiveJoin& n) {
+    (*this)(std::get<LookupJoin>(n.lookup->node));
+    text.commands.insert(text.commands.begin(), "ZCARD " + word(sql::TableKeys(*std::get<LookupJoin>(n.lookup->node).read.table).all_rows()));
   }
 
   void operator()(const LookupJoin& n) {
@@ -190,14 +224,21 @@ class Describer {
     text.round_trips = "2 per batch of the outer rows";
   }
 
-  void write(const sql::TableDef& table, std::string what) {
+  void operator()(const PhysicalSystemScan& n) { text = describe_redis_scan(n); }
+
+  void write_managed(const sql::TableDef& table, std::string what) {
     text.commands.push_back(fmt::format("EVALSHA write_unit: {} {}:<key> and its index entries, all or nothing", what, table.prefix));
     text.round_trips = "1";
   }
-  void operator()(const PhysicalInsert& n) { write(*n.table, "HSET"); }
-  void operator()(const PhysicalUpdate& n) { write(*n.table, "HSET"); }
-  void operator()(const PhysicalDelete& n) { write(*n.table, "DEL"); }
-  void operator()(const PhysicalMerge& n) { write(*n.table, "HSET or DEL"); }
+  template <class Write>
+  void write(const Write& n, std::string what) {
+    if (n.table->mapping) text = describe_mapped(n);
+    else write_managed(*n.table, std::move(what));
+  }
+  void operator()(const PhysicalInsert& n) { write(n, "HSET"); }
+  void operator()(const PhysicalUpdate& n) { write(n, "HSET"); }
+  void operator()(const PhysicalDelete& n) { write(n, "DEL"); }
+  void operator()(const PhysicalMerge& n) { write_managed(*n.table, "HSET or DEL"); }
 
   template <class Other>
   void operator()(const Other&) {}
@@ -242,15 +283,42 @@ class Describer {
     }
   }
 
+  std::string range_command(const SetExpression& range) const {
+    const auto end = [](const std::optional<RangeBound>& bound, const char* none) {
+      return bound ? (bound->inclusive ? "" : "(") + score_text(*bound->value) : std::string(none);
+    };
+    return fmt::format("ZRANGE {} {} {} BYSCORE", word(ordered_source(*range_table, range.columns[0])->key), word(end(range.lower, "-inf")),
+                       word(end(range.upper, "+inf")));
+  }
+
+  /// The index is walked until enough members were met, or the places of all members are compared.
+  void first_rows(const sql::TableKeys& keys, const SetScan& n) {
+    const OrderedSource source = *ordered_source(*n.read.table, n.first->column);
+    set_commands(keys, n.sets);
+    const std::size_t sets = text.commands.size();
+    if (n.first->nulls != SetScan::First::Nulls::kNone) {
+      text.commands.push_back(fmt::format("SINTER <{}> {}", sets, word(keys.null_set(n.first->column))));
+    }
+    const bool lexical = source.encoding != OrderedSource::Encoding::kScore;
+    const std::string walk = fmt::format("ZRANGE {}{}", word(source.key), n.first->descending ? " REV" : "");
+    text.commands.push_back(lexical ? walk + " and SMISMEMBER" : fmt::format("{} and SMISMEMBER, or ZMSCORE {} <{}>", walk, word(source.key), sets));
+    hmget(n.read, row_key(n.read));
+    text.round_trips = "1 (one read-only script)";
+  }
+
   void set_commands(const sql::TableKeys& keys, const SetExpression& sets) {
     static constexpr std::string_view kNames[] = {"SMEMBERS", "SMEMBERS", "SINTER", "SUNION", "SDIFF"};
+    if (sets.kind == SetKind::kRange) {
+      text.commands.push_back(range_command(sets));
+      return;
+    }
     std::string command(kNames[static_cast<std::size_t>(sets.kind)]);
     if (sets.operands.empty()) {
       text.commands.push_back(command + " " + word(set_key(keys, sets)));
       return;
     }
     for (const SetExpression& operand : sets.operands) {
-      if (operand.operands.empty()) {
+      if (operand.operands.empty() && operand.kind != SetKind::kRange) {
         command += " " + word(set_key(keys, operand));
       } else {
         set_commands(keys, operand);

@@ -1,5 +1,7 @@
 #include "planner/explain/explain.h"
 
+#include "planner/kept_rows.h"
+
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -83,6 +85,10 @@ struct Describe {
   void operator()(const UniqueLookup& n) { read("Unique Lookup", n.read); }
   void operator()(const SetScan& n) {
     read("Index Set Scan", n.read);
+    if (n.first) {
+      const std::string& column = n.read.table->find_column(n.first->column)->name;
+      property("First By", column + (n.first->descending ? " DESC" : ""));
+    }
     goal(n.goal);
   }
   void operator()(const OrderedScan& n) {
@@ -95,12 +101,24 @@ struct Describe {
     read("Full Scan", n.read);
     goal(n.goal);
   }
+  void operator()(const MappedScan& n) {
+    static constexpr std::string_view kTitles[] = {"Mapped Key Lookup", "Mapped Keyspace Scan", "Mapped Lookup", "Mapped Set Scan", "Mapped Ordered Scan"};
+    read(std::string(kTitles[static_cast<std::size_t>(n.path)]), n.read);
+    if (n.path == MappedScan::Path::kOrder) property("Falls Back", "to a keyspace scan where the structure does not hold enough rows in order");
+  }
+  void operator()(const MappedJoin& n) {
+    text.title = fmt::format("Mapped Lookup{} Join", join_name(n.kind));
+    text.suffix = on_table(*n.inner.read.table, n.inner.read.alias);
+    expression("Join Cond", n.residual);
+    expression("Filter", n.inner.read.condition);
+  }
   void operator()(const IndexCount& n) { text = {"Index Count", on_table(*n.table, ""), {}}; }
   void operator()(const IndexMinMax& n) { text = {"Index Min/Max", on_table(*n.table, ""), {}}; }
   void operator()(const IndexGroups& n) {
     text = {n.counts ? "Index Group Count" : "Index Distinct", on_table(*n.table, ""), {}};
     property("Group Key", n.table->find_column(n.column)->name);
   }
+  void operator()(const IndexKeys& n) { text = {"Index Keys", on_table(*n.table, n.alias), {}}; }
   void operator()(const PhysicalValues& n) {
     text.title = n.rows.size() == 1 && n.rows[0].empty() ? "Result" : "Values Scan";
     property("Rows", std::to_string(n.rows.size()));
@@ -141,6 +159,11 @@ struct Describe {
     text.suffix = on_table(*n.read.table, n.read.alias);
     expression("Join Cond", n.residual);
     expression("Filter", n.read.condition);
+  }
+  void operator()(const AdaptiveJoin& n) {
+    (*this)(std::get<LookupJoin>(n.lookup->node));
+    text.title = "Adaptive" + text.title.substr(std::string_view("Lookup").size());
+    property("Lookups", fmt::format("up to {} outer rows, a third of the inner table's; else a hash join", n.most_lookups));
   }
   void operator()(const PhysicalApply& n) {
     static constexpr std::string_view kNames[] = {"Scalar Subquery", "Exists Subquery", "In Subquery", "Lateral Join"};
@@ -200,8 +223,10 @@ struct Describe {
     static constexpr std::string_view kNames[] = {"Union", "Intersect", "Except"};
     text.title = fmt::format("{}{}", kNames[static_cast<std::size_t>(n.kind)], n.all ? " All" : "");
   }
-  void operator()(const PhysicalShare& n) { text = {"With", " " + n.name, {}}; }
-  void operator()(const PhysicalSharedScan& n) { text = {"CTE Scan", " on " + n.name, {}}; }
+  void operator()(const PhysicalShare& n) { text = {n.number >= kFirstKeptRows ? "Keep Rows" : "With", " " + n.name, {}}; }
+  void operator()(const PhysicalSharedScan& n) {
+    text = {n.number >= kFirstKeptRows ? "Kept Rows Scan" : "CTE Scan", " on " + n.name, {}};
+  }
   void operator()(const PhysicalRecursiveUnion& n) { text.title = n.all ? "Recursive Union All" : "Recursive Union"; }
   void operator()(const PhysicalInsert& n) { text = {"Insert", on_table(*n.table, ""), {}}; }
   void operator()(const PhysicalUpdate& n) { text = {"Update", on_table(*n.table, ""), {}}; }

@@ -3,6 +3,7 @@
 #include "planner/access/ordered_source.h"
 #include "planner/access/set_algebra.h"
 #include "planner/physical/physical_planner.h"
+#include "planner/rules/rule.h"
 #include "sql/types/compare.h"
 #include "sql/types/index_value.h"
 
@@ -21,12 +22,20 @@ class CountTerms {
   std::optional<std::vector<CountTerm>> of(const Condition& condition) {
     if (condition.kind == Condition::Kind::kAnd && condition.operands.empty()) return all_rows({});
     if (auto range = single_range(condition)) return std::vector{std::move(*range)};
-    if (auto sets = algebra_.exact(condition)) return of_sets(*sets);
+    if (auto sets = algebra_.exact(condition)) {
+      auto terms = of_sets(*sets);
+      return terms ? std::move(*terms) : members(*sets);
+    }
     if (auto removed = algebra_.exact_complement(condition)) {
       std::vector<SetExpression> parts = removed->kind == SetKind::kUnion ? removed->operands : std::vector{*removed};
       return all_rows(parts);
     }
     return {};
+  }
+
+  /// The algebra as a whole, where a script must count.
+  static std::vector<CountTerm> members(const SetExpression& sets) {
+    return {CountTerm{1, CountTerm::Kind::kMembers, sets, 0, {}, {}, {}}};
   }
 
  private:
@@ -129,7 +138,7 @@ class CountTerms {
     std::vector<Condition> single;
     CountTerm term{1, CountTerm::Kind::kRange, {}, 0, {}, {}, {}};
     for (const Condition& operand : conjuncts(condition, single)) {
-      if (operand.kind != Condition::Kind::kColumn) return {};
+      if (operand.kind != Condition::Kind::kColumn || !operand.column.exact) return {};
       const ColumnCondition& column = operand.column;
       if (term.column != 0 && term.column != column.column) return {};
       term.column = column.column;
@@ -182,13 +191,86 @@ std::int16_t argument_column(const ScanPattern& pattern, const std::vector<Logic
   return number_of(*pattern.scan, *pattern.columns)(source->column).value_or(0);
 }
 
+/// The column of `count(DISTINCT column)` alone, where the set of an index's values has as many members; else 0.
+std::int16_t distinct_count(const ScanPattern& pattern, const LogicalAggregate& aggregate) {
+  if (aggregate.calls.size() != 1) return 0;
+  const AggregateCall& call = aggregate.calls[0];
+  if (call.function->name != "count" || !call.distinct || call.filter || call.arguments.size() != 1) return 0;
+  const std::int16_t number = argument_column(pattern, aggregate.input->columns, call.arguments[0]);
+  return number > 0 && SetAlgebra(*pattern.scan->table).has(sql::Structure::Kind::kSets, number) ? number : std::int16_t{0};
+}
+
+/// The sets whose intersection has exactly the rows of a WHERE clause; nullopt: there are none.
+std::optional<std::vector<SetExpression>> plain_sets(const ScanPattern& pattern) {
+  if (pattern.conditions.empty()) return std::vector<SetExpression>{};
+  const sql::TableDef& table = *pattern.scan->table;
+  auto sets = SetAlgebra(table).exact(analyse_conditions(pattern.conditions, table, number_of(*pattern.scan, *pattern.columns)));
+  if (!sets) return {};
+  std::vector<SetExpression> parts = sets->kind == SetKind::kIntersection ? sets->operands : std::vector{*sets};
+  const bool plain = std::ranges::all_of(parts, [](const SetExpression& s) { return s.kind == SetKind::kSet || s.kind == SetKind::kNullSet; });
+  return plain ? std::optional(std::move(parts)) : std::nullopt;
+}
+
+/// GROUP BY one column of an index, over all rows or over those of sets; without its fallback.
+std::optional<IndexGroups> index_groups(const ScanPattern& pattern, const std::vector<LogicalColumn>& columns, const LogicalAggregate& aggregate) {
+  const sql::TableDef& table = *pattern.scan->table;
+  const std::int16_t number = argument_column(pattern, columns, aggregate.group_by[0]);
+  if (number <= 0 || !SetAlgebra(table).has(sql::Structure::Kind::kSets, number)) return {};
+  if (!sql::canonical_text_is_output(table.find_column(number)->type)) return {};
+  auto among = plain_sets(pattern);
+  if (!among) return {};
+  return IndexGroups{pattern.scan->table, number, true, aggregate.calls.size(), nullptr, std::move(*among)};
+}
+
 }  // namespace
 
+namespace {
+
+/// Is the plan's table read in an order that lets it stop after the first rows?
+bool reads_first_rows(const PhysicalNode& node) {
+  if (const auto* sets = std::get_if<SetScan>(&node.node)) return sets->first.has_value();
+  if (const auto* ordered = std::get_if<OrderedScan>(&node.node)) return static_cast<bool>(ordered->goal);
+  const std::vector<PhysicalPlan> inputs = inputs_of(node);
+  return inputs.size() == 1 && reads_first_rows(*inputs[0]);
+}
+
+}  // namespace
+
+std::optional<Planned> PhysicalPlanner::plan_end_of_order(const Logical& node, const LogicalAggregate& aggregate) {
+  if (!aggregate.scalar || aggregate.calls.size() != 1) return {};
+  const AggregateCall& call = aggregate.calls[0];
+  const bool maximum = call.function->name == "max";
+  if ((!maximum && call.function->name != "min") || call.filter || call.arguments.size() != 1 || !plain_column(call.arguments[0])) return {};
+  const auto pattern = match_scan(aggregate.input);
+  if (!pattern || pattern->conditions.empty() || changed_tables_.contains(pattern->scan->table->oid)) return {};
+  // The first row in the order of the argument has it; NULLs come last.
+  const auto& columns = aggregate.input->columns;
+  LogicalSort sort{aggregate.input, {{call.arguments[0], maximum, false}}};
+  LogicalLimit first{make_logical(std::move(sort), columns), sql::make_constant(sql::kInt8, std::int64_t{1}), nullptr};
+  LogicalAggregate over_first = aggregate;
+  over_first.input = make_logical(std::move(first), columns);
+  Planned planned = plan_node(node, over_first, {});
+  if (!reads_first_rows(*planned.plan)) return {};
+  return planned;
+}
+
 std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node, const LogicalAggregate& aggregate) {
+  if (auto planned = plan_end_of_order(node, aggregate)) return planned;
   auto pattern = match_scan(aggregate.input);
   if (!pattern || aggregate.calls.empty() || changed_tables_.contains(pattern->scan->table->oid)) return {};
   const sql::TableDef& table = *pattern->scan->table;
+  if (table.rows_expire()) return {};  // entries of rows that are gone count, too
   const auto& input_columns = aggregate.input->columns;
+  auto with_fallback = [&](auto node_of) {
+    index_answers_ = false;
+    PhysicalPlan fallback = plan_node(node, aggregate, {}).plan;
+    index_answers_ = true;
+    return Planned{make_physical(node_of(std::move(fallback)), physical_columns(node.columns)), column_ids(node.columns)};
+  };
+  if (const std::int16_t number = aggregate.scalar && pattern->conditions.empty() ? distinct_count(*pattern, aggregate) : std::int16_t{0}) {
+    CountTerm term{1, CountTerm::Kind::kValues, {}, number, {}, {}, {}};
+    return with_fallback([&](PhysicalPlan fallback) { return IndexCount{pattern->scan->table, {term}, std::move(fallback), 1}; });
+  }
   for (const AggregateCall& call : aggregate.calls) {
     if (call.distinct || call.filter || !call.order_by.empty()) return {};
   }
@@ -204,13 +286,6 @@ std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node
     counted = argument_column(*pattern, input_columns, aggregate.calls[0].arguments[0]);
   }
   bool only_counts = counted > 0 || std::all_of(aggregate.calls.begin(), aggregate.calls.end(), counts_rows);
-  auto with_fallback = [&](auto node_of) {
-    index_answers_ = false;
-    PhysicalPlan fallback = plan_node(node, aggregate, {}).plan;
-    index_answers_ = true;
-    return Planned{make_physical(node_of(std::move(fallback)), physical_columns(node.columns)), column_ids(node.columns)};
-  };
-
   if (aggregate.scalar && only_counts) {
     Condition condition = analyse_conditions(pattern->conditions, table, number_of(*pattern->scan, *pattern->columns));
     if (counted > 0 && !is_never_null(table, counted)) {
@@ -226,6 +301,15 @@ std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node
       return IndexCount{pattern->scan->table, std::move(*terms), std::move(fallback), aggregate.calls.size()};
     });
   }
+  if (!aggregate.scalar && only_counts && aggregate.group_by.size() == 1) {
+    if (auto groups = index_groups(*pattern, input_columns, aggregate)) {
+      return with_fallback([&](PhysicalPlan fallback) {
+        groups->fallback = std::move(fallback);
+        return std::move(*groups);
+      });
+    }
+    return {};
+  }
   if (!pattern->conditions.empty()) return {};
 
   if (aggregate.scalar) {
@@ -239,29 +323,26 @@ std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node
     return with_fallback([&](PhysicalPlan fallback) { return IndexMinMax{pattern->scan->table, ends, std::move(fallback)}; });
   }
 
-  if (aggregate.group_by.size() != 1 || !only_counts) return {};
-  std::int16_t number = argument_column(*pattern, input_columns, aggregate.group_by[0]);
-  if (number <= 0 || !SetAlgebra(table).has(sql::Structure::Kind::kSets, number)) return {};
-  if (!sql::canonical_text_is_output(table.find_column(number)->type)) return {};
-  return with_fallback([&](PhysicalPlan fallback) {
-    return IndexGroups{pattern->scan->table, number, true, aggregate.calls.size(), std::move(fallback)};
-  });
+  return {};
 }
 
 std::optional<Planned> PhysicalPlanner::plan_index_distinct(const Logical& node, const LogicalDistinct& distinct) {
   if (!distinct.on.empty() || node.columns.size() != 1) return {};
   auto pattern = match_scan(distinct.input);
-  if (!pattern || !pattern->conditions.empty() || pattern->outputs.size() != 1) return {};
+  if (!pattern || pattern->outputs.size() != 1) return {};
   if (changed_tables_.contains(pattern->scan->table->oid)) return {};
   const sql::TableDef& table = *pattern->scan->table;
+  if (table.rows_expire()) return {};
   const auto* column = plain_column(pattern->outputs[0]);
   std::int16_t number = column ? number_of(*pattern->scan, *pattern->columns)(column->column).value_or(0) : std::int16_t{0};
   if (number <= 0 || !SetAlgebra(table).has(sql::Structure::Kind::kSets, number)) return {};
   if (!sql::canonical_text_is_output(table.find_column(number)->type)) return {};
+  auto among = plain_sets(*pattern);
+  if (!among) return {};
   index_answers_ = false;
   PhysicalPlan fallback = plan_node(node, distinct, {}).plan;
   index_answers_ = true;
-  IndexGroups groups{pattern->scan->table, number, false, 0, std::move(fallback)};
+  IndexGroups groups{pattern->scan->table, number, false, 0, std::move(fallback), std::move(*among)};
   return Planned{make_physical(std::move(groups), physical_columns(node.columns)), column_ids(node.columns)};
 }
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "planner/access/row_bounds.h"
+#include "planner/physical/member_sets.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
+#include "sql/system_tables.h"
 
 namespace redquel::planner {
 
@@ -62,6 +65,7 @@ Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted) {
 
 std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
   if (const auto* scan = std::get_if<LogicalScan>(&node->node)) {
+    if (scan->table->mapping) return {};  // indexes of redquel's own are meant
     ScanPattern pattern{scan, &node->columns, {}, {}};
     for (const LogicalColumn& column : node->columns) pattern.outputs.push_back(sql::make_column(column.type, column.id, column.name));
     return pattern;
@@ -115,7 +119,13 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, 
   if (const auto* scan = std::get_if<LogicalScan>(&filter.input->node)) {
     return plan_access(filter.input->columns, *scan, sql::split_conjunction(filter.condition), wish);
   }
-  Planned input = plan(filter.input, Wish{wish.order, {}});
+  Wish below{wish.order, {}, wish.needed};
+  if (below.needed) below.needed->merge(columns_in(*filter.condition));
+  Planned input = plan(filter.input, below);
+  if (const auto* scan = std::get_if<LogicalSystemScan>(&filter.input->node); scan && scan->schema == sql::kRedisSchema) {
+    PhysicalSystemScan bounded{scan->schema, scan->name, scan->positions, row_bounds(*filter.input, *scan, *filter.condition)};
+    input.plan = make_physical(std::move(bounded), input.plan->columns);
+  }
   auto columns = input.plan->columns;
   input.plan = make_physical(PhysicalFilter{input.plan, resolve(filter.condition, input.ids)}, std::move(columns));
   return input;
@@ -124,6 +134,8 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalProject& project, const Wish& wish) {
   Wish below;
   below.goal = wish.goal;
+  below.needed.emplace();
+  for (const ExpressionPtr& expression : project.expressions) below.needed->merge(columns_in(*expression));
   for (const SortKey& key : wish.order) {
     SortKey mapped = key;
     mapped.expression = sql::map_columns(key.expression, [&](const sql::Expression& e, const sql::ColumnRef& column) {
@@ -153,8 +165,51 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalProject& pr
   return input;
 }
 
-Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& apply, const Wish&) {
-  Planned input = plan(apply.input), subquery = plan(apply.subquery);
+namespace {
+
+/// Does the node give exactly one row?
+bool is_one_row(const Logical& node) {
+  if (const auto* values = std::get_if<LogicalValues>(&node.node)) return values->rows.size() == 1;
+  if (const auto* project = std::get_if<LogicalProject>(&node.node)) return is_one_row(*project->input);
+  const auto* apply = std::get_if<LogicalApply>(&node.node);
+  return apply && apply->kind != LogicalApply::Kind::kLateral && is_one_row(*apply->input);
+}
+
+}  // namespace
+
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& apply, const Wish& wish) {
+  if (!apply.correlations.empty() && runs_often(apply.input)) {
+    if (auto joined = plan_decorrelated(node, apply, wish)) return std::move(*joined);
+    if (auto kept = plan_over_kept_rows(node, apply, wish)) return std::move(*kept);
+  }
+  return plan_apply(node, apply, wish);
+}
+
+bool PhysicalPlanner::runs_often(const LogicalPtr& outer) {
+  const auto* filter = std::get_if<LogicalFilter>(&outer->node);
+  const LogicalPtr& below = filter ? filter->input : outer;
+  if (std::holds_alternative<LogicalScan>(below->node)) return estimated_rows(*plan(outer).plan) > 1;
+  if (std::holds_alternative<LogicalValues>(outer->node)) return !is_one_row(*outer);
+  const auto* apply = std::get_if<LogicalApply>(&outer->node);
+  const auto* project = std::get_if<LogicalProject>(&outer->node);
+  const auto* sort = std::get_if<LogicalSort>(&outer->node);
+  const auto* aggregate = std::get_if<LogicalAggregate>(&outer->node);
+  if (filter) return runs_often(filter->input);
+  if (apply && apply->kind != LogicalApply::Kind::kLateral) return runs_often(apply->input);
+  if (project) return runs_often(project->input);
+  if (sort) return runs_often(sort->input);
+  if (aggregate) return !aggregate->scalar;
+  // What RETURNING asks is asked for the rows that were written.
+  const bool writes = std::holds_alternative<LogicalInsert>(outer->node) || std::holds_alternative<LogicalUpdate>(outer->node) ||
+                      std::holds_alternative<LogicalDelete>(outer->node) || std::holds_alternative<LogicalMerge>(outer->node);
+  return !writes;
+}
+
+Planned PhysicalPlanner::plan_apply(const Logical& node, const LogicalApply& apply, const Wish& wish) {
+  Planned input = plan(apply.input);
+  // The rows of a subquery that runs once come as it gives them.
+  const bool runs_once = apply.kind == LogicalApply::Kind::kLateral && apply.join == JoinKind::kInner && is_one_row(*apply.input);
+  Planned subquery = plan(apply.subquery, runs_once ? wish : Wish{});
   PhysicalApply physical{apply.kind, apply.join, input.plan, subquery.plan, nullptr, apply.all, {}};
   std::vector<ColumnId> both = input.ids;
   both.insert(both.end(), subquery.ids.begin(), subquery.ids.end());
@@ -173,12 +228,29 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalApply& appl
     ids = input.ids;
     ids.push_back(added.id);
   }
-  return {make_physical(std::move(physical), std::move(columns)), std::move(ids)};
+  Planned planned{make_physical(std::move(physical), std::move(columns)), std::move(ids)};
+  if (runs_once) {
+    planned.ordered = subquery.ordered;
+    planned.ordered_by_form = subquery.ordered_by_form;
+    planned.limited = subquery.limited;
+  }
+  return planned;
 }
 
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& aggregate, const Wish&) {
   if (auto from_index = index_answers_ ? plan_index_aggregate(node, aggregate) : std::nullopt) return std::move(*from_index);
-  Planned input = plan(aggregate.input);
+  Wish below;
+  below.needed.emplace();
+  const auto need = [&](const ExpressionPtr& expression) {
+    if (expression) below.needed->merge(columns_in(*expression));
+  };
+  for (const ExpressionPtr& key : aggregate.group_by) need(key);
+  for (const AggregateCall& call : aggregate.calls) {
+    for (const ExpressionPtr& argument : call.arguments) need(argument);
+    for (const auto& order : call.order_by) need(order.expression);
+    need(call.filter);
+  }
+  Planned input = plan(aggregate.input, below);
   PhysicalAggregate physical{input.plan, {}, aggregate.calls, aggregate.scalar};
   for (const ExpressionPtr& key : aggregate.group_by) physical.group_by.push_back(resolve(key, input.ids));
   for (AggregateCall& call : physical.calls) {
@@ -221,7 +293,11 @@ std::size_t granted(const std::vector<SortKey>& wanted, const std::vector<SortKe
 }  // namespace
 
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalSort& sort, const Wish& wish) {
-  Planned input = plan(sort.input, Wish{sort.keys, wish.goal});
+  Wish below{sort.keys, wish.goal, wish.needed};
+  if (below.needed) {
+    for (const SortKey& key : sort.keys) below.needed->merge(columns_in(*key.expression));
+  }
+  Planned input = plan(sort.input, below);
   if (input.ordered == sort.keys.size() && !input.ordered_by_form) {
     input.ordered = granted(wish.order, sort.keys);
     return input;
@@ -263,6 +339,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks,
   bool skips = false;
   for (const LogicalLockRows::Mark& mark : locks.marks) {
     refuse_nullable_sides(*locks.input, mark);
+    if (mark.table->mapping) throw sql::not_supported(std::string(lock_clause(mark.lock.strength)) + " of a foreign table");
     skips = skips || mark.lock.wait == RowLock::Wait::kSkipLocked;
   }
   Wish below{wish.order, wish.goal};
@@ -285,7 +362,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks,
 }
 
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLimit& limit, const Wish& wish) {
-  Wish below{wish.order, RowGoal{limit.limit, limit.offset, true}};
+  Wish below{wish.order, RowGoal{limit.limit, limit.offset, true}, wish.needed};
   if (!limit.limit) below.goal = {};  // an OFFSET alone bounds nothing
   if (limit.with_ties) below.goal = {};
   Planned input = plan(limit.input, below);
@@ -307,6 +384,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& d
   if (auto from_index = index_answers_ ? plan_index_distinct(node, distinct) : std::nullopt) return std::move(*from_index);
   // All columns of the input are compared, so they must be just the node's.
   Planned input = arrange(plan(distinct.input), distinct.on.empty() ? node.columns : distinct.input->columns);
+  if (auto members = distinct.on.empty() ? distinct_members(input.plan) : std::nullopt) return {*std::move(members), input.ids};
   PhysicalDistinct physical{input.plan, {}};
   for (const ExpressionPtr& key : distinct.on) physical.on.push_back(resolve(key, input.ids));
   auto columns = input.plan->columns;
@@ -317,6 +395,8 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& d
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalSetOperation& operation, const Wish&) {
   Planned left = arrange(plan(operation.left), operation.left->columns);
   Planned right = arrange(plan(operation.right), operation.right->columns);
+  auto members = operation.all ? std::nullopt : combine_member_sets(operation.kind, left.plan, right.plan);
+  if (members) return {*std::move(members), column_ids(node.columns)};
   PhysicalSetOperation physical{operation.kind, operation.all, left.plan, right.plan};
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }

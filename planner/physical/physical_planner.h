@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "planner/access/index_condition.h"
+#include "planner/kept_rows.h"
 #include "planner/physical_plan.h"
 #include "sql/session_settings.h"
 
@@ -13,6 +14,8 @@ namespace redquel::planner {
 struct Wish {
   std::vector<SortKey> order;
   RowGoal goal;
+  /// The only columns that will be read; nullopt: all of them. A plan may leave out the others.
+  std::optional<std::set<ColumnId>> needed = {};
 };
 
 /// A physical plan, the ids of its columns, and how much of the wish it grants.
@@ -62,15 +65,33 @@ class PhysicalPlanner {
   /// The best way to the rows of one table that satisfy all conditions (access_path.cc).
   Planned plan_access(const std::vector<LogicalColumn>& columns, const LogicalScan&, const std::vector<sql::ExpressionPtr>& conditions,
                       const Wish&);
-  /// A lookup join where the inner side is a table with a key or set for the join's equalities (lookup_join.cc).
-  std::optional<Planned> plan_lookup_join(const LogicalJoin& join, const LogicalPtr& outer, const LogicalPtr& inner);
+  /// Lookups for so few rows as an input surely has, or lookups if they turn out to be few.
+  enum class LookupChoice { kFew, kAdaptive };
+  /// A lookup join where the inner side is a table with a key or set for the join's equalities; `whole` is all of the inner side.
+  std::optional<Planned> plan_lookup_join(const LogicalJoin& join, const Planned& outer, const LogicalPtr& inner, const Planned& whole,
+                                          LookupChoice choice);
+  /// A semi-join as an inner join of the right side's distinct keys with the rows of the left table that have them.
+  std::optional<Planned> plan_semi_join_reduction(const LogicalJoin& join, const Planned& left, const Planned& right);
+  Planned plan_hash_join(const LogicalJoin& join, Planned left, Planned right);
+  /// Is a subquery asked for more than one row of this plan? Not of one that writes.
+  bool runs_often(const LogicalPtr& outer);
+  Planned plan_apply(const Logical&, const LogicalApply&, const Wish&);
+  /// A correlated EXISTS or aggregate as a join with all its answers (plan_subqueries.cc).
+  std::optional<Planned> plan_decorrelated(const Logical&, const LogicalApply&, const Wish&);
+  /// Does an index give these groups or distinct values?
+  bool is_index_group(const Logical& rows);
+  /// A correlated subquery over tables that are read once for all outer rows.
+  std::optional<Planned> plan_over_kept_rows(const Logical&, const LogicalApply&, const Wish&);
   /// Answers from cardinalities (index_aggregate.cc).
   std::optional<Planned> plan_index_aggregate(const Logical&, const LogicalAggregate&);
+  /// min or max of one column, with conditions, as the first row in its order.
+  std::optional<Planned> plan_end_of_order(const Logical&, const LogicalAggregate&);
   std::optional<Planned> plan_index_distinct(const Logical&, const LogicalDistinct&);
 
   const sql::SessionSettings& settings_;
   const std::set<sql::Oid>& changed_tables_;
   bool index_answers_ = true;  // false while a fallback is planned
+  std::uint32_t next_share_ = kFirstKeptRows;
 };
 
 /// One table, what is asked of it, and what the columns above it mean: a tree of projections and filters over a scan, folded.

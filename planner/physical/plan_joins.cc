@@ -1,9 +1,14 @@
 #include <algorithm>
 #include <map>
 
+#include "planner/access/index_condition.h"
+#include "planner/access/indexed_expressions.h"
+#include "planner/access/mapped_path.h"
 #include "planner/access/set_algebra.h"
+#include "planner/physical/member_sets.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
+#include "sql/catalog/mapping.h"
 #include "sql/expressions/coerce.h"
 #include "sql/functions/resolve.h"
 
@@ -49,6 +54,8 @@ std::vector<PhysicalColumn> joined_columns(JoinKind kind, const PhysicalNode& le
 
 /// Outer inputs up to this many rows are joined by lookups rather than by reading the whole inner table.
 constexpr double kMaxLookupRows = 5000;
+/// So few that they surely are.
+constexpr double kFewRows = 100;
 
 }  // namespace
 
@@ -59,9 +66,20 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const SetScan& n) const { return limited(n.goal, 500); }
     double operator()(const OrderedScan& n) const { return limited(n.goal, n.lower && n.upper ? 2000 : n.prefix ? 2000 : 100000); }
     double operator()(const FullScan& n) const { return limited(n.goal, 100000); }
+    double operator()(const MappedScan& n) const {
+      if (n.path == MappedScan::Path::kScan) return 100000;
+      double keys = n.path == MappedScan::Path::kLookup ? static_cast<double>(n.lookups.size()) : n.path == MappedScan::Path::kSets ? 500 : 1;
+      for (const MappedScan::Fixed& fixed : n.fixed) keys *= static_cast<double>(fixed.values.size());
+      return limited(n.goal, sql::has_one_row(n.read.table->mapping->layout) ? keys : keys * 50);
+    }
+    double operator()(const MappedJoin& n) const {
+      return estimated_rows(*n.outer) * (sql::has_one_row(n.inner.read.table->mapping->layout) ? 1 : 10);
+    }
     double operator()(const IndexCount&) const { return 1; }
     double operator()(const IndexMinMax&) const { return 1; }
     double operator()(const IndexGroups&) const { return 100; }
+    double operator()(const IndexKeys&) const { return 500; }
+    double operator()(const AdaptiveJoin& n) const { return estimated_rows(*n.outer); }
     double operator()(const PhysicalValues& n) const { return static_cast<double>(n.rows.size()); }
     double operator()(const PhysicalFunctionScan&) const { return 1000; }
     double operator()(const PhysicalSystemScan&) const { return 1000; }
@@ -96,17 +114,27 @@ double estimated_rows(const PhysicalNode& node) {
   return std::visit(Estimate{}, node.node);
 }
 
-Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join, const Wish&) {
+Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join, const Wish& wish) {
   if (join.kind == JoinKind::kRight) {  // the same join seen from the other side
-    return plan_node(node, LogicalJoin{JoinKind::kLeft, join.right, join.left, join.condition}, {});
+    return plan_node(node, LogicalJoin{JoinKind::kLeft, join.right, join.left, join.condition}, wish);
   }
-  if (auto lookup = plan_lookup_join(join, join.left, join.right)) return std::move(*lookup);
-  if (join.kind == JoinKind::kInner) {
-    if (auto lookup = plan_lookup_join(join, join.right, join.left)) return std::move(*lookup);
+  Wish sides;
+  sides.needed = wish.needed ? *wish.needed : ids_of(node);
+  if (join.condition) sides.needed->merge(columns_in(*join.condition));
+  Planned left = plan(join.left, sides), right = plan(join.right, sides);
+  for (const LookupChoice choice : {LookupChoice::kFew, LookupChoice::kAdaptive}) {
+    if (auto lookup = plan_lookup_join(join, left, join.right, right, choice)) return std::move(*lookup);
+    if (join.kind == JoinKind::kInner) {
+      if (auto lookup = plan_lookup_join(join, right, join.left, left, choice)) return std::move(*lookup);
+    }
+    if (auto reduced = plan_semi_join_reduction(join, left, right)) return std::move(*reduced);
   }
-
-  Planned left = plan(join.left), right = plan(join.right);
+  if (auto members = join_member_sets(join.kind, join.condition, left, right)) return std::move(*members);
   if (join.kind == JoinKind::kInner && estimated_rows(*left.plan) < estimated_rows(*right.plan)) std::swap(left, right);
+  return plan_hash_join(join, std::move(left), std::move(right));
+}
+
+Planned PhysicalPlanner::plan_hash_join(const LogicalJoin& join, Planned left, Planned right) {
   std::set<ColumnId> left_ids(left.ids.begin(), left.ids.end()), right_ids(right.ids.begin(), right.ids.end());
   std::vector<ColumnId> both = left.ids;
   both.insert(both.end(), right.ids.begin(), right.ids.end());
@@ -152,30 +180,86 @@ std::vector<LookupKey> lookup_keys(const sql::TableDef& table) {
   return keys;
 }
 
+/// The join with its condition over the outer's and the inner table's columns.
+template <class Lookup>
+Planned lookup_plan(const LogicalJoin& join, Lookup lookup, const Planned& from, const Logical& inner_scan) {
+  std::vector<ColumnId> scan_ids = column_ids(inner_scan.columns), both = from.ids;
+  both.insert(both.end(), scan_ids.begin(), scan_ids.end());
+  lookup.residual = resolve(join.condition, both);
+  auto columns = from.plan->columns;
+  const bool keeps_inner = join.kind != JoinKind::kSemi && join.kind != JoinKind::kAnti;
+  if (keeps_inner) {
+    auto added = physical_columns(inner_scan.columns);
+    columns.insert(columns.end(), added.begin(), added.end());
+  }
+  return Planned{make_physical(std::move(lookup), std::move(columns)), keeps_inner ? both : from.ids};
+}
+
+/// `number` is a column of the scan: the equalities of the inner table's own filter that fix it.
+void add_fixed_values(const LogicalFilter& filter, const sql::TableDef& table, const ColumnNumber& number,
+                      std::map<std::int16_t, ExpressionPtr>& values) {
+  for (const ExpressionPtr& expression : sql::split_conjunction(filter.condition)) {
+    const Condition condition = analyse_condition(*expression, table, number);
+    if (condition.kind != Condition::Kind::kColumn || condition.column.kind != ColumnCondition::Kind::kEqual) continue;
+    values.emplace(condition.column.column, condition.column.values[0]);
+  }
+}
+
+bool is_mapped(const Logical& node) {
+  const auto* filter = std::get_if<LogicalFilter>(&node.node);
+  const auto* scan = std::get_if<LogicalScan>(&(filter ? *filter->input : node).node);
+  return scan && scan->table->mapping;
+}
+
+bool is_whole_table(const PhysicalNode& node) {
+  return std::holds_alternative<FullScan>(node.node) || std::holds_alternative<OrderedScan>(node.node);
+}
+
 }  // namespace
 
-std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join, const LogicalPtr& outer, const LogicalPtr& inner) {
+std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join, const Planned& from, const LogicalPtr& inner,
+                                                         const Planned& whole, LookupChoice choice) {
   if (join.kind == JoinKind::kFull || !join.condition) return {};
   const auto* filter = std::get_if<LogicalFilter>(&inner->node);
   const LogicalPtr& inner_scan = filter ? filter->input : inner;
   const auto* scan = std::get_if<LogicalScan>(&inner_scan->node);
   if (!scan || changed_tables_.contains(scan->table->oid)) return {};
+  const double outer_rows = estimated_rows(*from.plan), inner_rows = estimated_rows(*whole.plan);
+  const bool few = outer_rows <= kFewRows;
+  // How many rows a mapped table has nobody knows.
+  if (!scan->table->mapping && inner_rows < outer_rows) return {};
+  if (!few && std::holds_alternative<IndexKeys>(whole.plan->node)) return {};
 
-  auto outer_ids = ids_of(*outer), inner_ids = ids_of(*inner);
+  const std::set<ColumnId> outer_ids(from.ids.begin(), from.ids.end());
+  const std::set<ColumnId> inner_ids = ids_of(*inner);
   ColumnNumber number = number_of(*scan, inner_scan->columns);
+  std::vector<ExpressionPtr> inner_conditions;
+  if (filter) inner_conditions = sql::split_conjunction(filter->condition);
+  const IndexedExpressions indexed(*scan, inner_scan->columns, inner_conditions);
   std::map<std::int16_t, ExpressionPtr> values;
   for (const ExpressionPtr& condition : sql::split_conjunction(join.condition)) {
     auto equality = match_equality(condition, outer_ids, inner_ids);
     const auto* column = equality ? std::get_if<sql::ColumnRef>(&equality->right->node) : nullptr;
-    auto found = column ? number(column->column) : std::nullopt;
-    if (!found || *found <= 0) continue;
+    auto found = equality ? indexed.number_of(*equality->right) : std::nullopt;
+    if (!found && column) found = number(column->column);
+    if (!found || *found == 0) continue;
     bool fits = equality->left->type.oid == equality->right->type.oid || (is_integer(equality->left->type) && is_integer(equality->right->type));
     if (fits) values.emplace(*found, equality->left);
   }
+  if (values.empty()) return {};
+  if (scan->table->mapping) {
+    auto path = plan_mapped_join(inner_scan->columns, *scan, inner_conditions, values);
+    if (!path) return {};
+    MappedJoin lookup{join.kind, from.plan, std::move(path->inner), {}, nullptr};
+    for (const std::int16_t column : path->columns) lookup.keys.push_back({column, resolve(values.at(column), from.ids)});
+    return lookup_plan(join, std::move(lookup), from, *inner_scan);
+  }
+  if (filter) add_fixed_values(*filter, *scan->table, number, values);
   for (const LookupKey& key : lookup_keys(*scan->table)) {
     if (!std::all_of(key.columns.begin(), key.columns.end(), [&](std::int16_t n) { return values.contains(n); })) continue;
-    Planned from = plan(outer), whole = plan(inner);
-    if (estimated_rows(*from.plan) > kMaxLookupRows || estimated_rows(*whole.plan) < estimated_rows(*from.plan)) return {};
+    // How many rows an outer input really has is known when it runs; what a value's set holds is not.
+    const bool adapts = !few && key.by != LookupJoin::By::kSet && is_whole_table(*whole.plan);
+    if (adapts != (choice == LookupChoice::kAdaptive) || (!adapts && outer_rows > kMaxLookupRows)) continue;
 
     LookupJoin lookup{join.kind, from.plan, {}, key.by, key.columns, {}, nullptr};
     for (std::int16_t column : key.columns) lookup.values.push_back(resolve(values.at(column), from.ids));
@@ -185,20 +269,39 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
     std::vector<ColumnId> scan_ids = column_ids(inner_scan->columns);
     if (filter) lookup.read.condition = resolve(filter->condition, scan_ids);
     for (std::size_t i = 0; i < scan_ids.size(); ++i) lookup.read.outputs.push_back(static_cast<std::int16_t>(i));
-    std::vector<ColumnId> both = from.ids;
-    both.insert(both.end(), scan_ids.begin(), scan_ids.end());
-    lookup.residual = resolve(join.condition, both);
-
-    auto columns = from.plan->columns;
-    bool keeps_inner = join.kind != JoinKind::kSemi && join.kind != JoinKind::kAnti;
-    if (keeps_inner) {
-      auto added = physical_columns(inner_scan->columns);
-      columns.insert(columns.end(), added.begin(), added.end());
-    }
-    std::vector<ColumnId> ids = keeps_inner ? both : from.ids;
-    return Planned{make_physical(std::move(lookup), std::move(columns)), std::move(ids)};
+    Planned planned = lookup_plan(join, std::move(lookup), from, *inner_scan);
+    if (!adapts) return planned;
+    Planned hash = plan_hash_join(join, from, whole);
+    if (!std::holds_alternative<HashJoin>(hash.plan->node) || hash.ids != planned.ids) return {};
+    auto columns = planned.plan->columns;
+    AdaptiveJoin adaptive{from.plan, whole.plan, std::move(planned.plan), std::move(hash.plan), static_cast<std::size_t>(kMaxLookupRows)};
+    return Planned{make_physical(std::move(adaptive), std::move(columns)), std::move(planned.ids)};
   }
   return {};
+}
+
+std::optional<Planned> PhysicalPlanner::plan_semi_join_reduction(const LogicalJoin& join, const Planned& left, const Planned& right) {
+  if (join.kind != JoinKind::kSemi || !join.condition) return {};
+  const double rows = estimated_rows(*right.plan);
+  if (!is_mapped(*join.left) && (rows > kMaxLookupRows || estimated_rows(*left.plan) <= rows)) return {};
+  const std::set<ColumnId> left_ids = ids_of(*join.left), right_ids = ids_of(*join.right);
+  // One row of distinct right keys at most matches a left row, where equalities are all that is asked.
+  std::vector<LogicalColumn> keys;
+  for (const ExpressionPtr& condition : sql::split_conjunction(join.condition)) {
+    const auto equality = match_equality(condition, left_ids, right_ids);
+    const auto* column = equality ? std::get_if<sql::ColumnRef>(&equality->right->node) : nullptr;
+    if (column == nullptr) return {};
+    const auto found = std::ranges::find(join.right->columns, column->column, &LogicalColumn::id);
+    if (std::ranges::find(keys, column->column, &LogicalColumn::id) == keys.end()) keys.push_back(*found);
+  }
+  PhysicalProject project{right.plan, {}};
+  for (const LogicalColumn& key : keys) {
+    project.expressions.push_back(sql::make_column(key.type, static_cast<std::uint32_t>(position_of(key.id, right.ids)), key.name));
+  }
+  PhysicalPlan projected = make_physical(std::move(project), physical_columns(keys));
+  const Planned distinct{make_physical(PhysicalDistinct{std::move(projected), {}}, physical_columns(keys)), column_ids(keys)};
+  const LogicalJoin inner{JoinKind::kInner, join.left, join.right, join.condition};
+  return plan_lookup_join(inner, distinct, join.left, left, LookupChoice::kFew);
 }
 
 }  // namespace redquel::planner

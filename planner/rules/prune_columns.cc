@@ -33,6 +33,15 @@ LogicalPtr prune_scan(const Logical& node, LogicalScan scan, const Ids& needed) 
   return make_logical(std::move(scan), kept(node.columns, needed));
 }
 
+LogicalPtr prune_system_scan(const Logical& node, LogicalSystemScan scan, const Ids& needed) {
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < node.columns.size(); ++i) {
+    if (needed.contains(node.columns[i].id)) positions.push_back(scan.positions[i]);
+  }
+  scan.positions = std::move(positions);
+  return make_logical(std::move(scan), kept(node.columns, needed));
+}
+
 LogicalPtr prune_project(const Logical& node, LogicalProject project, const Ids& needed) {
   std::vector<ExpressionPtr> expressions;
   std::vector<LogicalColumn> columns;
@@ -83,7 +92,8 @@ LogicalPtr prune_apply(const Logical& node, LogicalApply apply, Ids needed) {
   for (const auto& correlation : apply.correlations) needed.insert(correlation.column);
   apply.input = prune(apply.input, needed);
   // EXISTS reads no column; a scalar or IN subquery has just those that are used.
-  Ids inner = apply.kind == LogicalApply::Kind::kExists ? Ids{} : ids_of(*apply.subquery);
+  Ids inner = apply.kind == LogicalApply::Kind::kLateral ? needed : Ids{};
+  if (apply.kind == LogicalApply::Kind::kScalar || apply.kind == LogicalApply::Kind::kIn) inner = ids_of(*apply.subquery);
   apply.subquery = prune(apply.subquery, inner);
   return make_logical(std::move(apply), std::move(columns));
 }
@@ -194,6 +204,7 @@ LogicalPtr prune_through(const Logical& node, const Ids& needed) {
 
 LogicalPtr prune(const LogicalPtr& node, const Ids& needed) {
   if (const auto* scan = std::get_if<LogicalScan>(&node->node)) return prune_scan(*node, *scan, needed);
+  if (const auto* scan = std::get_if<LogicalSystemScan>(&node->node)) return prune_system_scan(*node, *scan, needed);
   if (const auto* project = std::get_if<LogicalProject>(&node->node)) return prune_project(*node, *project, needed);
   if (const auto* aggregate = std::get_if<LogicalAggregate>(&node->node)) return prune_aggregate(*node, *aggregate, needed);
   if (const auto* join = std::get_if<LogicalJoin>(&node->node)) return prune_join(*node, *join, needed);

@@ -180,7 +180,14 @@ LogicalPtr push(const LogicalPtr& node, Conditions conditions) {
     Conditions below = extract(conditions, [&](const ExpressionPtr& c) {
       return !sql::is_volatile(*c) && is_subset(columns_in(*c), input_ids);
     });
-    return filtered(with_inputs(*node, {push(apply->input, std::move(below)), push(apply->subquery, {})}), std::move(conditions));
+    Conditions inner;
+    if (apply->kind == LogicalApply::Kind::kLateral && apply->join == JoinKind::kInner) {
+      const auto subquery_ids = ids_of(*apply->subquery);
+      inner = extract(conditions, [&](const ExpressionPtr& c) {
+        return !sql::is_volatile(*c) && !columns_in(*c).empty() && is_subset(columns_in(*c), subquery_ids);
+      });
+    }
+    return filtered(with_inputs(*node, {push(apply->input, std::move(below)), push(apply->subquery, std::move(inner))}), std::move(conditions));
   }
   std::vector<LogicalPtr> inputs = inputs_of(*node);
   if (inputs.empty()) return filtered(node, std::move(conditions));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/rules/array_membership.h"
+#include "planner/rules/self_joins.h"
 
 namespace redquel::planner {
 
@@ -12,6 +13,7 @@ std::span<const Rule> rewrite_rules() {
       {"push down filters", push_down_filters},
       {"join array elements", join_array_elements},
       {"order joins", order_joins},
+      {"merge self-joins", merge_self_joins},
       {"prune columns", prune_columns},
   };
   return kRules;

@@ -16,7 +16,8 @@ const ColumnDef* TableDef::find_column(std::int16_t number) const {
   for (const ColumnDef& column : columns) {
     if (column.number == number) return &column;
   }
-  return nullptr;
+  const auto found = std::ranges::find(computed, number, &ColumnDef::number);
+  return found == computed.end() ? nullptr : &*found;
 }
 
 const IndexDef* TableDef::find_index(std::string_view index_name) const {
@@ -27,6 +28,11 @@ const IndexDef* TableDef::find_index(std::string_view index_name) const {
 }
 
 std::size_t TableDef::position(std::int16_t number) const {
+  if (number < 0) {
+    const auto found = std::ranges::find(computed, number, &ColumnDef::number);
+    assert(found != computed.end());
+    return columns.size() + (has_hidden_key() ? 1 : 0) + static_cast<std::size_t>(found - computed.begin());
+  }
   const auto found = std::find_if(columns.begin(), columns.end(), [&](const ColumnDef& c) { return c.number == number; });
   assert(found != columns.end());
   return static_cast<std::size_t>(found - columns.begin());

@@ -31,7 +31,7 @@ struct ColumnDef {
   std::string comment;
 };
 
-enum class IndexMethod : std::uint8_t { kBtree, kHash, kZset };
+enum class IndexMethod : std::uint8_t { kBtree, kHash, kZset, kSet, kLookup, kList };
 /// building: written, not read; dropping: neither.
 enum class IndexState : std::uint8_t { kReady, kBuilding, kDropping };
 
@@ -46,11 +46,18 @@ struct IndexDef {
   bool nulls_not_distinct = false;
   bool deferrable = false;  // of the constraint; checked at the end of each statement
   struct Part {
-    std::int16_t column = 0;
+    std::int16_t column = 0;  // below 0: a computed one of the table
     bool descending = false, nulls_first = false;
+    std::int16_t shown_column = 0;  // of a partial index: the column that was written; 0: `column`, or an expression
+    std::string expression_sql;     // deparsed; empty: a column
   };
   std::vector<Part> parts;
+  std::string predicate_sql;      // of a partial index: only rows for which it is true have entries
   std::string definition_suffix;  // INCLUDE, WITH, opclasses: accepted and remembered
+  // Of a mapped table: a structure that an application has.
+  std::string key;            // template of its keys, stored form
+  bool maintained = false;    // by redquel, too
+  std::int64_t length = 0;    // a list is cut to so many elements; 0: never
   std::string comment;
 
   bool is_hidden() const { return name.empty(); }
@@ -75,7 +82,9 @@ struct ForeignKeyDef {
   std::string comment;
 };
 
-/// A table that redquel manages. Keys are made from it by TableKeys alone.
+struct Mapping;
+
+/// A table that redquel manages: keys are made from it by TableKeys alone. Or, with a `mapping`, one over keys of others.
 struct TableDef {
   Oid oid = 0;
   Oid row_type = 0;
@@ -103,13 +112,25 @@ struct TableDef {
   std::string owner = "postgres";
   /// What becomes of a temporary table or its rows when a transaction commits.
   enum class OnCommit : std::uint8_t { kPreserveRows, kDeleteRows, kDrop } on_commit = OnCommit::kPreserveRows;
+  std::shared_ptr<const Mapping> mapping;  // a foreign table: how its rows lie in Redis; null: managed
 
+  /// What indexes on expressions and partial indexes are over: numbers from -1 downwards, never reused; `generated_sql` is over the
+  /// table's columns. Never stored in rows, and seen by nobody. (Of a partial index: CASE WHEN predicate THEN part END.)
+  std::vector<ColumnDef> computed;
+  std::int16_t next_computed = -1;
+  /// Rows expire so long after they were inserted, or at the time that this column has (NULL: never). 0: they do not.
+  std::int64_t ttl_milliseconds = 0;
+  std::int16_t ttl_column = 0;
+  std::string ttl;  // as it was written
+
+  /// By name never a computed one.
   const ColumnDef* find_column(std::string_view name) const;
   const ColumnDef* find_column(std::int16_t number) const;
+  bool rows_expire() const { return ttl_milliseconds != 0 || ttl_column != 0; }
   /// Never a hidden one.
   const IndexDef* find_index(std::string_view name) const;
   bool has_foreign_keys() const { return !foreign_keys.empty() || !referencing.empty(); }
-  /// Position in `columns`.
+  /// Position in `columns`; of a computed column behind these and the hidden key.
   std::size_t position(std::int16_t number) const;
   bool in_primary_key(std::int16_t number) const;
   /// Neither NOT NULL nor part of the primary key.
@@ -127,6 +148,7 @@ struct SequenceDef {
   bool cycle = false;
   Oid owner_table = 0;  // dropped with it
   std::int16_t owner_column = 0;
+  bool foreign = false;  // the counter of a mapped table: its key belongs to the application
   std::string comment;
 };
 

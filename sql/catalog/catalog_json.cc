@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <concepts>
 
+#include "sql/catalog/mapping.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 
@@ -16,7 +17,12 @@ namespace {
 // One function per struct lists its members once, for both directions: a visitor either writes them into an object or reads them.
 
 constexpr std::array<std::string_view, 3> kIdentityNames{"none", "always", "by default"};
-constexpr std::array<std::string_view, 3> kMethodNames{"btree", "hash", "zset"};
+constexpr std::array<std::string_view, 6> kMethodNames{"btree", "hash", "zset", "set", "lookup", "list"};
+constexpr std::array<std::string_view, 8> kLayoutNames{"hash", "strings", "string", "set", "zset", "list", "hash_fields", "stream"};
+constexpr std::array<std::string_view, 9> kRoleNames{"slot", "field", "value", "member", "score", "position", "name", "id", "ttl"};
+constexpr std::array<std::string_view, 6> kFormatNames{"text", "bool01", "unix", "unix_ms", "list", "json"};
+constexpr std::array<std::string_view, 3> kAbsentNames{"null", "default", "empty"};
+constexpr std::array<std::string_view, 3> kPartsNames{"whole", "delimited", "json"};
 constexpr std::array<std::string_view, 3> kTypeKindNames{"enum", "domain", "composite"};
 constexpr std::array<std::string_view, 3> kStateNames{"ready", "building", "dropping"};
 
@@ -55,6 +61,8 @@ void visit(Visitor& visitor, IndexDef::Part& part) {
   visitor.member("column", part.column);
   visitor.member("descending", part.descending);
   visitor.member("nulls_first", part.nulls_first);
+  visitor.member("shown_column", part.shown_column);
+  visitor.member("expression", part.expression_sql);
 }
 
 template <typename Visitor>
@@ -69,7 +77,13 @@ void visit(Visitor& visitor, IndexDef& index) {
   visitor.member("nulls_not_distinct", index.nulls_not_distinct);
   visitor.member("deferrable", index.deferrable);
   visitor.member("parts", index.parts);
+  visitor.member("predicate", index.predicate_sql);
   visitor.member("definition_suffix", index.definition_suffix);
+  if (!index.key.empty() || index.method > IndexMethod::kHash) {
+    visitor.member("key", index.key);
+    visitor.member("maintained", index.maintained);
+    visitor.member("length", index.length);
+  }
   visitor.member("comment", index.comment);
 }
 
@@ -100,6 +114,42 @@ void visit(Visitor& visitor, ForeignKeyDef& key) {
 }
 
 template <typename Visitor>
+void visit(Visitor& visitor, Mapping::Column& column) {
+  visitor.member("number", column.number);
+  if constexpr (std::is_same_v<Visitor, Reader>) column.role = Mapping::Role::kSlot;  // what is not written
+  visitor.word("role", column.role, kRoleNames);
+  visitor.member("field", column.field);
+  visitor.word("format", column.format, kFormatNames);
+  visitor.member("delimiter", column.delimiter);
+  visitor.word("absent", column.absent, kAbsentNames);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, Mapping::Option& option) {
+  visitor.member("column", option.column);
+  visitor.member("name", option.name);
+  visitor.member("value", option.value);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, KeyTemplate& key) {
+  std::string text = key.parts().empty() ? std::string() : key.stored_text();
+  visitor.member("template", text);
+  if (!text.empty()) key = KeyTemplate::parse_stored(text);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, Mapping& mapping) {
+  visitor.word("layout", mapping.layout, kLayoutNames);
+  visitor.member("key", mapping.key);
+  visitor.member("counter", mapping.counter);
+  visitor.word("parts", mapping.parts, kPartsNames);
+  visitor.member("delimiter", mapping.delimiter);
+  visitor.member("columns", mapping.columns);
+  visitor.member("options", mapping.options);
+}
+
+template <typename Visitor>
 void visit(Visitor& visitor, TableDef& table) {
   visitor.member("oid", table.oid);
   visitor.member("row_type", table.row_type);
@@ -124,6 +174,12 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("comment", table.comment);
   visitor.member("owner", table.owner);
   visitor.word("on_commit", table.on_commit, kOnCommitNames);
+  visitor.member("mapping", table.mapping);
+  visitor.member("computed", table.computed);
+  visitor.member("next_computed", table.next_computed);
+  visitor.member("ttl", table.ttl);
+  visitor.member("ttl_milliseconds", table.ttl_milliseconds);
+  visitor.member("ttl_column", table.ttl_column);
 }
 
 template <typename Visitor>
@@ -141,6 +197,7 @@ void visit(Visitor& visitor, SequenceDef& sequence) {
   visitor.member("cycle", sequence.cycle);
   visitor.member("owner_table", sequence.owner_table);
   visitor.member("owner_column", sequence.owner_column);
+  visitor.member("foreign", sequence.foreign);
   visitor.member("comment", sequence.comment);
 }
 
@@ -251,7 +308,7 @@ void visit(Visitor& visitor, FunctionDef& function) {
 
 /// Structs of which `visit` knows the members.
 template <typename T>
-concept Definition = std::is_class_v<T> && !std::same_as<T, std::string>;
+concept Definition = std::is_class_v<T> && !std::same_as<T, std::string> && !std::same_as<T, std::shared_ptr<const Mapping>>;
 
 class Writer {
  public:
@@ -284,6 +341,7 @@ class Writer {
   static bool is_absent(const std::optional<T>& value) {
     return !value.has_value();
   }
+  static bool is_absent(const std::shared_ptr<const Mapping>& value) { return value == nullptr; }
   static json::value to_json(const std::string& text) { return json::value(key(text)); }
   static json::value to_json(bool value) { return json::value(value); }
   static json::value to_json(double value) { return json::value(value); }
@@ -300,6 +358,10 @@ class Writer {
     json::array array;
     for (T& value : values) array.push_back(to_json(value));
     return array;
+  }
+  static json::value to_json(std::shared_ptr<const Mapping>& mapping) {
+    Mapping copy = *mapping;
+    return to_json(copy);
   }
   template <Definition T>
   static json::value to_json(T& definition) {
@@ -346,6 +408,11 @@ class Reader {
     values.clear();
     for (const json::value& element : from.as_array()) from_json(element, values.emplace_back());
   }
+  static void from_json(const json::value& from, std::shared_ptr<const Mapping>& mapping) {
+    Mapping read;
+    from_json(from, read);
+    mapping = std::make_shared<const Mapping>(std::move(read));
+  }
   template <Definition T>
   static void from_json(const json::value& from, T& definition) {
     Reader reader(from);
@@ -391,6 +458,11 @@ void check_references(const TableDef& table) {
   for (const IndexDef& index : table.indexes) {
     require(!index.parts.empty());
     for (const IndexDef::Part& part : index.parts) require(table.find_column(part.column) != nullptr);
+  }
+  if (table.mapping) {
+    require(table.mapping->columns.size() == table.columns.size() && !table.mapping->key.parts().empty());
+    for (const Mapping::Column& column : table.mapping->columns) require(table.find_column(column.number) != nullptr);
+    for (std::int16_t slot : table.mapping->key.slots()) require(slot == KeyTemplate::kFieldSlot || table.find_column(slot) != nullptr);
   }
   for (const ForeignKeyDef& key : table.foreign_keys) {
     require(!key.columns.empty() && key.columns.size() == key.referenced_columns.size());

@@ -14,12 +14,16 @@ namespace {
 class Classifier {
  public:
   explicit Classifier(const TableDef& table) : table_(table) {
+    for (const ColumnDef& column : table.computed) numbers_.emplace(escape_name(column.field), column.number);
     for (const ColumnDef& column : table.columns) numbers_.emplace(escape_name(column.field), column.number);
   }
 
   KeyRole role(const std::vector<std::string_view>& segments) const {
     const std::string_view first = segments.front();
     const std::size_t size = segments.size();
+    if (size == 2 && segments[1] == kExpirySegment && (first == "zset" || first == "indices")) {
+      return table_.rows_expire() ? KeyRole{KeyRole::Kind::kExpiries, {}, {}} : KeyRole{};
+    }
     if (first == "id") return size <= 2 ? KeyRole{KeyRole::Kind::kSequence, {}, {}} : KeyRole{};
     if (first == "rowid") return size == 1 ? KeyRole{KeyRole::Kind::kRowCounter, {}, {}} : KeyRole{};
     if (first == "zset") {

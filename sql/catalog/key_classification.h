@@ -21,6 +21,7 @@ struct KeyRole {
     kValues,      // emp:indices:dept
     kOrdered,     // emp:zset:salary
     kUniques,     // emp:uniques:email
+    kExpiries,    // emp:zset:%ttl, emp:indices:%ttl
     kUnknown,     // has the prefix, but no part of the table has this form or names these columns
   };
   Kind kind = Kind::kUnknown;

@@ -41,6 +41,7 @@ std::string choose_field(const TableDef& table, std::string_view column_name) {
   const auto is_taken = [&](std::string_view field) {
     // Fields that redquel itself puts beside the columns'.
     if (field == kHiddenKeyField || field.ends_with("%N")) return true;
+    if (std::ranges::find(table.computed, field, &ColumnDef::field) != table.computed.end()) return true;
     const auto& used = table.used_fields;
     return std::find(used.begin(), used.end(), field) != used.end() ||
            std::any_of(table.columns.begin(), table.columns.end(), [&](const ColumnDef& column) { return column.field == field; });

@@ -38,6 +38,7 @@ void add(std::vector<Structure>& structures, Structure structure) {
 }  // namespace
 
 std::vector<Structure> structures_of(const TableDef& table, const IndexDef& index) {
+  if (table.mapping) return {};
   std::vector<Structure> structures;
   if (index.primary) return structures;
   const bool readable = index.state == IndexState::kReady;
@@ -55,6 +56,8 @@ std::vector<Structure> structures_of(const TableDef& table, const IndexDef& inde
     if (sets) structures.push_back({Structure::Kind::kSets, columns, readable});
     if (ordered) structures.push_back({Structure::Kind::kZset, columns, readable});
   }
+  // Rows without an entry in a partial index need not have NULL there.
+  if (!index.predicate_sql.empty()) return structures;
   for (std::int16_t number : columns) {
     if (table.is_nullable(*table.find_column(number))) add(structures, {Structure::Kind::kNulls, {number}, readable});
   }
@@ -62,6 +65,7 @@ std::vector<Structure> structures_of(const TableDef& table, const IndexDef& inde
 }
 
 std::vector<Structure> structures_of(const TableDef& table) {
+  if (table.mapping) return {};  // its structures are the application's
   std::vector<Structure> structures;
   for (const IndexDef& index : table.indexes) {
     if (index.state == IndexState::kDropping) continue;

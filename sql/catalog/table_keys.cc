@@ -172,6 +172,10 @@ std::string TableKeys::unique_field(std::span<const std::int16_t> columns, std::
 
 std::string TableKeys::row_counter() const { return table_.prefix + ":rowid"; }
 
+std::string TableKeys::expiries() const { return all_rows().append(":").append(kExpirySegment); }
+
+std::string TableKeys::entries() const { return table_.prefix + ":indices:" + std::string(kExpirySegment); }
+
 std::string TableKeys::changes() const { return "redquel:changes:" + std::to_string(table_.oid); }
 
 std::string TableKeys::row_pattern() const { return table_.prefix + ":*"; }

@@ -16,6 +16,8 @@ namespace redquel::sql {
 std::string escape_segment(std::string_view raw);
 /// The segment of NULL.
 inline constexpr std::string_view kNullSegment = "%N";
+/// The segment of what a table keeps about rows that expire.
+inline constexpr std::string_view kExpirySegment = "%ttl";
 
 /// A set of Redis keys that belong together, as the indexes of a table need them. Several indexes may share one.
 struct Structure {
@@ -66,6 +68,10 @@ class TableKeys {
   /// Field of the uniques hash: as `values_entry`; a single NULL (NULLS NOT DISTINCT) is a zero byte.
   std::string unique_field(std::span<const std::int16_t> columns, std::span<const Datum>) const;
   std::string row_counter() const;                                                    // emp:rowid, of hidden keys
+  /// Of a table whose rows expire, ZSET member → milliseconds since 1970 (emp:zset:%ttl), and HASH member → where the row has entries
+  /// (emp:indices:%ttl): no segment of a column or value is called `%ttl`.
+  std::string expiries() const;
+  std::string entries() const;
   std::string changes() const;                                                        // redquel:changes:<oid>
   /// `emp:*`, for SORT … GET; only where `sort_get_is_safe`.
   std::string row_pattern() const;

@@ -36,13 +36,12 @@ bool index_text(Context context, Int oid, Int column, bool pretty, std::string& 
   if (column == 0) {
     const std::optional<Relation> table = find_relation(catalog, index->table->oid);
     const bool bare = pretty && is_visible(catalog, *table, context.search_path);
-    out = index_definition(*index->table, *index->index, bare ? quote_identifier(table->name) : qualified_name(*table));
+    out = index_definition(*index->table, *index->index, bare ? quote_identifier(table->name) : qualified_name(*table), pretty, context);
     return true;
   }
   const std::vector<IndexDef::Part>& parts = index->index->parts;
   if (column < 1 || static_cast<std::size_t>(column) > parts.size()) return true;  // empty, as PostgreSQL
-  const ColumnDef* part = index->table->find_column(parts[static_cast<std::size_t>(column) - 1].column);
-  if (part != nullptr) append_quoted_identifier(part->name, out);
+  out = index_part_text(*index->table, parts[static_cast<std::size_t>(column) - 1], pretty, context);
   return true;
 }
 bool whole_index_text(Context context, Int oid, std::string& out) { return index_text(context, oid, 0, false, out); }
@@ -262,7 +261,7 @@ std::optional<bool> publishable(Context context, Int relation) {
 Int updatable(Context context, Int relation, bool) {
   const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
   const bool is_view = found && found->view != nullptr && found->view->base != 0;
-  return found && (found->kind == 'r' || is_view) ? 4 | 8 | 16 : 0;
+  return found && (found->kind == 'r' || found->kind == 'f' || is_view) ? 4 | 8 | 16 : 0;
 }
 bool column_updatable(Context context, Int relation, std::int16_t, bool with_triggers) {
   return updatable(context, relation, with_triggers) != 0;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sql/functions/function.h"
@@ -22,7 +23,7 @@ struct SessionSequences {
 
 /// One evaluated call of nextval() or the like: what it asks for each row, in order.
 struct SequenceCall {
-  enum class Kind : std::uint8_t { kNextval, kSetval, kCurrval, kLastval, kLastValue, kAdvisory };
+  enum class Kind : std::uint8_t { kNextval, kSetval, kCurrval, kLastval, kLastValue, kAdvisory, kRedis, kTimeToLive };
   struct Row {
     Oid sequence = 0;
     std::int64_t value = 0;  // kSetval; kAdvisory: the key, or both halves of it
@@ -30,12 +31,16 @@ struct SequenceCall {
   };
   Kind kind;
   std::vector<Row> rows;
+  /// kTimeToLive, instead of rows: keys of Redis. The answer is in milliseconds.
+  std::vector<std::string> row_keys = {};
   /// kAdvisory: the answer is 1 for true (or void), 0 for false.
   struct Advisory {
     enum class Action : std::uint8_t { kLock, kTry, kUnlock, kUnlockAll } action = Action::kLock;
     bool shared = false, transaction = false;
     bool halves = false;  // the key was given as two integers: another key than the same bits as one
   } advisory = {};
+  /// kRedis: the words of each row's command.
+  std::vector<std::vector<std::string>> commands = {};
 };
 
 /// Ends an evaluation whose next call has no answer yet.
@@ -47,6 +52,7 @@ struct SequenceCallPending {};
 class SequenceCalls {
  public:
   using Answer = std::vector<std::optional<std::int64_t>>;  // per row
+  using Documents = std::vector<std::optional<std::string>>;  // of kRedis: jsonb per row
 
   explicit SequenceCalls(SessionSequences& session) : session_(session) {}
 
@@ -66,26 +72,37 @@ class SequenceCalls {
   /// The question that ended the evaluation.
   const SequenceCall& pending() const { return pending_; }
   void answer(Answer answer) { answers_.push_back(std::move(answer)); }
+  void answer(Documents documents) { documents_.push_back(std::move(documents)); }
 
   /// What a call gives. Throws SequenceCallPending; 55000 for currval() and lastval() of a session that
   /// was given no value.
   Answer ask(SequenceCall call, const EvaluationContext& context);
+  /// The same for calls of kind kRedis.
+  Documents ask_documents(SequenceCall call);
 
  private:
   SessionSequences& session_;
   std::vector<Answer> answers_;
-  std::size_t next_ = 0;
+  std::vector<Documents> documents_;
+  std::size_t next_ = 0, next_document_ = 0;
   SequenceCall pending_;
 };
 
 /// What the evaluator answers. Throws SequenceCallPending; 0A000 where nobody answers.
 SequenceCalls::Answer ask_evaluator(SequenceCall call, const EvaluationContext& context);
+SequenceCalls::Documents ask_evaluator_for_documents(SequenceCall call);
 
 std::vector<ScalarFunction> sequence_functions();
 /// pg_advisory_lock and its kin.
 std::vector<ScalarFunction> advisory_lock_functions();
 bool is_advisory_lock_function(const ScalarFunction& function);
-/// nextval, setval, currval, lastval, pg_sequence_last_value, and those for advisory locks.
+/// redis.call()
+std::vector<ScalarFunction> redis_functions();
+bool is_redis_function(const ScalarFunction& function);
+/// redquel.ttl.
+std::vector<ScalarFunction> time_to_live_functions();
+bool is_time_to_live(const ScalarFunction& function);
+/// nextval, setval, currval, lastval, pg_sequence_last_value, those for advisory locks, redis.call, redquel.ttl.
 bool is_sequence_function(const ScalarFunction& function);
 
 }  // namespace redquel::sql

@@ -85,12 +85,20 @@ ColumnPtr call_sequence(std::span<const ColumnPtr> arguments, std::size_t rows, 
 
 SequenceCalls::Answer ask_evaluator(SequenceCall call, const EvaluationContext& context) {
   if (current_calls == nullptr) {
+    if (call.kind == Kind::kTimeToLive) throw not_supported("redquel.ttl in this place");
     throw not_supported(call.kind == Kind::kAdvisory ? "an advisory lock function in this place" : "a sequence function in this place");
   }
   return current_calls->ask(std::move(call), context);
 }
 
-SequenceCalls::Evaluation::Evaluation(SequenceCalls& calls) : outer_(std::exchange(current_calls, &calls)) { calls.next_ = 0; }
+SequenceCalls::Documents ask_evaluator_for_documents(SequenceCall call) {
+  if (current_calls == nullptr) throw not_supported("redis.call() in this place");
+  return current_calls->ask_documents(std::move(call));
+}
+
+SequenceCalls::Evaluation::Evaluation(SequenceCalls& calls) : outer_(std::exchange(current_calls, &calls)) {
+  calls.next_ = calls.next_document_ = 0;
+}
 SequenceCalls::Evaluation::~Evaluation() { current_calls = outer_; }
 
 SequenceCalls::Answer SequenceCalls::ask(SequenceCall call, const EvaluationContext& context) {
@@ -106,11 +114,18 @@ SequenceCalls::Answer SequenceCalls::ask(SequenceCall call, const EvaluationCont
   throw SequenceCallPending{};
 }
 
+SequenceCalls::Documents SequenceCalls::ask_documents(SequenceCall call) {
+  if (next_document_ < documents_.size()) return documents_[next_document_++];
+  pending_ = std::move(call);
+  throw SequenceCallPending{};
+}
+
 bool is_sequence_function(const ScalarFunction& function) {
   static constexpr std::array<Kernel, 5> kKernels{call_sequence<Kind::kNextval>, call_sequence<Kind::kSetval>,
                                                   call_sequence<Kind::kCurrval>, call_sequence<Kind::kLastval>,
                                                   call_sequence<Kind::kLastValue>};
-  return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end() || is_advisory_lock_function(function);
+  return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end() || is_advisory_lock_function(function) ||
+         is_redis_function(function) || is_time_to_live(function);
 }
 
 std::vector<ScalarFunction> sequence_functions() {

@@ -1,10 +1,13 @@
 #include "sql/system_tables/constraints.h"
 
 #include <algorithm>
+#include <array>
 
+#include "sql/catalog/mapping.h"
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/quote.h"
+#include "sql/catalog/index_text.h"
 #include "sql/session_hooks.h"
 #include "sql/system_tables/relations.h"
 #include "sql/types/text_io.h"
@@ -185,25 +188,43 @@ std::string constraint_definition(const CatalogSnapshot& catalog, const Constrai
   return std::string("UNIQUE ") + (constraint.nulls_not_distinct ? "NULLS NOT DISTINCT " : "") + "(" + columns + ")" + deferrable;
 }
 
-std::string index_definition(const TableDef& table, const IndexDef& index, const std::string& table_name) {
+std::string index_part_text(const TableDef& table, const IndexDef::Part& part, bool pretty, const EvaluationContext& context) {
+  std::string text;
+  if (part.expression_sql.empty()) {
+    const ColumnDef* column = table.find_column(part.shown_column != 0 ? part.shown_column : part.column);
+    if (column != nullptr) append_quoted_identifier(column->name, text);
+    return text;
+  }
+  return index_expression_text(written_expression(table, part.expression_sql, pretty, context));
+}
+
+std::string index_definition(const TableDef& table, const IndexDef& index, const std::string& table_name, bool pretty,
+                             const EvaluationContext& context) {
   std::string text = index.unique ? "CREATE UNIQUE INDEX " : "CREATE INDEX ";
   append_quoted_identifier(index.name, text);
   text += " ON " + table_name + " USING ";
-  text += index.method == IndexMethod::kBtree ? "btree" : index.method == IndexMethod::kHash ? "hash" : "zset";
+  constexpr std::array<std::string_view, 6> kMethods{"btree", "hash", "zset", "set", "lookup", "list"};
+  text += kMethods[static_cast<std::size_t>(index.method)];
   text += " (";
   bool first = true;
   for (const IndexDef::Part& part : index.parts) {
-    const ColumnDef* column = table.find_column(part.column);
-    if (column == nullptr) continue;
     if (!first) text += ", ";
     first = false;
-    append_quoted_identifier(column->name, text);
+    text += index_part_text(table, part, pretty, context);
     if (part.descending) text += " DESC";
     if (part.nulls_first != part.descending) text += part.nulls_first ? " NULLS FIRST" : " NULLS LAST";
   }
   text += ")";
   if (index.nulls_not_distinct) text += " NULLS NOT DISTINCT";
   if (!index.definition_suffix.empty()) text += " " + index.definition_suffix;
+  if (!index.predicate_sql.empty()) text += " WHERE " + written_expression(table, index.predicate_sql, pretty, context);
+  if (!index.key.empty()) {
+    text += " WITH (key=";
+    append_quoted_literal(template_text(index_key(index), table), text);
+    text += index.maintained ? ", maintained=redquel" : ", maintained=application";
+    if (index.length > 0) text += ", length=" + std::to_string(index.length);
+    text += ")";
+  }
   return text;
 }
 

@@ -35,7 +35,10 @@ std::string constraint_definition(const CatalogSnapshot& catalog, const Constrai
 std::string written_expression(const TableDef& table, const std::string& text, bool pretty, const EvaluationContext& context);
 
 /// pg_get_indexdef(): CREATE UNIQUE INDEX emp_pkey ON public.emp USING btree (id). `table_name` as it is to be written.
-std::string index_definition(const TableDef& table, const IndexDef& index, const std::string& table_name);
+std::string index_definition(const TableDef& table, const IndexDef& index, const std::string& table_name, bool pretty,
+                             const EvaluationContext& context);
+/// One column of it: a name, or an expression in its parentheses.
+std::string index_part_text(const TableDef& table, const IndexDef::Part& part, bool pretty, const EvaluationContext& context);
 
 /// pg_get_expr() of a column's default; empty: it has none.
 std::string default_expression(const CatalogSnapshot& catalog, const TableDef& table, const ColumnDef& column,

@@ -3,13 +3,16 @@
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/relations.h"
+#include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
 
 namespace redquel::sql {
 namespace {
 
 // The catalogs that rows stand in.
-constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615, kRewrite = 2618;
+constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615, kRewrite = 2618,
+              kExtension = 3079;
+constexpr Oid kRedquelExtension = 15898;
 
 void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& table) {
   out.add(kType, table.row_type, 0, kClass, table.oid, 0, 'i');
@@ -30,7 +33,10 @@ void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& t
   }
   for (const IndexDef& index : table.indexes) {
     if (index.constraint || index.is_hidden()) continue;
-    for (const IndexDef::Part& part : index.parts) out.add(kClass, index.oid, 0, kClass, table.oid, part.column, 'a');
+    for (const IndexDef::Part& part : index.parts) {
+      const std::int16_t column = part.shown_column != 0 ? part.shown_column : std::max(part.column, std::int16_t{0});
+      out.add(kClass, index.oid, 0, kClass, table.oid, column, 'a');
+    }
   }
 }
 
@@ -55,7 +61,20 @@ void add_view(RowWriter& out, const CatalogSnapshot& catalog, const ViewDef& vie
   }
 }
 
+/// The schema redis is what an extension that came with the server would have made: pg_dump leaves it where it is.
+void extensions(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+  out.add(kRedquelExtension, "redquel", kPostgresRole, oid::kRedisSchema, false, "1.0", kNull, kNull);
+}
+
+void add_extension(RowWriter& out) {
+  out.add(kNamespace, oid::kRedisSchema, 0, kExtension, kRedquelExtension, 0, 'e');
+  for (const SystemTable& table : all_system_tables()) {
+    if (table.schema == kRedisSchema) out.add(kClass, table.oid, 0, kExtension, kRedquelExtension, 0, 'e');
+  }
+}
+
 void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  add_extension(out);
   for (const auto& [oid, table] : catalog.tables) add_table(out, catalog, *table);
   for (const auto& [oid, sequence] : catalog.sequences) add_sequence(out, catalog, sequence);
   for (const auto& [oid, view] : catalog.views) add_view(out, catalog, *view);
@@ -80,6 +99,9 @@ void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
 }
 
 const SystemTableDefinition kTables[] = {
+    {"pg_catalog", "pg_extension", 3079, 'r',
+     "oid oid!, extname name!, extowner oid!, extnamespace oid!, extrelocatable bool!, extversion text!, "
+     "extconfig _oid, extcondition _text", extensions},
     {"pg_catalog", "pg_depend", 2608, 'r',
      "classid oid!, objid oid!, objsubid int4!, refclassid oid!, refobjid oid!, refobjsubid int4!, deptype char!", dependencies},
     {"pg_catalog", "pg_description", 2609, 'r',

@@ -16,16 +16,6 @@ const SystemTableDefinition kTables[] = {
      "oid oid!, defaclrole oid!, defaclnamespace oid!, defaclobjtype char!, defaclacl _aclitem!"},
     {"pg_catalog", "pg_event_trigger", 3466, 'r',
      "oid oid!, evtname name!, evtevent name!, evtowner oid!, evtfoid oid!, evtenabled char!, evttags _text"},
-    {"pg_catalog", "pg_extension", 3079, 'r',
-     "oid oid!, extname name!, extowner oid!, extnamespace oid!, extrelocatable bool!, extversion text!, "
-     "extconfig _oid, extcondition _text"},
-    {"pg_catalog", "pg_foreign_data_wrapper", 2328, 'r',
-     "oid oid!, fdwname name!, fdwowner oid!, fdwhandler oid!, fdwvalidator oid!, fdwacl _aclitem, "
-     "fdwoptions _text"},
-    {"pg_catalog", "pg_foreign_server", 1417, 'r',
-     "oid oid!, srvname name!, srvowner oid!, srvfdw oid!, srvtype text, srvversion text, srvacl _aclitem, "
-     "srvoptions _text"},
-    {"pg_catalog", "pg_foreign_table", 3118, 'r', "ftrelid oid!, ftserver oid!, ftoptions _text"},
     {"pg_catalog", "pg_inherits", 2611, 'r', "inhrelid oid!, inhparent oid!, inhseqno int4!, inhdetachpending bool!"},
     {"pg_catalog", "pg_init_privs", 3394, 'r',
      "objoid oid!, classoid oid!, objsubid int4!, privtype char!, initprivs _aclitem!"},

@@ -27,18 +27,20 @@ using SystemTableFamily = std::span<const SystemTableDefinition>;
 
 SystemTableFamily relation_tables();        // pg_namespace, pg_class, pg_attribute, pg_attrdef, pg_sequence
 SystemTableFamily index_tables();           // pg_index, pg_constraint, pg_am, pg_opclass, pg_opfamily
-SystemTableFamily dependency_tables();      // pg_depend, pg_description, pg_shdescription
+SystemTableFamily dependency_tables();      // pg_depend, pg_description, pg_shdescription, pg_extension
 SystemTableFamily type_tables();            // pg_type, pg_cast, pg_collation
 SystemTableFamily function_tables();        // pg_proc, pg_aggregate, pg_operator, pg_language
 SystemTableFamily cluster_tables();         // pg_database, pg_authid, pg_roles, pg_user, pg_tablespace
 SystemTableFamily view_tables();            // pg_rewrite, information_schema.views
 SystemTableFamily summary_views();          // pg_tables, pg_indexes, pg_sequences, pg_stat_user_tables
 SystemTableFamily session_views();          // pg_settings, pg_stat_activity
+SystemTableFamily foreign_tables();         // pg_foreign_table, pg_foreign_server
 SystemTableFamily empty_tables();           // of what redquel has none: triggers, policies, publications
 SystemTableFamily empty_views();
 SystemTableFamily information_tables();       // schemata, tables, columns, sequences
 SystemTableFamily information_constraints();  // table_constraints, key_column_usage
 SystemTableFamily information_privileges();   // enabled_roles, table_privileges, sql_implementation_info
 SystemTableFamily empty_information_views();
+SystemTableFamily redis_tables();  // redis.keys, redis.info and so on
 
 }  // namespace redquel::sql

@@ -1,5 +1,6 @@
 // pg_index, pg_constraint and the methods and operator classes of indexes.
 
+#include <algorithm>
 #include <set>
 
 #include "sql/system_tables/constraints.h"
@@ -13,29 +14,43 @@ namespace redquel::sql {
 namespace {
 
 Oid method_oid(IndexMethod method) {
-  return method == IndexMethod::kBtree ? oid::kBtreeMethod : method == IndexMethod::kHash ? oid::kHashMethod : oid::kZsetMethod;
+  switch (method) {
+    case IndexMethod::kBtree: return oid::kBtreeMethod;
+    case IndexMethod::kHash: return oid::kHashMethod;
+    case IndexMethod::kZset: return oid::kZsetMethod;
+    case IndexMethod::kSet: return oid::kSetMethod;
+    case IndexMethod::kLookup: return oid::kLookupMethod;
+    case IndexMethod::kList: return oid::kListMethod;
+  }
+  return 0;
 }
 
-void add_index(RowWriter& out, const TableDef& table, const IndexDef& index) {
+void add_index(RowWriter& out, const TableDef& table, const IndexDef& index, const EvaluationContext& context) {
   std::vector<Oid> collations, classes;
   std::vector<std::int16_t> keys, options;
+  std::string expressions, predicate;
   for (const IndexDef::Part& part : index.parts) {
     const ColumnDef* column = table.find_column(part.column);
     if (column == nullptr) continue;
-    keys.push_back(part.column);
+    keys.push_back(part.shown_column != 0 ? part.shown_column : std::max(part.column, std::int16_t{0}));
+    if (!part.expression_sql.empty()) {
+      if (!expressions.empty()) expressions += ", ";
+      expressions += written_expression(table, part.expression_sql, false, context);
+    }
     collations.push_back(collation_of(column->type.oid));
     classes.push_back(operator_class_of(method_oid(index.method), column->type.oid));
     options.push_back(static_cast<std::int16_t>((part.descending ? 1 : 0) | (part.nulls_first ? 2 : 0)));
   }
+  if (!index.predicate_sql.empty()) predicate = written_expression(table, index.predicate_sql, false, context);
   const bool ready = index.state == IndexState::kReady, live = index.state != IndexState::kDropping;
   out.add(index.oid, table.oid, keys.size(), keys.size(), index.unique, index.nulls_not_distinct, index.primary, false, !index.deferrable, false,
           ready, false, live, live, false, vector_text(keys), vector_text(collations), vector_text(classes), vector_text(options),
-          kNull, kNull);
+          null_if_empty(expressions), null_if_empty(predicate));
 }
 
-void indexes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+void indexes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const auto& [oid, table] : catalog.tables) {
-    for (const IndexDef& index : all_indexes(*table)) add_index(out, *table, index);
+    for (const IndexDef& index : all_indexes(*table)) add_index(out, *table, index, context);
   }
 }
 
@@ -77,6 +92,9 @@ void methods(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
   out.add(oid::kBtreeMethod, "btree", 330, 'i');
   out.add(oid::kHashMethod, "hash", 331, 'i');
   out.add(oid::kZsetMethod, "zset", 0, 'i');
+  out.add(oid::kSetMethod, "set", 0, 'i');
+  out.add(oid::kLookupMethod, "lookup", 0, 'i');
+  out.add(oid::kListMethod, "list", 0, 'i');
 }
 
 void operator_classes(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {

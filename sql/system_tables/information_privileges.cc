@@ -15,7 +15,7 @@ void enabled_roles(RowWriter& out, const CatalogSnapshot& catalog, const Evaluat
 }
 
 /// Tables and views of the snapshot, and PostgreSQL's.
-bool is_granted(const Relation& relation) { return relation.kind == 'r' || relation.kind == 'v'; }
+bool is_granted(const Relation& relation) { return relation.kind == 'r' || relation.kind == 'v' || relation.kind == 'f'; }
 
 template <class Add>
 void for_each_table_privilege(const CatalogSnapshot& catalog, const Add& add) {

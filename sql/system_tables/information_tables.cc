@@ -83,7 +83,7 @@ std::string data_type(Oid type) {
   return info != nullptr && is_true_array(*info) ? "ARRAY" : format_type(Type{type});
 }
 
-bool has_columns(const Relation& relation) { return relation.kind == 'r' || relation.kind == 'v'; }
+bool has_columns(const Relation& relation) { return relation.kind == 'r' || relation.kind == 'v' || relation.kind == 'f'; }
 
 UserTypePtr find_type_by_oid(const CatalogSnapshot& catalog, Oid type) {
   const auto found = catalog.types.find(type);
@@ -126,16 +126,16 @@ void schemata(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
   const auto add = [&](std::string_view name, std::string_view owner) {
     out.add(context.database, name, owner, kNull, kNull, kNull, kNull);
   };
-  for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema"}) add(name, "postgres");
+  for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema", "redis"}) add(name, "postgres");
   for (const auto& [name, schema] : catalog.schemas) add(name, schema.owner);
 }
 
 void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const Relation& relation : all_relations(catalog)) {
     if (!has_columns(relation)) continue;
-    const bool table = relation.kind == 'r';
-    out.add(context.database, relation.schema, relation.name, !table ? "VIEW" : is_temporary_schema(relation.schema) ? "LOCAL TEMPORARY" : "BASE TABLE", kNull, kNull, kNull, kNull, kNull,
-            table, false, kNull);
+    const bool table = relation.kind == 'r', foreign = relation.kind == 'f';
+    out.add(context.database, relation.schema, relation.name, foreign ? "FOREIGN" : !table ? "VIEW" : is_temporary_schema(relation.schema) ? "LOCAL TEMPORARY" : "BASE TABLE", kNull, kNull, kNull, kNull, kNull,
+            table || foreign, false, kNull);
   }
 }
 
@@ -174,7 +174,7 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
           under ? std::string_view(under->name) : type_info(attribute.type.oid).name, kNull, kNull, kNull, kNull,
           std::to_string(attribute.number), false, generation.has_value(), generation, of_identity(&SequenceDef::start),
           of_identity(&SequenceDef::increment), of_identity(&SequenceDef::maximum), of_identity(&SequenceDef::minimum),
-          identity != nullptr && identity->cycle, generated ? "ALWAYS" : "NEVER", generated, relation.kind == 'r');
+          identity != nullptr && identity->cycle, generated ? "ALWAYS" : "NEVER", generated, relation.kind == 'r' || relation.kind == 'f');
 }
 
 void columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {

@@ -2,16 +2,18 @@
 
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
+#include "sql/system_tables/foreign_options.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
 #include "sql/system_tables/type_layout.h"
+#include "sql/types/array_value.h"
 
 namespace redquel::sql {
 namespace {
 
 void namespaces(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
-  for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema"}) {
+  for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema", "redis"}) {
     out.add(schema_oid(catalog, name), name, kPostgresRole, kNull);
   }
   for (const auto& [name, schema] : catalog.schemas) {
@@ -28,6 +30,9 @@ Oid access_method(const Relation& relation) {
       case IndexMethod::kBtree: return oid::kBtreeMethod;
       case IndexMethod::kHash: return oid::kHashMethod;
       case IndexMethod::kZset: return oid::kZsetMethod;
+      case IndexMethod::kSet: return oid::kSetMethod;
+      case IndexMethod::kLookup: return oid::kLookupMethod;
+      case IndexMethod::kList: return oid::kListMethod;
     }
   }
   return relation.kind == 'r' ? oid::kHeapMethod : 0;
@@ -35,6 +40,14 @@ Oid access_method(const Relation& relation) {
 
 /// pg_class.reloptions.
 std::optional<std::string> options_of(const Relation& relation) {
+  if (relation.kind == 'r' && relation.table != nullptr && relation.table->rows_expire()) {
+    const TableDef& table = *relation.table;
+    const std::string option = table.ttl_column != 0 ? "ttl_column=" + table.find_column(table.ttl_column)->name : "ttl=" + table.ttl;
+    ArrayValue options;
+    options.elements.emplace_back(option);
+    options.make_vector();
+    return array_text(oid::kTextArray, options);
+  }
   if (relation.view == nullptr) return std::nullopt;
   std::string options = relation.view->options;
   if (relation.view->check_option != ViewDef::CheckOption::kNone) {
@@ -55,20 +68,20 @@ bool is_shared(const Relation& relation) {
 Oid row_type_of(const Relation& relation) {
   if (relation.view != nullptr) return relation.view->row_type;
   if (relation.type != nullptr) return relation.type->oid;
-  return relation.kind == 'r' && relation.table != nullptr ? relation.table->row_type : 0;
+  return relation.table != nullptr && !relation.index ? relation.table->row_type : 0;
 }
 
 void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const Relation& relation : all_relations(catalog)) {
-    const bool is_table = relation.kind == 'r' && relation.table != nullptr;
+    const bool is_table = relation.table != nullptr && !relation.index;
     const std::size_t indexes = is_table ? all_indexes(*relation.table).size() : 0;
     const std::size_t checks = is_table ? relation.table->checks.size() : 0;
     const bool shared = is_shared(relation);
     const bool has_foreign_keys = is_table && relation.table->has_foreign_keys();  // PostgreSQL keeps them by triggers
     // relpages, reltuples: -1 says that nobody has counted the rows.
     out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), row_type_of(relation), 0,
-            role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' ? 0 : relation.oid,
-            shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' ? -1.0 : 0.0, 0, 0, indexes > 0, shared,
+            role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' || relation.kind == 'f' ? 0 : relation.oid,
+            shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' || relation.kind == 'f' ? -1.0 : 0.0, 0, 0, indexes > 0, shared,
             is_temporary_schema(relation.schema) ? 't' : 'p', relation.kind,
             attributes_of(relation).size(), checks, relation.kind == 'v', has_foreign_keys, false, false, false, true,
             is_table ? 'd' : 'n', false, 0, 0, 0, kNull, options_of(relation), kNull);
@@ -85,6 +98,12 @@ char identity_letter(const ColumnDef* column) {
   return '\0';
 }
 
+/// pg_attribute.attfdwoptions.
+std::optional<std::string> foreign_options(const Relation& relation, std::int16_t column) {
+  if (relation.table == nullptr || relation.index || !relation.table->mapping) return std::nullopt;
+  return option_array(*relation.table, column);
+}
+
 void attributes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const Relation& relation : all_relations(catalog)) {
     for (const Attribute& attribute : attributes_of(relation)) {
@@ -96,7 +115,8 @@ void attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
       out.add(relation.oid, attribute.name, has_domain ? column->domain : attribute.type.oid, -1, type.length, attribute.number,
               is_true_array(type) ? 1 : 0, -1, has_domain ? -1 : attribute.type.modifier, passed_by_value(type), type.alignment,
               storage_letter(type), '\0', attribute.not_null, column != nullptr && has_default(*column), !missing.empty(),
-              identity_letter(column), column != nullptr && !column->generated_sql.empty() ? 's' : '\0', false, true, 0, collation_of(type.oid), kNull, kNull, kNull,
+              identity_letter(column), column != nullptr && !column->generated_sql.empty() ? 's' : '\0', false, true, 0, collation_of(type.oid), kNull, kNull,
+              foreign_options(relation, attribute.number),
               null_if_empty(missing));
     }
   }

@@ -8,7 +8,7 @@ namespace redquel::sql {
 namespace {
 
 Relation table_relation(const TableDef& table) {
-  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = 'r', .owner = table.owner,
+  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.mapping ? 'f' : 'r', .owner = table.owner,
           .comment = table.comment, .table = &table};
 }
 
@@ -43,7 +43,8 @@ struct FixedSchema {
 };
 constexpr FixedSchema kFixedSchemas[] = {{"pg_catalog", oid::kPgCatalogSchema},
                                          {"pg_toast", oid::kToastSchema},
-                                         {"information_schema", oid::kInformationSchema}};
+                                         {"information_schema", oid::kInformationSchema},
+                                         {"redis", oid::kRedisSchema}};
 
 /// Relations of the snapshot by their exact schema and name.
 std::optional<Relation> find_in_schema(const CatalogSnapshot& catalog, std::string_view schema, std::string_view name) {
@@ -101,7 +102,7 @@ IndexDef primary_key_index(const TableDef& table) {
 
 std::vector<IndexDef> all_indexes(const TableDef& table) {
   std::vector<IndexDef> indexes;
-  if (!table.primary_key.empty()) indexes.push_back(primary_key_index(table));
+  if (!table.primary_key.empty() && !table.mapping) indexes.push_back(primary_key_index(table));
   std::ranges::copy_if(table.indexes, std::back_inserter(indexes), [](const IndexDef& index) { return !index.is_hidden(); });
   return indexes;
 }
@@ -193,7 +194,7 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
     }
   } else if (relation.index) {
     for (const IndexDef::Part& part : relation.index->parts) {
-      const ColumnDef* column = relation.table->find_column(part.column);
+      const ColumnDef* column = relation.table->find_column(part.shown_column != 0 ? part.shown_column : part.column);
       if (column == nullptr) continue;
       // Hash indexes hold hash values; names lie in others as C strings.
       const bool hashed = relation.index->method == IndexMethod::kHash;

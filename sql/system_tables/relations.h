@@ -13,9 +13,10 @@ namespace redquel::sql {
 // The catalog snapshot as PostgreSQL's catalogs look at it: relations of all kinds in one list, each with its attributes.
 
 namespace oid {
-inline constexpr Oid kPgCatalogSchema = 11, kToastSchema = 99, kInformationSchema = 13207, kDefaultTablespace = 1663,
+inline constexpr Oid kPgCatalogSchema = 11, kToastSchema = 99, kInformationSchema = 13207, kRedisSchema = 15899, kDefaultTablespace = 1663,
                      kGlobalTablespace = 1664, kHeapMethod = 2, kBtreeMethod = 403, kHashMethod = 405,
-                     kZsetMethod = 8100;  // redquel's own
+                     kZsetMethod = 8100,  // redquel's own, as the next
+                     kSetMethod = 8101, kLookupMethod = 8102, kListMethod = 8103;
 }  // namespace oid
 
 /// 0: there is no such schema.

@@ -29,12 +29,12 @@ void views(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationConte
   }
 }
 
-void indexes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+void indexes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const Relation& relation : all_relations(catalog)) {
     if (!relation.index) continue;
     const std::optional<Relation> table = find_relation(catalog, relation.table->oid);
     out.add(relation.schema, table->name, relation.name, kNull,
-            index_definition(*relation.table, *relation.index, qualified_name(*table)));
+            index_definition(*relation.table, *relation.index, qualified_name(*table), false, context));
   }
 }
 

@@ -11,19 +11,19 @@ UNIQUE_VIOLATION = "23505"
 class Inserter(threading.Thread):
     """Inserts every key, in an order of its own, many statements in flight."""
 
-    def __init__(self, server, number, random):
+    def __init__(self, server, number, random, keys):
         super().__init__(daemon=True)
         self.server, self.number = server, number
-        self.keys = list(range(KEYS))
+        self.keys = list(range(keys))
         random.shuffle(self.keys)
         self.inserted, self.refused, self.others = [], 0, []
 
     def run(self):
         with self.server.connect(timeout=120) as connection:
-            for first in range(0, KEYS, AT_ONCE):
+            for first in range(0, len(self.keys), AT_ONCE):
                 chosen = self.keys[first:first + AT_ONCE]
                 for key in chosen:
-                    connection.send(pgwire.query(f"INSERT INTO contested VALUES ({key}, 'mail{(key * 7 + 1) % KEYS}', {self.number})"))
+                    connection.send(pgwire.query(f"INSERT INTO contested VALUES ({key}, 'mail{(key * 7 + 1) % len(self.keys)}', {self.number})"))
                 for key in chosen:
                     [result] = connection.results()
                     if not result.error:
@@ -35,22 +35,31 @@ class Inserter(threading.Thread):
 
 
 def test_unique_under_fire(make_redis, make_server, random):
+    fire(make_redis, make_server, random, KEYS, "CREATE TABLE contested (id int PRIMARY KEY, mail text UNIQUE, client int)")
+
+
+def test_unique_expressions_under_fire(make_redis, make_server, random):
+    fire(make_redis, make_server, random, 200, "CREATE TABLE contested (id int, mail text, client int); "
+         "CREATE UNIQUE INDEX ON contested ((id * 2), (client < 0)) WHERE client >= 0; CREATE UNIQUE INDEX ON contested (upper(mail))")
+
+
+def fire(make_redis, make_server, random, keys, definitions):
     redis = make_redis()
     servers = [make_server(redis=redis), make_server(redis=redis)]
     with servers[0].connect() as connection:
-        connection.run("CREATE TABLE contested (id int PRIMARY KEY, mail text UNIQUE, client int)")
+        connection.run(definitions)
         connection.run("CREATE INDEX ON contested USING hash (client)")
-    inserters = [Inserter(servers[number % 2], number, random) for number in range(CLIENTS)]
+    inserters = [Inserter(servers[number % 2], number, random, keys) for number in range(CLIENTS)]
     for inserter in inserters:
         inserter.start()
     for inserter in inserters:
         inserter.join()
     assert not [other for inserter in inserters for other in inserter.others]
     winners = sorted((key, inserter.number) for inserter in inserters for key in inserter.inserted)
-    assert [key for key, _ in winners] == list(range(KEYS))
-    assert sum(inserter.refused for inserter in inserters) == (CLIENTS - 1) * KEYS
+    assert [key for key, _ in winners] == list(range(keys))
+    assert sum(inserter.refused for inserter in inserters) == (CLIENTS - 1) * keys
     with servers[1].connect() as connection:
         rows = connection.run("SELECT id, client FROM contested ORDER BY id")
         assert [(int(key), int(client)) for key, client in rows] == winners
-        assert connection.run("SELECT count(DISTINCT mail), count(*) FROM contested") == [[str(KEYS), str(KEYS)]]
+        assert connection.run("SELECT count(DISTINCT mail), count(*) FROM contested") == [[str(keys), str(keys)]]
         assert connection.run("SELECT * FROM redquel.check_indexes('contested')") == []

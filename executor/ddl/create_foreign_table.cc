@@ -1,0 +1,176 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/foreign_options.h"
+#include "executor/ddl/mapped_table.h"
+#include "executor/ddl/table_parts.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+std::string option_text(const ast::Option& option) {
+  if (const auto* text = std::get_if<std::string>(&option.value)) return *text;
+  if (const auto* flag = std::get_if<bool>(&option.value)) return *flag ? "true" : "false";
+  if (const auto* number = std::get_if<std::int64_t>(&option.value)) return std::to_string(*number);
+  if (const auto* words = std::get_if<ast::TypeName>(&option.value); words != nullptr && !words->names.empty()) return words->names.back();
+  throw SqlError("HV024", fmt::format("option \"{}\" needs a value", option.name));
+}
+
+sql::MappingOptions read_options(const std::vector<ast::Option>& options) {
+  sql::MappingOptions result;
+  for (const ast::Option& option : options) {
+    const auto is_same = [&](const auto& other) { return other.first == option.name; };
+    if (std::any_of(result.begin(), result.end(), is_same)) {
+      throw SqlError("42710", fmt::format("option \"{}\" provided more than once", option.name));
+    }
+    result.emplace_back(option.name, option_text(option));
+  }
+  return result;
+}
+
+void put_mapping(sql::TableDef& table, sql::Mapping mapping) {
+  table.primary_key = sql::identity_columns(mapping);
+  table.mapping = std::make_shared<const sql::Mapping>(std::move(mapping));
+}
+
+void check_overlap(const CatalogDraft& draft, const sql::TableDef& table) {
+  const auto refuse = [&](const std::string& other, std::string_view what) {
+    throw SqlError("42P17", fmt::format("keys of foreign table \"{}\" could be keys of {} \"{}\"", table.name, what, other))
+        .detail(fmt::format("Its key template is \"{}\".", sql::template_text(table.mapping->key, table)));
+  };
+  const sql::KeyTemplate::Part& first = table.mapping->key.parts().front();
+  for (const auto& [oid, other] : draft.catalog().tables) {
+    if (oid == table.oid) continue;
+    if (other->mapping) {
+      if (sql::may_overlap(table, *other)) refuse(other->name, "foreign table");
+    } else if (first.column == 0 && first.literal.starts_with(other->prefix + ":")) {
+      refuse(other->name, "table");
+    }
+  }
+  if (first.column == 0 && first.literal.starts_with("redquel:")) {
+    throw SqlError("42P17", "keys that begin with \"redquel:\" are redquel's own");
+  }
+}
+
+namespace {
+
+void require_redis(const std::string& server) {
+  if (server != "redis") throw SqlError("42704", fmt::format("server \"{}\" does not exist", server)).hint("Server redis always exists.");
+}
+
+SqlError not_on_foreign(std::string_view what) {
+  return SqlError("0A000", fmt::format("{} are not supported on foreign tables", what));
+}
+
+void refuse_constraint(const ast::Constraint& constraint) {
+  if (const auto* key = std::get_if<ast::KeyConstraint>(&constraint.node)) throw not_on_foreign(key->primary ? "primary key constraints" : "unique constraints");
+  if (std::holds_alternative<ast::ForeignKeyConstraint>(constraint.node)) throw not_on_foreign("foreign key constraints");
+  if (std::holds_alternative<ast::ExclusionConstraint>(constraint.node)) throw not_on_foreign("exclusion constraints");
+}
+
+/// The counter that an application increments for new ids becomes a sequence: INCRBY on the same key.
+void add_counter(CatalogDraft& draft, sql::TableDef& table) {
+  if (table.mapping->counter.empty()) return;
+  const std::vector<std::int16_t> slots = table.mapping->key.slots();
+  const auto is_integer = [](sql::Type type) {
+    return type.oid == sql::oid::kInt2 || type.oid == sql::oid::kInt4 || type.oid == sql::oid::kInt8;
+  };
+  const sql::ColumnDef* slot = slots.empty() || slots.front() <= 0 ? nullptr : table.find_column(slots.front());
+  if (slot == nullptr || !is_integer(slot->type)) {
+    throw SqlError("42P16", "option \"counter\" needs a key whose first slot is a column of an integer type");
+  }
+  sql::ColumnDef& column = table.columns[table.position(slot->number)];
+  if (column.sequence != 0 || !column.default_sql.empty()) {
+    throw SqlError("42P16", fmt::format("column \"{}\" has a default beside the counter", column.name));
+  }
+  sql::SequenceDef sequence;
+  sequence.type = sql::kInt8;
+  sequence.foreign = true;
+  add_column_sequence(draft, table, column, sequence, false);
+  sql::SequenceDef made = draft.catalog().sequences.at(column.sequence);
+  made.key = table.mapping->counter;
+  draft.put(std::move(made));
+}
+
+/// New elements of a list go to its end, new entries of a stream get their id from Redis.
+void set_row_defaults(sql::TableDef& table) {
+  const auto set = [&](sql::Mapping::Role role, const char* text) {
+    const sql::Mapping::Column* mapped = table.mapping->with_role(role);
+    if (mapped == nullptr) return;
+    sql::ColumnDef& column = table.columns[table.position(mapped->number)];
+    if (column.default_sql.empty()) column.default_sql = text;
+  };
+  set(sql::Mapping::Role::kPosition, "-1");
+  set(sql::Mapping::Role::kId, "'*'");
+}
+
+void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& statement) {
+  const ast::CreateTable& written = statement.table;
+  const std::string schema = creation_schema(draft, written.relation, written.persistence);
+  const std::string& name = written.relation.name;
+  if (draft.catalog().relation_exists(schema, name)) {
+    if (!written.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
+    draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", name));
+    return;
+  }
+  require_redis(statement.server);
+  if (!written.inherits.empty()) throw sql::not_supported("inheritance of foreign tables");
+  if (sql::is_temporary_schema(schema)) throw sql::not_supported("a temporary foreign table");
+  sql::TableDef table;
+  table.oid = draft.new_oid();
+  table.row_type = draft.new_oid();
+  table.schema = schema;
+  table.name = name;
+  table.owner = draft.session().user;
+  table.prefix = fmt::format("redquel:mapped:{}", table.oid);  // of no key
+  draft.put(table);
+  std::vector<sql::MappingOptions> columns;
+  std::vector<CheckDraft> checks;
+  for (const ast::TableElement& element : written.elements) {
+    if (const auto* constraint = std::get_if<ast::Constraint>(&element)) {
+      refuse_constraint(*constraint);
+      refuse_other_constraints(*constraint);
+      checks.push_back(read_check(*constraint));
+      continue;
+    }
+    const auto* definition = std::get_if<ast::ColumnDefinition>(&element);
+    if (definition == nullptr) throw sql::not_supported("LIKE in CREATE FOREIGN TABLE");
+    for (const ast::Constraint& constraint : definition->constraints) refuse_constraint(constraint);
+    const ColumnDraft column = read_column(draft, *definition, name);
+    if (table.find_column(column.column.name) != nullptr) {
+      throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.column.name));
+    }
+    if (column.generated != nullptr) throw sql::not_supported("a generated column of a foreign table");
+    if (column.sequence) throw sql::not_supported("a serial or identity column of a foreign table");
+    check_new_column_name(table, column.column.name);
+    add_column(draft, table, column, false);
+    columns.push_back(read_options(definition->foreign_options));
+    checks.insert(checks.end(), column.checks.begin(), column.checks.end());
+  }
+  put_mapping(table, sql::make_mapping(table, read_options(statement.options), columns));
+  set_row_defaults(table);
+  for (const CheckDraft& check : checks) add_check(draft, table, check, true);
+  check_overlap(draft, table);
+  add_counter(draft, table);
+  draft.put(std::move(table));
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::CreateForeignTable& statement) {
+  const MakeDraft make = [&statement](CatalogDraft& draft) { make_foreign_table(draft, statement); };
+  co_await change_catalog(context, make);
+}
+
+asio::awaitable<void> run(DdlContext& context, const ast::CreateForeignServer& statement) {
+  if (statement.name != "redis") throw sql::not_supported("CREATE SERVER of another server than redis, which always exists");
+  if (!statement.if_not_exists) throw SqlError("42710", "server \"redis\" already exists");
+  if (context.session.notice) context.session.notice("NOTICE", SqlError("42710", "server \"redis\" already exists, skipping"));
+  co_return;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "executor/ddl/catalog_draft.h"
+#include "parser/ast.h"
+#include "sql/catalog/mapping.h"
+
+namespace redquel::executor {
+
+/// OPTIONS (…) and WITH (…) as texts. HV024 where a value is missing.
+std::string option_text(const parser::ast::Option& option);
+/// 42710 for an option that is given twice.
+sql::MappingOptions read_options(const std::vector<parser::ast::Option>& options);
+/// Gives the table its mapping and with it the columns that tell its rows apart.
+void put_mapping(sql::TableDef& table, sql::Mapping mapping);
+/// 42P17 where a key could belong to another table, too.
+void check_overlap(const CatalogDraft& draft, const sql::TableDef& table);
+
+}  // namespace redquel::executor

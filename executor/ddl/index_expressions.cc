@@ -1,0 +1,93 @@
+#include "executor/ddl/index_expressions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "executor/ddl/stored_expression.h"
+#include "executor/ddl/table_parts.h"
+#include "parser/deparse.h"
+#include "planner/bind/computed_columns.h"
+#include "sql/catalog/prefixes.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+std::vector<planner::ColumnId> column_positions(const sql::TableDef& table) {
+  std::vector<planner::ColumnId> ids(table.columns.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  return ids;
+}
+
+}  // namespace
+
+IndexExpression read_index_expression(const CatalogDraft& draft, const sql::TableDef& table, const ast::Expression& written, bool predicate) {
+  const planner::BindSettings settings = bind_settings(draft.session());
+  const sql::ExpressionPtr bound = planner::bind_new_index_expression(written, table, draft.catalog(), settings, predicate);
+  IndexExpression read{.text = stored_check(written), .type = bound->type, .name = {}};
+  bool is_known = true;
+  try {
+    is_known = planner::bind_indexed(read.text, table, column_positions(table))->type == bound->type;
+  } catch (const SqlError&) {
+    is_known = false;
+  }
+  if (!is_known) throw sql::not_supported("an index expression with functions or types that are not built in", written.start);
+  if (!predicate) read.name = planner::index_column_name(written, draft.catalog(), settings);
+  return read;
+}
+
+const sql::ColumnDef* bare_column(const sql::TableDef& table, const ast::Expression& written) {
+  const auto* column = std::get_if<ast::ColumnRef>(&written.node);
+  return column == nullptr || column->star || column->names.size() != 1 ? nullptr : table.find_column(column->names.front());
+}
+
+void add_computed_columns(sql::TableDef& table, sql::IndexDef& index, const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < index.parts.size(); ++i) {
+    sql::IndexDef::Part& part = index.parts[i];
+    if (part.expression_sql.empty() && index.predicate_sql.empty()) continue;
+    if (part.expression_sql.empty() && part.column > 0) part.shown_column = part.column;
+    sql::ColumnDef computed;
+    computed.number = table.next_computed--;
+    computed.name = names[i];
+    computed.field = sql::choose_field(table, index.name);
+    std::string text = part.expression_sql;
+    if (text.empty()) text = parser::quote_identifier(table.find_column(part.shown_column)->name);
+    if (!index.predicate_sql.empty()) text = fmt::format("CASE WHEN {} THEN {} END", index.predicate_sql, text);
+    computed.type = planner::bind_indexed(text, table, column_positions(table))->type;
+    computed.generated_sql = std::move(text);
+    part.column = computed.number;
+    table.computed.push_back(std::move(computed));
+  }
+}
+
+void drop_unused_computed(sql::TableDef& table) {
+  std::erase_if(table.computed, [&](const sql::ColumnDef& computed) {
+    const bool is_used = std::ranges::any_of(table.indexes, [&](const sql::IndexDef& index) {
+      return std::ranges::find(index.parts, computed.number, &sql::IndexDef::Part::column) != index.parts.end();
+    });
+    if (!is_used) table.used_fields.push_back(computed.field);
+    return !is_used;
+  });
+}
+
+std::vector<std::int16_t> index_columns(const sql::TableDef& table, const sql::IndexDef& index) {
+  std::vector<std::int16_t> columns;
+  for (const sql::IndexDef::Part& part : index.parts) {
+    if (part.column > 0) {
+      columns.push_back(part.column);
+      continue;
+    }
+    std::vector<std::uint32_t> used;
+    sql::collect_columns(*planner::bind_indexed(table.find_column(part.column)->generated_sql, table, column_positions(table)), used);
+    for (const std::uint32_t position : used) columns.push_back(table.columns[position].number);
+  }
+  return columns;
+}
+
+}  // namespace redquel::executor

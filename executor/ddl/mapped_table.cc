@@ -1,0 +1,280 @@
+#include "executor/ddl/mapped_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "executor/ddl/dependents.h"
+#include "executor/ddl/foreign_options.h"
+#include "executor/ddl/table_parts.h"
+#include "planner/bind/bind_type.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+/// The options of a table as they would be written now; fields and roles that came of names stay what they are when names change.
+struct WrittenMapping {
+  sql::MappingOptions table;
+  std::vector<sql::MappingOptions> columns;  // parallel to the table's
+};
+
+bool has_option(const sql::MappingOptions& options, std::string_view name) {
+  return std::any_of(options.begin(), options.end(), [&](const auto& option) { return option.first == name; });
+}
+
+std::optional<std::string> role_option(sql::Mapping::Role role) {
+  using Role = sql::Mapping::Role;
+  switch (role) {
+    case Role::kValue: return "value";
+    case Role::kMember: return "member";
+    case Role::kScore: return "score";
+    case Role::kPosition: return "position";
+    case Role::kName: return "field";
+    case Role::kId: return "id";
+    case Role::kTtl: return "ttl";
+    case Role::kSlot:
+    case Role::kField: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+WrittenMapping written_mapping(const sql::TableDef& table) {
+  const sql::Mapping& mapping = *table.mapping;
+  WrittenMapping written;
+  written.columns.resize(table.columns.size());
+  for (const sql::Mapping::Option& option : mapping.options) {
+    if (option.column == 0) {
+      const bool is_key = option.name == "key";
+      written.table.emplace_back(option.name, is_key ? sql::template_text(mapping.key, table) : option.value);
+    } else if (table.find_column(option.column) != nullptr) {
+      written.columns[table.position(option.column)].emplace_back(option.name, option.value);
+    }
+  }
+  for (const sql::Mapping::Column& column : mapping.columns) {
+    const sql::ColumnDef* found = table.find_column(column.number);
+    if (found == nullptr) continue;
+    sql::MappingOptions& options = written.columns[table.position(column.number)];
+    const bool is_field = column.role == sql::Mapping::Role::kField;
+    if (is_field && column.field != found->name && !has_option(options, "field")) options.emplace_back("field", column.field);
+    if (const auto role = role_option(column.role); role && !has_option(options, "role")) options.emplace_back("role", *role);
+  }
+  return written;
+}
+
+/// ADD, SET and DROP of options.
+void change_options(sql::MappingOptions& options, const std::vector<ast::Option>& changes) {
+  for (const ast::Option& change : changes) {
+    const auto found = std::find_if(options.begin(), options.end(), [&](const auto& option) { return option.first == change.name; });
+    const bool is_there = found != options.end();
+    switch (change.action) {
+      case ast::OptionAction::kSet:
+      case ast::OptionAction::kDrop:
+        if (!is_there) throw SqlError("42704", fmt::format("option \"{}\" not found", change.name));
+        if (change.action == ast::OptionAction::kDrop) options.erase(found);
+        else found->second = option_text(change);
+        break;
+      default:
+        if (is_there) throw SqlError("42710", fmt::format("option \"{}\" provided more than once", change.name));
+        options.emplace_back(change.name, option_text(change));
+    }
+  }
+}
+
+class MappedAlteration {
+ public:
+  MappedAlteration(CatalogDraft& draft, const TablePtr& table) : draft_(draft), table_(*table), written_(written_mapping(*table)) {}
+
+  void apply(const ast::Alteration& command) {
+    std::visit([&](const auto& written) { run(written); }, command);
+  }
+
+  void finish() {
+    put_mapping(table_, sql::make_mapping(table_, written_.table, written_.columns));
+    check_overlap(draft_, table_);
+    draft_.put(std::move(table_));
+  }
+
+ private:
+  sql::ColumnDef& column(const std::string& name) {
+    const sql::ColumnDef* found = table_.find_column(name);
+    if (found == nullptr) throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", name, table_.name));
+    return table_.columns[table_.position(found->number)];
+  }
+
+  void run(const ast::AddColumn& written) {
+    const std::string& name = written.column.name;
+    if (table_.find_column(name) != nullptr && written.if_not_exists) {
+      draft_.notice("42701", fmt::format("column \"{}\" of relation \"{}\" already exists, skipping", name, table_.name));
+      return;
+    }
+    check_new_column_name(table_, name);
+    const ColumnDraft read = read_column(draft_, written.column, table_.name);
+    if (!read.keys.empty() || !read.checks.empty() || !read.foreign_keys.empty()) {
+      throw sql::not_supported("a constraint of an added column of a foreign table");
+    }
+    if (read.generated != nullptr || read.sequence) throw sql::not_supported("a generated or serial column of a foreign table");
+    add_column(draft_, table_, read, false);
+    written_.columns.push_back(read_options(written.column.foreign_options));
+  }
+
+  void run(const ast::DropColumn& written) {
+    if (table_.find_column(written.column) == nullptr && written.if_exists) {
+      draft_.notice("00000", fmt::format("column \"{}\" of relation \"{}\" does not exist, skipping", written.column, table_.name));
+      return;
+    }
+    const std::int16_t number = column(written.column).number;
+    if (table_.in_primary_key(number)) {
+      throw SqlError("42P16", fmt::format("column \"{}\" cannot be dropped: it tells the rows of foreign table \"{}\" apart", written.column, table_.name));
+    }
+    for (const sql::IndexDef& index : table_.indexes) {
+      const bool uses = std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == number; });
+      if (uses) throw SqlError("2BP01", fmt::format("cannot drop column {} of foreign table {} because index {} depends on it", written.column, table_.name, index.name));
+    }
+    drop_dependents(draft_, {{DropObject::Kind::kColumn, table_.oid, number}}, written.cascade);
+    const std::size_t position = table_.position(number);
+    table_.columns.erase(table_.columns.begin() + static_cast<std::ptrdiff_t>(position));
+    written_.columns.erase(written_.columns.begin() + static_cast<std::ptrdiff_t>(position));
+  }
+
+  void run(const ast::AlterColumnDefault& written) {
+    sql::ColumnDef& changed = column(written.column);
+    if (written.value) {
+      set_default(draft_, table_, changed, *written.value);
+    } else {
+      changed.default_sql.clear();
+    }
+  }
+  void run(const ast::AlterColumnNotNull& written) { column(written.column).not_null = written.not_null; }
+  void run(const ast::AlterColumnType& written) {
+    if (written.using_value) throw sql::not_supported("USING for a column of a foreign table");
+    sql::ColumnDef& changed = column(written.column);
+    for (const sql::IndexDef& index : table_.indexes) {
+      const bool uses = std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == changed.number; });
+      if (uses) throw sql::not_supported("another type for a column of a declared index");
+    }
+    const auto [type, domain] = planner::bind_declared_type(written.type, draft_.catalog(), draft_.session().search_path);
+    changed.type = type;
+    changed.domain = domain;
+  }
+  void run(const ast::ChangeOwner& written) {
+    require_role(draft_.session(), written.role);
+    table_.owner = written.role;
+  }
+  void run(const ast::AlterForeignOptions& written) {
+    if (written.column.empty()) {
+      change_options(written_.table, written.options);
+    } else {
+      change_options(written_.columns[table_.position(column(written.column).number)], written.options);
+    }
+  }
+  template <class Other>
+  void run(const Other&) {
+    throw sql::not_supported("this form of ALTER FOREIGN TABLE");
+  }
+
+  CatalogDraft& draft_;
+  sql::TableDef table_;
+  WrittenMapping written_;
+};
+
+std::int64_t read_length(const std::string& text) {
+  std::int64_t length = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  if (error != std::errc() || end != text.data() + text.size() || length < 1) {
+    throw SqlError("HV024", fmt::format("invalid value for option \"length\": \"{}\"", text)).hint("It is a positive number.");
+  }
+  return length;
+}
+
+bool is_number(sql::Type type) {
+  using namespace sql::oid;
+  return type.oid == kInt2 || type.oid == kInt4 || type.oid == kInt8 || type.oid == kFloat4 || type.oid == kFloat8 || type.oid == kNumeric;
+}
+
+}  // namespace
+
+void alter_mapped_table(CatalogDraft& draft, const TablePtr& table, const ast::AlterTable& statement) {
+  MappedAlteration alteration(draft, table);
+  for (const ast::Alteration& command : statement.commands) alteration.apply(command);
+  alteration.finish();
+}
+
+sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::TableDef& table) {
+  using Layout = sql::Mapping::Layout;
+  sql::IndexDef index;
+  const std::string& method = statement.access_method;
+  if (method == "set") index.method = sql::IndexMethod::kSet;
+  else if (method == "zset") index.method = sql::IndexMethod::kZset;
+  else if (method == "lookup") index.method = sql::IndexMethod::kLookup;
+  else if (method == "list") index.method = sql::IndexMethod::kList;
+  else throw SqlError("0A000", fmt::format("access method \"{}\" is not supported on foreign tables", method)).hint("Say USING set, zset, lookup or list.");
+  if (statement.where) throw sql::not_supported("a partial index on a foreign table", statement.where->start);
+  if (!statement.including.empty()) throw sql::not_supported("INCLUDE in an index on a foreign table");
+  const Layout layout = table.mapping->layout;
+  if (layout != Layout::kHash && layout != Layout::kStrings && layout != Layout::kString) {
+    throw sql::not_supported(fmt::format("an index on a foreign table with layout {}", sql::layout_name(layout)));
+  }
+  if (table.primary_key.size() != 1) throw sql::not_supported("an index on a foreign table whose key has not exactly one slot");
+  for (const ast::IndexElement& element : statement.elements) {
+    if (element.expression) throw sql::not_supported("an index on an expression", element.expression->start);
+    const sql::ColumnDef* column = table.find_column(element.column);
+    if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column));
+    index.parts.push_back({column->number, element.direction == ast::SortDirection::kDescending, false});
+  }
+  std::optional<std::string> key;
+  bool says_who = false;
+  for (const ast::Option& option : statement.options) {
+    const std::string text = option_text(option);
+    if (option.name == "key") {
+      key = text;
+    } else if (option.name == "maintained") {
+      if (text != "redquel" && text != "application") {
+        throw SqlError("HV024", fmt::format("invalid value for option \"maintained\": \"{}\"", text)).hint("It is one of redquel, application.");
+      }
+      index.maintained = text == "redquel";
+      says_who = true;
+    } else if (option.name == "length" && index.method == sql::IndexMethod::kList) {
+      index.length = read_length(text);
+    } else {
+      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: key, maintained, length");
+    }
+  }
+  if (!key) throw SqlError("HV00J", "option \"key\" is required").hint("It is the template of the structure's keys: WITH (key = 'theme:owner:{owner}').");
+  if (!says_who) index.maintained = true;
+  const sql::KeyTemplate parsed = sql::KeyTemplate::parse(*key, [&](std::string_view name) -> std::int16_t {
+    const sql::ColumnDef* column = table.find_column(name);
+    return column == nullptr ? std::int16_t{0} : column->number;
+  });
+  index.key = parsed.stored_text();
+  const std::vector<std::int16_t> slots = parsed.slots();
+  const auto is_part = [&](std::int16_t slot) {
+    return std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == slot; });
+  };
+  for (const std::int16_t slot : slots) {
+    if (!is_part(slot)) throw SqlError("42P16", fmt::format("a slot of key \"{}\" is not a column of the index", *key));
+  }
+  if (index.method == sql::IndexMethod::kSet || index.method == sql::IndexMethod::kLookup) {
+    const bool is_hash = index.method == sql::IndexMethod::kLookup && slots.empty() && index.parts.size() == 1;
+    const bool holds_all = index.method == sql::IndexMethod::kSet && slots.empty();
+    if (!is_hash && !holds_all && slots.size() != index.parts.size()) throw SqlError("42P16", "the columns of a set or lookup are the slots of its key");
+  } else {
+    if (index.parts.size() != 1 || !slots.empty()) throw SqlError("42P16", fmt::format("a {} has one column, which is no slot of its key", method));
+    const std::int16_t number = index.parts.front().column;
+    const sql::ColumnDef* column = table.find_column(number);
+    const sql::Mapping::Format format = table.mapping->column(number).format;
+    const bool is_timed = format == sql::Mapping::Format::kUnix || format == sql::Mapping::Format::kUnixMs;
+    const bool has_score = is_number(column->type) || is_timed;
+    const bool is_slot = table.in_primary_key(number);
+    if (index.method == sql::IndexMethod::kZset && !has_score && !is_slot) {
+      throw SqlError("42P16", fmt::format("column \"{}\" cannot be a score: its type is no number, and it has no format unix or unix_ms", column->name));
+    }
+  }
+  return index;
+}
+
+}  // namespace redquel::executor

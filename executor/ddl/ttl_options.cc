@@ -1,0 +1,82 @@
+#include "executor/ddl/ttl_options.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "sql/error.h"
+#include "sql/types/datetime.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+/// Longer than any row lives; PEXPIRE takes it.
+constexpr std::int64_t kLongest = std::int64_t{1} << 50;
+
+std::string text_of(const ast::Option& option) {
+  if (const auto* text = std::get_if<std::string>(&option.value)) return *text;
+  if (const auto* number = std::get_if<std::int64_t>(&option.value)) return std::to_string(*number) + " seconds";
+  if (const auto* name = std::get_if<ast::TypeName>(&option.value); name != nullptr && !name->names.empty()) {
+    return name->names.back();
+  }
+  throw SqlError("22023", fmt::format("invalid value for parameter \"{}\"", option.name));
+}
+
+std::int64_t milliseconds_of(const std::string& text) {
+  sql::Interval interval;
+  try {
+    interval = sql::parse_interval(text, sql::SessionSettings{});
+  } catch (const SqlError&) {
+    throw SqlError("22023", fmt::format("invalid value for parameter \"ttl\": \"{}\"", text)).hint("It is an interval, such as '1 hour'.");
+  }
+  // Months have 30 days here, as in comparisons of intervals.
+  const long double days = 30.0L * interval.months + interval.days;
+  const long double milliseconds = days * 86'400'000.0L + static_cast<long double>(interval.microseconds) / 1000;
+  if (milliseconds < 1 || milliseconds > static_cast<long double>(kLongest)) {
+    throw SqlError("22023", fmt::format("invalid value for parameter \"ttl\": \"{}\"", text))
+        .detail("A time to live is at least a millisecond.");
+  }
+  return static_cast<std::int64_t>(milliseconds);
+}
+
+std::int16_t column_of(const sql::TableDef& table, const std::string& name) {
+  const sql::ColumnDef* column = table.find_column(name);
+  if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" named in parameter \"ttl_column\" does not exist", name));
+  if (column->type.oid != sql::oid::kTimestamptz) {
+    throw SqlError("42804", fmt::format("column \"{}\" named in parameter \"ttl_column\" must be of type timestamp with time zone", name));
+  }
+  return column->number;
+}
+
+}  // namespace
+
+bool set_time_to_live(sql::TableDef& table, const std::vector<ast::Option>& options, bool reset) {
+  bool is_changed = false;
+  for (const ast::Option& option : options) {
+    if (!option.name_space.empty()) continue;
+    if (option.name == "ttl") {
+      is_changed = true;
+      table.ttl = reset ? "" : text_of(option);
+      table.ttl_milliseconds = reset ? 0 : milliseconds_of(table.ttl);
+    } else if (option.name == "ttl_column") {
+      is_changed = true;
+      table.ttl_column = reset ? std::int16_t{0} : column_of(table, text_of(option));
+    }
+  }
+  if (table.ttl_milliseconds != 0 && table.ttl_column != 0) {
+    throw SqlError("22023", "parameters \"ttl\" and \"ttl_column\" cannot be used together");
+  }
+  if (is_changed && !table.referencing.empty()) check_rows_stay(table);
+  return is_changed;
+}
+
+void check_rows_stay(const sql::TableDef& referenced) {
+  if (!referenced.rows_expire()) return;
+  throw SqlError("0A000", fmt::format("foreign keys to table \"{}\", whose rows expire, are not supported", referenced.name));
+}
+
+}  // namespace redquel::executor

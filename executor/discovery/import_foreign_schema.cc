@@ -1,0 +1,156 @@
+#include "executor/discovery/import_foreign_schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "executor/ddl/object_lookup.h"
+#include "executor/discovery/keyspace_sampler.h"
+#include "executor/transaction/transaction.h"
+#include "parser/parse.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+constexpr std::size_t kNotices = 50;
+
+std::string option_value(const ast::Option& option) {
+  if (const auto* text = std::get_if<std::string>(&option.value)) return *text;
+  if (const auto* number = std::get_if<std::int64_t>(&option.value)) return std::to_string(*number);
+  return {};
+}
+
+DiscoveryOptions discovery_options(const ast::ImportForeignSchema& statement) {
+  DiscoveryOptions options;
+  options.pattern = statement.remote_schema;
+  for (const ast::Option& option : statement.options) {
+    if (option.name != "sample") {
+      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: sample");
+    }
+    const std::string value = option_value(option);
+    const auto read = std::from_chars(value.data(), value.data() + value.size(), options.sample);
+    const bool is_number = read.ec == std::errc() && read.ptr == value.data() + value.size();
+    if (!is_number || options.sample < 1 || options.sample > 1000) {
+      throw SqlError("22023", fmt::format("invalid value for option \"sample\": \"{}\"", value)).detail("Valid values are 1 to 1000.");
+    }
+  }
+  return options;
+}
+
+bool is_wanted(const ast::ImportForeignSchema& statement, const std::string& table) {
+  const bool is_listed = std::ranges::any_of(statement.tables, [&](const ast::RelationName& name) { return name.name == table; });
+  if (statement.list == ast::ImportList::kLimitTo) return is_listed;
+  return statement.list != ast::ImportList::kExcept || !is_listed;
+}
+
+class ImportExecution final : public Execution {
+ public:
+  ImportExecution(RedisEngine& engine, PreparedPtr prepared, SessionState& session)
+      : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (session_.modes.read_only) {
+      throw SqlError("25006", fmt::format("cannot execute {} in a read-only transaction", command_tag()));
+    }
+    const auto& statement = std::get<ast::ImportForeignSchema>(prepared_->statement->node);
+    if (statement.server != "redis") throw SqlError("42704", fmt::format("server \"{}\" does not exist", statement.server));
+    const sql::CatalogPtr catalog = co_await engine_.catalog(session_);
+    if (!catalog->schemas.contains(statement.local_schema) && !is_system_schema(statement.local_schema)) {
+      throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.local_schema));
+    }
+    DiscoveryOptions options = discovery_options(statement);
+    const Discovery discovery = co_await discover(engine_.bulk(), std::move(options));
+
+    // A transaction of its own where none is open: all tables or none.
+    const bool own = session_.transaction == nullptr;
+    if (own) engine_.begin(session_);
+    std::exception_ptr failure;
+    try {
+      co_await make_tables(statement, discovery.proposal);
+      if (own) co_await engine_.commit(session_);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (failure) {
+      if (own) co_await engine_.roll_back(session_);
+      std::rethrow_exception(failure);
+    }
+    co_return std::nullopt;
+  }
+
+  std::string command_tag() const override { return std::string(parser::command_tag(*prepared_->statement)); }
+
+ private:
+  asio::awaitable<void> make_tables(const ast::ImportForeignSchema& statement, const sql::Proposal& proposal) {
+    for (const sql::ProposedTable& table : proposal.tables) {
+      if (!is_wanted(statement, table.name)) continue;
+      const bool made = co_await make_table(table, statement.local_schema);
+      if (!made) continue;
+      for (const std::string& doubt : table.doubts) note(fmt::format("table \"{}\": {}", table.name, doubt));
+      for (const sql::ProposedColumn& column : table.columns) {
+        if (!column.doubt.empty()) note(fmt::format("column \"{}\" of table \"{}\": {}", column.name, table.name, column.doubt));
+      }
+      for (const sql::ProposedIndex& index : table.indexes) {
+        if (!index.doubt.empty()) note(fmt::format("index of table \"{}\" at {}: {}", table.name, index.key, index.doubt));
+      }
+    }
+    if (statement.list != ast::ImportList::kLimitTo) {
+      for (const std::string& left_out : proposal.left_out) note("left out: " + left_out);
+    }
+  }
+
+  /// False: its keys could be keys of another table, which stays what it is.
+  asio::awaitable<bool> make_table(const sql::ProposedTable& table, const std::string& schema) {
+    constexpr std::string_view kOverlap = "42P17";
+    const std::size_t savepoint = session_.savepoints;
+    engine_.set_savepoint(session_);
+    std::optional<SqlError> overlap;
+    try {
+      for (std::string& definition : sql::definition_statements(table, schema)) co_await execute(std::move(definition));
+    } catch (const SqlError& error) {
+      if (error.sqlstate() != kOverlap) throw;
+      overlap = error;
+    }
+    if (overlap) {
+      co_await engine_.roll_back_to(session_, savepoint);
+      note(fmt::format("table \"{}\" is left out: {}", table.name, overlap->message()));
+    }
+    engine_.release_savepoint(session_, savepoint);
+    co_return !overlap;
+  }
+
+  asio::awaitable<void> execute(std::string text) {
+    auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    DeclaredParameters none;
+    PreparedPtr prepared = co_await engine_.prepare(std::move(text), std::move(statement), std::move(none), session_);
+    std::vector<sql::Datum> no_parameters;
+    const std::unique_ptr<Execution> run = engine_.execute(std::move(prepared), std::move(no_parameters), session_);
+    while (co_await run->next()) continue;
+  }
+
+  void note(const std::string& text) {
+    if (!session_.notice || ++notices_ > kNotices) return;
+    session_.notice("NOTICE", SqlError("00000", text));
+  }
+
+  RedisEngine& engine_;
+  PreparedPtr prepared_;
+  SessionState& session_;
+  std::size_t notices_ = 0;
+};
+
+}  // namespace
+
+bool is_import(const ast::Statement& statement) { return std::holds_alternative<ast::ImportForeignSchema>(statement.node); }
+
+std::unique_ptr<Execution> make_import(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
+  return std::make_unique<ImportExecution>(engine, std::move(prepared), session);
+}
+
+}  // namespace redquel::executor

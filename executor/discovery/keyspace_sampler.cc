@@ -1,0 +1,156 @@
+#include "executor/discovery/keyspace_sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "executor/operators/event_loop_turn.h"
+#include "executor/redis/redis_error.h"
+#include "executor/storage/catalog_store.h"
+
+namespace redquel::executor {
+
+namespace {
+
+constexpr std::size_t kScanCount = 1000;     // about 0.3 ms of Redis
+constexpr std::size_t kKeysPerTrip = 100;    // that one pipeline asks about
+constexpr std::size_t kElements = 20;        // of a set, zset or list
+constexpr std::size_t kFields = 64;          // of a hash
+constexpr std::size_t kEntries = 10;         // of a stream
+constexpr std::size_t kValueBytes = 4096;    // of a string
+
+/// Keys that are redquel's, by what they begin with.
+class OwnKeys {
+ public:
+  explicit OwnKeys(const sql::CatalogSnapshot& catalog) : prefixes_{"redquel"} {
+    for (const auto& [oid, table] : catalog.tables) {
+      if (!table->prefix.empty() && table->prefix.find('{') == std::string::npos) prefixes_.push_back(table->prefix);
+    }
+    for (const auto& [oid, sequence] : catalog.sequences) prefixes_.push_back(sequence.key);
+    std::ranges::sort(prefixes_);
+  }
+
+  bool has(std::string_view key) const {
+    for (std::size_t end = key.find(':'); true; end = key.find(':', end + 1)) {
+      if (std::ranges::binary_search(prefixes_, key.substr(0, end))) return true;
+      if (end == std::string_view::npos) return false;
+    }
+  }
+
+ private:
+  std::vector<std::string> prefixes_;
+};
+
+asio::awaitable<RepliesPtr> ask(RedisClient& client, CommandBatch batch) {
+  RepliesPtr replies = co_await client.execute(std::move(batch));
+  co_return replies;
+}
+
+asio::awaitable<sql::KeyShapes> list_keys(RedisClient& client, const DiscoveryOptions& options, const OwnKeys& own) {
+  sql::KeyShapes shapes(options.sample);
+  const bool is_glob = options.pattern.find_first_of("*?[") != std::string::npos;
+  const std::string glob = is_glob ? options.pattern : options.pattern + "*";
+  std::string cursor = "0";
+  EventLoopTurn turn;
+  do {
+    CommandBatch batch;
+    if (glob == "*") batch.add("SCAN", cursor, "COUNT", kScanCount);
+    else batch.add("SCAN", cursor, "MATCH", glob, "COUNT", kScanCount);
+    const RepliesPtr replies = co_await ask(client, std::move(batch));
+    const std::span<const Reply> parts = replies->array(0);
+    if (parts.size() != 2 || !parts[0].is_text()) throw unexpected_reply("SCAN", "a cursor and keys");
+    cursor = parts[0].text;
+    for (const Reply& key : parts[1].children()) {
+      if (!own.has(key.text)) shapes.add(key.text);
+    }
+    if (turn.is_over()) co_await turn.yield();
+  } while (cursor != "0" && shapes.keys() < options.max_keys);
+  co_return shapes;
+}
+
+/// The commands that read some of one key.
+void append_reads(CommandBatch& batch, const sql::KeySample& sample) {
+  if (sample.type == "hash") batch.add("HLEN", sample.key).add("HRANDFIELD", sample.key, kFields, "WITHVALUES");
+  else if (sample.type == "string") batch.add("STRLEN", sample.key).add("GETRANGE", sample.key, 0, kValueBytes - 1);
+  else if (sample.type == "set") batch.add("SCARD", sample.key).add("SRANDMEMBER", sample.key, kElements);
+  else if (sample.type == "zset") batch.add("ZCARD", sample.key).add("ZRANGE", sample.key, 0, kElements - 1, "WITHSCORES");
+  else if (sample.type == "list") batch.add("LLEN", sample.key).add("LRANGE", sample.key, 0, kElements - 1);
+  else if (sample.type == "stream") batch.add("XLEN", sample.key).add("XRANGE", sample.key, "-", "+", "COUNT", kEntries);
+  else batch.add("EXISTS", sample.key).add("EXISTS", sample.key);
+}
+
+void add_pairs(std::span<const Reply> words, sql::KeySample& sample) {
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2) sample.parts.emplace_back(words[i].text, words[i + 1].text);
+}
+
+/// False: the key has changed its type since, or is gone.
+bool take_replies(const Reply& size, const Reply& parts, sql::KeySample& sample) {
+  if (size.is_error() || parts.is_error() || size.kind != Reply::Kind::integer || size.integer <= 0) return false;
+  if (sample.type == "string") {
+    sample.parts.emplace_back("", parts.text);
+    sample.is_whole = static_cast<std::size_t>(size.integer) <= kValueBytes;
+    return true;
+  }
+  const std::span<const Reply> words = parts.children();
+  if (sample.type == "hash" || sample.type == "zset") {
+    add_pairs(words, sample);
+  } else if (sample.type == "stream") {
+    for (const Reply& entry : words) {
+      if (entry.children().size() == 2) add_pairs(entry.children()[1].children(), sample);
+    }
+  } else {
+    for (const Reply& element : words) sample.parts.emplace_back(element.text, "");
+  }
+  sample.is_whole = sample.type == "stream" || static_cast<std::size_t>(size.integer) <= sample.parts.size();
+  return true;
+}
+
+asio::awaitable<void> read_keys(RedisClient& client, std::span<sql::KeySample> samples, std::vector<bool>& found) {
+  CommandBatch types;
+  for (const sql::KeySample& sample : samples) types.add("TYPE", sample.key).add("PTTL", sample.key);
+  const RepliesPtr known = co_await ask(client, std::move(types));
+  CommandBatch reads;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    samples[i].type = known->text(2 * i).value_or("none");
+    samples[i].expires = known->integer(2 * i + 1) >= 0;
+    append_reads(reads, samples[i]);
+  }
+  const RepliesPtr replies = co_await ask(client, std::move(reads));
+  for (std::size_t i = 0; i < samples.size(); ++i) found.push_back(take_replies((*replies)[2 * i], (*replies)[2 * i + 1], samples[i]));
+}
+
+}  // namespace
+
+asio::awaitable<Discovery> discover(RedisClient& client, DiscoveryOptions options) {
+  const LoadedCatalog loaded = co_await load_catalog(client);
+  const OwnKeys own(*loaded.snapshot);
+  sql::KeyShapes shapes = co_await list_keys(client, options, own);
+  Discovery discovery;
+  discovery.keys = shapes.keys();
+  const std::size_t unshaped = shapes.unshaped();
+  std::vector<sql::SampledShape> sampled;
+  std::vector<sql::KeySample> samples;
+  for (sql::KeyShape& shape : shapes.finish()) {
+    for (const std::string& key : shape.keys) samples.push_back({.key = key, .type = {}});
+    sampled.push_back({std::move(shape), {}});
+  }
+  std::vector<bool> found;
+  for (std::size_t first = 0; first < samples.size(); first += kKeysPerTrip) {
+    const std::span<sql::KeySample> part = std::span(samples).subspan(first, std::min(kKeysPerTrip, samples.size() - first));
+    co_await read_keys(client, part, found);
+  }
+  std::size_t next = 0;
+  for (sql::SampledShape& shape : sampled) {
+    for (std::size_t i = 0; i < shape.shape.keys.size(); ++i, ++next) {
+      if (found[next]) shape.keys.push_back(std::move(samples[next]));
+    }
+  }
+  discovery.proposal = sql::propose_tables(std::move(sampled));
+  if (unshaped > 0) discovery.proposal.left_out.push_back(fmt::format("{} keys of more forms than were looked at", unshaped));
+  if (discovery.keys >= options.max_keys) discovery.proposal.left_out.push_back(fmt::format("keys beyond the first {}", options.max_keys));
+  co_return discovery;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,452 @@
+#include "executor/storage/mapped_row.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/storage/constraint_errors.h"
+#include "sql/catalog/mapped_value.h"
+#include "sql/error.h"
+#include "sql/types/compare.h"
+
+namespace redquel::executor {
+
+using sql::Mapping;
+using Layout = Mapping::Layout;
+using Role = Mapping::Role;
+using sql::SqlError;
+
+namespace {
+
+/// Stands in a list's place for elements that are to be removed, until the end of the script.
+constexpr std::string_view kRemoved = "redquel:removed:2f9c4c1e";
+
+std::string reply_text(const Reply& reply) { return reply.is_text() ? std::string(reply.text) : std::to_string(reply.integer); }
+
+}  // namespace
+
+MappedRow::MappedRow(const sql::TableDef& table, const MappedChange& change) : table_(table), mapping_(*table.mapping), change_(change) {
+  if (change.before && change.after) {
+    moves_ = std::any_of(table.primary_key.begin(), table.primary_key.end(), [&](std::int16_t column) {
+      const std::size_t at = position(column);
+      return !sql::equal(table_.columns[at].type, (*change_.before)[at], (*change_.after)[at]);
+    });
+  }
+  for (const Mapping::Column& column : mapping_.columns) {
+    if (column.role == Role::kField) fields_.push_back(&column);
+  }
+  add_reads();
+}
+
+std::size_t MappedRow::position(std::int16_t column) const { return table_.position(column); }
+
+bool MappedRow::is_increment(std::int16_t column) const {
+  const std::size_t at = position(column);
+  return std::find(change_.increments.begin(), change_.increments.end(), at) != change_.increments.end();
+}
+
+std::string MappedRow::delta(std::int16_t column) const {
+  const auto integer = [](const sql::Datum& value) -> std::int64_t {
+    if (const auto* v = std::get_if<std::int16_t>(&value)) return *v;
+    if (const auto* v = std::get_if<std::int32_t>(&value)) return *v;
+    return std::get<std::int64_t>(value);
+  };
+  const std::size_t at = position(column);
+  return std::to_string(integer((*change_.after)[at]) - integer((*change_.before)[at]));
+}
+
+std::optional<std::string> MappedRow::text(Row row, std::int16_t column) const {
+  const std::size_t at = position(column);
+  if (sql::is_null(row[at])) return std::nullopt;
+  return sql::encode_mapped(mapping_.column(column), table_.columns[at].type, row[at]);
+}
+
+std::string MappedRow::required(Row row, const Mapping::Column& column) const {
+  std::optional<std::string> value = text(row, column.number);
+  if (!value) throw null_violation(table_, *table_.find_column(column.number), row, sql::SessionSettings{});
+  return *std::move(value);
+}
+
+std::string MappedRow::key(Row row, std::string_view field) const {
+  std::size_t part = 0;
+  for (const sql::KeyTemplate::Part& piece : mapping_.key.parts()) {
+    if (piece.column > 0) {
+      const std::string value = required(row, mapping_.column(piece.column));
+      if (!mapping_.key.may_hold(part, value)) {
+        throw SqlError("22023", fmt::format("value \"{}\" of column \"{}\" cannot stand in key \"{}\"", value, table_.find_column(piece.column)->name,
+                                            sql::template_text(mapping_.key, table_)))
+            .detail("The key could not be taken apart again.");
+      }
+    }
+    ++part;
+  }
+  return mapping_.render_key([&](std::int16_t column) { return text(row, column); }, field).value_or("");
+}
+
+std::string MappedRow::member(Row row) const { return required(row, mapping_.column(table_.primary_key.front())); }
+
+std::string MappedRow::description(Row row) const {
+  std::vector<sql::Datum> values;
+  for (const std::int16_t column : table_.primary_key) values.push_back(row[position(column)]);
+  return key_description(table_, table_.primary_key, values, sql::SessionSettings{});
+}
+
+SqlError MappedRow::duplicate(Row row, std::span<const std::int16_t> columns) const {
+  std::vector<sql::Datum> values;
+  for (const std::int16_t column : columns) values.push_back(row[position(column)]);
+  return duplicate_key(table_, table_.name + "_key", columns, values, sql::SessionSettings{});
+}
+
+std::optional<std::string> MappedRow::structure_key(const sql::IndexDef& index, Row row) const {
+  for (const sql::IndexDef::Part& part : index.parts) {
+    if (sql::is_null(row[position(part.column)])) return std::nullopt;
+  }
+  return sql::index_key(index).render([&](std::int16_t column) { return text(row, column); });
+}
+
+void MappedRow::add_reads() {
+  const auto read_row = [&](Row row) {
+    const std::string name = key(row);
+    switch (mapping_.layout) {
+      case Layout::kHash: {
+        for (const Mapping::Column* column : fields_) reads_.push_back({"HGET", name, column->field});
+        reads_.push_back({"EXISTS", name});
+        break;
+      }
+      case Layout::kStrings:
+        for (const Mapping::Column* column : fields_) reads_.push_back({"GET", key(row, column->field)});
+        break;
+      case Layout::kString: reads_.push_back({"GET", name}); break;
+      case Layout::kSet: reads_.push_back({"SISMEMBER", name, required(row, *with_role(Role::kMember))}); break;
+      case Layout::kZset: reads_.push_back({"ZSCORE", name, required(row, *with_role(Role::kMember))}); break;
+      case Layout::kHashFields: reads_.push_back({"HGET", name, required(row, *with_role(Role::kName))}); break;
+      case Layout::kList:
+        if (change_.before) reads_.push_back({"LINDEX", name, required(row, *with_role(Role::kPosition))});
+        break;
+      case Layout::kStream: break;
+    }
+  };
+  if (change_.before) read_row(*change_.before);
+  if (change_.after && (!change_.before || moves_) && mapping_.layout != Layout::kList) read_row(*change_.after);
+  if (!change_.after) return;
+  for (const sql::IndexDef& index : table_.indexes) {
+    if (!index.maintained || index.method != sql::IndexMethod::kLookup) continue;
+    const auto name = structure_key(index, *change_.after);
+    if (!name) continue;
+    lookups_.push_back({&index, reads_.size()});
+    if (sql::index_key(index).has_slots()) {
+      reads_.push_back({"GET", *name});
+    } else {
+      reads_.push_back({"HGET", *name, *text(*change_.after, index.parts.front().column)});
+    }
+  }
+}
+
+void MappedRow::append_reads(CommandBatch& batch) {
+  for (const Words& words : reads_) {
+    batch.begin(words.size());
+    for (const std::string& word : words) batch.arg(word);
+  }
+}
+
+bool MappedRow::same_text(const Mapping::Column& column, std::optional<std::string_view> raw, const sql::Datum& value, bool bad_is_null) const {
+  const sql::Type type = table_.find_column(column.number)->type;
+  sql::Datum now = sql::absent_value(column, type);
+  if (raw) {
+    try {
+      now = sql::decode_mapped(column, type, *raw);
+    } catch (const SqlError&) {
+      if (!bad_is_null) return false;
+      now = {};
+    }
+  }
+  if (sql::is_null(now) || sql::is_null(value)) return sql::is_null(now) && sql::is_null(value);
+  return sql::equal(type, now, value);
+}
+
+bool MappedRow::take_reads(std::span<const Reply> replies, bool bad_values_are_null) {
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (replies[i].is_error()) {
+      if (!replies[i].text.starts_with("WRONGTYPE")) throw SqlError("XX000", fmt::format("Redis, key \"{}\": {}", reads_[i][1], replies[i].text));
+      throw SqlError("XX001", fmt::format("key \"{}\" is of another Redis type than foreign table \"{}\" needs", reads_[i][1], table_.name));
+    }
+    found_.push_back(replies[i].is_nil() ? std::nullopt : std::optional(reply_text(replies[i])));
+  }
+  const std::size_t row_reads = lookups_.empty() ? reads_.size() : lookups_.front().read;
+  const auto is_there = [&](std::size_t first, std::size_t count) {
+    return std::any_of(found_.begin() + static_cast<std::ptrdiff_t>(first), found_.begin() + static_cast<std::ptrdiff_t>(first + count),
+                       [](const auto& found) { return found && *found != "0"; });
+  };
+  const std::size_t own = change_.before ? (moves_ && mapping_.layout != Layout::kList ? row_reads / 2 : row_reads) : 0;
+  if (change_.before) {
+    const Row row(*change_.before);
+    switch (mapping_.layout) {
+      case Layout::kHash:
+      case Layout::kStrings:
+        if (!is_there(0, own)) return false;
+        for (std::size_t i = 0; i < fields_.size(); ++i) {
+          if (!same_text(*fields_[i], found_[i], row[position(fields_[i]->number)], bad_values_are_null)) return false;
+        }
+        break;
+      case Layout::kString:
+        if (!found_[0]) return false;
+        if (mapping_.parts == Mapping::Parts::kWhole) {
+          const Mapping::Column& column = *with_role(Role::kValue);
+          if (!same_text(column, found_[0], row[position(column.number)], bad_values_are_null)) return false;
+        } else {
+          const auto parts = sql::split_mapped(mapping_, *found_[0]);
+          for (std::size_t i = 0; i < mapping_.columns.size(); ++i) {
+            if (mapping_.columns[i].role != Role::kField) continue;
+            if (!same_text(mapping_.columns[i], parts[i], row[i], bad_values_are_null)) return false;
+          }
+        }
+        break;
+      case Layout::kSet:
+        if (found_[0] != "1") return false;
+        break;
+      case Layout::kZset:
+      case Layout::kHashFields:
+      case Layout::kList: {
+        if (!found_[0]) return false;
+        const Mapping::Column* column = with_role(mapping_.layout == Layout::kZset ? Role::kScore : Role::kValue);
+        if (column != nullptr && !same_text(*column, found_[0], row[position(column->number)], bad_values_are_null)) return false;
+        break;
+      }
+      case Layout::kStream: break;
+    }
+  }
+  if (change_.after && row_reads > own) {
+    const std::size_t strings = mapping_.layout == Layout::kSet || mapping_.layout == Layout::kHash ? 0 : own;
+    bool exists = false;
+    if (mapping_.layout == Layout::kHash) exists = found_[row_reads - 1] != "0";
+    else if (mapping_.layout == Layout::kSet) exists = found_[own] == "1";
+    else exists = std::any_of(found_.begin() + static_cast<std::ptrdiff_t>(strings), found_.begin() + static_cast<std::ptrdiff_t>(row_reads), [](const auto& found) { return found.has_value(); });
+    if (exists) throw duplicate(*change_.after, table_.primary_key);
+  }
+  for (const Lookup& lookup : lookups_) {
+    const std::optional<std::string>& holder = found_[lookup.read];
+    if (!holder || (change_.before && *holder == member(*change_.before))) continue;
+    std::vector<std::int16_t> columns;
+    for (const auto& part : lookup.index->parts) columns.push_back(part.column);
+    std::vector<sql::Datum> values;
+    for (const std::int16_t column : columns) values.push_back((*change_.after)[position(column)]);
+    throw duplicate_key(table_, lookup.index->name, columns, values, sql::SessionSettings{});
+  }
+  return true;
+}
+
+void MappedRow::put(MappedWriteCall& call, const std::string& name, std::string_view type, const Words& words) {
+  call.expect_type(name, type);
+  call.command(words);
+}
+
+void MappedRow::append_writes(MappedWriteCall& call) {
+  for (std::size_t i = 0; i < reads_.size(); ++i) {
+    if (found_[i]) call.expect(reads_[i], *found_[i]);
+    else call.expect_nil(reads_[i]);
+  }
+  switch (mapping_.layout) {
+    case Layout::kHash:
+    case Layout::kStrings: write_fields(call); break;
+    case Layout::kString: write_string(call); break;
+    case Layout::kSet:
+    case Layout::kZset:
+    case Layout::kHashFields: write_member(call); break;
+    case Layout::kList: write_list(call); break;
+    case Layout::kStream: write_stream(call); break;
+  }
+  for (const sql::IndexDef& index : table_.indexes) {
+    if (index.maintained) write_structure(call, index);
+  }
+}
+
+void MappedRow::write_fields(MappedWriteCall& call) {
+  const bool is_hash = mapping_.layout == Layout::kHash;
+  if (!change_.after) {
+    Words words{"DEL"};
+    if (is_hash) words.push_back(key(*change_.before));
+    else for (const Mapping::Column* column : fields_) words.push_back(key(*change_.before, column->field));
+    call.command(words);
+    return;
+  }
+  const Row after(*change_.after);
+  const bool all_null = std::all_of(fields_.begin(), fields_.end(), [&](const auto* column) { return sql::is_null(after[position(column->number)]); });
+  if (all_null) {
+    throw SqlError("22023", fmt::format("a row of foreign table \"{}\" needs a value that is not null in a column outside of its key", table_.name))
+        .detail("Redis has no empty values that could stand for it.");
+  }
+  if (moves_ && is_hash) call.command({"RENAME", key(*change_.before), key(after)});
+  std::vector<std::string> keys;
+  if (is_hash) keys.push_back(key(after));
+  for (const Mapping::Column* column : fields_) {
+    const std::size_t at = position(column->number);
+    const std::string name = is_hash ? keys.front() : key(after, column->field);
+    const std::optional<std::string> value = text(after, column->number);
+    if (!is_hash && value) keys.push_back(name);
+    bool is_changed = !change_.before;
+    if (change_.before) {
+      const sql::Datum &before = (*change_.before)[at], &now = after[at];
+      is_changed = sql::is_null(before) != sql::is_null(now) ||
+                   (!sql::is_null(now) && !sql::equal(table_.columns[at].type, before, now));
+      if (moves_ && !is_hash) {
+        call.command({"DEL", key(*change_.before, column->field)});
+        is_changed = true;
+      }
+    }
+    if (!is_changed) continue;
+    if (!value) {
+      if (change_.before) call.command(is_hash ? Words{"HDEL", name, column->field} : Words{"DEL", name});
+    } else if (is_increment(column->number) && !moves_) {
+      put(call, name, is_hash ? "hash" : "string", is_hash ? Words{"HINCRBY", name, column->field, delta(column->number)} : Words{"INCRBY", name, delta(column->number)});
+    } else {
+      put(call, name, is_hash ? "hash" : "string", is_hash ? Words{"HSET", name, column->field, *value} : Words{"SET", name, *value, "KEEPTTL"});
+    }
+  }
+  write_ttl(call, keys);
+}
+
+void MappedRow::write_ttl(MappedWriteCall& call, std::span<const std::string> keys) {
+  const Mapping::Column* ttl = with_role(Role::kTtl);
+  if (ttl == nullptr) return;
+  const std::size_t at = position(ttl->number);
+  const std::optional<std::string> now = text(*change_.after, ttl->number);
+  const std::optional<std::string> before = change_.before ? text(*change_.before, ttl->number) : std::nullopt;
+  if (now == before) return;
+  if (now && (now->starts_with('-') || *now == "0")) throw SqlError("22023", fmt::format("column \"{}\" is a time to live and must be positive", table_.columns[at].name));
+  for (const std::string& name : keys) call.command(now ? Words{"EXPIRE", name, *now} : Words{"PERSIST", name});
+}
+
+void MappedRow::write_string(MappedWriteCall& call) {
+  if (!change_.after || moves_) call.command({"DEL", key(*change_.before)});
+  if (!change_.after) return;
+  const Row after(*change_.after);
+  const std::string name = key(after);
+  std::string value;
+  if (mapping_.parts == Mapping::Parts::kWhole) {
+    const Mapping::Column& column = *with_role(Role::kValue);
+    value = required(after, column);
+    if (change_.before && !moves_ && is_increment(column.number)) {
+      put(call, name, "string", {"INCRBY", name, delta(column.number)});
+      write_ttl(call, {&name, 1});
+      return;
+    }
+  } else {
+    std::vector<std::optional<std::string>> parts;
+    std::vector<sql::Type> types;
+    for (const Mapping::Column& column : mapping_.columns) {
+      parts.push_back(column.role == Role::kField ? text(after, column.number) : std::nullopt);
+      types.push_back(table_.find_column(column.number)->type);
+    }
+    value = sql::join_mapped(mapping_, parts, types, change_.before ? found_[0] : std::optional<std::string>());
+  }
+  put(call, name, "string", {"SET", name, value, "KEEPTTL"});
+  write_ttl(call, {&name, 1});
+}
+
+void MappedRow::write_member(MappedWriteCall& call) {
+  const bool is_set = mapping_.layout == Layout::kSet, is_zset = mapping_.layout == Layout::kZset;
+  const Mapping::Column& name = *with_role(is_set || is_zset ? Role::kMember : Role::kName);
+  const Mapping::Column* value = with_role(is_zset ? Role::kScore : Role::kValue);
+  const std::string_view type = is_set ? "set" : is_zset ? "zset" : "hash";
+  if (change_.before && (!change_.after || moves_)) {
+    call.command({is_set ? "SREM" : is_zset ? "ZREM" : "HDEL", key(*change_.before), required(*change_.before, name)});
+  }
+  if (!change_.after) return;
+  const Row after(*change_.after);
+  const std::string own = key(after), member = required(after, name);
+  if (is_set) {
+    if (!change_.before || moves_) put(call, own, type, {"SADD", own, member});
+    return;
+  }
+  const std::string text = value != nullptr ? required(after, *value) : is_zset ? "0" : "";
+  const bool adds = value != nullptr && change_.before && !moves_ && is_increment(value->number);
+  if (is_zset) put(call, own, type, adds ? Words{"ZINCRBY", own, delta(value->number), member} : Words{"ZADD", own, text, member});
+  else put(call, own, type, adds ? Words{"HINCRBY", own, member, delta(value->number)} : Words{"HSET", own, member, text});
+}
+
+void MappedRow::write_list(MappedWriteCall& call) {
+  const Mapping::Column& value = *with_role(Role::kValue);
+  const Mapping::Column* position_column = with_role(Role::kPosition);
+  if (change_.before) {
+    const std::string own = key(*change_.before), at = required(*change_.before, *position_column);
+    if (change_.after && moves_) throw sql::not_supported("another key or position for an element of a list");
+    if (change_.after) {
+      call.command({"LSET", own, at, required(*change_.after, value)});
+    } else {
+      call.command({"LSET", own, at, std::string(kRemoved)});
+      call.last_command({"LREM", own, "0", std::string(kRemoved)});
+    }
+    return;
+  }
+  const std::string own = key(*change_.after);
+  const std::string at = position_column != nullptr ? required(*change_.after, *position_column) : "-1";
+  if (at != "0" && at != "-1") {
+    throw SqlError("22023", "an element can only be put to the head of a list, position 0, or to its end, position -1");
+  }
+  put(call, own, "list", {at == "0" ? "LPUSH" : "RPUSH", own, required(*change_.after, value)});
+}
+
+void MappedRow::write_stream(MappedWriteCall& call) {
+  if (change_.before && change_.after) throw sql::not_supported("UPDATE of an entry of a stream");
+  const Mapping::Column* id = with_role(Role::kId);
+  if (!change_.after) {
+    call.command({"XDEL", key(*change_.before), required(*change_.before, *id)});
+    return;
+  }
+  const Row after(*change_.after);
+  const std::string own = key(after);
+  Words words{"XADD", own, id != nullptr ? required(after, *id) : "*"};
+  for (const Mapping::Column* column : fields_) {
+    if (const auto value = text(after, column->number)) {
+      words.push_back(column->field);
+      words.push_back(*value);
+    }
+  }
+  if (words.size() == 3) throw SqlError("22023", "an entry of a stream needs a field that is not null");
+  put(call, own, "stream", words);
+}
+
+void MappedRow::write_structure(MappedWriteCall& call, const sql::IndexDef& index) {
+  const auto old_key = change_.before ? structure_key(index, *change_.before) : std::nullopt;
+  const auto new_key = change_.after ? structure_key(index, *change_.after) : std::nullopt;
+  const std::int16_t column = index.parts.front().column;
+  const auto old_text = old_key ? text(*change_.before, column) : std::nullopt;
+  const auto new_text = new_key ? text(*change_.after, column) : std::nullopt;
+  const bool has_slots = sql::index_key(index).has_slots();
+  const bool is_same = old_key == new_key && !moves_ && (has_slots || old_text == new_text);
+  switch (index.method) {
+    case sql::IndexMethod::kSet:
+      if (old_key == new_key && !moves_) return;
+      if (old_key) call.command({"SREM", *old_key, member(*change_.before)});
+      if (new_key) put(call, *new_key, "set", {"SADD", *new_key, member(*change_.after)});
+      return;
+    case sql::IndexMethod::kLookup:
+      if (is_same) return;
+      if (old_key) call.command(has_slots ? Words{"DEL", *old_key} : Words{"HDEL", *old_key, *old_text});
+      if (new_key) {
+        put(call, *new_key, has_slots ? "string" : "hash",
+            has_slots ? Words{"SET", *new_key, member(*change_.after)} : Words{"HSET", *new_key, *new_text, member(*change_.after)});
+      }
+      return;
+    case sql::IndexMethod::kZset:
+      if (is_same) return;
+      if (old_key && new_key && !moves_ && is_increment(column)) {
+        put(call, *new_key, "zset", {"ZINCRBY", *new_key, delta(column), member(*change_.after)});
+        return;
+      }
+      if (old_key && (!new_key || moves_)) call.command({"ZREM", *old_key, member(*change_.before)});
+      if (new_key) put(call, *new_key, "zset", {"ZADD", *new_key, *new_text, member(*change_.after)});
+      return;
+    case sql::IndexMethod::kList:
+      if (is_same) return;
+      if (old_key && (!new_key || moves_)) call.command({"LREM", *old_key, "0", member(*change_.before)});
+      if (new_key) {
+        put(call, *new_key, "list", {"LPUSH", *new_key, member(*change_.after)});
+        if (index.length > 0) call.command({"LTRIM", *new_key, "0", std::to_string(index.length - 1)});
+      }
+      return;
+    default: return;
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "executor/redis/command_batch.h"
+#include "executor/redis/reply.h"
+#include "executor/storage/mapped_script.h"
+#include "executor/storage/mapped_unit.h"
+#include "sql/catalog/mapping.h"
+
+namespace redquel::executor {
+
+/// One change of a mapped table as commands: what is read first, what must still be so, what is written. All of it is pure.
+class MappedRow {
+ public:
+  using Row = std::span<const sql::Datum>;
+
+  /// Throws 22023 where a value cannot stand in a key.
+  MappedRow(const sql::TableDef& table, const MappedChange& change);
+
+  /// Reads what is there now: so many commands.
+  void append_reads(CommandBatch& batch);
+  std::size_t read_count() const { return reads_.size(); }
+  /// Takes their replies. False: the row is not what the statement has read. Throws 23505, XX001.
+  bool take_reads(std::span<const Reply> replies, bool bad_values_are_null);
+  void append_writes(MappedWriteCall& call);
+
+ private:
+  using Words = MappedWriteCall::Words;
+
+  std::optional<std::string> text(Row row, std::int16_t column) const;
+  std::string key(Row row, std::string_view field = {}) const;
+  const sql::Mapping::Column* with_role(sql::Mapping::Role role) const { return mapping_.with_role(role); }
+  std::size_t position(std::int16_t column) const;
+  bool is_increment(std::int16_t column) const;
+  std::string delta(std::int16_t column) const;
+  /// The text of a column that must not be NULL.
+  std::string required(Row row, const sql::Mapping::Column& column) const;
+  std::string description(Row row) const;
+  sql::SqlError duplicate(Row row, std::span<const std::int16_t> columns) const;
+  bool same_text(const sql::Mapping::Column& column, std::optional<std::string_view> raw, const sql::Datum& value, bool bad_is_null) const;
+
+  void add_reads();
+  void write_fields(MappedWriteCall& call);
+  void write_string(MappedWriteCall& call);
+  void write_member(MappedWriteCall& call);
+  void write_list(MappedWriteCall& call);
+  void write_stream(MappedWriteCall& call);
+  void write_ttl(MappedWriteCall& call, std::span<const std::string> keys);
+  void write_structure(MappedWriteCall& call, const sql::IndexDef& index);
+  void put(MappedWriteCall& call, const std::string& key, std::string_view type, const Words& words);
+  std::optional<std::string> structure_key(const sql::IndexDef& index, Row row) const;
+  std::string member(Row row) const;
+
+  const sql::TableDef& table_;
+  const sql::Mapping& mapping_;
+  const MappedChange& change_;
+  bool moves_ = false;  // another key or member
+  std::vector<Words> reads_;                           // of the row
+  std::vector<std::optional<std::string>> found_;      // their answers, parallel to reads_
+  std::vector<const sql::Mapping::Column*> fields_;    // of hash, strings
+  struct Lookup {
+    const sql::IndexDef* index;
+    std::size_t read;  // in reads_
+  };
+  std::vector<Lookup> lookups_;
+};
+
+}  // namespace redquel::executor

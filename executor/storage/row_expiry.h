@@ -1,0 +1,42 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "executor/redis/client.h"
+#include "executor/storage/row_image.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+// Rows of tables with a time to live. Redis itself lets the row's hash expire (PEXPIRE); nobody tells that it did. So every such
+// row has a member in the table's `expiries`, by the time when it is due, and a field in its `entries` that lists where the row has
+// index entries: what is due is looked up, and the entries of rows that are gone are removed. The list is also taken when the key of
+// a row that is gone is used again.
+
+/// PEXPIRE's argument for a row that is written: milliseconds from now on (of this process's clock: only the distance counts for
+/// Redis), "never". "": as it is.
+std::string_view time_to_live(const RowEncoder& encoder, const RowImage& image, Words& words);
+/// Does the update change when the row expires?
+bool changes_expiry(const RowEncoder& encoder, const RowImage& before, const RowImage& after, const Words& words);
+
+/// The row's field in `entries`: words with their lengths, first the row's key, then four for each entry. `with_row`: else only
+/// entries, to be appended to others.
+std::string row_entries(const RowEncoder& encoder, const RowImage& image, const Words& words, bool with_row);
+
+/// A Lua function `forget(entries, member)` that removes the entries which a field of `entries` lists, and gives the row's key. Keys
+/// that hold something else by now stay.
+extern const std::string_view kForgetEntries;
+
+/// SET of prefixes of tables that have rows with a time to live.
+inline constexpr std::string_view kExpiringTables = "redquel:expiring";
+
+/// Removes the index entries of expired rows of all tables in one logical database, in steps of about a millisecond; each is complete
+/// in itself. Gives how many rows were gone.
+asio::awaitable<std::size_t> sweep_expired_rows(RedisClient& client);
+
+}  // namespace redquel::executor

@@ -1,0 +1,92 @@
+#include <unordered_map>
+
+#include "executor/operators/make_operator.h"
+#include "executor/tables/key_values.h"
+#include "executor/tables/lookup_pairs.h"
+#include "executor/tables/mapped_reader.h"
+#include "executor/tables/mapped_scan.h"
+#include "executor/tables/mapped_targets.h"
+#include "sql/expressions/evaluate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+class MappedJoinOperator final : public Operator {
+ public:
+  MappedJoinOperator(const planner::PhysicalNode& node, const planner::MappedJoin& join, ExecutionContext& context)
+      : context_(context), join_(join), reader_(join.inner.read, context), counters_(node, context), outer_(make_operator(*join.outer, context)) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (!is_started_) fixed_ = fixed_keys(join_.inner.fixed, reader_.table(), context_.evaluation());
+    is_started_ = true;
+    while (auto outer = co_await outer_->next()) {
+      const std::vector<std::optional<std::size_t>> key_of_row = add_targets(*outer);
+      while (!reader_.is_idle()) co_await reader_.step(counters_.get());
+      std::vector<std::size_t> keys;
+      sql::Batch inner = reader_.take_all(keys);
+      if (join_.inner.read.condition && inner.rows > 0) {
+        const std::vector<std::uint32_t> selected = sql::select_rows(*join_.inner.read.condition, inner, context_.evaluation());
+        std::vector<std::size_t> kept;
+        for (const std::uint32_t row : selected) kept.push_back(keys[row]);
+        keys = std::move(kept);
+        inner = inner.gather(selected);
+      }
+      const LookupRows rows{*outer, inner, key_of_row, keys, key_count_};
+      sql::Batch joined = pair_up(join_.kind, join_.residual, rows, context_.evaluation());
+      if (joined.rows > 0) co_return joined;
+    }
+    co_return std::nullopt;
+  }
+
+ private:
+  /// The outer rows' keys, each distinct one once.
+  std::vector<std::optional<std::size_t>> add_targets(const sql::Batch& outer) {
+    std::vector<sql::ColumnPtr> values;
+    for (const auto& key : join_.keys) values.push_back(sql::evaluate(*key.value, outer, context_.evaluation()));
+    std::unordered_map<std::string, std::size_t> known;
+    std::vector<std::optional<std::size_t>> key_of_row(outer.rows);
+    for (std::size_t row = 0; row < outer.rows; ++row) {
+      MappedKey key;
+      std::string name;
+      bool is_complete = true;
+      for (std::size_t i = 0; i < values.size() && is_complete; ++i) {
+        const std::int16_t column = join_.keys[i].column;
+        auto value = to_column_value(reader_.table().find_column(column)->type, values[i]->type(), values[i]->datum(row));
+        is_complete = value.has_value();
+        if (!is_complete) continue;
+        key[column] = *std::move(value);
+        const std::string text = reader_.text_of(key, column).value_or("");
+        name += std::to_string(text.size()) + ":" + text;
+      }
+      if (!is_complete) continue;
+      const auto [found, is_new] = known.try_emplace(std::move(name), known.size());
+      key_of_row[row] = found->second;
+      if (!is_new) continue;
+      for (const MappedKey& fixed : fixed_) {
+        MappedTarget target{key, found->second};
+        target.values.insert(fixed.begin(), fixed.end());
+        reader_.add(std::move(target));
+      }
+    }
+    key_count_ = known.size();
+    return key_of_row;
+  }
+
+  ExecutionContext& context_;
+  const planner::MappedJoin& join_;
+  MappedReader reader_;
+  NodeCounters counters_;
+  OperatorPtr outer_;
+  std::vector<MappedKey> fixed_;
+  std::size_t key_count_ = 0;
+  bool is_started_ = false;
+};
+
+}  // namespace
+
+OperatorPtr make_mapped_join(const planner::PhysicalNode& node, const planner::MappedJoin& join, ExecutionContext& context) {
+  return std::make_unique<MappedJoinOperator>(node, join, context);
+}
+
+}  // namespace redquel::executor

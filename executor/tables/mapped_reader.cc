@@ -1,0 +1,442 @@
+#include "executor/tables/mapped_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "executor/storage/mapped_unit.h"
+#include "executor/transaction/transaction.h"
+#include "sql/catalog/mapped_value.h"
+#include "sql/error.h"
+#include "sql/expressions/evaluate.h"
+
+namespace redquel::executor {
+
+using sql::Mapping;
+using Layout = Mapping::Layout;
+using Role = Mapping::Role;
+
+namespace {
+
+std::string_view kind_name(Layout layout) { return sql::redis_type(layout); }
+
+}  // namespace
+
+MappedReader::MappedReader(const planner::TableRead& read, ExecutionContext& context)
+    : read_(read), mapping_(*read.table->mapping), context_(context) {
+  for (const std::int16_t number : read.numbers) {
+    const Mapping::Column* column = number > 0 ? &mapping_.column(number) : nullptr;
+    columns_.push_back(column);
+    types_.push_back(column ? read.table->find_column(number)->type : sql::kInt8);
+    field_of_.emplace_back();
+    if (column == nullptr) continue;
+    wants_ttl_ = wants_ttl_ || column->role == Role::kTtl;
+    if (column->role != Role::kField) continue;
+    const auto known = std::find(fields_.begin(), fields_.end(), column->field);
+    field_of_.back() = static_cast<std::size_t>(known - fields_.begin());
+    if (known == fields_.end()) fields_.push_back(column->field);
+  }
+  if (const std::shared_ptr<Transaction>& transaction = context.transaction()) {
+    for (const std::shared_ptr<MappedUnit>& unit : transaction->mapped_units()) {
+      if (unit->table().oid == read.table->oid) throw sql::not_supported("reading a foreign table that the transaction has written");
+    }
+  }
+  const sql::EvaluationContext& evaluation = context.evaluation();
+  const std::string* policy = evaluation.show ? evaluation.show(evaluation.session, "redquel.on_bad_value") : nullptr;
+  if (policy != nullptr) bad_value_ = *policy == "null" ? BadValue::kNull : *policy == "skip" ? BadValue::kSkip : BadValue::kError;
+  start();
+}
+
+void MappedReader::start() {
+  made_.clear();
+  tags_.clear();
+  for (const sql::Type& type : types_) made_.push_back(std::make_shared<sql::Column>(type));
+}
+
+std::optional<std::string> MappedReader::text_of(const MappedKey& values, std::int16_t column) const {
+  const auto found = values.find(column);
+  if (found == values.end() || sql::is_null(found->second)) return std::nullopt;
+  return sql::encode_mapped(mapping_.column(column), table().find_column(column)->type, found->second);
+}
+
+std::optional<std::string> MappedReader::key_of(const MappedKey& values, std::string_view field) const {
+  std::size_t part = 0;
+  for (const sql::KeyTemplate::Part& piece : mapping_.key.parts()) {
+    if (piece.column > 0) {
+      const std::optional<std::string> text = text_of(values, piece.column);
+      if (!text || !mapping_.key.may_hold(part, *text)) return std::nullopt;
+    }
+    ++part;
+  }
+  return mapping_.render_key([&](std::int16_t column) { return text_of(values, column); }, field);
+}
+
+std::optional<MappedKey> MappedReader::slots_of(std::string_view key) const {
+  const auto texts = mapping_.key.match(key);
+  if (!texts) return std::nullopt;
+  MappedKey values;
+  std::size_t slot = 0;
+  for (const sql::KeyTemplate::Part& part : mapping_.key.parts()) {
+    if (part.column == 0) continue;
+    const std::string_view text = (*texts)[slot++];
+    if (part.column == sql::KeyTemplate::kFieldSlot) {
+      const bool is_field = std::any_of(mapping_.columns.begin(), mapping_.columns.end(), [&](const Mapping::Column& column) {
+        return column.role == Role::kField && column.field == text;
+      });
+      if (!is_field) return std::nullopt;
+      continue;
+    }
+    auto value = sql::decode_slot(part, mapping_.column(part.column), table().find_column(part.column)->type, text);
+    if (!value) return std::nullopt;
+    values[part.column] = std::move(*value);
+  }
+  return values;
+}
+
+std::optional<MappedKey> MappedReader::slot_of_member(std::string_view member) const {
+  for (const sql::KeyTemplate::Part& part : mapping_.key.parts()) {
+    if (part.column <= 0) continue;
+    sql::KeyTemplate::Part plain = part;
+    auto value = sql::decode_slot(plain, mapping_.column(part.column), table().find_column(part.column)->type, member);
+    if (!value && part.width > 0) {
+      plain.width = 0;
+      value = sql::decode_slot(plain, mapping_.column(part.column), table().find_column(part.column)->type, member);
+    }
+    if (!value) return std::nullopt;
+    return MappedKey{{part.column, std::move(*value)}};
+  }
+  return std::nullopt;
+}
+
+sql::SqlError MappedReader::wrong_kind(std::string_view key, std::string_view wanted, const Reply& error) const {
+  if (!error.text.starts_with("WRONGTYPE")) return sql::SqlError("XX000", fmt::format("Redis, key \"{}\": {}", key, error.text));
+  return sql::SqlError("XX001", fmt::format("key \"{}\" is not a Redis {}, which foreign table \"{}\" needs", key, wanted, table().name))
+      .hint("The mapping may not fit, or an application uses the key for something else.");
+}
+
+void MappedReader::add(MappedTarget target) {
+  std::optional<std::string> key = key_of(target.values, "");
+  if (!key) return;
+  Waiting waiting;
+  waiting.target = std::move(target);
+  waiting.key = *std::move(key);
+  if (mapping_.layout == Layout::kStrings) {
+    for (const Mapping::Column& column : mapping_.columns) {
+      if (column.role == Role::kField) {
+        waiting.key = key_of(waiting.target.values, column.field).value_or("");
+        break;
+      }
+    }
+    waiting.asks_existence = fields_.empty();
+  } else if (mapping_.layout == Layout::kHash) {
+    waiting.asks_existence = fields_.empty();
+  }
+  waiting_.push_back(std::move(waiting));
+}
+
+void MappedReader::add_member_row(MappedKey slots, std::string_view member) {
+  Waiting waiting;
+  waiting.target.values = std::move(slots);
+  waiting.key = key_of(waiting.target.values).value_or(mapping_.key.stored_text());
+  std::vector<std::optional<std::string_view>> texts = no_texts();
+  if (const auto position = position_of(Role::kMember)) texts[*position] = member;
+  add_row(waiting, texts);
+}
+
+std::optional<std::size_t> MappedReader::position_of(Role role) const {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i] != nullptr && columns_[i]->role == role) return i;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// Text of the member or field that alone is wanted.
+std::optional<std::string> wanted_part(const MappedReader& reader, const MappedKey& values) {
+  for (const Role role : {Role::kMember, Role::kName}) {
+    const Mapping::Column* column = reader.mapping().with_role(role);
+    if (column != nullptr && values.contains(column->number)) return reader.text_of(values, column->number);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::size_t MappedReader::command_count(const Waiting& waiting) const {
+  std::size_t count = 1;
+  if (mapping_.layout == Layout::kStrings && !waiting.asks_existence) count = fields_.size();
+  return count + (wants_ttl_ ? 1 : 0);
+}
+
+void MappedReader::append_commands(CommandBatch& batch, const Waiting& waiting) const {
+  const std::size_t page = context_.limits.chunk_rows;
+  const std::optional<std::string> part = wanted_part(*this, waiting.target.values);
+  switch (mapping_.layout) {
+    case Layout::kHash:
+      if (waiting.asks_existence) batch.add("HLEN", waiting.key);
+      else batch.add("HMGET", waiting.key, fields_);
+      break;
+    case Layout::kStrings:
+      if (waiting.asks_existence) {
+        std::vector<std::string> keys;
+        for (const Mapping::Column& column : mapping_.columns) {
+          if (column.role == Role::kField) keys.push_back(*key_of(waiting.target.values, column.field));
+        }
+        batch.add("EXISTS", keys);
+      } else {
+        for (const std::string& field : fields_) batch.add("GET", *key_of(waiting.target.values, field));
+      }
+      break;
+    case Layout::kString: batch.add("GET", waiting.key); break;
+    case Layout::kSet:
+      if (part) batch.add("SISMEMBER", waiting.key, *part);
+      else batch.add("SSCAN", waiting.key, waiting.cursor, "COUNT", page);
+      break;
+    case Layout::kZset:
+      if (part) batch.add("ZSCORE", waiting.key, *part);
+      else batch.add("ZSCAN", waiting.key, waiting.cursor, "COUNT", page);
+      break;
+    case Layout::kHashFields:
+      if (part) batch.add("HGET", waiting.key, *part);
+      else batch.add("HSCAN", waiting.key, waiting.cursor, "COUNT", page);
+      break;
+    case Layout::kList: {
+      const std::uint64_t first = std::stoull(waiting.cursor);
+      batch.add("LRANGE", waiting.key, first, first + page - 1);
+      break;
+    }
+    case Layout::kStream:
+      batch.add("XRANGE", waiting.key, waiting.cursor == "0" ? "-" : "(" + waiting.cursor, "+", "COUNT", page);
+      break;
+  }
+  if (wants_ttl_) batch.add("PTTL", waiting.key);
+}
+
+asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
+  context_.note_read(table());
+  std::vector<Waiting> asked;
+  CommandBatch batch;
+  bool is_torn = false;  // a row's texts come by several commands
+  while (!waiting_.empty() && batch.size() < context_.limits.chunk_rows) {
+    asked.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+    append_commands(batch, asked.back());
+    is_torn = is_torn || (mapping_.layout == Layout::kStrings && command_count(asked.back()) > 1);
+  }
+  RepliesPtr replies = co_await context_.ask_unchecked(std::move(batch), is_torn, counters);
+  std::size_t first = 0;
+  for (Waiting& waiting : asked) {
+    const std::size_t count = command_count(waiting);
+    const bool is_done = take_replies(waiting, replies->all().subspan(first, count));
+    first += count;
+    if (!is_done) waiting_.push_back(std::move(waiting));
+  }
+}
+
+bool MappedReader::take_replies(Waiting& waiting, std::span<const Reply> replies) {
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (!replies[i].is_error()) continue;
+    const bool is_field = mapping_.layout == Layout::kStrings && !waiting.asks_existence && i < fields_.size();
+    const std::string key = is_field ? *key_of(waiting.target.values, fields_[i]) : waiting.key;
+    throw wrong_kind(key, kind_name(mapping_.layout), replies[i]);
+  }
+  std::vector<std::optional<std::string_view>> texts = no_texts();
+  const std::optional<std::string> part = wanted_part(*this, waiting.target.values);
+  switch (mapping_.layout) {
+    case Layout::kHash:
+    case Layout::kStrings: return take_fields(waiting, replies);
+    case Layout::kString: return take_string(waiting, replies);
+    case Layout::kSet:
+      if (!part) return take_members(waiting, replies[0]);
+      if (replies[0].integer == 1) {
+        if (const auto position = position_of(Role::kMember)) texts[*position] = *part;
+        add_row(waiting, texts);
+      }
+      return true;
+    case Layout::kZset:
+    case Layout::kHashFields:
+      if (!part) return take_members(waiting, replies[0]);
+      if (replies[0].is_text()) {
+        const bool is_zset = mapping_.layout == Layout::kZset;
+        if (const auto position = position_of(is_zset ? Role::kMember : Role::kName)) texts[*position] = *part;
+        if (const auto position = position_of(is_zset ? Role::kScore : Role::kValue)) texts[*position] = replies[0].text;
+        add_row(waiting, texts);
+      }
+      return true;
+    case Layout::kList: return take_list(waiting, replies[0]);
+    case Layout::kStream: return take_stream(waiting, replies[0]);
+  }
+  return true;
+}
+
+/// Seconds, rounded up; nullopt: it stays.
+static std::optional<std::string> ttl_text(const Reply& reply) {
+  if (reply.integer < 0) return std::nullopt;
+  return std::to_string((reply.integer + 999) / 1000);
+}
+
+bool MappedReader::take_fields(Waiting& waiting, std::span<const Reply> replies) {
+  std::vector<std::optional<std::string_view>> texts = no_texts();
+  bool exists = false;
+  if (waiting.asks_existence) {
+    exists = replies[0].integer > 0;
+  } else {
+    const std::span<const Reply> values = mapping_.layout == Layout::kHash ? replies[0].children() : replies;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (!field_of_[i] || *field_of_[i] >= values.size() || !values[*field_of_[i]].is_text()) continue;
+      texts[i] = values[*field_of_[i]].text;
+      exists = true;
+    }
+    if (!exists) {  // a row of NULLs, or none
+      waiting.asks_existence = true;
+      return false;
+    }
+  }
+  if (!exists) return true;
+  std::optional<std::string> ttl;
+  if (wants_ttl_) {
+    ttl = ttl_text(replies.back());
+    if (const auto position = position_of(Role::kTtl); position && ttl) texts[*position] = *ttl;
+  }
+  add_row(waiting, texts);
+  return true;
+}
+
+bool MappedReader::take_string(Waiting& waiting, std::span<const Reply> replies) {
+  if (!replies[0].is_text()) return true;
+  std::vector<std::optional<std::string_view>> texts = no_texts();
+  std::vector<std::string> parts;
+  const std::string_view whole = replies[0].text;
+  if (const auto position = position_of(Role::kValue)) texts[*position] = whole;
+  if (mapping_.parts != Mapping::Parts::kWhole) {
+    const std::vector<std::optional<std::string>> split = sql::split_mapped(mapping_, whole);
+    parts.reserve(columns_.size());
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i] == nullptr || columns_[i]->role != Role::kField) continue;
+      const auto& text = split[static_cast<std::size_t>(columns_[i] - mapping_.columns.data())];
+      if (!text) continue;
+      parts.push_back(*text);
+      texts[i] = parts.back();
+    }
+    std::optional<std::string> ttl;
+    if (wants_ttl_ && (ttl = ttl_text(replies.back()))) texts[*position_of(Role::kTtl)] = *ttl;
+    add_row(waiting, texts);
+    return true;
+  }
+  std::optional<std::string> ttl;
+  if (wants_ttl_ && (ttl = ttl_text(replies.back()))) texts[*position_of(Role::kTtl)] = *ttl;
+  add_row(waiting, texts);
+  return true;
+}
+
+bool MappedReader::take_members(Waiting& waiting, const Reply& reply) {
+  const std::span<const Reply> parts = reply.children();
+  if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of a SCAN command");
+  const bool is_last = parts[0].text == "0";
+  const bool is_only = is_last && waiting.cursor == "0";
+  if (!is_only && !waiting.seen) waiting.seen = std::make_shared<std::unordered_set<std::string>>();
+  const std::span<const Reply> elements = parts[1].children();
+  const std::size_t width = mapping_.layout == Layout::kSet ? 1 : 2;
+  const auto name = position_of(mapping_.layout == Layout::kHashFields ? Role::kName : Role::kMember);
+  const auto value = position_of(mapping_.layout == Layout::kHashFields ? Role::kValue : Role::kScore);
+  for (std::size_t i = 0; i + width <= elements.size(); i += width) {
+    if (waiting.seen && !waiting.seen->insert(std::string(elements[i].text)).second) continue;
+    std::vector<std::optional<std::string_view>> texts = no_texts();
+    if (name) texts[*name] = elements[i].text;
+    if (value && width == 2) texts[*value] = elements[i + 1].text;
+    add_row(waiting, texts);
+  }
+  waiting.cursor = std::string(parts[0].text);
+  return is_last;
+}
+
+bool MappedReader::take_list(Waiting& waiting, const Reply& reply) {
+  const std::uint64_t first = std::stoull(waiting.cursor);
+  const std::span<const Reply> elements = reply.children();
+  const auto value = position_of(Role::kValue), position = position_of(Role::kPosition);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    std::vector<std::optional<std::string_view>> texts = no_texts();
+    const std::string number = std::to_string(first + i);
+    if (value) texts[*value] = elements[i].text;
+    if (position) texts[*position] = number;
+    add_row(waiting, texts);
+  }
+  waiting.cursor = std::to_string(first + elements.size());
+  return elements.size() < context_.limits.chunk_rows;
+}
+
+bool MappedReader::take_stream(Waiting& waiting, const Reply& reply) {
+  const std::span<const Reply> entries = reply.children();
+  const auto id = position_of(Role::kId);
+  for (const Reply& entry : entries) {
+    const std::span<const Reply> parts = entry.children();
+    if (parts.size() != 2) continue;
+    std::vector<std::optional<std::string_view>> texts = no_texts();
+    if (id) texts[*id] = parts[0].text;
+    const std::span<const Reply> pairs = parts[1].children();
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i] == nullptr || columns_[i]->role != Role::kField) continue;
+      for (std::size_t pair = 0; pair + 1 < pairs.size(); pair += 2) {
+        if (pairs[pair].text == columns_[i]->field) texts[i] = pairs[pair + 1].text;
+      }
+    }
+    add_row(waiting, texts);
+    waiting.cursor = std::string(parts[0].text);
+  }
+  return entries.size() < context_.limits.chunk_rows;
+}
+
+void MappedReader::add_row(const Waiting& waiting, const std::vector<std::optional<std::string_view>>& texts) {
+  std::vector<sql::Datum> row(columns_.size());
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const Mapping::Column* column = columns_[i];
+    if (column == nullptr) continue;
+    if (column->role == Role::kSlot) {
+      row[i] = waiting.target.values.at(column->number);
+      continue;
+    }
+    if (!texts[i]) {
+      row[i] = sql::absent_value(*column, types_[i]);
+      continue;
+    }
+    try {
+      row[i] = sql::decode_mapped(*column, types_[i], *texts[i]);
+    } catch (const sql::SqlError& error) {
+      if (bad_value_ == BadValue::kSkip) return;
+      if (bad_value_ == BadValue::kNull) continue;
+      const std::string& name = table().find_column(column->number)->name;
+      const bool is_strings = mapping_.layout == Layout::kStrings;
+      const std::string key = is_strings ? key_of(waiting.target.values, column->field).value_or("") : waiting.key;
+      const std::string field = column->role == Role::kField && !is_strings ? fmt::format(", field \"{}\"", column->field) : "";
+      throw sql::SqlError(error.sqlstate(), fmt::format("bad value in key \"{}\"{} for column \"{}\" of foreign table \"{}\": {}", key, field, name,
+                                                        table().name, error.message()))
+          .hint("redquel.on_bad_value = null or skip reads on.");
+    }
+  }
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (sql::is_null(row[i])) made_[i]->append_null();
+    else made_[i]->append_datum(row[i]);
+  }
+  tags_.push_back(waiting.target.tag);
+}
+
+sql::Batch MappedReader::take_all(std::vector<std::size_t>& tags) {
+  sql::Batch batch;
+  batch.rows = tags_.size();
+  for (auto& column : made_) batch.columns.push_back(std::move(column));
+  tags = std::move(tags_);
+  start();
+  return batch;
+}
+
+sql::Batch MappedReader::take() {
+  std::vector<std::size_t> tags;
+  sql::Batch batch = take_all(tags);
+  if (!read_.condition || batch.rows == 0) return batch;
+  std::vector<std::uint32_t> selected = sql::select_rows(*read_.condition, batch, context_.evaluation());
+  return selected.size() == batch.rows ? batch : batch.gather(selected);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "executor/execution_context.h"
+#include "planner/physical_plan.h"
+#include "sql/catalog/mapping.h"
+#include "sql/column.h"
+
+namespace redquel::executor {
+
+/// Values of the slots, and of what tells the rows of one key apart where only one of them is wanted, by column number.
+using MappedKey = std::map<std::int16_t, sql::Datum>;
+
+/// One key (or, in layout strings, one row's keys) to be read.
+struct MappedTarget {
+  MappedKey values;
+  std::size_t tag = 0;  // the caller's
+};
+
+/// Reads the rows of keys of a mapped table, in bounded steps, and makes values of their texts. Wrong kinds of keys and texts that are no
+/// values of their columns end the statement, in an error that names key and field; redquel.on_bad_value makes NULLs of the latter or
+/// leaves their rows out.
+class MappedReader {
+ public:
+  /// `read` outlives the reader.
+  MappedReader(const planner::TableRead& read, ExecutionContext& context);
+
+  const sql::TableDef& table() const { return *read_.table; }
+  const sql::Mapping& mapping() const { return mapping_; }
+
+  /// A target that no key can have (a slot's value that cannot stand in one) is left out.
+  void add(MappedTarget target);
+  /// A row of a set whose member is known to be there.
+  void add_member_row(MappedKey slots, std::string_view member);
+  bool is_idle() const { return waiting_.empty(); }
+  /// One step: a pipeline over as many targets as a chunk has rows.
+  asio::awaitable<void> step(ExecutionCounters* counters);
+  std::size_t rows() const { return tags_.size(); }
+  /// The rows so far and the tags of their targets; starts anew.
+  sql::Batch take_all(std::vector<std::size_t>& tags);
+  /// The rows that satisfy the read's condition.
+  sql::Batch take();
+
+  /// Text of a column of a key; nullopt: not among its values.
+  std::optional<std::string> text_of(const MappedKey& values, std::int16_t column) const;
+  /// The key; nullopt: a slot is not fixed, or its value cannot stand in a key.
+  std::optional<std::string> key_of(const MappedKey& values, std::string_view field = {}) const;
+  /// The values of a key's slots; nullopt: it is none of the table's.
+  std::optional<MappedKey> slots_of(std::string_view key) const;
+  /// The slot's value, as a structure's member or a lookup gives it.
+  std::optional<MappedKey> slot_of_member(std::string_view member) const;
+  /// XX001: what is at the key is no hash, set, …
+  sql::SqlError wrong_kind(std::string_view key, std::string_view wanted, const Reply& error) const;
+
+ private:
+  enum class BadValue { kError, kNull, kSkip };
+  struct Waiting {
+    MappedTarget target;
+    std::string key;
+    std::string cursor = "0";  // of SSCAN and its like; of LRANGE: the position; of XRANGE: the last id
+    bool asks_existence = false;
+    std::shared_ptr<std::unordered_set<std::string>> seen;
+  };
+
+  void append_commands(CommandBatch& batch, const Waiting& waiting) const;
+  std::size_t command_count(const Waiting& waiting) const;
+  /// False: it needs another step.
+  bool take_replies(Waiting& waiting, std::span<const Reply> replies);
+  bool take_fields(Waiting& waiting, std::span<const Reply> replies);
+  bool take_string(Waiting& waiting, std::span<const Reply> replies);
+  bool take_members(Waiting& waiting, const Reply& reply);
+  bool take_list(Waiting& waiting, const Reply& reply);
+  bool take_stream(Waiting& waiting, const Reply& reply);
+  void add_row(const Waiting& waiting, const std::vector<std::optional<std::string_view>>& texts);
+  std::optional<std::size_t> position_of(sql::Mapping::Role role) const;
+  std::vector<std::optional<std::string_view>> no_texts() const { return std::vector<std::optional<std::string_view>>(read_.numbers.size()); }
+  void start();
+
+  const planner::TableRead& read_;
+  const sql::Mapping& mapping_;
+  ExecutionContext& context_;
+  std::vector<const sql::Mapping::Column*> columns_;  // parallel to read_.numbers
+  std::vector<sql::Type> types_;
+  std::vector<std::string> fields_;                  // asked of each row (hash, strings)
+  std::vector<std::optional<std::size_t>> field_of_;  // parallel to columns_
+  bool wants_ttl_ = false;
+  BadValue bad_value_ = BadValue::kError;
+  std::deque<Waiting> waiting_;
+  std::vector<std::shared_ptr<sql::Column>> made_;
+  std::vector<std::size_t> tags_;
+};
+
+}  // namespace redquel::executor

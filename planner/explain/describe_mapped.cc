@@ -1,0 +1,331 @@
+#include "planner/explain/describe_mapped.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sql/catalog/mapped_value.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::planner {
+
+namespace {
+
+using sql::ExpressionPtr;
+using sql::Mapping;
+using Layout = Mapping::Layout;
+using Role = Mapping::Role;
+using Path = MappedScan::Path;
+
+std::string value_text(const sql::TableDef& table, std::int16_t column, const sql::Expression& value) {
+  const auto* constant = std::get_if<sql::Constant>(&value.node);
+  if (constant == nullptr) return "<" + sql::to_string(value) + ">";
+  if (sql::is_null(constant->value)) return "NULL";
+  const sql::Type type = table.find_column(column)->type;
+  if (value.type.oid != type.oid) return sql::format_value(value.type, constant->value);
+  return sql::encode_mapped(table.mapping->column(column), type, constant->value);
+}
+
+std::string word(const std::string& text) {
+  const bool is_plain = !text.empty() && std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '"'; });
+  return is_plain ? text : '"' + text + '"';
+}
+
+/// What stands for the columns that are fixed; `<id>` for the others.
+class Texts {
+ public:
+  Texts(const sql::TableDef& table, std::size_t choice) : table_(table), choice_(choice) {}
+
+  void add(const MappedScan::Fixed& fixed) {
+    texts_[fixed.column] = value_text(table_, fixed.column, *fixed.values[std::min(choice_, fixed.values.size() - 1)]);
+  }
+  void add(std::int16_t column, const sql::Expression& value) { texts_[column] = value_text(table_, column, value); }
+
+  bool has(std::int16_t column) const { return texts_.contains(column); }
+  std::string text(std::int16_t column) const {
+    const auto found = texts_.find(column);
+    return found == texts_.end() ? "<" + table_.find_column(column)->name + ">" : found->second;
+  }
+  std::string key(std::string_view field = {}) const {
+    return word(table_.mapping->render_key([&](std::int16_t column) { return std::optional(text(column)); }, field).value_or(""));
+  }
+  std::string pattern() const {
+    return word(table_.mapping->key.pattern([&](std::int16_t column) -> std::optional<std::string> {
+      return has(column) ? std::optional(text(column)) : std::nullopt;
+    }));
+  }
+
+ private:
+  const sql::TableDef& table_;
+  std::size_t choice_;
+  std::map<std::int16_t, std::string> texts_;
+};
+
+/// How the rows of one key are read.
+void add_reads(const TableRead& read, const Texts& texts, std::vector<std::string>& commands) {
+  const Mapping& mapping = *read.table->mapping;
+  const auto part = [&](Role role) -> std::optional<std::string> {
+    const Mapping::Column* column = mapping.with_role(role);
+    return column != nullptr && texts.has(column->number) ? std::optional(word(texts.text(column->number))) : std::nullopt;
+  };
+  std::string fields;
+  for (const std::int16_t number : read.numbers) {
+    if (number <= 0) continue;
+    const Mapping::Column& column = mapping.column(number);
+    if (column.role != Role::kField) continue;
+    if (mapping.layout == Layout::kStrings) commands.push_back("GET " + texts.key(column.field));
+    fields += " " + word(column.field);
+  }
+  const std::string key = texts.key();
+  switch (mapping.layout) {
+    case Layout::kHash: commands.push_back(fields.empty() ? "HLEN " + key : "HMGET " + key + fields); break;
+    case Layout::kStrings:
+      if (fields.empty()) {
+        for (const Mapping::Column& column : mapping.columns) {
+          if (column.role == Role::kField) commands.push_back("GET " + texts.key(column.field));
+        }
+      }
+      break;
+    case Layout::kString: commands.push_back("GET " + key); break;
+    case Layout::kSet:
+      commands.push_back(part(Role::kMember) ? fmt::format("SISMEMBER {} {}", key, *part(Role::kMember)) : fmt::format("SSCAN {} 0 COUNT 1000", key));
+      break;
+    case Layout::kZset:
+      commands.push_back(part(Role::kMember) ? fmt::format("ZSCORE {} {}", key, *part(Role::kMember)) : fmt::format("ZSCAN {} 0 COUNT 1000", key));
+      break;
+    case Layout::kList: commands.push_back(fmt::format("LRANGE {} 0 999", key)); break;
+    case Layout::kHashFields:
+      commands.push_back(part(Role::kName) ? fmt::format("HGET {} {}", key, *part(Role::kName)) : fmt::format("HSCAN {} 0 COUNT 1000", key));
+      break;
+    case Layout::kStream: commands.push_back(fmt::format("XRANGE {} - + COUNT 1000", key)); break;
+  }
+  const Mapping::Column* ttl = mapping.with_role(Role::kTtl);
+  if (ttl != nullptr && std::find(read.numbers.begin(), read.numbers.end(), ttl->number) != read.numbers.end()) {
+    commands.push_back("PTTL " + key);
+  }
+}
+
+/// Where the first chunk of a walk ends that looks for so many rows, and one more.
+std::string last_of_chunk(const RowGoal& goal) {
+  std::int64_t rows = 0;
+  for (const ExpressionPtr& part : {goal.limit, goal.offset}) {
+    if (!part) continue;
+    const auto* constant = std::get_if<sql::Constant>(&part->node);
+    const auto* number = constant ? std::get_if<std::int64_t>(&constant->value) : nullptr;
+    if (number == nullptr) return "<limit>";
+    rows += std::clamp<std::int64_t>(*number, 0, 1000);
+  }
+  return std::to_string(std::clamp<std::int64_t>(rows + 1, 10, 1000) - 1);
+}
+
+const sql::IndexDef* find_index(const sql::TableDef& table, sql::Oid oid) {
+  const auto found = std::find_if(table.indexes.begin(), table.indexes.end(), [&](const sql::IndexDef& index) { return index.oid == oid; });
+  return found == table.indexes.end() ? nullptr : &*found;
+}
+
+std::string structure_key(const sql::TableDef& table, const sql::IndexDef& index, const std::vector<std::int16_t>& columns,
+                          const std::vector<ExpressionPtr>& values) {
+  const auto text = [&](std::int16_t slot) -> std::optional<std::string> {
+    const auto found = std::find(columns.begin(), columns.end(), slot);
+    return found == columns.end() ? std::nullopt : std::optional(value_text(table, slot, *values[static_cast<std::size_t>(found - columns.begin())]));
+  };
+  return word(sql::index_key(index).render(text).value_or(""));
+}
+
+std::vector<std::int16_t> columns_of(const sql::IndexDef& index) {
+  std::vector<std::int16_t> columns;
+  for (const sql::IndexDef::Part& part : index.parts) columns.push_back(part.column);
+  return columns;
+}
+
+void add_sets(const sql::TableDef& table, const SetExpression& sets, std::vector<std::string>& commands) {
+  static constexpr std::string_view kNames[] = {"SMEMBERS", "SMEMBERS", "SINTER", "SUNION", "SDIFF"};
+  std::string command(kNames[static_cast<std::size_t>(sets.kind)]);
+  const auto key = [&](const SetExpression& set) {
+    if (table.mapping->layout == Layout::kSet) {
+      Texts texts(table, 0);
+      for (std::size_t i = 0; i < set.columns.size(); ++i) texts.add(set.columns[i], *set.values[i]);
+      return texts.key();
+    }
+    for (const sql::IndexDef& index : table.indexes) {
+      if (index.method == sql::IndexMethod::kSet && columns_of(index) == set.columns) return structure_key(table, index, set.columns, set.values);
+    }
+    return std::string();
+  };
+  if (sets.operands.empty()) {
+    commands.push_back(command + " " + key(sets));
+    return;
+  }
+  for (const SetExpression& operand : sets.operands) {
+    if (operand.operands.empty()) {
+      command += " " + key(operand);
+    } else {
+      add_sets(table, operand, commands);
+      command += fmt::format(" <{}>", commands.size());
+    }
+  }
+  commands.push_back(std::move(command));
+}
+
+}  // namespace
+
+CommandText describe_mapped(const MappedScan& scan) {
+  const sql::TableDef& table = *scan.read.table;
+  CommandText text;
+  if (scan.path == Path::kKeys) {
+    std::size_t count = 1;
+    for (const MappedScan::Fixed& fixed : scan.fixed) count = std::max(count, fixed.values.size());
+    for (std::size_t i = 0; i < std::min<std::size_t>(count, 3); ++i) {
+      Texts texts(table, i);
+      for (const MappedScan::Fixed& fixed : scan.fixed) texts.add(fixed);
+      add_reads(scan.read, texts, text.commands);
+    }
+    if (count > 3) text.commands.push_back(fmt::format("… {} more", count - 3));
+    text.round_trips = sql::has_one_row(table.mapping->layout) ? "1" : "1 per 1000 rows of a key";
+    return text;
+  }
+  Texts texts(table, 0);
+  for (const MappedScan::Fixed& fixed : scan.fixed) {
+    if (fixed.values.size() == 1) texts.add(fixed);
+  }
+  const sql::IndexDef* index = find_index(table, scan.index);
+  switch (scan.path) {
+    case Path::kScan:
+      text.commands.push_back(fmt::format("SCAN 0 MATCH {} COUNT 1000 TYPE {}", texts.pattern(), sql::redis_type(table.mapping->layout)));
+      text.round_trips = "1 per 1000 keys of the keyspace, and 1 for the rows found";
+      break;
+    case Path::kLookup: {
+      const std::vector<std::int16_t> columns = columns_of(*index);
+      for (std::size_t i = 0; i < std::min<std::size_t>(scan.lookups.size(), 3); ++i) {
+        const std::string key = structure_key(table, *index, columns, scan.lookups[i]);
+        const bool is_hash = !sql::index_key(*index).has_slots();
+        text.commands.push_back(is_hash ? fmt::format("HGET {} {}", key, word(value_text(table, columns[0], *scan.lookups[i][0]))) : "GET " + key);
+      }
+      if (scan.lookups.size() > 3) text.commands.push_back(fmt::format("… {} more", scan.lookups.size() - 3));
+      text.round_trips = "2";
+      break;
+    }
+    case Path::kSets:
+      add_sets(table, *scan.sets, text.commands);
+      text.round_trips = "2";
+      if (table.mapping->layout == Layout::kSet) {
+        text.round_trips = "1";
+        return text;
+      }
+      break;
+    case Path::kOrder: {
+      const std::string key = word(sql::index_key(*index).render([](std::int16_t) { return std::nullopt; }).value_or(""));
+      const bool is_list = index->method == sql::IndexMethod::kList;
+      text.commands.push_back(fmt::format("{} {} 0 {}{}", is_list ? "LRANGE" : "ZRANGE", key, last_of_chunk(scan.goal), !is_list && scan.descending ? " REV" : ""));
+      text.round_trips = "2 per chunk";
+      break;
+    }
+    case Path::kKeys: break;
+  }
+  add_reads(scan.read, texts, text.commands);
+  return text;
+}
+
+CommandText describe_mapped(const MappedJoin& join) {
+  CommandText text;
+  Texts texts(*join.inner.read.table, 0);
+  for (const MappedScan::Fixed& fixed : join.inner.fixed) texts.add(fixed);
+  for (const MappedJoin::Key& key : join.keys) texts.add(key.column, *key.value);
+  add_reads(join.inner.read, texts, text.commands);
+  text.round_trips = "1 per batch of the outer rows";
+  return text;
+}
+
+namespace {
+
+/// `n + c`: INCRBY and its like.
+bool is_increment(const sql::TableDef& table, const Assignment& assignment) {
+  const sql::ColumnDef& column = *table.find_column(assignment.number);
+  const bool is_integer = column.type.oid == sql::oid::kInt2 || column.type.oid == sql::oid::kInt4 || column.type.oid == sql::oid::kInt8;
+  const auto* call = std::get_if<sql::FunctionCall>(&assignment.value->node);
+  if (!is_integer || call == nullptr || call->arguments.size() != 2 || (call->function->name != "+" && call->function->name != "-")) return false;
+  return std::any_of(call->arguments.begin(), call->arguments.end(), [&](const ExpressionPtr& argument) {
+    const auto* read = std::get_if<sql::ColumnRef>(&argument->node);
+    return read != nullptr && read->name == column.name;
+  });
+}
+
+enum class Change { kInsert, kUpdate, kDelete };
+
+/// What a write does to a declared structure.
+void add_structure(const sql::TableDef& table, const sql::IndexDef& index, Change change, bool increments, std::vector<std::string>& commands) {
+  const Texts texts(table, 0);
+  const sql::KeyTemplate key = sql::index_key(index);
+  const std::string name = word(key.render([&](std::int16_t column) { return std::optional(texts.text(column)); }).value_or(""));
+  const bool adds = change != Change::kDelete, removes = change != Change::kInsert, is_hash = !key.has_slots();
+  switch (index.method) {
+    case sql::IndexMethod::kSet:
+      if (removes) commands.push_back("SREM " + name);
+      if (adds) commands.push_back("SADD " + name);
+      break;
+    case sql::IndexMethod::kZset: commands.push_back((!adds ? "ZREM " : increments ? "ZINCRBY " : "ZADD ") + name); break;
+    case sql::IndexMethod::kLookup:
+      if (removes) commands.push_back((is_hash ? "HDEL " : "DEL ") + name);
+      if (adds) commands.push_back((is_hash ? "HSET " : "SET ") + name);
+      break;
+    case sql::IndexMethod::kList:
+      commands.push_back((adds ? "LPUSH " : "LREM ") + name);
+      if (adds && index.length > 0) commands.push_back(fmt::format("LTRIM {} 0 {}", name, index.length - 1));
+      break;
+    default: break;
+  }
+}
+
+std::string_view put_command(Layout layout, bool increments) {
+  static constexpr std::string_view kPuts[] = {"HSET", "SET", "SET", "SADD", "ZADD", "RPUSH", "HSET", "XADD"};
+  static constexpr std::string_view kIncrements[] = {"HINCRBY", "INCRBY", "INCRBY", "SADD", "ZINCRBY", "LSET", "HINCRBY", "XADD"};
+  return (increments ? kIncrements : kPuts)[static_cast<std::size_t>(layout)];
+}
+
+CommandText describe_write(const sql::TableDef& table, Change change, const std::vector<Assignment>& assignments) {
+  const Mapping& mapping = *table.mapping;
+  const Texts texts(table, 0);
+  CommandText text;
+  const auto assignment_of = [&](std::int16_t column) {
+    return std::find_if(assignments.begin(), assignments.end(), [&](const Assignment& assignment) { return assignment.number == column; });
+  };
+  if (change == Change::kDelete) {
+    static constexpr std::string_view kRemoves[] = {"DEL", "DEL", "DEL", "SREM", "ZREM", "LREM", "HDEL", "XDEL"};
+    text.commands.push_back(fmt::format("{} {}", kRemoves[static_cast<std::size_t>(mapping.layout)], texts.key("<field>")));
+  } else if (change == Change::kInsert && mapping.layout != Layout::kStrings) {
+    text.commands.push_back(fmt::format("{} {}", put_command(mapping.layout, false), texts.key()));
+  } else {
+    for (const Mapping::Column& column : mapping.columns) {
+      const auto assigned = assignment_of(column.number);
+      const bool is_field = column.role == Role::kField;
+      if (change == Change::kUpdate ? assigned == assignments.end() : !is_field) continue;
+      const bool increments = assigned != assignments.end() && is_increment(table, *assigned);
+      std::string command = fmt::format("{} {}", column.role == Role::kTtl ? "EXPIRE" : put_command(mapping.layout, increments), texts.key(column.field));
+      if (mapping.layout == Layout::kHash && is_field) command += " " + word(column.field);
+      text.commands.push_back(std::move(command));
+    }
+  }
+  for (const sql::IndexDef& index : table.indexes) {
+    if (!index.maintained) continue;
+    bool is_touched = change != Change::kUpdate, increments = false;
+    for (const sql::IndexDef::Part& part : index.parts) {
+      const auto assigned = assignment_of(part.column);
+      if (assigned == assignments.end()) continue;
+      is_touched = true;
+      increments = is_increment(table, *assigned);
+    }
+    if (is_touched) add_structure(table, index, change, increments, text.commands);
+  }
+  if (!text.commands.empty()) text.commands.front() = "EVALSHA mapped_write: " + text.commands.front();
+  text.round_trips = "2 (old values, then one script that checks them and writes)";
+  return text;
+}
+
+}  // namespace
+
+CommandText describe_mapped(const PhysicalInsert& insert) { return describe_write(*insert.table, Change::kInsert, {}); }
+CommandText describe_mapped(const PhysicalUpdate& update) { return describe_write(*update.table, Change::kUpdate, update.assignments); }
+CommandText describe_mapped(const PhysicalDelete& removal) { return describe_write(*removal.table, Change::kDelete, {}); }
+
+}  // namespace redquel::planner

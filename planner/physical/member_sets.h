@@ -1,0 +1,17 @@
+#pragma once
+
+#include "planner/physical/physical_planner.h"
+
+namespace redquel::planner {
+
+// Joins and set operations between sets that an application keeps (mapped tables of layout set) as SINTER, SUNION and SDIFF. The plans
+// given in are those of the inputs; nullopt: they are no such sets.
+
+/// Inner, semi and anti joins of two sets over their members, and nothing else.
+std::optional<Planned> join_member_sets(JoinKind kind, const sql::ExpressionPtr& condition, const Planned& left, const Planned& right);
+/// UNION, INTERSECT and EXCEPT of members.
+std::optional<PhysicalPlan> combine_member_sets(LogicalSetOperation::Kind kind, const PhysicalPlan& left, const PhysicalPlan& right);
+/// DISTINCT members of several sets.
+std::optional<PhysicalPlan> distinct_members(const PhysicalPlan& input);
+
+}  // namespace redquel::planner

@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "planner/access/set_algebra.h"
+#include "planner/bind/plan_nodes.h"
+#include "planner/bind/subquery_join.h"
+#include "planner/physical/physical_planner.h"
+#include "planner/rules/rule.h"
+
+namespace redquel::planner {
+
+using sql::ExpressionPtr;
+
+namespace {
+
+/// A correlated subquery as rows that do not depend on the outer ones, and the equalities that link them.
+struct Link {
+  LogicalPtr rows;
+  std::vector<ExpressionPtr> conditions;  // outer column = column of `rows`
+  std::vector<LogicalColumn> keys;        // these columns of `rows`, each once
+};
+
+/// nullopt where anything but an equality with one of its columns links the plan to the outer row.
+std::optional<Link> take_apart(const LogicalApply& apply, const LogicalPtr& plan) {
+  CorrelationFrame frame;
+  for (const auto& correlation : apply.correlations) {
+    const auto column = std::ranges::find(apply.input->columns, correlation.column, &LogicalColumn::id);
+    frame.push_back({correlation.slot, reference(*column)});
+  }
+  std::vector<ExpressionPtr> pulled;
+  Link link{pull_up_conditions(plan, frame, pulled), {}, {}};
+  if (pulled.empty() || reads_slots(*link.rows, frame)) return {};
+  for (const ExpressionPtr& condition : pulled) {
+    const auto* call = std::get_if<sql::FunctionCall>(&condition->node);
+    if (call == nullptr || call->function->name != "=" || call->arguments.size() != 2) return {};
+    const bool left_is_outer = reads_slots(*call->arguments[0], frame);
+    const auto* column = std::get_if<sql::ColumnRef>(&call->arguments[left_is_outer ? 1 : 0]->node);
+    const sql::Expression& outer = *call->arguments[left_is_outer ? 0 : 1];
+    if (column == nullptr || !columns_in(outer).empty() || sql::is_volatile(outer)) return {};
+    const auto key = std::ranges::find(link.rows->columns, column->column, &LogicalColumn::id);
+    if (key == link.rows->columns.end()) return {};
+    if (std::ranges::find(link.keys, key->id, &LogicalColumn::id) == link.keys.end()) link.keys.push_back(*key);
+    link.conditions.push_back(map_parameters(condition, [&](const ExpressionPtr& parameter, std::uint32_t slot) {
+      const auto found = std::ranges::find(frame, slot, &Correlation::slot);
+      return found == frame.end() ? parameter : found->value;
+    }));
+  }
+  return link;
+}
+
+/// The slots that change while the Apply runs: its own, and those of the subqueries in its subquery.
+void add_slots(const LogicalApply& apply, CorrelationFrame& frame) {
+  for (const auto& correlation : apply.correlations) frame.push_back({correlation.slot, nullptr});
+  const std::function<void(const Logical&)> visit = [&](const Logical& node) {
+    const auto* inner = std::get_if<LogicalApply>(&node.node);
+    if (inner) {
+      for (const auto& correlation : inner->correlations) frame.push_back({correlation.slot, nullptr});
+    }
+    for (const LogicalPtr& input : inputs_of(node)) visit(*input);
+  };
+  visit(*apply.subquery);
+}
+
+/// Does an index find the rows of a table by this column?
+bool is_looked_up(const Logical& plan, ColumnId id) {
+  if (const auto* scan = std::get_if<LogicalScan>(&plan.node)) {
+    const auto number = number_of(*scan, plan.columns)(id);
+    if (!number || *number <= 0) return false;
+    const std::vector<std::int16_t> key{*number};
+    return scan->table->primary_key == key || std::ranges::any_of(sql::structures_of(*scan->table), [&](const sql::Structure& s) {
+             return s.readable && s.columns == key && s.kind != sql::Structure::Kind::kNulls;
+           });
+  }
+  const std::vector<LogicalPtr> inputs = inputs_of(plan);
+  return std::ranges::any_of(inputs, [&](const LogicalPtr& input) { return is_looked_up(*input, id); });
+}
+
+/// `input` with the rows of `right` that the link names, NULLs where there are none.
+LogicalPtr left_join(const LogicalPtr& input, const LogicalPtr& right, const Link& link) {
+  return make_join(JoinKind::kLeft, input, right, sql::conjunction(link.conditions));
+}
+
+/// The Apply's columns: those of its input, and `value`.
+LogicalPtr with_value(const Logical& node, LogicalPtr joined, ExpressionPtr value) {
+  LogicalProject project{std::move(joined), {}};
+  for (std::size_t i = 0; i + 1 < node.columns.size(); ++i) project.expressions.push_back(reference(node.columns[i]));
+  project.expressions.push_back(std::move(value));
+  return make_logical(std::move(project), node.columns);
+}
+
+/// NULL over no rows, and no error over any.
+bool is_null_over_nothing(const AggregateCall& call) {
+  static constexpr std::string_view kNames[] = {"sum", "avg", "min", "max", "bool_and", "bool_or", "every"};
+  return std::ranges::find(kNames, call.function->name) != std::end(kNames);
+}
+
+bool is_simple(const AggregateCall& call) {
+  const bool plain = std::ranges::all_of(call.arguments, [](const ExpressionPtr& e) { return std::holds_alternative<sql::ColumnRef>(e->node); });
+  return plain && !call.filter && call.order_by.empty() && (call.function->name == "count" || is_null_over_nothing(call));
+}
+
+/// EXISTS as a left join with the distinct keys.
+LogicalPtr existence_join(const Logical& node, const LogicalApply& apply, Link& link) {
+  LogicalProject keys{link.rows, {}};
+  for (const LogicalColumn& key : link.keys) keys.expressions.push_back(reference(key));
+  LogicalPtr rows = make_logical(std::move(keys), link.keys);
+  link.rows = make_logical(LogicalDistinct{std::move(rows), {}}, link.keys);
+  ExpressionPtr found = sql::make_expression(sql::kBool, sql::NullTest{reference(link.keys[0]), true});
+  return with_value(node, left_join(apply.input, link.rows, link), std::move(found));
+}
+
+}  // namespace
+
+std::optional<Planned> PhysicalPlanner::plan_over_kept_rows(const Logical& node, const LogicalApply& apply, const Wish& wish) {
+  CorrelationFrame frame;
+  add_slots(apply, frame);
+  std::vector<std::pair<LogicalPtr, LogicalSharedScan>> kept;
+  const std::function<LogicalPtr(const LogicalPtr&)> keep = [&](const LogicalPtr& input) -> LogicalPtr {
+    const auto* filter = std::get_if<LogicalFilter>(&input->node);
+    const LogicalPtr& leaf = filter != nullptr ? filter->input : input;
+    const auto* scan = std::get_if<LogicalScan>(&leaf->node);
+    if (scan == nullptr) {
+      std::vector<LogicalPtr> inputs = inputs_of(*input);
+      for (LogicalPtr& below : inputs) below = keep(below);
+      return inputs.empty() ? input : with_inputs(*input, inputs);
+    }
+    // What an index finds for each outer row stays as it is.
+    if (changed_tables_.contains(scan->table->oid) || !std::holds_alternative<FullScan>(plan(input).plan->node)) return input;
+    std::vector<ExpressionPtr> own, outer;
+    for (const ExpressionPtr& condition : filter != nullptr ? sql::split_conjunction(filter->condition) : std::vector<ExpressionPtr>{}) {
+      if (sql::is_volatile(*condition)) return input;
+      (reads_slots(*condition, frame) ? outer : own).push_back(condition);
+    }
+    LogicalSharedScan shared{next_share_++, scan->alias, {}};
+    for (std::size_t i = 0; i < leaf->columns.size(); ++i) shared.positions.push_back(i);
+    LogicalPtr rows = make_logical(shared, leaf->columns);
+    kept.emplace_back(filtered(leaf, std::move(own)), std::move(shared));
+    return filtered(std::move(rows), std::move(outer));
+  };
+  LogicalApply copy = apply;
+  copy.subquery = keep(apply.subquery);
+  if (kept.empty()) return {};
+  Planned result = plan_apply(node, copy, wish);
+  for (const auto& [source, scan] : kept) {
+    auto columns = result.plan->columns;
+    const PhysicalPlan rows = arrange(plan(source), source->columns).plan;
+    result.plan = make_physical(PhysicalShare{result.plan, rows, scan.number, scan.name}, std::move(columns));
+  }
+  return result;
+}
+
+bool PhysicalPlanner::is_index_group(const Logical& rows) {
+  std::optional<Planned> planned;
+  if (const auto* aggregate = std::get_if<LogicalAggregate>(&rows.node)) planned = plan_index_aggregate(rows, *aggregate);
+  if (const auto* distinct = std::get_if<LogicalDistinct>(&rows.node)) planned = plan_index_distinct(rows, *distinct);
+  return planned && std::holds_alternative<IndexGroups>(planned->plan->node);
+}
+
+std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, const LogicalApply& apply, const Wish& wish) {
+  const bool exists = apply.kind == LogicalApply::Kind::kExists;
+  if (!exists && apply.kind != LogicalApply::Kind::kScalar) return {};
+  LogicalPtr subquery = apply.subquery;
+  const auto* project = std::get_if<LogicalProject>(&subquery->node);
+  const Logical& top = *subquery;
+  if (project != nullptr) subquery = project->input;
+
+  std::optional<Link> link;
+  LogicalPtr joined;
+  if (exists) {
+    link = take_apart(apply, subquery);
+    if (!link) return {};
+    joined = existence_join(node, apply, *link);
+  } else {
+    const auto* aggregate = std::get_if<LogicalAggregate>(&subquery->node);
+    if (aggregate == nullptr || !aggregate->scalar || !std::ranges::all_of(aggregate->calls, is_simple)) return {};
+    link = take_apart(apply, aggregate->input);
+    if (!link) return {};
+    LogicalAggregate grouped{link->rows, {}, aggregate->calls, false};
+    std::vector<LogicalColumn> columns = link->keys;
+    for (const LogicalColumn& key : link->keys) grouped.group_by.push_back(reference(key));
+    columns.insert(columns.end(), subquery->columns.begin(), subquery->columns.end());
+    std::map<ColumnId, ExpressionPtr> values;
+    for (std::size_t i = 0; i < aggregate->calls.size(); ++i) {
+      ExpressionPtr value = reference(subquery->columns[i]);
+      if (aggregate->calls[i].function->name == "count") {
+        value = sql::make_expression(value->type, sql::CoalesceCall{{value, sql::make_constant(sql::kInt8, std::int64_t{0})}});
+      }
+      values[subquery->columns[i].id] = std::move(value);
+    }
+    ExpressionPtr value = project != nullptr ? project->expressions[0] : reference(top.columns[0]);
+    if (top.columns.size() != 1 || sql::is_volatile(*value)) return {};
+    value = sql::map_columns(value, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
+      const auto found = values.find(column.column);
+      return found == values.end() ? sql::make_expression(whole.type, column, whole.offset) : found->second;
+    });
+    link->rows = make_logical(std::move(grouped), std::move(columns));
+    joined = with_value(node, left_join(apply.input, link->rows, *link), std::move(value));
+  }
+  // Where an index answers for all keys at once, or none finds the rows of one.
+  if (!is_index_group(*link->rows) && std::ranges::any_of(link->keys, [&](const LogicalColumn& key) { return is_looked_up(*apply.subquery, key.id); })) return {};
+  return plan(joined, wish);
+}
+
+}  // namespace redquel::planner

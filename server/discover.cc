@@ -1,0 +1,66 @@
+#include "server/discover.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "executor/discovery/keyspace_sampler.h"
+#include "executor/redis/redis_pool.h"
+
+namespace redquel::server {
+
+namespace {
+
+namespace asio = boost::asio;
+
+executor::Discovery discover(executor::ConnectionOptions connection, executor::DiscoveryOptions options) {
+  asio::io_context context(1);
+  const int database = connection.url.database;
+  executor::RedisPool pool(context.get_executor(), std::move(connection));
+  executor::Discovery discovery;
+  std::exception_ptr failure;
+  const auto work = [&]() -> asio::awaitable<void> { discovery = co_await executor::discover(pool.bulk(database), std::move(options)); };
+  asio::co_spawn(context, work(), [&](std::exception_ptr error) {
+    failure = std::move(error);
+    pool.stop();
+  });
+  context.run();
+  if (failure) std::rethrow_exception(failure);
+  return discovery;
+}
+
+}  // namespace
+
+int run_discover(int argc, const char* const* argv) {
+  constexpr int kFailed = 1, kBadUsage = 2;
+  CLI::App app("redquel discover: proposes tables for the keys that a Redis holds");
+  std::string url, schema;
+  executor::DiscoveryOptions options;
+  app.add_option("--redis", url, "the Redis: redis://[[user]:password@]host[:port][/db] or unix://…")->type_name("URL")->required();
+  app.add_option("--pattern", options.pattern, "keys to look at, as SCAN MATCH reads it (*)")->type_name("PATTERN");
+  app.add_option("--sample", options.sample, "keys to read of each form of key (50)")->type_name("N")->check(CLI::Range(1, 1000));
+  app.add_option("--schema", schema, "the schema of the tables")->type_name("NAME");
+  try {
+    app.parse(argc - 1, argv + 1);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kBadUsage;
+  }
+  try {
+    executor::ConnectionOptions connection;
+    connection.url = executor::parse_redis_url(url);
+    const executor::Discovery discovery = discover(std::move(connection), options);
+    const std::string head = fmt::format("-- {} keys, {} tables proposed\n\n", discovery.keys, discovery.proposal.tables.size());
+    const std::string text = head + sql::proposal_text(discovery.proposal, schema);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "redquel: %s\n", error.what());
+    return kFailed;
+  }
+}
+
+}  // namespace redquel::server

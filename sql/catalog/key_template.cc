@@ -1,0 +1,265 @@
+#include "sql/catalog/key_template.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "sql/error.h"
+
+namespace redquel::sql {
+
+namespace {
+
+constexpr std::size_t kMaxTemplate = 1024;
+constexpr int kMaxWidth = 20;
+
+SqlError invalid(std::string_view text, std::string_view why) {
+  return SqlError("22023", fmt::format("invalid key template \"{}\": {}", text, why));
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// A number as it is printed, with a sign or without.
+bool is_number_text(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return is_digits(text);
+}
+
+/// A slot as it stands between its braces.
+KeyTemplate::Part read_slot(std::string_view text, std::string_view slot, const KeyTemplate::ColumnOfName& column) {
+  if (slot == "*") return {{}, KeyTemplate::kFieldSlot, 0};
+  KeyTemplate::Part part;
+  std::string_view name = slot;
+  if (const std::size_t colon = slot.rfind(':'); colon != std::string_view::npos && is_digits(slot.substr(colon + 1))) {
+    const std::string_view digits = slot.substr(colon + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), part.width);
+    if (error != std::errc() || part.width < 1 || part.width > kMaxWidth) {
+      throw invalid(text, fmt::format("the width of slot {{{}}} is not between 1 and {}", slot, kMaxWidth));
+    }
+    name = slot.substr(0, colon);
+  }
+  if (name.empty()) throw invalid(text, "a slot without a name");
+  part.column = column(name);
+  if (part.column <= 0) throw invalid(text, fmt::format("slot {{{}}} is not a column of the table", name));
+  return part;
+}
+
+void append_glob(std::string& pattern, std::string_view literal) {
+  for (char c : literal) {
+    if (c == '*' || c == '?' || c == '[' || c == ']' || c == '\\') pattern += '\\';
+    pattern += c;
+  }
+}
+
+}  // namespace
+
+KeyTemplate KeyTemplate::parse(std::string_view text, const ColumnOfName& column) {
+  if (text.empty()) throw invalid(text, "it is empty");
+  if (text.size() > kMaxTemplate) throw invalid(text.substr(0, 40), fmt::format("it is longer than {} bytes", kMaxTemplate));
+  KeyTemplate result;
+  std::string literal;
+  const auto end_literal = [&] {
+    if (!literal.empty()) result.parts_.push_back({std::exchange(literal, {}), 0, 0});
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_double = (c == '{' || c == '}') && i + 1 < text.size() && text[i + 1] == c;
+    if (is_double) {
+      literal += c;
+      ++i;
+    } else if (c == '}') {
+      throw invalid(text, "a } without its {");
+    } else if (c == '{') {
+      const std::size_t end = text.find('}', i);
+      if (end == std::string_view::npos) throw invalid(text, "a { without its }");
+      end_literal();
+      Part part = read_slot(text, text.substr(i + 1, end - i - 1), column);
+      if (!result.parts_.empty() && result.parts_.back().column != 0) {
+        throw invalid(text, "two slots side by side could be taken apart in more than one way");
+      }
+      if (result.has_slot(part.column)) throw invalid(text, fmt::format("slot {} stands there twice", text.substr(i, end - i + 1)));
+      result.parts_.push_back(std::move(part));
+      i = end;
+    } else {
+      literal += c;
+    }
+  }
+  end_literal();
+  result.finish();
+  return result;
+}
+
+KeyTemplate KeyTemplate::parse_stored(std::string_view text) {
+  return parse(text, [](std::string_view name) -> std::int16_t {
+    std::int16_t number = 0;
+    if (name.starts_with('#')) std::from_chars(name.data() + 1, name.data() + name.size(), number);
+    return number;
+  });
+}
+
+std::string KeyTemplate::stored_text() const {
+  return text([](std::int16_t number) { return fmt::format("#{}", number); });
+}
+
+std::string KeyTemplate::text(const NameOfColumn& name) const {
+  std::string result;
+  for (const Part& part : parts_) {
+    if (part.column == 0) {
+      for (char c : part.literal) result.append(c == '{' || c == '}' ? 2 : 1, c);
+    } else if (part.column == kFieldSlot) {
+      result += "{*}";
+    } else {
+      result += part.width > 0 ? fmt::format("{{{}:{}}}", name(part.column), part.width) : fmt::format("{{{}}}", name(part.column));
+    }
+  }
+  return result;
+}
+
+void KeyTemplate::finish() {
+  has_colons_ = std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.literal.find(':') != std::string::npos; });
+}
+
+std::vector<std::int16_t> KeyTemplate::slots() const {
+  std::vector<std::int16_t> columns;
+  for (const Part& part : parts_) {
+    if (part.column != 0) columns.push_back(part.column);
+  }
+  return columns;
+}
+
+bool KeyTemplate::has_slot(std::int16_t column) const {
+  return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) { return part.column == column && column != 0; });
+}
+
+std::string KeyTemplate::padded(const Part& part, std::string text) const {
+  const auto width = static_cast<std::size_t>(part.width);
+  if (text.size() < width && is_digits(text)) text.insert(0, width - text.size(), '0');
+  return text;
+}
+
+std::optional<std::string> KeyTemplate::render(const TextOfColumn& text) const {
+  std::string key;
+  for (const Part& part : parts_) {
+    if (part.column == 0) {
+      key += part.literal;
+      continue;
+    }
+    std::optional<std::string> value = text(part.column);
+    if (!value) return std::nullopt;
+    key += padded(part, *std::move(value));
+  }
+  return key;
+}
+
+bool KeyTemplate::stops(std::size_t part, char character) const {
+  if (has_colons_ && character == ':') return true;
+  return part + 1 < parts_.size() && parts_[part + 1].literal.front() == character;
+}
+
+bool KeyTemplate::may_hold(std::size_t slot, std::string_view text) const {
+  return !text.empty() && std::none_of(text.begin(), text.end(), [&](char c) { return stops(slot, c); });
+}
+
+std::optional<std::vector<std::string_view>> KeyTemplate::match(std::string_view key) const {
+  std::vector<std::string_view> texts;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const Part& part = parts_[i];
+    if (part.column == 0) {
+      if (!key.starts_with(part.literal)) return std::nullopt;
+      key.remove_prefix(part.literal.size());
+      continue;
+    }
+    std::size_t length = 0;
+    while (length < key.size() && !stops(i, key[length])) ++length;
+    if (length == 0) return std::nullopt;
+    texts.push_back(key.substr(0, length));
+    key.remove_prefix(length);
+  }
+  if (!key.empty()) return std::nullopt;
+  return texts;
+}
+
+std::string KeyTemplate::pattern(const TextOfColumn& text) const {
+  std::string result;
+  for (const Part& part : parts_) {
+    if (part.column == 0) {
+      append_glob(result, part.literal);
+    } else if (const std::optional<std::string> value = text(part.column)) {
+      append_glob(result, padded(part, *value));
+    } else {
+      result += '*';
+    }
+  }
+  return result;
+}
+
+namespace {
+
+using Segment = std::vector<KeyTemplate::Part>;
+
+/// The parts between colons. Slots never hold one, so segments of two templates meet pairwise.
+std::vector<Segment> segments_of(const KeyTemplate& key) {
+  std::vector<Segment> segments(1);
+  for (const KeyTemplate::Part& part : key.parts()) {
+    if (part.column != 0) {
+      segments.back().push_back(part);
+      continue;
+    }
+    std::string_view rest = part.literal;
+    for (std::size_t colon; (colon = rest.find(':')) != std::string_view::npos; rest.remove_prefix(colon + 1)) {
+      if (colon > 0) segments.back().push_back({std::string(rest.substr(0, colon)), 0, 0});
+      segments.emplace_back();
+    }
+    if (!rest.empty()) segments.back().push_back({std::string(rest), 0, 0});
+  }
+  return segments;
+}
+
+bool is_literal(const Segment& segment) { return segment.empty() || (segment.size() == 1 && segment[0].column == 0); }
+
+std::string_view literal_of(const Segment& segment) { return segment.empty() ? std::string_view() : segment[0].literal; }
+
+bool segment_may_be(const Segment& segment, const KeyTemplate::IsNumber& is_number, std::string_view literal) {
+  if (segment.size() == 1 && segment[0].column > 0 && is_number(segment[0].column)) return is_number_text(literal);
+  const bool starts = segment[0].column != 0 || literal.starts_with(segment[0].literal);
+  const bool ends = segment.back().column != 0 || literal.ends_with(segment.back().literal);
+  return !literal.empty() && starts && ends;
+}
+
+bool one_starts_the_other(std::string_view a, std::string_view b) { return a.starts_with(b) || b.starts_with(a); }
+bool one_ends_the_other(std::string_view a, std::string_view b) { return a.ends_with(b) || b.ends_with(a); }
+
+}  // namespace
+
+bool KeyTemplate::may_overlap(const KeyTemplate& a, const IsNumber& a_number, const KeyTemplate& b, const IsNumber& b_number) {
+  const std::vector<Segment> left = segments_of(a), right = segments_of(b);
+  if (a.has_colons_ && b.has_colons_ && left.size() != right.size()) return false;
+  if (left.size() != right.size()) {  // a slot of the one without colons may hold some
+    const Segment &first = left.front(), &second = right.front();
+    if (first.empty() || second.empty() || first[0].column != 0 || second[0].column != 0) return true;
+    return one_starts_the_other(first[0].literal, second[0].literal);
+  }
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const Segment &x = left[i], &y = right[i];
+    bool meet = true;
+    if (is_literal(x) && is_literal(y)) {
+      meet = literal_of(x) == literal_of(y);
+    } else if (is_literal(x)) {
+      meet = segment_may_be(y, b_number, literal_of(x));
+    } else if (is_literal(y)) {
+      meet = segment_may_be(x, a_number, literal_of(y));
+    } else {
+      meet = (x[0].column != 0 || y[0].column != 0 || one_starts_the_other(x[0].literal, y[0].literal)) &&
+             (x.back().column != 0 || y.back().column != 0 || one_ends_the_other(x.back().literal, y.back().literal));
+    }
+    if (!meet) return false;
+  }
+  return true;
+}
+
+bool KeyTemplate::operator==(const KeyTemplate& other) const { return stored_text() == other.stored_text(); }
+
+}  // namespace redquel::sql

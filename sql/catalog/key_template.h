@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redquel::sql {
+
+/// The form of the keys of a mapped table or of a structure declared on it: `theme:{id}:product`. What stands in braces is a slot: a
+/// column's value; `{id:3}` pads a number with zeros to three digits, `{*}` stands for a column's field name. `{{` and `}}` are braces
+/// that the key itself has.
+///
+/// Values are put into keys as they are, because that is what applications did that wrote them. So that a key can be taken apart again in
+/// one way only, the values of a slot are never empty and contain neither the character that follows the slot nor, where the template
+/// has colons, a colon: no row of the table has such a value.
+class KeyTemplate {
+ public:
+  struct Part {
+    std::string literal;      // of a part that is no slot
+    std::int16_t column = 0;  // of a slot; kFieldSlot: `{*}`; 0: a literal
+    int width = 0;            // digits, padded with zeros; 0: as they are
+  };
+  static constexpr std::int16_t kFieldSlot = -1;
+
+  /// Number of the column that a name means; 0: there is none.
+  using ColumnOfName = std::function<std::int16_t(std::string_view)>;
+  using NameOfColumn = std::function<std::string(std::int16_t)>;
+  /// Text of a slot's column (kFieldSlot: the field's name); nullopt: not known.
+  using TextOfColumn = std::function<std::optional<std::string>(std::int16_t)>;
+
+  /// Throws SqlError 22023: no text, unbalanced braces, a slot that is no column, a column twice, two slots side by side.
+  static KeyTemplate parse(std::string_view text, const ColumnOfName& column);
+  /// As a catalog keeps it: slots are `#` and the column's number, so that a rename changes nothing.
+  static KeyTemplate parse_stored(std::string_view text);
+  std::string stored_text() const;
+  /// As somebody would write it.
+  std::string text(const NameOfColumn& name) const;
+
+  const std::vector<Part>& parts() const { return parts_; }
+  /// Columns of the slots in their order, kFieldSlot included.
+  std::vector<std::int16_t> slots() const;
+  bool has_slot(std::int16_t column) const;
+  bool has_slots() const { return !slots().empty(); }
+
+  /// The key; nullopt where a text is not known.
+  std::optional<std::string> render(const TextOfColumn& text) const;
+  /// May a slot hold this text, so that `match` gives it back? (`slot`: a part's index)
+  bool may_hold(std::size_t slot, std::string_view text) const;
+  /// The slots' texts; nullopt: the key is not of this form.
+  std::optional<std::vector<std::string_view>> match(std::string_view key) const;
+  /// A glob for SCAN MATCH: slots without a text are `*`.
+  std::string pattern(const TextOfColumn& text) const;
+
+  /// Can a slot's column hold only numbers?
+  using IsNumber = std::function<bool(std::int16_t)>;
+  /// Could a key be of both forms? Exact for literals and numbers; else rather yes.
+  static bool may_overlap(const KeyTemplate& a, const IsNumber& a_number, const KeyTemplate& b, const IsNumber& b_number);
+
+  bool operator==(const KeyTemplate&) const;
+
+ private:
+  void finish();
+  std::string padded(const Part& part, std::string text) const;
+  bool stops(std::size_t part, char character) const;
+
+  std::vector<Part> parts_;
+  bool has_colons_ = false;
+};
+
+}  // namespace redquel::sql

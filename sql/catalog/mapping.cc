@@ -1,0 +1,351 @@
+#include "sql/catalog/mapping.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "sql/catalog/catalog.h"
+#include "sql/error.h"
+#include "sql/types/array_value.h"
+#include "sql/types/more_types.h"
+
+namespace redquel::sql {
+
+namespace {
+
+using Layout = Mapping::Layout;
+using Role = Mapping::Role;
+using Format = Mapping::Format;
+
+constexpr std::array<std::string_view, 8> kLayoutNames{"hash", "strings", "string", "set", "zset", "list", "hash_fields", "stream"};
+constexpr std::array<std::string_view, 8> kRedisTypes{"hash", "string", "string", "set", "zset", "list", "hash", "stream"};
+
+struct RoleName {
+  std::string_view name;
+  Role role;
+};
+constexpr RoleName kRoleNames[] = {{"member", Role::kMember}, {"score", Role::kScore}, {"position", Role::kPosition}, {"value", Role::kValue},
+                                   {"field", Role::kName},    {"id", Role::kId},       {"ttl", Role::kTtl}};
+
+struct FormatName {
+  std::string_view name;
+  Format format;
+};
+constexpr FormatName kFormatNames[] = {{"text", Format::kText}, {"bool01", Format::kBool01}, {"unix", Format::kUnix},
+                                       {"unix_ms", Format::kUnixMs}, {"list", Format::kList}, {"json", Format::kJson}};
+
+SqlError invalid_value(std::string_view option, std::string_view value, std::string_view allowed) {
+  return SqlError("HV024", fmt::format("invalid value for option \"{}\": \"{}\"", option, value)).hint(fmt::format("It is one of {}.", allowed));
+}
+
+SqlError invalid_option(std::string_view option, std::string_view allowed) {
+  return SqlError("HV00D", fmt::format("invalid option \"{}\"", option)).hint(fmt::format("Valid options in this context are: {}", allowed));
+}
+
+SqlError wrong_columns(std::string message) { return SqlError("42P16", std::move(message)); }
+
+Layout read_layout(const std::string& value) {
+  const auto found = std::find(kLayoutNames.begin(), kLayoutNames.end(), value);
+  if (found != kLayoutNames.end()) return static_cast<Layout>(found - kLayoutNames.begin());
+  if (value == "ohm") throw not_supported("layout \"ohm\"");
+  throw invalid_value("layout", value, "hash, strings, string, set, zset, list, hash_fields, stream");
+}
+
+Format read_format(const std::string& value) {
+  for (const FormatName& name : kFormatNames) {
+    if (name.name == value) return name.format;
+  }
+  throw invalid_value("format", value, "text, bool01, unix, unix_ms, list, json");
+}
+
+Role read_role(const std::string& value) {
+  for (const RoleName& name : kRoleNames) {
+    if (name.name == value) return name.role;
+  }
+  throw invalid_value("role", value, "member, score, position, field, value, id, ttl");
+}
+
+bool is_integer(Type type) { return type.oid == oid::kInt2 || type.oid == oid::kInt4 || type.oid == oid::kInt8; }
+bool is_number(Type type) {
+  return is_integer(type) || type.oid == oid::kFloat4 || type.oid == oid::kFloat8 || type.oid == oid::kNumeric;
+}
+bool is_time(Type type) { return type.oid == oid::kTimestamp || type.oid == oid::kTimestamptz || type.oid == oid::kDate; }
+
+/// Roles that columns of a layout may have beside its slots.
+std::vector<Role> roles_of(const Mapping& mapping) {
+  switch (mapping.layout) {
+    case Layout::kHash:
+    case Layout::kStrings: return {Role::kField, Role::kTtl};
+    case Layout::kString: return {mapping.parts == Mapping::Parts::kWhole ? Role::kValue : Role::kField, Role::kTtl};
+    case Layout::kSet: return {Role::kMember};
+    case Layout::kZset: return {Role::kMember, Role::kScore};
+    case Layout::kList: return {Role::kValue, Role::kPosition};
+    case Layout::kHashFields: return {Role::kName, Role::kValue};
+    case Layout::kStream: return {Role::kField, Role::kId};
+  }
+  return {};
+}
+
+std::string_view role_word(Role role) {
+  for (const RoleName& name : kRoleNames) {
+    if (name.role == role) return name.name;
+  }
+  return role == Role::kField ? "a field" : "a slot";
+}
+
+/// What a column is where nobody said it: by its name, else by what is left.
+Role natural_role(const Mapping& mapping, const ColumnDef& column) {
+  const std::vector<Role> roles = roles_of(mapping);
+  for (const Role role : roles) {
+    const bool is_named = role != Role::kField && role != Role::kTtl && column.name == role_word(role);
+    if (is_named || (role == Role::kId && column.name == "id") || (role == Role::kName && column.name == "name")) return role;
+  }
+  return roles.front();
+}
+
+void check_format(const ColumnDef& column, const Mapping::Column& mapped) {
+  const auto require = [&](bool fits, std::string_view format, std::string_view types) {
+    if (!fits) {
+      throw wrong_columns(fmt::format("format \"{}\" of column \"{}\" needs a column of type {}, not {}", format, column.name, types,
+                                      format_type(column.type)));
+    }
+  };
+  switch (mapped.format) {
+    case Format::kText: break;
+    case Format::kBool01: require(column.type.oid == oid::kBool, "bool01", "boolean"); break;
+    case Format::kUnix: require(is_time(column.type), "unix", "timestamp, timestamptz or date"); break;
+    case Format::kUnixMs: require(is_time(column.type), "unix_ms", "timestamp, timestamptz or date"); break;
+    case Format::kList: require(is_array_type(column.type.oid), "list", "array"); break;
+    case Format::kJson: require(column.type.oid == kJsonb.oid || column.type.oid == kJson.oid, "json", "json or jsonb"); break;
+  }
+  const bool is_timed = mapped.format == Format::kUnix || mapped.format == Format::kUnixMs;
+  if (mapped.role == Role::kScore && !is_number(column.type) && !is_timed) {
+    throw wrong_columns(fmt::format("column \"{}\" cannot be a score: its type {} is no number, and it has no format unix or unix_ms",
+                                    column.name, format_type(column.type)));
+  }
+  if ((mapped.role == Role::kPosition || mapped.role == Role::kTtl) && !is_integer(column.type)) {
+    throw wrong_columns(fmt::format("column \"{}\" with role {} must be of an integer type", column.name, role_word(mapped.role)));
+  }
+  if (mapped.role == Role::kId && column.type.oid != oid::kText && column.type.oid != oid::kVarchar) {
+    throw wrong_columns(fmt::format("column \"{}\" with role id must be of type text", column.name));
+  }
+}
+
+Mapping::Column read_column(const Mapping& mapping, const ColumnDef& column, const MappingOptions& options) {
+  constexpr std::string_view kAllowed = "field, format, delimiter, absent, role";
+  Mapping::Column mapped;
+  mapped.number = column.number;
+  mapped.field = column.name;
+  mapped.delimiter = ",";
+  std::optional<Role> role;
+  for (const auto& [name, value] : options) {
+    if (name == "field") {
+      if (value.empty()) throw SqlError("HV024", fmt::format("option \"field\" of column \"{}\" is empty", column.name));
+      mapped.field = value;
+    } else if (name == "format") {
+      mapped.format = read_format(value);
+    } else if (name == "delimiter") {
+      if (value.empty()) throw SqlError("HV024", fmt::format("option \"delimiter\" of column \"{}\" is empty", column.name));
+      mapped.delimiter = value;
+    } else if (name == "absent") {
+      if (value == "default") throw not_supported("option absent 'default'");
+      if (value != "null" && value != "empty") throw invalid_value("absent", value, "null, default, empty");
+      mapped.absent = value == "empty" ? Mapping::Absent::kEmpty : Mapping::Absent::kNull;
+    } else if (name == "role") {
+      role = read_role(value);
+    } else {
+      throw invalid_option(name, kAllowed);
+    }
+  }
+  if (mapping.key.has_slot(column.number)) {
+    if (role) throw wrong_columns(fmt::format("column \"{}\" is a slot of the key and can have no other role", column.name));
+    mapped.role = Role::kSlot;
+  } else {
+    mapped.role = role.value_or(natural_role(mapping, column));
+    const std::vector<Role> roles = roles_of(mapping);
+    if (std::find(roles.begin(), roles.end(), mapped.role) == roles.end()) {
+      throw wrong_columns(fmt::format("column \"{}\" has role {}, which layout {} does not have", column.name, role_word(mapped.role),
+                                      layout_name(mapping.layout)));
+    }
+  }
+  check_format(column, mapped);
+  return mapped;
+}
+
+void check_columns(const Mapping& mapping, const TableDef& table) {
+  std::set<std::string> fields;
+  std::set<Role> roles;
+  for (const Mapping::Column& column : mapping.columns) {
+    const std::string& name = table.find_column(column.number)->name;
+    if (column.role == Role::kField) {
+      if (!fields.insert(column.field).second) {
+        throw wrong_columns(fmt::format("column \"{}\" is the second one for field \"{}\"", name, column.field));
+      }
+    } else if (column.role != Role::kSlot && !roles.insert(column.role).second) {
+      throw wrong_columns(fmt::format("column \"{}\" is the second one with role {} of layout {}", name, role_word(column.role),
+                                      layout_name(mapping.layout)));
+    }
+  }
+  const auto require = [&](Role role) {
+    if (!roles.contains(role)) throw wrong_columns(fmt::format("layout {} needs a column with role {}", layout_name(mapping.layout), role_word(role)));
+  };
+  switch (mapping.layout) {
+    case Layout::kSet:
+    case Layout::kZset: require(Role::kMember); break;
+    case Layout::kList: require(Role::kValue); break;
+    case Layout::kHashFields: require(Role::kName); break;
+    case Layout::kString:
+      if (mapping.parts == Mapping::Parts::kWhole) require(Role::kValue);
+      break;
+    default: break;
+  }
+  const bool has_field_slot = mapping.key.has_slot(KeyTemplate::kFieldSlot);
+  if (has_field_slot && mapping.layout != Layout::kStrings) {
+    throw SqlError("22023", fmt::format("slot {{*}} belongs to layout strings, not {}", layout_name(mapping.layout)));
+  }
+  if (!has_field_slot && mapping.layout == Layout::kStrings) throw SqlError("22023", "the key of layout strings needs the slot {*} for the column's field");
+  const bool has_fields = mapping.layout == Layout::kHash || mapping.layout == Layout::kStrings;
+  if (has_fields && fields.empty() && mapping.layout == Layout::kStrings) throw wrong_columns("layout strings needs a column that is not in the key");
+}
+
+void check_table_options(const Mapping& mapping, bool has_delimiter) {
+  if (mapping.layout != Layout::kString && (mapping.parts != Mapping::Parts::kWhole || has_delimiter)) {
+    throw SqlError("HV024", fmt::format("options \"format\" and \"delimiter\" of a table belong to layout string, not {}", layout_name(mapping.layout)));
+  }
+}
+
+bool is_number_slot(const TableDef& table, std::int16_t column) {
+  const ColumnDef* found = table.find_column(column);
+  return found != nullptr && is_integer(found->type);
+}
+
+/// The key templates that a table's keys have: one for each field of the strings layout.
+std::vector<KeyTemplate> forms_of(const Mapping& mapping) {
+  if (mapping.layout != Layout::kStrings) return {mapping.key};
+  std::vector<KeyTemplate> forms;
+  for (const Mapping::Column& column : mapping.columns) {
+    if (column.role != Role::kField) continue;
+    const std::string text = mapping.key.text([](std::int16_t number) { return fmt::format("#{}", number); });
+    std::string escaped;
+    for (char c : column.field) escaped.append(c == '{' || c == '}' ? 2 : 1, c);
+    const std::size_t slot = text.find("{*}");
+    forms.push_back(KeyTemplate::parse_stored(text.substr(0, slot) + escaped + text.substr(slot + 3)));
+  }
+  return forms;
+}
+
+}  // namespace
+
+const Mapping::Column& Mapping::column(std::int16_t number) const {
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.number == number; });
+  if (found == columns.end()) throw SqlError("XX000", fmt::format("column {} is missing from the mapping", number));
+  return *found;
+}
+
+const Mapping::Column* Mapping::with_role(Role role) const {
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.role == role; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+std::optional<std::string> Mapping::render_key(const KeyTemplate::TextOfColumn& text, std::string_view field) const {
+  return key.render([&](std::int16_t number) -> std::optional<std::string> {
+    if (number == KeyTemplate::kFieldSlot) return std::string(field);
+    return text(number);
+  });
+}
+
+Mapping make_mapping(const TableDef& table, const MappingOptions& options, const std::vector<MappingOptions>& columns) {
+  constexpr std::string_view kAllowed = "layout, key, counter, database, format, delimiter";
+  Mapping mapping;
+  std::optional<std::string> layout, key;
+  bool has_delimiter = false;
+  for (const auto& [name, value] : options) {
+    if (name == "layout") {
+      layout = value;
+    } else if (name == "key") {
+      key = value;
+    } else if (name == "counter") {
+      if (value.empty()) throw SqlError("HV024", "option \"counter\" is empty");
+      mapping.counter = value;
+    } else if (name == "database") {
+      throw not_supported("option \"database\" of a foreign table");
+    } else if (name == "format") {
+      if (value != "json" && value != "delimited" && value != "text") throw invalid_value("format", value, "text, delimited, json");
+      mapping.parts = value == "json" ? Mapping::Parts::kJson : value == "text" ? Mapping::Parts::kWhole : Mapping::Parts::kDelimited;
+    } else if (name == "delimiter") {
+      if (value.empty()) throw SqlError("HV024", "option \"delimiter\" is empty");
+      mapping.delimiter = value;
+      has_delimiter = true;
+    } else {
+      throw invalid_option(name, kAllowed);
+    }
+  }
+  if (!layout) throw SqlError("HV00J", "option \"layout\" is required").hint("It is one of hash, strings, string, set, zset, list, hash_fields, stream.");
+  if (!key) throw SqlError("HV00J", "option \"key\" is required").hint("It is the template of the keys: 'theme:{id}'.");
+  mapping.layout = read_layout(*layout);
+  if (has_delimiter && mapping.parts == Mapping::Parts::kWhole) mapping.parts = Mapping::Parts::kDelimited;
+  if (mapping.parts == Mapping::Parts::kDelimited && !has_delimiter) throw SqlError("HV00J", "format delimited needs option \"delimiter\"");
+  check_table_options(mapping, has_delimiter);
+  mapping.key = KeyTemplate::parse(*key, [&](std::string_view name) -> std::int16_t {
+    const ColumnDef* column = table.find_column(name);
+    return column == nullptr ? std::int16_t{0} : column->number;
+  });
+  for (std::size_t i = 0; i < table.columns.size(); ++i) mapping.columns.push_back(read_column(mapping, table.columns[i], columns[i]));
+  check_columns(mapping, table);
+  for (const auto& [name, value] : options) mapping.options.push_back({0, name, name == "key" ? mapping.key.stored_text() : value});
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (const auto& [name, value] : columns[i]) mapping.options.push_back({table.columns[i].number, name, value});
+  }
+  return mapping;
+}
+
+std::vector<std::int16_t> identity_columns(const Mapping& mapping) {
+  std::vector<std::int16_t> columns;
+  for (const std::int16_t slot : mapping.key.slots()) {
+    if (slot > 0) columns.push_back(slot);
+  }
+  const auto add = [&](Role role) {
+    const Mapping::Column* column = mapping.with_role(role);
+    if (column == nullptr) return false;
+    columns.push_back(column->number);
+    return true;
+  };
+  bool is_known = true;
+  switch (mapping.layout) {
+    case Layout::kSet:
+    case Layout::kZset: is_known = add(Role::kMember); break;
+    case Layout::kList: is_known = add(Role::kPosition); break;
+    case Layout::kHashFields: is_known = add(Role::kName); break;
+    case Layout::kStream: is_known = add(Role::kId); break;
+    default: break;
+  }
+  return is_known ? columns : std::vector<std::int16_t>();
+}
+
+std::string_view redis_type(Layout layout) { return kRedisTypes[static_cast<std::size_t>(layout)]; }
+std::string_view layout_name(Layout layout) { return kLayoutNames[static_cast<std::size_t>(layout)]; }
+
+bool may_overlap(const TableDef& a, const TableDef& b) {
+  if (redis_type(a.mapping->layout) != redis_type(b.mapping->layout)) return false;
+  const auto a_number = [&](std::int16_t column) { return is_number_slot(a, column); };
+  const auto b_number = [&](std::int16_t column) { return is_number_slot(b, column); };
+  for (const KeyTemplate& left : forms_of(*a.mapping)) {
+    for (const KeyTemplate& right : forms_of(*b.mapping)) {
+      if (KeyTemplate::may_overlap(left, a_number, right, b_number)) return true;
+    }
+  }
+  return false;
+}
+
+std::string template_text(const KeyTemplate& key, const TableDef& table) {
+  return key.text([&](std::int16_t number) {
+    const ColumnDef* column = table.find_column(number);
+    return column == nullptr ? fmt::format("#{}", number) : column->name;
+  });
+}
+
+KeyTemplate index_key(const IndexDef& index) { return KeyTemplate::parse_stored(index.key); }
+
+}  // namespace redquel::sql

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sql/catalog/key_template.h"
+
+namespace redquel::sql {
+
+struct TableDef;
+struct IndexDef;
+struct ColumnDef;
+
+/// How the rows of a mapped table (CREATE FOREIGN TABLE … SERVER redis) lie in keys that an application made. docs/mapping.md says it
+/// for users.
+struct Mapping {
+  enum class Layout : std::uint8_t { kHash, kStrings, kString, kSet, kZset, kList, kHashFields, kStream };
+  /// What a column is of a row.
+  enum class Role : std::uint8_t {
+    kSlot,      // of the key
+    kField,     // a hash field, a string of its own, a part of a string, a field of a stream's entry
+    kValue,     // the string, the list's element, the hash field's value
+    kMember,    // of the set or zset
+    kScore,     // of the zset
+    kPosition,  // in the list, from 0
+    kName,      // the hash field's name
+    kId,        // of the stream's entry
+    kTtl,       // seconds that the key will live
+  };
+  enum class Format : std::uint8_t { kText, kBool01, kUnix, kUnixMs, kList, kJson };
+  /// What an absent field means.
+  enum class Absent : std::uint8_t { kNull, kDefault, kEmpty };
+  struct Column {
+    std::int16_t number = 0;
+    Role role = Role::kField;
+    std::string field;
+    Format format = Format::kText;
+    std::string delimiter;  // of Format::kList
+    Absent absent = Absent::kNull;
+    std::string default_text;  // Absent::kDefault: what stands for an absent field, in the column's format
+  };
+  /// One string that holds several columns.
+  enum class Parts : std::uint8_t { kWhole, kDelimited, kJson };
+
+  Layout layout = Layout::kHash;
+  KeyTemplate key;
+  std::string counter;  // key of the id counter; empty: none
+  Parts parts = Parts::kWhole;
+  std::string delimiter;  // Parts::kDelimited
+  std::vector<Column> columns;  // one for each live column, in their order
+  /// As written, for the system catalogs: (column's number or 0, name, value); the key template in its stored form.
+  struct Option {
+    std::int16_t column = 0;
+    std::string name, value;
+  };
+  std::vector<Option> options;
+
+  const Column& column(std::int16_t number) const;
+  /// nullptr: no column has it.
+  const Column* with_role(Role role) const;
+  /// The key of one column of the strings layout; else of the row.
+  std::optional<std::string> render_key(const KeyTemplate::TextOfColumn& text, std::string_view field = {}) const;
+};
+
+using MappingOptions = std::vector<std::pair<std::string, std::string>>;
+
+/// The mapping that options of a table and its columns say. `columns`: parallel to the table's. Sets nothing in the table.
+/// Throws SqlError HV00D for options that there are not, HV024 for values that mean nothing, 22023 for templates,
+/// 42P16 where columns and layout do not go together, 0A000.
+Mapping make_mapping(const TableDef& table, const MappingOptions& options, const std::vector<MappingOptions>& columns);
+/// The columns that tell rows apart: the key's slots and what tells apart the rows of one key.
+std::vector<std::int16_t> identity_columns(const Mapping& mapping);
+/// Type of the keys as TYPE names it: "hash".
+std::string_view redis_type(Mapping::Layout layout);
+std::string_view layout_name(Mapping::Layout layout);
+/// Is a key (or the keys of one rendering) one row?
+inline bool has_one_row(Mapping::Layout layout) {
+  return layout == Mapping::Layout::kHash || layout == Mapping::Layout::kStrings || layout == Mapping::Layout::kString;
+}
+/// Could a key belong to both tables?
+bool may_overlap(const TableDef& a, const TableDef& b);
+/// The keys' template with the slots of columns named.
+std::string template_text(const KeyTemplate& key, const TableDef& table);
+/// A structure's template as a declared index keeps it.
+KeyTemplate index_key(const IndexDef& index);
+
+}  // namespace redquel::sql

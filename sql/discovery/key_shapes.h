@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace redquel::sql {
+
+/// What a piece of a key looks like. A word may be a constant of a template or a value in one of its slots.
+enum class PieceKind : std::uint8_t { kWord, kInteger, kUuid, kHex, kDate };
+
+/// One piece of a key template, behind its separator.
+struct KeyPiece {
+  std::string separator;  // ":" or another, empty before the first one and where digits follow letters (user7)
+  PieceKind kind = PieceKind::kWord;
+  bool is_slot = false;
+  std::string text;  // of a constant
+  bool operator==(const KeyPiece&) const = default;
+};
+using KeyPieces = std::vector<KeyPiece>;
+
+/// A key cut into pieces; those that are no words are slots. Separators: ":", else "/", "|", ".", "#", "_" or "-" beside a number.
+KeyPieces split_key(std::string_view key, std::vector<std::string>& values);
+/// "login:{}:name"
+std::string shape_text(const KeyPieces& pieces);
+/// The values that a key has in the slots of a template; empty where it is not one of its keys.
+std::vector<std::string> slot_values(const KeyPieces& pieces, std::string_view key);
+
+/// Keys of one form.
+struct KeyShape {
+  KeyPieces pieces;
+  std::size_t count = 0;
+  /// Some of its keys. Shapes with the same slot values have samples with the same slot values as far as they can, so that the
+  /// parts of one row come together.
+  std::vector<std::string> keys;
+};
+
+/// Groups the keys of a keyspace as they come, in memory that does not grow with their number.
+class KeyShapes {
+ public:
+  /// `samples`: keys that are kept of each shape.
+  explicit KeyShapes(std::size_t samples) : samples_(samples) {}
+
+  void add(std::string_view key);
+  std::size_t keys() const { return keys_; }
+  /// Keys whose shape was one too many to be looked at.
+  std::size_t unshaped() const { return unshaped_; }
+  /// By shape text. Words that take many values where the rest of the key is alike have become slots.
+  std::vector<KeyShape> finish();
+
+ private:
+  struct Sample {
+    std::uint64_t order;
+    std::string key;
+  };
+  struct Shape {
+    KeyPieces pieces;
+    std::size_t count = 0;
+    std::vector<Sample> samples;  // a heap, the greatest order first
+  };
+
+  void keep(Shape& shape, Sample sample) const;
+  bool take_as_value(KeyPieces& pieces, std::string& text) const;
+  void merge_words(std::size_t least_words);
+  void merge_words_at(std::size_t position, std::size_t least_words);
+
+  std::size_t samples_, keys_ = 0, unshaped_ = 0;
+  std::size_t merge_at_ = 2000;  // shapes at which words are looked at again
+  bool has_merged_ = false;
+  std::unordered_map<std::string, Shape> shapes_;
+};
+
+}  // namespace redquel::sql

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sql/discovery/proposal.h"
+
+namespace redquel::sql {
+
+/// Keys of one shape and one Redis type, on their way to a table or a structure of one.
+struct KeyspaceEntry {
+  KeyPieces pieces;
+  std::string type;
+  std::size_t count = 0;
+  std::vector<KeySample> samples;
+  bool is_used = false;
+
+  bool is_complete() const { return samples.size() >= count; }
+  std::size_t first_slot() const;  // pieces.size(): none
+  std::size_t slot_count() const;
+  bool has_slot() const { return first_slot() < pieces.size(); }
+  const std::string& last_text() const { return pieces.back().text; }
+};
+
+/// Words that name a structure beside the rows of a table, not a value: emp:zset, emp:indices:…
+bool is_structure_word(std::string_view word);
+bool is_counter_word(std::string_view word);
+/// Words before the values of an index: emp:indices:<column>:<value>
+bool is_index_word(std::string_view word);
+
+/// One entry per shape and type. A shape with keys of several types adds a line to `left_out`.
+std::vector<KeyspaceEntry> entries_of(std::vector<SampledShape> shapes, std::vector<std::string>& left_out);
+/// Words that are values though they are few: tag:ruby and tag:web, login:<name>:id.
+void merge_few_words(std::vector<KeyspaceEntry>& entries);
+
+}  // namespace redquel::sql

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sql/discovery/key_shapes.h"
+
+namespace redquel::sql {
+
+/// What was read of one key.
+struct KeySample {
+  std::string key;
+  std::string type;         // as TYPE names it: hash, string, set, zset, list, stream
+  bool is_whole = true;     // all parts are here
+  bool expires = false;
+  /// hash, and entries of a stream: field and value; zset: member and score; set, list: element and nothing; string: nothing and the
+  /// value.
+  std::vector<std::pair<std::string, std::string>> parts;
+};
+
+struct SampledShape {
+  KeyShape shape;
+  std::vector<KeySample> keys;
+};
+
+struct ProposedColumn {
+  std::string name, type;
+  std::vector<std::pair<std::string, std::string>> options;  // field, format, role, absent
+  bool not_null = false;
+  std::string doubt;
+};
+
+struct ProposedIndex {
+  std::string method;  // set, zset, lookup, list
+  std::vector<std::string> columns;
+  std::string key;
+  std::string doubt;
+};
+
+/// A foreign table in the words of CREATE FOREIGN TABLE … SERVER redis (docs/discovery.md).
+struct ProposedTable {
+  std::string name, layout, key, counter;
+  std::vector<ProposedColumn> columns;
+  std::vector<ProposedIndex> indexes;
+  std::size_t keys = 0;
+  bool expires = false;
+  std::vector<std::string> examples, doubts;
+};
+
+struct Proposal {
+  std::vector<ProposedTable> tables;
+  std::vector<std::string> left_out;  // keys that became no table, and why
+};
+
+/// Tables and indexes that hold the keys of these shapes, by name. Pure: what it says depends on the samples alone.
+Proposal propose_tables(std::vector<SampledShape> shapes);
+
+/// The statements that make one table and its indexes, each ending in ";". `schema`: not empty, the tables' schema.
+std::vector<std::string> definition_statements(const ProposedTable& table, const std::string& schema);
+/// Everything for a person to review: statements, counts, examples and doubts as comments.
+std::string proposal_text(const Proposal& proposal, const std::string& schema);
+
+}  // namespace redquel::sql

@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include "sql/discovery/proposal.h"
+#include "sql/functions/quote.h"
+
+namespace redquel::sql {
+namespace {
+
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+std::string quote_literal(std::string_view text) {
+  const bool escapes = text.find('\\') != std::string_view::npos;
+  std::string quoted = escapes ? "E'" : "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') quoted += c;
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+std::string options_text(const Options& options) {
+  std::string text;
+  for (const auto& [name, value] : options) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, quote_literal(value));
+  return "OPTIONS (" + text + ")";
+}
+
+std::string qualified(const std::string& schema, const std::string& name) {
+  return (schema.empty() ? "" : quote_identifier(schema) + ".") + quote_identifier(name);
+}
+
+/// What would end a comment, or a person's terminal, is shown as an escape.
+std::string comment_text(std::string_view text) {
+  std::string shown;
+  for (const char c : text.substr(0, 200)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) shown += fmt::format("\\x{:02x}", byte);
+    else shown += c;
+  }
+  return shown;
+}
+
+std::string create_table(const ProposedTable& table, const std::string& schema) {
+  std::string text = fmt::format("CREATE FOREIGN TABLE {} (", qualified(schema, table.name));
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const ProposedColumn& column = table.columns[i];
+    text += fmt::format("{}\n  {} {}", i == 0 ? "" : ",", quote_identifier(column.name), column.type);
+    if (!column.options.empty()) text += " " + options_text(column.options);
+    if (column.not_null) text += " NOT NULL";
+  }
+  Options options = {{"layout", table.layout}, {"key", table.key}};
+  if (!table.counter.empty()) options.emplace_back("counter", table.counter);
+  return text + "\n) SERVER redis " + options_text(options) + ";";
+}
+
+std::string create_index(const ProposedTable& table, const ProposedIndex& index, const std::string& schema) {
+  std::string columns;
+  for (const std::string& column : index.columns) columns += (columns.empty() ? "" : ", ") + quote_identifier(column);
+  return fmt::format("CREATE INDEX ON {} USING {} ({}) WITH (key = {}, maintained = 'application');", qualified(schema, table.name),
+                     index.method, columns, quote_literal(index.key));
+}
+
+}  // namespace
+
+std::vector<std::string> definition_statements(const ProposedTable& table, const std::string& schema) {
+  std::vector<std::string> statements = {create_table(table, schema)};
+  for (const ProposedIndex& index : table.indexes) statements.push_back(create_index(table, index, schema));
+  return statements;
+}
+
+std::string proposal_text(const Proposal& proposal, const std::string& schema) {
+  std::string text;
+  for (const ProposedTable& table : proposal.tables) {
+    std::string examples;
+    for (const std::string& example : table.examples) examples += (examples.empty() ? "" : ", ") + comment_text(example);
+    text += fmt::format("-- {}: {} keys, for example {}\n", comment_text(table.name), table.keys, examples);
+    if (table.expires) text += "-- some of its keys expire\n";
+    for (const std::string& doubt : table.doubts) text += "-- note: " + comment_text(doubt) + "\n";
+    for (const ProposedColumn& column : table.columns) {
+      if (!column.doubt.empty()) text += fmt::format("-- unsure: {}: {}\n", comment_text(column.name), comment_text(column.doubt));
+    }
+    for (const ProposedIndex& index : table.indexes) {
+      if (!index.doubt.empty()) text += fmt::format("-- unsure: {}: {}\n", comment_text(index.key), comment_text(index.doubt));
+    }
+    for (const std::string& statement : definition_statements(table, schema)) text += statement + "\n";
+    text += "\n";
+  }
+  constexpr std::size_t kShown = 30;
+  if (!proposal.left_out.empty()) text += "-- left out:\n";
+  for (std::size_t i = 0; i < std::min(proposal.left_out.size(), kShown); ++i) text += "--   " + comment_text(proposal.left_out[i]) + "\n";
+  if (proposal.left_out.size() > kShown) text += fmt::format("--   and {} more\n", proposal.left_out.size() - kShown);
+  return text;
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,142 @@
+#include "sql/discovery/template_names.h"
+
+#include <algorithm>
+
+namespace redquel::sql {
+namespace {
+
+std::size_t first_slot(const KeyPieces& pieces) {
+  return static_cast<std::size_t>(std::ranges::find(pieces, true, &KeyPiece::is_slot) - pieces.begin());
+}
+
+/// The word before the first slot names the slot only: user:userid:{}.
+bool has_slot_word(const KeyPieces& pieces) {
+  const std::size_t slot = first_slot(pieces);
+  return slot >= 2 && slot < pieces.size() && is_key_name(pieces[slot - 1].text);
+}
+
+/// Names of slots behind the first one: two numbers behind a column are its version and its time.
+void add_later_names(const KeyPieces& pieces, std::size_t first, std::vector<std::string>& names) {
+  std::set<std::string> taken(names.begin(), names.end());
+  std::size_t closing = 0;  // slots at the end without a word between
+  while (closing < pieces.size() && pieces[pieces.size() - 1 - closing].is_slot) ++closing;
+  for (std::size_t i = first + 1; i < pieces.size(); ++i) {
+    if (!pieces[i].is_slot) continue;
+    const std::size_t from_end = pieces.size() - 1 - i;
+    std::string name = "part";
+    if (from_end < closing && closing == 2) name = from_end == 1 ? "version" : "timestamp";
+    else if (from_end < closing && closing == 1 && pieces[i].kind == PieceKind::kInteger && first + 2 < i) name = "version";
+    else if (!pieces[i - 1].is_slot && !pieces[i - 1].text.empty()) {
+      name = column_name(pieces[i - 1].text);
+      if (pieces[i].kind != PieceKind::kWord && !is_key_name(name)) name += "_id";
+    }
+    names.push_back(unique_name(std::move(name), taken));
+  }
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : "_") + word;
+  return text;
+}
+
+}  // namespace
+
+bool is_key_name(std::string_view word) {
+  if (word.size() < 3) return false;
+  return word.ends_with("id") || word.ends_with("ID") || word.ends_with("Id") || word == "uuid" || word == "uid";
+}
+
+std::string column_name(std::string_view word) {
+  std::string name;
+  for (const char c : word) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+    name += upper ? static_cast<char>(c + 32) : plain ? c : '_';
+  }
+  if (name.empty()) return "empty";
+  if (name[0] >= '0' && name[0] <= '9') name.insert(0, "_");
+  return name.substr(0, 63);
+}
+
+std::string unique_name(std::string name, std::set<std::string>& taken) {
+  if (taken.insert(name).second) return name;
+  for (int number = 2;; ++number) {
+    std::string candidate = name.substr(0, 58) + "_" + std::to_string(number);
+    if (taken.insert(candidate).second) return candidate;
+  }
+}
+
+KeyPieces base_pieces(const KeyPieces& pieces) {
+  const std::size_t end = first_slot(pieces) - (has_slot_word(pieces) ? 1 : 0);
+  return {pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+std::vector<std::string> slot_names(const KeyPieces& pieces) {
+  std::vector<std::string> names;
+  const std::size_t slot = first_slot(pieces);
+  if (slot == pieces.size()) return names;
+  if (slot > 0 && is_key_name(pieces[slot - 1].text)) names.push_back(column_name(pieces[slot - 1].text));
+  else if (pieces[slot].kind == PieceKind::kWord) names.emplace_back("name");
+  else if (pieces[slot].kind == PieceKind::kDate) names.emplace_back("day");
+  else names.emplace_back("id");
+  add_later_names(pieces, slot, names);
+  return names;
+}
+
+std::vector<std::string> relation_slot_names(const KeyPieces& pieces) {
+  std::vector<std::string> names;
+  const std::size_t slot = first_slot(pieces);
+  if (slot == pieces.size()) return names;
+  std::string name = slot == 0 ? "name" : column_name(pieces[slot - 1].text);
+  if (pieces[slot].kind == PieceKind::kDate) name = "day";
+  else if (pieces[slot].kind != PieceKind::kWord && !is_key_name(name)) name += "_id";
+  names.push_back(std::move(name));
+  add_later_names(pieces, slot, names);
+  return names;
+}
+
+std::string template_text(const KeyPieces& pieces, const std::vector<std::string>& slots) {
+  std::string text;
+  std::size_t next = 0;
+  for (const KeyPiece& piece : pieces) {
+    text += piece.separator;
+    if (piece.is_slot) {
+      text += "{" + slots.at(next++) + "}";
+    } else if (piece.text == kFieldSlot) {
+      text += "{*}";
+    } else {
+      for (const char c : piece.text) text += c == '{' || c == '}' ? std::string(2, c) : std::string(1, c);
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> table_names(const KeyPieces& pieces, const std::string& layout) {
+  const std::size_t slot = first_slot(pieces);
+  const bool slot_word = has_slot_word(pieces);
+  std::vector<std::string> all, late, every;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].is_slot || pieces[i].text.empty() || pieces[i].text == kFieldSlot) continue;
+    const std::string word = column_name(pieces[i].text);
+    every.push_back(word);
+    if (slot_word && i + 1 == slot) continue;
+    all.push_back(word);
+    const std::size_t entity = slot_word ? slot - 2 : slot - 1;
+    if (slot == pieces.size() || slot == 0 || i >= entity) late.push_back(word);
+  }
+  // online:userid: the word names the elements
+  if (slot == pieces.size() && all.size() > 1 && is_key_name(all.back())) late.pop_back();
+  std::vector<std::string> names;
+  for (const std::vector<std::string>* words : {&late, &all, &every}) {
+    std::string name = joined(*words);
+    if (name.empty()) name = "keys_" + layout;
+    if (name[0] >= '0' && name[0] <= '9') name.insert(0, "_");
+    name = name.substr(0, 63);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  names.push_back((joined(late).empty() ? "keys" : joined(late)).substr(0, 50) + "_" + layout);
+  return names;
+}
+
+}  // namespace redquel::sql

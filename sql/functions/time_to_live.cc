@@ -1,0 +1,69 @@
+// redquel.ttl(table, key…): how long a row has still to live. Whoever evaluates it asks Redis.
+
+#include <fmt/format.h>
+
+#include "sql/catalog/table_keys.h"
+#include "sql/error.h"
+#include "sql/functions/lift.h"
+#include "sql/functions/object_names.h"
+#include "sql/functions/sequence_calls.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::sql {
+namespace {
+
+const TableDef& table_of(Oid oid, const EvaluationContext& context) {
+  if (const auto table = catalog_of(context).find_table(oid)) return *table;
+  throw SqlError("42809", fmt::format("\"{}\" is not a table", relation_name(oid, context)));
+}
+
+/// The row's key in Redis, from the values of its primary key in any types; by their texts.
+std::string row_key(const TableDef& table, std::span<const ColumnPtr> values, std::size_t row, const EvaluationContext& context) {
+  if (table.has_hidden_key()) throw SqlError("42809", fmt::format("table \"{}\" has no primary key", table.name));
+  const TableKeys keys(table);
+  if (values.size() != keys.key_size()) {
+    throw SqlError("22023", fmt::format("the primary key of table \"{}\" has {} columns", table.name, keys.key_size()));
+  }
+  const SessionSettings& settings = *context.settings;
+  std::vector<Datum> key;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::string text;
+    format_value(*values[i], row, settings, text);
+    key.push_back(apply_modifier(keys.key_type(i), parse_value(keys.key_type(i), text, settings), true));
+  }
+  return keys.row(key);
+}
+
+ColumnPtr time_to_live(std::span<const ColumnPtr> arguments, std::size_t rows, Type result, const EvaluationContext& context) {
+  SequenceCall call{.kind = SequenceCall::Kind::kTimeToLive, .rows = {}};
+  std::vector<bool> asked(rows, true);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (const ColumnPtr& argument : arguments) asked[i] = asked[i] && !argument->is_null(i);
+    if (!asked[i]) continue;
+    const TableDef& table = table_of(static_cast<Oid>(arguments[0]->get<std::int32_t>(i)), context);
+    call.row_keys.push_back(row_key(table, arguments.subspan(1), i, context));
+  }
+  SequenceCalls::Answer answer;
+  if (!call.row_keys.empty()) answer = ask_evaluator(std::move(call), context);
+  auto column = std::make_shared<Column>(result);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::optional<std::int64_t> milliseconds = asked[i] ? answer[next++] : std::nullopt;
+    if (milliseconds) {
+      column->append(Interval{.microseconds = *milliseconds * 1000, .days = 0, .months = 0});
+    } else {
+      column->append_null();
+    }
+  }
+  return column;
+}
+
+}  // namespace
+
+bool is_time_to_live(const ScalarFunction& function) { return function.kernel == static_cast<Kernel>(time_to_live); }
+
+std::vector<ScalarFunction> time_to_live_functions() {
+  return {column_function("redquel.ttl", {Type{oid::kRegclass}, Type{oid::kAny}}, kInterval, time_to_live, Volatility::kVolatile, true, true)};
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sql/catalog/catalog.h"
+
+namespace redquel::sql {
+
+/// The options of a mapped table (column 0) or of one of its columns as the system catalogs have them: {layout=hash,key=theme:{id}}.
+std::optional<std::string> option_array(const TableDef& table, std::int16_t column);
+
+}  // namespace redquel::sql

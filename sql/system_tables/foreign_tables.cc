@@ -1,0 +1,62 @@
+// pg_foreign_data_wrapper, pg_foreign_server, pg_foreign_table: tables over keys of applications. Server redis is always there.
+
+#include <algorithm>
+
+#include "sql/catalog/mapping.h"
+#include "sql/system_tables/families.h"
+#include "sql/system_tables/foreign_options.h"
+#include "sql/system_tables/relations.h"
+#include "sql/system_tables/roles.h"
+#include "sql/system_tables/row_writer.h"
+#include "sql/types/array_value.h"
+
+namespace redquel::sql {
+
+std::optional<std::string> option_array(const TableDef& table, std::int16_t column) {
+  std::string array;
+  for (const Mapping::Option& option : table.mapping->options) {
+    if (option.column != column) continue;
+    const bool is_key = column == 0 && option.name == "key";
+    append_array_element(option.name + "=" + (is_key ? template_text(table.mapping->key, table) : option.value), array);
+  }
+  if (array.empty()) return std::nullopt;
+  finish_array_text(array);
+  return array;
+}
+
+namespace {
+
+constexpr Oid kWrapper = 8110, kServer = 8111;
+
+/// Wrapper and server need no definition, so they are shown only where a table needs them: pg_dump would write them down.
+bool has_foreign_tables(const CatalogSnapshot& catalog) {
+  return std::ranges::any_of(catalog.tables, [](const auto& entry) { return entry.second->mapping != nullptr; });
+}
+
+void wrappers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  if (has_foreign_tables(catalog)) out.add(kWrapper, "redis", kPostgresRole, 0, 0, kNull, kNull);
+}
+
+void servers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  if (has_foreign_tables(catalog)) out.add(kServer, "redis", kPostgresRole, kWrapper, kNull, kNull, kNull, kNull);
+}
+
+void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  for (const auto& [oid, table] : catalog.tables) {
+    if (table->mapping) out.add(oid, kServer, option_array(*table, 0));
+  }
+}
+
+const SystemTableDefinition kTables[] = {
+    {"pg_catalog", "pg_foreign_data_wrapper", 2328, 'r',
+     "oid oid!, fdwname name!, fdwowner oid!, fdwhandler oid!, fdwvalidator oid!, fdwacl _aclitem, fdwoptions _text", wrappers},
+    {"pg_catalog", "pg_foreign_server", 1417, 'r',
+     "oid oid!, srvname name!, srvowner oid!, srvfdw oid!, srvtype text, srvversion text, srvacl _aclitem, srvoptions _text", servers},
+    {"pg_catalog", "pg_foreign_table", 3118, 'r', "ftrelid oid!, ftserver oid!, ftoptions _text", tables},
+};
+
+}  // namespace
+
+SystemTableFamily foreign_tables() { return kTables; }
+
+}  // namespace redquel::sql

@@ -1,0 +1,34 @@
+// The schema redis: what Redis says of itself. The executor asks for the rows (executor/tables/redis_scan.h).
+
+#include "sql/system_tables/families.h"
+
+namespace redquel::sql {
+namespace {
+
+const SystemTableDefinition kTables[] = {
+    {"redis", "keys", 15900, 'r', "key text!, type text!, ttl int8, encoding text, memory int8"},
+    {"redis", "info", 15901, 'r', "section text!, name text!, value text!"},
+    {"redis", "clients", 15902, 'r',
+     "id int8!, addr text, laddr text, fd int8, name text, age int8, idle int8, flags text, db int4, sub int8, psub int8, "
+     "ssub int8, multi int8, qbuf int8, qbuf_free int8, argv_mem int8, multi_mem int8, rbs int8, rbp int8, obl int8, oll int8, "
+     "omem int8, tot_mem int8, events text, cmd text, user text, redir int8, resp int4, lib_name text, lib_ver text"},
+    {"redis", "slowlog", 15903, 'r',
+     "id int8!, at timestamptz!, microseconds int8!, command text!, arguments _text!, client_addr text, client_name text"},
+    {"redis", "commandstats", 15904, 'r',
+     "command text!, calls int8!, usec int8!, usec_per_call float8!, rejected_calls int8, failed_calls int8"},
+    {"redis", "config", 15905, 'r', "name text!, value text!"},
+    {"redis", "memory_stats", 15906, 'r', "name text!, value text!"},
+    {"redis", "latency", 15907, 'r', "event text!, at timestamptz!, latest_ms int8!, max_ms int8!"},
+    {"redis", "streams", 15908, 'r',
+     "key text!, length int8!, groups int8!, radix_tree_keys int8, radix_tree_nodes int8, last_generated_id text, "
+     "max_deleted_entry_id text, entries_added int8, first_entry_id text, last_entry_id text"},
+    {"redis", "cluster_nodes", 15909, 'r',
+     "id text!, address text!, flags _text!, master text, ping_sent int8, pong_received int8, config_epoch int8, link_state text, "
+     "slots _text!"},
+};
+
+}  // namespace
+
+SystemTableFamily redis_tables() { return kTables; }
+
+}  // namespace redquel::sql

@@ -1,0 +1,233 @@
+"""redquel discover and IMPORT FOREIGN SCHEMA over keys as applications write them."""
+import os
+import re
+import time
+
+from harness.pgwire import ServerError
+from harness.programs import psql, run
+
+ONE_AT_A_TIME = """
+CREATE FOREIGN TABLE book (
+  id bigint NOT NULL,
+  author text NOT NULL,
+  name text NOT NULL
+) SERVER redis OPTIONS (layout 'strings', key 'book:{id}:{*}');
+CREATE FOREIGN TABLE emp (
+  id bigint NOT NULL,
+  email text NOT NULL,
+  ename text NOT NULL,
+  hired timestamptz OPTIONS (format 'unix') NOT NULL,
+  salary numeric NOT NULL,
+  mgr_id bigint
+) SERVER redis OPTIONS (layout 'hash', key 'emp:{id}', counter 'emp:id');
+CREATE INDEX ON emp USING set (mgr_id) WITH (key = 'emp:indices:mgr_id:{mgr_id}', maintained = 'application');
+CREATE INDEX ON emp USING lookup (email) WITH (key = 'emp:uniques:email', maintained = 'application');
+CREATE FOREIGN TABLE login (
+  id bigint NOT NULL,
+  last_login_time date NOT NULL,
+  login_times bigint NOT NULL,
+  name text NOT NULL
+) SERVER redis OPTIONS (layout 'strings', key 'login:{id}:{*}');
+CREATE INDEX ON login USING list (last_login_time) WITH (key = 'login:last_login_times', maintained = 'application');
+CREATE INDEX ON login USING zset (login_times) WITH (key = 'login:login_times', maintained = 'application');
+CREATE INDEX ON login USING lookup (name) WITH (key = 'login:{name}:id', maintained = 'application');
+CREATE FOREIGN TABLE loginlog (
+  "position" bigint OPTIONS (role 'position') NOT NULL,
+  value text OPTIONS (role 'value') NOT NULL
+) SERVER redis OPTIONS (layout 'list', key 'loginlog:');
+CREATE FOREIGN TABLE online (
+  userid bigint OPTIONS (role 'member') NOT NULL
+) SERVER redis OPTIONS (layout 'set', key 'online:userid');
+CREATE FOREIGN TABLE product (
+  id bigint NOT NULL,
+  active boolean OPTIONS (format 'bool01') NOT NULL,
+  doc jsonb OPTIONS (format 'json') NOT NULL,
+  name text NOT NULL,
+  price numeric NOT NULL
+) SERVER redis OPTIONS (layout 'hash', key 'product:{id}', counter 'product:key');
+CREATE FOREIGN TABLE product_list (
+  "position" bigint OPTIONS (role 'position') NOT NULL,
+  product_id bigint OPTIONS (role 'value') NOT NULL
+) SERVER redis OPTIONS (layout 'list', key 'product:list');
+CREATE FOREIGN TABLE product_tag (
+  product_id bigint NOT NULL,
+  tag text OPTIONS (role 'member') NOT NULL
+) SERVER redis OPTIONS (layout 'set', key 'product:{product_id}:tag');
+CREATE FOREIGN TABLE tag (
+  tag text NOT NULL,
+  member bigint OPTIONS (role 'member') NOT NULL
+) SERVER redis OPTIONS (layout 'set', key 'tag:{tag}');
+CREATE FOREIGN TABLE theme (
+  id bigint NOT NULL,
+  title text NOT NULL
+) SERVER redis OPTIONS (layout 'hash', key 'theme:{id}', counter 'theme:key');
+CREATE FOREIGN TABLE theme_product (
+  theme_id bigint NOT NULL,
+  product_id bigint OPTIONS (role 'member') NOT NULL
+) SERVER redis OPTIONS (layout 'set', key 'theme:{theme_id}:product');
+CREATE FOREIGN TABLE theme_zset (
+  theme_id bigint OPTIONS (role 'member') NOT NULL,
+  score double precision OPTIONS (role 'score') NOT NULL
+) SERVER redis OPTIONS (layout 'zset', key 'theme:zset');
+CREATE FOREIGN TABLE "user" (
+  userid bigint NOT NULL,
+  mail text,
+  username text NOT NULL
+) SERVER redis OPTIONS (layout 'strings', key 'user:userid:{userid}:{*}');
+CREATE INDEX ON "user" USING lookup (username) WITH (key = 'user:username:{username}:userid', maintained = 'application');
+CREATE FOREIGN TABLE user_base (
+  userid bigint NOT NULL,
+  version bigint NOT NULL,
+  "timestamp" bigint NOT NULL,
+  username text NOT NULL
+) SERVER redis OPTIONS (layout 'strings', key 'sys:user:userid:{userid}:base:{*}:{version}:{timestamp}');
+"""
+
+
+def four_layouts():
+    """The layouts of the mapping literature, as applications write them."""
+    people = ["king", "blake", "clark", "jones", "scott"]
+    yield ("SET", "emp:id", str(len(people)))
+    for i, name in enumerate(people, 1):
+        fields = ["ename", name, "email", f"{name}@x.org", "salary", f"{1000 * i}.50", "hired", str(1_600_000_000 + i)]
+        yield ("HSET", f"emp:{i}", *fields, *(["mgr_id", "1"] if i > 1 else []))
+        yield ("HSET", "emp:uniques:email", f"{name}@x.org", str(i))
+        yield ("ZADD", "emp:zset", str(i), str(i))
+        if i > 1:
+            yield ("SADD", "emp:indices:mgr_id:1", str(i))
+            yield ("SADD", "emp:indices:mgr_id", "1")
+    yield ("SET", "theme:key", "3")
+    yield ("SET", "product:key", "9")
+    for i in range(1, 4):
+        yield ("HSET", f"theme:{i}", "title", f"theme {i}")
+        yield ("ZADD", "theme:zset", str(10 * i + 3), str(i))
+    for i in range(1, 10):
+        yield ("HSET", f"product:{i}", "name", f"p{i}", "price", f"{i}.99", "active", str(i % 2), "doc", '{"size": %d}' % i)
+        yield ("SADD", f"theme:{i % 3 + 1}:product", str(i))
+        yield ("SADD", f"product:{i}:tag", "new", "red" if i % 2 else "blue")
+        yield ("LPUSH", "product:list", str(i))
+    for i, name in enumerate(["ken thompson", "dennis ritchie", "brian kernighan"], 1):
+        yield ("SET", f"login:{i}:name", name)
+        yield ("SET", f"login:{i}:login_times", str(3 * i))
+        yield ("SET", f"login:{i}:last_login_time", f"2011-1-{i}")
+        yield ("SET", f"login:{name}:id", str(i))
+        yield ("ZADD", "login:login_times", str(3 * i), str(i))
+        yield ("LPUSH", "login:last_login_times", str(i))
+        yield ("SET", f"book:{i}:name", f"book {i}")
+        yield ("SET", f"book:{i}:author", name)
+    yield ("SADD", "tag:ruby", "1", "2")
+    yield ("SADD", "tag:web", "2", "3")
+    for i, name in ((888, "edwin"), (889, "ken")):
+        yield ("SET", f"user:userid:{i}:username", name)
+        yield ("SET", f"user:username:{name}:userid", str(i))
+        for version in (1, 2):
+            yield ("SET", f"sys:user:userid:{i}:base:username:{version}:{217453 + version}", name)
+    yield ("SET", "user:userid:888:mail", "e@x.org")
+    yield ("SADD", "online:userid", "888")
+    yield ("LPUSH", "loginlog:", "888 came", "889 went")
+
+
+def noise(count):
+    """Keys of other programs, most of them of few forms, some of none."""
+    for i in range(count):
+        kind = i % 5
+        if kind == 0:
+            yield ("SET", f"cache:{i * 2654435761 % 2**64:016x}", "x" * 20)
+        elif kind == 1:
+            yield ("SET", f"noise:{i}", "y")
+        elif kind == 2:
+            yield ("SADD", f"session:{i}:seen", str(i))
+        elif kind == 3:
+            yield ("SET", f"w{i * 7919 % 99991:x}q{i}z", "z")
+        else:
+            yield ("HSET", f"visit:{i}", "at", str(1_700_000_000 + i), "path", f"/p/{i}")
+
+
+def load(redis, commands):
+    batch = []
+    with redis.connect() as raw:
+        for command in commands:
+            batch.append(command)
+            if len(batch) == 5000:
+                raw.pipeline(batch)
+                batch = []
+        raw.pipeline(batch)
+
+
+def discover(build, redis, *options):
+    return run([os.path.join(build, "redquel"), "discover", "--redis", redis.url, *options])
+
+
+def statements(text):
+    return "".join(line + "\n" for line in text.splitlines() if line and not line.startswith("--"))
+
+
+def test_four_layouts(build, make_redis):
+    redis = make_redis()
+    load(redis, four_layouts())
+    text = discover(build, redis)
+    assert statements(text) == ONE_AT_A_TIME.lstrip(), text
+    assert "-- login: 9 keys, for example login:" in text, text
+    assert "emp:zset holds the keys of all rows" in text, text
+
+
+def test_two_hundred_thousand_keys_of_noise(build, make_redis):
+    redis = make_redis()
+    load(redis, four_layouts())
+    load(redis, noise(200_000))
+    with redis.connect() as raw:
+        raw("CONFIG", "SET", "slowlog-log-slower-than", "10000")
+    for last_try in (False, False, True):
+        with redis.connect() as raw:
+            raw("SLOWLOG", "RESET")
+        began = time.monotonic()
+        text = discover(build, redis)
+        seconds = time.monotonic() - began
+        with redis.connect() as raw:
+            slow = raw("SLOWLOG", "GET")
+        limit = 10 if "release" in build else 60
+        if (seconds < limit and not slow) or last_try:
+            break
+    assert seconds < limit, seconds
+    assert not slow, slow
+    found = statements(text)
+    for table in re.findall(r"CREATE FOREIGN TABLE .*?;\n", ONE_AT_A_TIME, re.S) + re.findall(r"CREATE INDEX .*;\n", ONE_AT_A_TIME):
+        assert table in found, (table, found)
+    made = set(re.findall(r'CREATE FOREIGN TABLE "?(\w+)', found))
+    assert made - set(re.findall(r'CREATE FOREIGN TABLE "?(\w+)', ONE_AT_A_TIME)) <= {"cache", "noise", "session_seen", "visit"}, made
+
+
+def test_options(build, make_redis):
+    redis = make_redis()
+    load(redis, four_layouts())
+    text = discover(build, redis, "--pattern", "tag:*", "--schema", "old app", "--sample", "1")
+    assert statements(text).startswith('CREATE FOREIGN TABLE "old app".tag ('), text
+    assert statements(discover(build, redis, "--pattern", "online")).startswith("CREATE FOREIGN TABLE online ("), text
+    binary = os.path.join(build, "redquel")
+    for words, message in ((["--redis", "nonsense"], "redquel: "), ([], "--redis is required"), (["--redis", redis.url, "--sample", "0"], "--sample")):
+        done = run([binary, "discover", *words], check=False)
+        assert done.returncode != 0 and message in done.stderr, (words, done)
+    assert "0 keys, 0 tables" in discover(build, make_redis())
+
+
+def test_own_tables_are_left_out(build, server, redis):
+    psql(server, "CREATE TABLE managed (id serial PRIMARY KEY, name text UNIQUE); INSERT INTO managed (name) VALUES ('a'), ('b');")
+    load(redis, [("HSET", "other:1", "a", "1")])
+    text = discover(build, redis)
+    assert "managed" not in text and "redquel" not in text and "other:{id}" in text, text
+    psql(server, "DROP TABLE managed")
+
+
+def test_import_is_checked(server, redis):
+    load(redis, [("HSET", "other:1", "a", "1")])
+    with server.connect() as connection:
+        for sql, state in (('IMPORT FOREIGN SCHEMA "*" FROM SERVER elsewhere INTO public', "42704"),
+                           ('IMPORT FOREIGN SCHEMA "*" FROM SERVER redis INTO nowhere', "3F000"),
+                           ("IMPORT FOREIGN SCHEMA \"*\" FROM SERVER redis INTO public OPTIONS (colour 'red')", "HV00D"),
+                           ("IMPORT FOREIGN SCHEMA \"*\" FROM SERVER redis INTO public OPTIONS (sample '0')", "22023")):
+            try:
+                connection.run(sql)
+                raise AssertionError(sql)
+            except ServerError as error:
+                assert error.sqlstate == state, (sql, error.fields)
+        connection.run('IMPORT FOREIGN SCHEMA "nothing:*" FROM SERVER redis INTO public')
