@@ -215,6 +215,24 @@ bool is_whole_table(const PhysicalNode& node) {
   return std::holds_alternative<FullScan>(node.node) || std::holds_alternative<OrderedScan>(node.node);
 }
 
+/// The distinct values of some columns of a planned input.
+Planned distinct_rows(const Planned& input, const std::vector<LogicalColumn>& columns) {
+  PhysicalProject project{input.plan, {}};
+  for (const LogicalColumn& column : columns) {
+    project.expressions.push_back(sql::make_column(column.type, static_cast<std::uint32_t>(position_of(column.id, input.ids)), column.name));
+  }
+  PhysicalPlan projected = make_physical(std::move(project), physical_columns(columns));
+  return {make_physical(PhysicalDistinct{std::move(projected), {}}, physical_columns(columns)), column_ids(columns)};
+}
+
+/// The same to be planned: of members of an application's sets Redis gives the union.
+LogicalPtr distinct_columns(const LogicalPtr& input, const std::vector<LogicalColumn>& columns) {
+  std::vector<ExpressionPtr> expressions;
+  for (const LogicalColumn& column : columns) expressions.push_back(sql::make_column(column.type, column.id, column.name));
+  LogicalPtr picked = std::make_shared<const Logical>(Logical{LogicalProject{input, std::move(expressions)}, columns});
+  return std::make_shared<const Logical>(Logical{LogicalDistinct{std::move(picked), {}}, columns});
+}
+
 }  // namespace
 
 std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join, const Planned& from, const LogicalPtr& inner,
@@ -294,12 +312,7 @@ std::optional<Planned> PhysicalPlanner::plan_semi_join_reduction(const LogicalJo
     const auto found = std::ranges::find(join.right->columns, column->column, &LogicalColumn::id);
     if (std::ranges::find(keys, column->column, &LogicalColumn::id) == keys.end()) keys.push_back(*found);
   }
-  PhysicalProject project{right.plan, {}};
-  for (const LogicalColumn& key : keys) {
-    project.expressions.push_back(sql::make_column(key.type, static_cast<std::uint32_t>(position_of(key.id, right.ids)), key.name));
-  }
-  PhysicalPlan projected = make_physical(std::move(project), physical_columns(keys));
-  const Planned distinct{make_physical(PhysicalDistinct{std::move(projected), {}}, physical_columns(keys)), column_ids(keys)};
+  const Planned distinct = is_mapped(*join.left) ? plan(distinct_columns(join.right, keys)) : distinct_rows(right, keys);
   const LogicalJoin inner{JoinKind::kInner, join.left, join.right, join.condition};
   return plan_lookup_join(inner, distinct, join.left, left, LookupChoice::kFew);
 }
