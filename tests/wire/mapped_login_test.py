@@ -1,4 +1,5 @@
 """Login and tags: strings per column, lookups, a trimmed list, a zset and sets of an application, as tables."""
+from harness.keyspace import MappedKeys, plan, same
 
 LOGIN = """
 CREATE FOREIGN TABLE login (id bigint, name text, login_times bigint NOT NULL, last_login_time timestamptz OPTIONS (format 'unix') NOT NULL)
@@ -33,34 +34,12 @@ def load(redis):
             redis("SADD", f"tag:{tag}", book)
 
 
-class Loaded:
-    """A server over the application's keys, with the tables."""
-
-    def __init__(self, server):
-        self.redis = server.redis_connection()
-        load(self.redis)
-        self.connection = server.connect()
-        for statement in LOGIN.strip().split(";\n"):
-            self.connection.run(statement)
-
-    def __enter__(self):
-        return self.connection, self.redis
-
-    def __exit__(self, *_):
-        self.connection.close()
-        self.redis.close()
-
-
-def same(given, wanted):
-    assert given == wanted, given
-
-
-def plan(connection, sql):
-    return "\n".join(row[0] for row in connection.run("EXPLAIN " + sql))
+def tables(server):
+    return MappedKeys(server, load, LOGIN)
 
 
 def test_rows_by_key(fresh_server):
-    with Loaded(fresh_server) as (connection, _):
+    with tables(fresh_server) as (connection, _):
         same(connection.run("SELECT * FROM login WHERE id = 1"), [["1", "ken thompson", "5", "2011-03-13 07:06:41+00"]])
         same(connection.run("SELECT name FROM login WHERE id IN (3, 1, 99) ORDER BY id"), [["ken thompson"], ["Joe Armstrong"]])
         same(connection.run("SELECT count(*) FROM login WHERE id = NULL"), [["0"]])
@@ -70,7 +49,7 @@ def test_rows_by_key(fresh_server):
 
 
 def test_reverse_lookup(fresh_server):
-    with Loaded(fresh_server) as (connection, redis):
+    with tables(fresh_server) as (connection, redis):
         shown = plan(connection, "SELECT * FROM login WHERE name = 'ken thompson'")
         assert 'GET "login:ken thompson:id"' in shown and "SCAN" not in shown, shown
         same(connection.run("SELECT id, login_times FROM login WHERE name = 'ken thompson'"), [["1", "5"]])
@@ -80,7 +59,7 @@ def test_reverse_lookup(fresh_server):
 
 
 def test_update_is_one_unit(fresh_server):
-    with Loaded(fresh_server) as (connection, redis):
+    with tables(fresh_server) as (connection, redis):
         connection.run("UPDATE login SET login_times = login_times + 1, last_login_time = to_timestamp(1400000000) WHERE name = 'ken thompson'")
         assert redis("GET", "login:1:login_times") == "6"
         assert redis("GET", "login:1:last_login_time") == "1400000000"
@@ -96,7 +75,7 @@ def test_update_is_one_unit(fresh_server):
 
 
 def test_newest_and_most_frequent(fresh_server):
-    with Loaded(fresh_server) as (connection, redis):
+    with tables(fresh_server) as (connection, redis):
         newest = "SELECT name FROM login ORDER BY last_login_time DESC LIMIT 2"
         often = "SELECT name, login_times FROM login ORDER BY login_times DESC LIMIT 2"
         assert "LRANGE login:last_login_times" in plan(connection, newest)
@@ -112,7 +91,7 @@ def test_newest_and_most_frequent(fresh_server):
 
 
 def test_insert_and_delete(fresh_server):
-    with Loaded(fresh_server) as (connection, redis):
+    with tables(fresh_server) as (connection, redis):
         row = connection.run("INSERT INTO login (name, login_times, last_login_time) VALUES ('rob pike', 1, to_timestamp(1350000000)) RETURNING id")
         assert row == [["4"]] and redis("GET", "login:userid") == "4"
         assert redis("GET", "login:rob pike:id") == "4" and redis("GET", "login:4:name") == "rob pike"
@@ -129,7 +108,7 @@ def test_insert_and_delete(fresh_server):
 
 
 def test_tags(fresh_server):
-    with Loaded(fresh_server) as (connection, _):
+    with tables(fresh_server) as (connection, _):
         both = "SELECT b.name FROM tag t1, tag t2, book b WHERE t1.tagname = 'web' AND t2.tagname = 'ruby' AND t1.book_id = t2.book_id AND b.id = t1.book_id"
         same(connection.run(both), [["Ruby on rail"]])
         assert "SCAN 0" not in plan(connection, both), plan(connection, both)
@@ -144,7 +123,7 @@ def test_tags(fresh_server):
 
 
 def test_tags_are_written(fresh_server):
-    with Loaded(fresh_server) as (connection, redis):
+    with tables(fresh_server) as (connection, redis):
         connection.run("INSERT INTO tag VALUES ('web', 1), ('new', 3)")
         assert sorted(redis("SMEMBERS", "tag:web")) == ["1", "2", "4"] and redis("SMEMBERS", "tag:new") == ["3"]
         assert connection.run_error("INSERT INTO tag VALUES ('web', 1)")["C"] == "23505"
@@ -155,7 +134,7 @@ def test_tags_are_written(fresh_server):
 
 
 def test_join_with_a_managed_table(fresh_server):
-    with Loaded(fresh_server) as (connection, _):
+    with tables(fresh_server) as (connection, _):
         connection.run("CREATE TABLE visit (login_id bigint, page text)")
         connection.run("INSERT INTO visit VALUES (1, 'a'), (3, 'b'), (7, 'c')")
         joined = connection.run("SELECT v.page, l.name FROM visit v LEFT JOIN login l ON l.id = v.login_id ORDER BY v.page")

@@ -1,16 +1,14 @@
 """Named parts, strings of several columns, streams, times to live, declared sets and lookups in hashes, concurrent plain writers."""
 import threading
 
+from harness.keyspace import same
+
 
 def connect(server, *statements):
     connection = server.connect()
     for statement in statements:
         connection.run(statement)
     return connection
-
-
-def same(given, wanted):
-    assert given == wanted, given
 
 
 def test_named_parts(fresh_server):

@@ -1,4 +1,5 @@
 """Themes and products: hashes, relations that only sets hold, a zset and a list of an application, as tables."""
+from harness.keyspace import MappedKeys, plan, same
 
 TABLES = """
 CREATE FOREIGN TABLE theme (id bigint, title text, author text OPTIONS (field 'by'), seen timestamptz OPTIONS (format 'unix_ms'), hot boolean OPTIONS (format 'bool01'))
@@ -28,32 +29,12 @@ def load(redis):
     redis("HSET", "theme:settings", "color", "blue", "size", "12")
 
 
-class Loaded:
-    def __init__(self, server):
-        self.redis = server.redis_connection()
-        load(self.redis)
-        self.connection = server.connect()
-        for statement in TABLES.strip().split(";\n"):
-            self.connection.run(statement)
-
-    def __enter__(self):
-        return self.connection, self.redis
-
-    def __exit__(self, *_):
-        self.connection.close()
-        self.redis.close()
-
-
-def same(given, wanted):
-    assert given == wanted, given
-
-
-def plan(connection, sql):
-    return "\n".join(row[0] for row in connection.run("EXPLAIN " + sql))
+def tables(server):
+    return MappedKeys(server, load, TABLES)
 
 
 def test_hashes(fresh_server):
-    with Loaded(fresh_server) as (connection, _):
+    with tables(fresh_server) as (connection, _):
         same(connection.run("SELECT * FROM theme WHERE id = 1"), [["1", "spring", "ann", "2011-03-13 07:06:40.123+00", "t"]])
         same(connection.run("SELECT * FROM theme WHERE id = 2"), [["2", "autumn", None, None, "f"]])
         same(connection.run("SELECT id FROM theme ORDER BY id"), [["1"], ["2"]])
@@ -63,7 +44,7 @@ def test_hashes(fresh_server):
 
 
 def test_relations_without_a_scan(fresh_server):
-    with Loaded(fresh_server) as (connection, _):
+    with tables(fresh_server) as (connection, _):
         products = "SELECT p.name FROM theme t JOIN theme_product tp ON tp.theme_id = t.id JOIN product p ON p.id = tp.product_id WHERE t.id = 1 ORDER BY 1"
         same(connection.run(products), [["product 1"], ["product 2"], ["product 3"]])
         assert "SCAN 0" not in plan(connection, products), plan(connection, products)
@@ -74,7 +55,7 @@ def test_relations_without_a_scan(fresh_server):
 
 
 def test_zset_list_and_fields(fresh_server):
-    with Loaded(fresh_server) as (connection, _):
+    with tables(fresh_server) as (connection, _):
         ranked = "SELECT t.title, r.score FROM theme_rank r JOIN theme t ON t.id = r.theme_id ORDER BY r.score DESC"
         same(connection.run(ranked), [["autumn", "20.5"], ["spring", "10"]])
         same(connection.run("SELECT score FROM theme_rank WHERE theme_id = 1"), [["10"]])
@@ -84,7 +65,7 @@ def test_zset_list_and_fields(fresh_server):
 
 
 def test_hashes_are_written(fresh_server):
-    with Loaded(fresh_server) as (connection, redis):
+    with tables(fresh_server) as (connection, redis):
         same(connection.run("INSERT INTO theme (title, hot) VALUES ('winter', true) RETURNING id"), [["3"]])
         assert redis("GET", "theme:key") == "3" and redis("HGETALL", "theme:3") == ["title", "winter", "hot", "1"]
         connection.run("UPDATE theme SET title = 'fall', seen = to_timestamp(1), hot = NULL WHERE id = 2")
@@ -99,7 +80,7 @@ def test_hashes_are_written(fresh_server):
 
 
 def test_zset_list_and_fields_are_written(fresh_server):
-    with Loaded(fresh_server) as (connection, redis):
+    with tables(fresh_server) as (connection, redis):
         connection.run("UPDATE theme_rank SET score = score + 1.5 WHERE theme_id = 1")
         connection.run("INSERT INTO theme_rank VALUES (7, 3)")
         connection.run("DELETE FROM theme_rank WHERE theme_id = 2")
@@ -118,7 +99,7 @@ def test_zset_list_and_fields_are_written(fresh_server):
 
 
 def test_bad_values_and_wrong_types(fresh_server):
-    with Loaded(fresh_server) as (connection, redis):
+    with tables(fresh_server) as (connection, redis):
         redis("HSET", "product:2", "price", "cheap")
         error = connection.run_error("SELECT * FROM product")
         assert error["C"] == "22P02" and 'key "product:2", field "price"' in error["M"], error
@@ -132,7 +113,7 @@ def test_bad_values_and_wrong_types(fresh_server):
 
 
 def test_keyspace_scans_can_be_forbidden(fresh_server):
-    with Loaded(fresh_server) as (connection, _):
+    with tables(fresh_server) as (connection, _):
         assert "SCAN 0 MATCH product:* COUNT 1000 TYPE hash" in plan(connection, "SELECT * FROM product")
         result = connection.query("SELECT count(*) FROM product")[-1]
         assert [notice["M"] for notice in result.notices] == ['the keyspace is scanned for foreign table "product"'], result.notices
@@ -142,7 +123,7 @@ def test_keyspace_scans_can_be_forbidden(fresh_server):
 
 
 def test_definitions(fresh_server):
-    with Loaded(fresh_server) as (connection, redis):
+    with tables(fresh_server) as (connection, redis):
         same(connection.run("SELECT relkind FROM pg_class WHERE relname = 'theme'"), [["f"]])
         same(connection.run("SELECT table_type FROM information_schema.tables WHERE table_name = 'theme'"), [["FOREIGN"]])
         keys = redis.keys()
@@ -157,7 +138,7 @@ def test_definitions(fresh_server):
 
 
 def test_wrong_mappings_are_refused(fresh_server):
-    with Loaded(fresh_server) as (connection, _):
+    with tables(fresh_server) as (connection, _):
         for sqlstate, sql in (
             ("22023", "CREATE FOREIGN TABLE x (id int, a text) SERVER redis OPTIONS (layout 'hash', key 'x:{nothing}')"),
             ("42P16", "CREATE FOREIGN TABLE x (id int, a text, b text OPTIONS (field 'a')) SERVER redis OPTIONS (layout 'hash', key 'x:{id}')"),
@@ -175,7 +156,7 @@ def test_wrong_mappings_are_refused(fresh_server):
 
 
 def test_transactions(fresh_server):
-    with Loaded(fresh_server) as (connection, redis):
+    with tables(fresh_server) as (connection, redis):
         connection.run("BEGIN")
         connection.run("INSERT INTO product VALUES (6, 'six', 6)")
         connection.run("INSERT INTO product VALUES (7, 'seven', 7)")
