@@ -51,8 +51,7 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
     co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_);
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();
-    const bool writes_ahead = transaction->catalog() && !transaction->catalog()->claims().empty();
-    if (error.sqlstate() == "08006" && (writes_ahead || !transaction->buffer().empty())) lost = error;
+    if (error.sqlstate() == "08006" && (transaction->writes_ahead() || !transaction->buffer().empty())) lost = error;
   } catch (...) {
     failure = std::current_exception();
   }
@@ -61,7 +60,7 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   if (lost && !failure) transaction->locks().fields.clear();
   commit_slots_.give_back(token);
   const bool held = co_await release(session, *transaction);
-  // Where the outcome is not known, what was written ahead is left to VACUUM, which asks whether the commit took place.
+  // Where the connection was lost, what was written ahead is left to VACUUM: it finds the claim only if the commit did not take place.
   if (failure && !lost) co_await clear_new_places(shared_, *transaction);
   if (failure) std::rethrow_exception(failure);
   if (!held) throw lapsed_lock();

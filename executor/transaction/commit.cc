@@ -30,8 +30,6 @@ void add_changes(WriteUnit& unit, const TableChanges& changes) {
   for (const auto& [member, row] : changes.rows) add_change(unit, changes.table, row);
 }
 
-bool has_claims(const Transaction& transaction) { return transaction.catalog() != nullptr && !transaction.catalog()->claims().empty(); }
-
 asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
                                          std::minstd_rand& random) {
   while (true) {
@@ -39,7 +37,7 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
     options.locks = transaction.locks().empty() && !options.catalog ? nullptr : &transaction.locks();
     WriteUnit unit(options);
     for (const TableChangesPtr& changes : transaction.buffer().all_changes()) add_changes(unit, *changes);
-    if (unit.empty() && !has_claims(transaction)) co_return WriteStatus::kApplied;
+    if (unit.empty() && !transaction.writes_ahead()) co_return WriteStatus::kApplied;
     const WriteStatus status = co_await unit.execute(redis);
     std::set<sql::Oid> tables = transaction.changed_tables();
     const bool increments = !transaction.buffer().increments(tables).empty();
@@ -181,7 +179,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     if (co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows)) co_return;
   }
   WriteStatus status = WriteStatus::kApplied;
-  bool has_unit = has_claims(transaction);
+  bool has_unit = transaction.writes_ahead();
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     for (const auto& [member, row] : changes->rows) has_unit = has_unit || row.stored || row.current;
   }
@@ -211,14 +209,16 @@ asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& trans
 asio::awaitable<void> finish_commit(DdlContext& context, const Transaction& transaction) {
   const TransactionCatalog* catalog = transaction.catalog();
   if (catalog == nullptr) co_return;
-  for (const Removal& removal : catalog->take_change().removals) co_await run_removal(context.redis, removal);
-  co_await clear_unused_places(context.redis, *catalog, true);
+  CatalogChange change = catalog->take_change();
+  for (const Removal& removal : change.removals) co_await run_removal(context.redis, removal);
+  co_await clear_unused_places(context.redis, *catalog, std::move(change.finished_removals));
   for (const TransactionCatalog::Sequel& sequel : catalog->sequels()) co_await sequel(context);
 }
 
 asio::awaitable<void> clear_new_places(RedisClient& redis, const Transaction& transaction) {
   if (transaction.catalog() == nullptr) co_return;
-  co_await clear_unused_places(redis, *transaction.catalog(), false);
+  std::vector<std::string> none;
+  co_await clear_unused_places(redis, *transaction.catalog(), std::move(none));
   static const Script kScript("forget_counter", R"lua(
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return redis.call('UNLINK', KEYS[2]) end
 return 0

@@ -48,6 +48,8 @@ class Transaction {
 
   /// May rows of this table go to Redis before the commit? Nobody sees them there, and no ROLLBACK TO could take them back alone.
   bool may_write_ahead(const sql::TableDef& table) const;
+  /// Has it claimed a place for such rows?
+  bool writes_ahead() const { return catalog_ && !catalog_->claims().empty(); }
 
   /// Savepoints are numbered from 0, the oldest; a later one lies within the earlier ones.
   void set_savepoint();

@@ -81,9 +81,7 @@ asio::awaitable<bool> TransactionCatalog::claim(RedisClient& redis, std::string 
   co_return true;
 }
 
-asio::awaitable<void> clear_unused_places(RedisClient& redis, const TransactionCatalog& catalog, bool is_committed) {
-  std::vector<std::string> finished;
-  if (is_committed) finished = catalog.take_change().finished_removals;
+asio::awaitable<void> clear_unused_places(RedisClient& redis, const TransactionCatalog& catalog, std::vector<std::string> finished) {
   for (const Removal& claim : catalog.claims()) {
     if (std::ranges::find(finished, claim.id) == finished.end()) co_await run_removal(redis, claim);
   }

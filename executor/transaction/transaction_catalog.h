@@ -56,8 +56,8 @@ class TransactionCatalog {
   State state_;
 };
 
-/// Deletes what lies in claimed places that the definitions do not have in the end: all of them after a rollback.
-asio::awaitable<void> clear_unused_places(RedisClient& redis, const TransactionCatalog& catalog, bool is_committed);
+/// Deletes what lies in claimed places but for those that a commit has finished with (CatalogChange::finished_removals).
+asio::awaitable<void> clear_unused_places(RedisClient& redis, const TransactionCatalog& catalog, std::vector<std::string> finished);
 
 /// The definitions as the statement sees them: committed ones, or its transaction's.
 asio::awaitable<LoadedCatalog> load_definitions(DdlContext& context);
