@@ -4,6 +4,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/temporary.h"
 #include "executor/discovery/import_foreign_schema.h"
+#include "executor/materialized_view.h"
 #include "executor/query_execution.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
@@ -67,6 +68,25 @@ asio::awaitable<void> run_vacuum(DdlContext& context, const ast::Vacuum& stateme
   if (!statement.relations.empty()) co_await check_definitions(context, check);
   co_await finish_removals(context.redis);
 }
+
+/// CLUSTER: rows have no order of their own to change, so only the names are looked at.
+asio::awaitable<void> run(DdlContext& context, const ast::Cluster& statement) {
+  const std::function<void(const CatalogDraft&)> check = [&](const CatalogDraft& draft) {
+    if (!statement.relation) return;
+    check_schema(draft, *statement.relation);
+    const TablePtr table = require_table(draft, *statement.relation);
+    if (statement.index.empty()) {
+      throw sql::SqlError("42704", "there is no previously clustered index for table \"" + table->name + "\"");
+    }
+    if (table->find_index(statement.index) == nullptr && (table->primary_key.empty() || table->primary_key_name != statement.index)) {
+      throw sql::SqlError("42704", "index \"" + statement.index + "\" for table \"" + table->name + "\" does not exist");
+    }
+  };
+  co_await check_definitions(context, check);
+}
+
+/// CHECKPOINT: Redis writes its file itself.
+asio::awaitable<void> run(DdlContext&, const ast::Checkpoint&) { co_return; }
 
 template <class Statement>
 concept Definition = requires(DdlContext& context, const Statement& statement) { run(context, statement); };
@@ -137,13 +157,14 @@ class DefinitionExecution final : public Execution {
 }  // namespace
 
 bool is_definition(const ast::Statement& statement) {
-  return is_create_table_as(statement) || is_import(statement) || std::visit(
+  return is_create_table_as(statement) || is_refresh(statement) || is_import(statement) || std::visit(
       []<class Statement>(const Statement&) { return Definition<Statement> || std::is_same_v<Statement, ast::Vacuum>; },
       statement.node);
 }
 
 std::unique_ptr<Execution> make_definition_execution(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
   if (is_create_table_as(*prepared->statement)) return make_create_table_as(engine, std::move(prepared), session);
+  if (is_refresh(*prepared->statement)) return make_refresh(engine, std::move(prepared), session);
   if (is_import(*prepared->statement)) return make_import(engine, std::move(prepared), session);
   return std::make_unique<DefinitionExecution>(engine, std::move(prepared), session);
 }

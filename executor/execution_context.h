@@ -40,6 +40,15 @@ struct ReadLimits {
   std::size_t intersection_members = 50000;  // of the smallest set of a SINTERCARD
 };
 
+/// A call of a function in LANGUAGE sql whose body is run.
+struct FunctionInvocation {
+  sql::Oid function = 0;
+  std::vector<sql::Type> types;  // of the arguments
+  std::vector<sql::Datum> arguments;
+  /// The columns that its rows shall have; none: each row is one value, a record where the function has several columns.
+  std::vector<sql::ResultColumn> columns;
+};
+
 /// When a plan's node last asked whether its commands are cheap; asked again after a second.
 using CheapnessMemory = std::unordered_map<const void*, std::chrono::steady_clock::time_point>;
 
@@ -103,6 +112,8 @@ class ExecutionContext {
   sql::SessionSequences* sequences = nullptr;  // the session's
   /// pg_advisory_lock() and its kin, for one key.
   std::function<asio::awaitable<bool>(sql::SequenceCall::Advisory, std::int64_t key)> advisory;
+  /// Runs a function in LANGUAGE sql; empty where there is no session.
+  std::function<asio::awaitable<std::vector<sql::Batch>>(FunctionInvocation)> run_function;
   std::function<void(const sql::SqlError&)> notice;  // sends a NOTICE to the client; may be empty
   std::size_t work_mem = 64u << 20;
   ReadLimits limits;

@@ -7,6 +7,7 @@
 #include "executor/engine.h"
 #include "executor/ddl/temporary.h"
 #include "executor/execution_context.h"
+#include "executor/function_execution.h"
 #include "executor/plan_cache.h"
 #include "executor/planned.h"
 #include "executor/redis/client.h"
@@ -55,6 +56,8 @@ class RedisEngine final : public Engine {
   asio::awaitable<bool> reload_catalog();
   /// The same statement planned with the catalog of now. 0A000 when the result's columns are not the same any more.
   asio::awaitable<PreparedPtr> replan(const Prepared& prepared, SessionState& session);
+  /// The body of a function, planned for arguments of these types.
+  asio::awaitable<FunctionPlanPtr> plan_function(sql::Oid function, const std::vector<sql::Type>& types, SessionState& session);
   /// The statement's plan for a transaction that has changed rows of some tables.
   planner::PhysicalPlan plan_over_changes(const Prepared& prepared, const sql::CatalogSnapshot& catalog,
                                           const std::set<sql::Oid>& changed_tables, const SessionState& session);
@@ -79,7 +82,8 @@ class RedisEngine final : public Engine {
 
  private:
   PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, DeclaredParameters parameters,
-                   const sql::CatalogSnapshot& catalog, const SessionState& session) const;
+                   const sql::CatalogSnapshot& catalog, const SessionState& session,
+                   std::shared_ptr<const sql::FunctionDef> function = nullptr) const;
 
   asio::awaitable<std::exception_ptr> settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error);
 
@@ -91,6 +95,7 @@ class RedisEngine final : public Engine {
   ExclusiveTables exclusive_;
   std::uint64_t generation_ = 0;
   PlanCache plans_;
+  FunctionPlans function_plans_;
   CheapnessMemory cheapness_;
   LockLease lease_{shared_, limits_.lock_lease_ms};
   TemporarySchemas temporary_{shared_, limits_.lock_lease_ms};

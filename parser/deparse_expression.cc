@@ -264,7 +264,14 @@ void SqlWriter::operator_call(const ast::OperatorCall& call) {
 }
 
 void SqlWriter::function_call(const ast::FunctionCall& call) {
-  qualified(call.name);
+  const bool is_known = names_ != nullptr && names_->functions.contains(&call);
+  if (!is_known) {
+    qualified(call.name);
+  } else if (layout_ == QueryLayout::kCompact || names_->functions.at(&call).front() != "public") {
+    qualified(names_->functions.at(&call));
+  } else {
+    name(names_->functions.at(&call).back());
+  }
   *this << "(";
   if (call.distinct) *this << "DISTINCT ";
   if (call.star) *this << "*";
@@ -461,6 +468,12 @@ std::string to_sql(const ast::Expression& expression, const QueryNames& names, Q
 std::string to_sql(const ast::TypeName& type) {
   SqlWriter writer;
   writer.type(type);
+  return writer.take();
+}
+
+std::string to_sql(const ast::Statement& statement) {
+  SqlWriter writer;
+  writer.statement(statement);
   return writer.take();
 }
 

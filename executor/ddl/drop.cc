@@ -6,6 +6,7 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/dependents.h"
+#include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/type_lookup.h"
 #include "parser/deparse.h"
@@ -30,7 +31,7 @@ constexpr DropKind kKinds[] = {
     {ast::ObjectType::kIndex, "index", "an index", "42704", RelationKind::kIndex},
     {ast::ObjectType::kSequence, "sequence", "a sequence", "42P01", RelationKind::kSequence},
     {ast::ObjectType::kView, "view", "a view", "42P01", RelationKind::kView},
-    {ast::ObjectType::kMaterializedView, "materialized view", "a materialized view", "42P01", RelationKind::kNone},
+    {ast::ObjectType::kMaterializedView, "materialized view", "a materialized view", "42P01", RelationKind::kTable},
     {ast::ObjectType::kForeignTable, "foreign table", "a foreign table", "42P01", RelationKind::kTable},
 };
 
@@ -103,7 +104,19 @@ void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropK
       draft.notice("00000", message + ", skipping");
       continue;
     }
+    if (relation == RelationKind::kTable && kind.relation != relation && find_table(draft, name)->materialized) {
+      throw SqlError("42809", fmt::format("\"{}\" is not {}", name.name, kind.with_article))
+          .hint("Use DROP MATERIALIZED VIEW to remove a materialized view.");
+    }
     if (relation != kind.relation) throw wrong_kind(name.name, kind, relation);
+    const bool wants_materialized = kind.type == ast::ObjectType::kMaterializedView;
+    if (relation == RelationKind::kTable && (find_table(draft, name)->materialized != nullptr) != wants_materialized) {
+      SqlError error("42809", fmt::format("\"{}\" is not {}", name.name, kind.with_article));
+      const bool is_foreign = find_table(draft, name)->mapping != nullptr;
+      throw std::move(error).hint(!wants_materialized ? "Use DROP MATERIALIZED VIEW to remove a materialized view."
+                                  : is_foreign        ? "Use DROP FOREIGN TABLE to remove a foreign table."
+                                                      : "Use DROP TABLE to remove a table.");
+    }
     const bool wants_foreign = kind.type == ast::ObjectType::kForeignTable;
     if (relation == RelationKind::kTable && (find_table(draft, name)->mapping != nullptr) != wants_foreign) {
       SqlError error("42809", fmt::format("\"{}\" is not {}", name.name, kind.with_article));
@@ -170,7 +183,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
   const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const DropKind& k) { return k.type == statement.object; });
   const bool is_schema = statement.object == ast::ObjectType::kSchema;
   const bool is_type = statement.object == ast::ObjectType::kType || statement.object == ast::ObjectType::kDomain;
-  const bool is_function = statement.object == ast::ObjectType::kFunction;
+  const bool is_function = is_routine(statement.object);
   if (kind == std::end(kKinds) && !is_schema && !is_type && !is_function) throw sql::not_supported("DROP of this kind of object");
   const MakeDraft make = [&](CatalogDraft& draft) {
     if (is_type) {

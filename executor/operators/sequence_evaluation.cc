@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/operators/user_function.h"
 #include "executor/storage/sequences.h"
 #include "executor/tables/redis_call.h"
 #include "sql/error.h"
@@ -99,6 +100,12 @@ asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_once(std::span<const sql::
       SequenceCalls::Documents documents;
       for (const std::vector<std::string>& words : calls.pending().commands) documents.push_back(co_await call_redis(words, context));
       calls.answer(std::move(documents));
+      continue;
+    }
+    if (calls.pending().kind == SequenceCall::Kind::kUserFunction) {
+      const SequenceCall call = calls.pending();
+      SequenceCalls::Values results = co_await run_user_function(call, context);
+      calls.answer(std::move(results));
       continue;
     }
     SequenceCalls::Answer values = co_await answer(calls.pending(), calls.session(), context);

@@ -8,6 +8,7 @@
 #include "planner/bind/modification.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/recursive_with.h"
+#include "planner/bind/search_cycle.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
@@ -74,8 +75,8 @@ WithScope::WithScope(BindState& state, QueryLevel* outer_level, WithItem* with,
 
 void WithScope::add(const ast::CommonTableExpression& definition, bool recursive) {
   const auto offset = state_.position(definition.offset);
-  if (definition.search) throw sql::not_supported("SEARCH", state_.position(definition.search->offset));
-  if (definition.cycle) throw sql::not_supported("CYCLE", state_.position(definition.cycle->offset));
+  const bool has_order = definition.search || definition.cycle;
+  if (has_order && !recursive) throw SqlError("42601", "WITH query is not recursive").at(offset);
   const auto* select = std::get_if<ast::Select>(&definition.statement->node);
   if (select == nullptr && !may_write_) {
     throw SqlError("0A000", "WITH clause containing a data-modifying statement must be at the top level").at(offset);
@@ -83,7 +84,9 @@ void WithScope::add(const ast::CommonTableExpression& definition, bool recursive
   items_.push_back({.outer = innermost_, .name = definition.name, .definition = &definition, .recursive = recursive});
   WithItem& item = items_.back();
   item.number = state_.new_column();
-  if (recursive) {
+  if (has_order) {
+    bind_with_search_or_cycle(state_, outer_level_, item, *select);
+  } else if (recursive) {
     bind_recursive(state_, outer_level_, item, *select);
   } else if (select == nullptr) {
     item.plan = bind_write(state_, *definition.statement, innermost_);

@@ -7,6 +7,7 @@
 #include "planner/physical/member_sets.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
+#include "sql/functions/sequence_calls.h"
 #include "sql/system_tables.h"
 
 namespace redquel::planner {
@@ -63,6 +64,18 @@ Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted) {
   return input;
 }
 
+namespace {
+
+/// Does its evaluation wait: for a sequence, a lock, a function whose body is run?
+bool waits(const sql::Expression& expression) {
+  const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
+  bool found = call != nullptr && sql::is_sequence_function(*call->function);
+  if (!found) sql::for_each_child(expression, [&](const ExpressionPtr& child) { found = found || waits(*child); });
+  return found;
+}
+
+}  // namespace
+
 std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
   if (const auto* scan = std::get_if<LogicalScan>(&node->node)) {
     if (scan->table->mapping) return {};  // indexes of redquel's own are meant
@@ -73,6 +86,7 @@ std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
   const auto* filter = std::get_if<LogicalFilter>(&node->node);
   const auto* project = std::get_if<LogicalProject>(&node->node);
   if (!filter && !project) return {};
+  if (filter && waits(*filter->condition)) return {};
   const LogicalPtr& input = filter ? filter->input : project->input;
   auto pattern = match_scan(input);
   if (!pattern) return {};
@@ -116,14 +130,29 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalValues& val
 }
 
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, const Wish& wish) {
-  if (const auto* scan = std::get_if<LogicalScan>(&filter.input->node)) {
+  const auto* scan = std::get_if<LogicalScan>(&filter.input->node);
+  if (scan != nullptr && waits(*filter.condition)) {
+    // What a read checks is checked while nobody waits: such conditions come after the others.
+    std::vector<ExpressionPtr> first, then;
+    for (const ExpressionPtr& condition : sql::split_conjunction(filter.condition)) (waits(*condition) ? then : first).push_back(condition);
+    LogicalPtr rows = filter.input;
+    if (!first.empty()) rows = make_logical(LogicalFilter{filter.input, sql::conjunction(std::move(first))}, filter.input->columns);
+    const ExpressionPtr condition = sql::conjunction(std::move(then));
+    Wish below{wish.order, {}, wish.needed};
+    if (below.needed) below.needed->merge(columns_in(*condition));
+    Planned input = plan(rows, below);
+    auto columns = input.plan->columns;
+    input.plan = make_physical(PhysicalFilter{input.plan, resolve(condition, input.ids)}, std::move(columns));
+    return input;
+  }
+  if (scan != nullptr) {
     return plan_access(filter.input->columns, *scan, sql::split_conjunction(filter.condition), wish);
   }
   Wish below{wish.order, {}, wish.needed};
   if (below.needed) below.needed->merge(columns_in(*filter.condition));
   Planned input = plan(filter.input, below);
-  if (const auto* scan = std::get_if<LogicalSystemScan>(&filter.input->node); scan && scan->schema == sql::kRedisSchema) {
-    PhysicalSystemScan bounded{scan->schema, scan->name, scan->positions, row_bounds(*filter.input, *scan, *filter.condition)};
+  if (const auto* system = std::get_if<LogicalSystemScan>(&filter.input->node); system && system->schema == sql::kRedisSchema) {
+    PhysicalSystemScan bounded{system->schema, system->name, system->positions, row_bounds(*filter.input, *system, *filter.condition)};
     input.plan = make_physical(std::move(bounded), input.plan->columns);
   }
   auto columns = input.plan->columns;

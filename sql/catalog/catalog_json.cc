@@ -31,6 +31,8 @@ constexpr std::array<std::string_view, 3> kOnCommitNames{"preserve rows", "delet
 constexpr std::array<std::string_view, 3> kVolatilityNames{"volatile", "stable", "immutable"};
 constexpr std::array<std::string_view, 3> kCheckOptionNames{"none", "local", "cascaded"};
 
+constexpr std::array<std::string_view, 4> kParameterModeNames{"in", "inout", "out", "variadic"};
+
 class Writer;
 class Reader;
 
@@ -180,6 +182,11 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("ttl", table.ttl);
   visitor.member("ttl_milliseconds", table.ttl_milliseconds);
   visitor.member("ttl_column", table.ttl_column);
+  visitor.member("materialized", table.materialized);
+  if (table.materialized) {  // what is not written is false
+    if constexpr (std::is_same_v<Visitor, Reader>) table.populated = false;
+    visitor.member("populated", table.populated);
+  }
 }
 
 template <typename Visitor>
@@ -279,6 +286,7 @@ void visit(Visitor& visitor, FunctionDef::Parameter& parameter) {
   visitor.member("name", parameter.name);
   visitor.member("type", parameter.type);
   visitor.member("default", parameter.default_sql);
+  visitor.word("mode", parameter.mode, kParameterModeNames);
 }
 
 template <typename Visitor>
@@ -294,11 +302,14 @@ void visit(Visitor& visitor, FunctionDef& function) {
   visitor.member("name", function.name);
   visitor.member("parameters", function.parameters);
   visitor.member("result", function.result);
+  if (function.result_relation != 0 || std::is_same_v<Visitor, Reader>) visitor.member("result_relation", function.result_relation);
+  visitor.member("procedure", function.procedure);
   visitor.member("columns", function.columns);
   visitor.member("returns_set", function.returns_set);
   visitor.member("table_syntax", function.table_syntax);
   visitor.member("body", function.body);
   visitor.member("standard_body", function.standard_body);
+  visitor.member("atomic_body", function.atomic_body);
   visitor.member("strict", function.strict);
   visitor.word("volatility", function.volatility, kVolatilityNames);
   visitor.member("options", function.options);
@@ -308,7 +319,8 @@ void visit(Visitor& visitor, FunctionDef& function) {
 
 /// Structs of which `visit` knows the members.
 template <typename T>
-concept Definition = std::is_class_v<T> && !std::same_as<T, std::string> && !std::same_as<T, std::shared_ptr<const Mapping>>;
+concept Definition = std::is_class_v<T> && !std::same_as<T, std::string> && !std::same_as<T, std::shared_ptr<const Mapping>> &&
+                     !std::same_as<T, std::shared_ptr<const ViewDef>>;
 
 class Writer {
  public:
@@ -341,7 +353,10 @@ class Writer {
   static bool is_absent(const std::optional<T>& value) {
     return !value.has_value();
   }
-  static bool is_absent(const std::shared_ptr<const Mapping>& value) { return value == nullptr; }
+  template <typename T>
+  static bool is_absent(const std::shared_ptr<const T>& value) {
+    return value == nullptr;
+  }
   static json::value to_json(const std::string& text) { return json::value(key(text)); }
   static json::value to_json(bool value) { return json::value(value); }
   static json::value to_json(double value) { return json::value(value); }
@@ -359,8 +374,9 @@ class Writer {
     for (T& value : values) array.push_back(to_json(value));
     return array;
   }
-  static json::value to_json(std::shared_ptr<const Mapping>& mapping) {
-    Mapping copy = *mapping;
+  template <typename T>
+  static json::value to_json(std::shared_ptr<const T>& part) {
+    T copy = *part;
     return to_json(copy);
   }
   template <Definition T>
@@ -408,10 +424,11 @@ class Reader {
     values.clear();
     for (const json::value& element : from.as_array()) from_json(element, values.emplace_back());
   }
-  static void from_json(const json::value& from, std::shared_ptr<const Mapping>& mapping) {
-    Mapping read;
+  template <typename T>
+  static void from_json(const json::value& from, std::shared_ptr<const T>& part) {
+    T read;
     from_json(from, read);
-    mapping = std::make_shared<const Mapping>(std::move(read));
+    part = std::make_shared<const T>(std::move(read));
   }
   template <Definition T>
   static void from_json(const json::value& from, T& definition) {

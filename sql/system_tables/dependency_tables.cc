@@ -10,7 +10,7 @@ namespace redquel::sql {
 namespace {
 
 // The catalogs that rows stand in.
-constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615, kRewrite = 2618,
+constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615, kRewrite = 2618, kProcedure = 1255,
               kExtension = 3079;
 constexpr Oid kRedquelExtension = 15898;
 
@@ -49,16 +49,25 @@ void add_sequence(RowWriter& out, const CatalogSnapshot& catalog, const Sequence
   out.add(kClass, sequence.oid, 0, kClass, owner->oid, sequence.owner_column, identity ? 'i' : 'a');
 }
 
+/// The rule of a view, and what its query reads.
+void add_rule(RowWriter& out, const CatalogSnapshot& catalog, const ViewDef& view, Oid relation) {
+  out.add(kRewrite, view.rule, 0, kClass, relation, 0, 'i');
+  out.add(kRewrite, view.rule, 0, kClass, relation, 0, 'n');
+  for (const ViewDef::Reference& reference : view.references) {
+    if (catalog.functions.contains(reference.relation)) {
+      out.add(kRewrite, view.rule, 0, kProcedure, reference.relation, 0, 'n');
+      continue;
+    }
+    if (reference.columns.empty()) out.add(kRewrite, view.rule, 0, kClass, reference.relation, 0, 'n');
+    for (std::int16_t column : reference.columns) out.add(kRewrite, view.rule, 0, kClass, reference.relation, column, 'n');
+  }
+}
+
 /// A view hangs on its rule, and the rule on what the query reads.
 void add_view(RowWriter& out, const CatalogSnapshot& catalog, const ViewDef& view) {
   out.add(kType, view.row_type, 0, kClass, view.oid, 0, 'i');
   out.add(kClass, view.oid, 0, kNamespace, schema_oid(catalog, view.schema), 0, 'n');
-  out.add(kRewrite, view.rule, 0, kClass, view.oid, 0, 'i');
-  out.add(kRewrite, view.rule, 0, kClass, view.oid, 0, 'n');
-  for (const ViewDef::Reference& reference : view.references) {
-    if (reference.columns.empty()) out.add(kRewrite, view.rule, 0, kClass, reference.relation, 0, 'n');
-    for (std::int16_t column : reference.columns) out.add(kRewrite, view.rule, 0, kClass, reference.relation, column, 'n');
-  }
+  add_rule(out, catalog, view, view.oid);
 }
 
 /// The schema redis is what an extension that came with the server would have made: pg_dump leaves it where it is.
@@ -75,7 +84,10 @@ void add_extension(RowWriter& out) {
 
 void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   add_extension(out);
-  for (const auto& [oid, table] : catalog.tables) add_table(out, catalog, *table);
+  for (const auto& [oid, table] : catalog.tables) {
+    add_table(out, catalog, *table);
+    if (table->materialized) add_rule(out, catalog, *table->materialized, oid);
+  }
   for (const auto& [oid, sequence] : catalog.sequences) add_sequence(out, catalog, sequence);
   for (const auto& [oid, view] : catalog.views) add_view(out, catalog, *view);
 }

@@ -81,9 +81,10 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
     // relpages, reltuples: -1 says that nobody has counted the rows.
     out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), row_type_of(relation), 0,
             role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' || relation.kind == 'f' ? 0 : relation.oid,
-            shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' || relation.kind == 'f' ? -1.0 : 0.0, 0, 0, indexes > 0, shared,
+            shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' || relation.kind == 'f' || relation.kind == 'm' ? -1.0 : 0.0, 0, 0, indexes > 0, shared,
             is_temporary_schema(relation.schema) ? 't' : 'p', relation.kind,
-            attributes_of(relation).size(), checks, relation.kind == 'v', has_foreign_keys, false, false, false, true,
+            attributes_of(relation).size(), checks, relation.kind == 'v' || relation.kind == 'm', has_foreign_keys, false, false, false,
+            !is_table || relation.table->populated,
             is_table ? 'd' : 'n', false, 0, 0, 0, kNull, options_of(relation), kNull);
   }
 }

@@ -8,7 +8,7 @@ namespace redquel::sql {
 namespace {
 
 Relation table_relation(const TableDef& table) {
-  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.mapping ? 'f' : 'r', .owner = table.owner,
+  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.mapping ? 'f' : table.materialized ? 'm' : 'r', .owner = table.owner,
           .comment = table.comment, .table = &table};
 }
 
