@@ -267,10 +267,15 @@ void SqlWriter::function_call(const ast::FunctionCall& call) {
   const bool is_known = names_ != nullptr && names_->functions.contains(&call);
   if (!is_known) {
     qualified(call.name);
-  } else if (layout_ == QueryLayout::kCompact || names_->functions.at(&call).front() != "public") {
+  } else if (layout_ == QueryLayout::kCompact) {
     qualified(names_->functions.at(&call));
   } else {
+    // The schema is shown where the search path does not lead to it (ViewDef::definition).
+    *this << "\1";
+    name(names_->functions.at(&call).front());
+    *this << ".\2";
     name(names_->functions.at(&call).back());
+    *this << "\3";
   }
   *this << "(";
   if (call.distinct) *this << "DISTINCT ";

@@ -21,8 +21,12 @@ bool is_column(const FunctionDef& function, const std::string& name) {
 }
 
 std::string result_type(const FunctionDef& function, const CatalogSnapshot& catalog) {
-  if (const auto table = catalog.find_table(function.result_relation)) return quote_identifier(table->name);
-  if (const auto view = catalog.find_view(function.result_relation)) return quote_identifier(view->name);
+  const auto named_as = [](const auto& relation) {  // without a path to ask, only public is taken for granted
+    const std::string schema = relation.schema == "public" ? "" : quote_identifier(relation.schema) + ".";
+    return schema + quote_identifier(relation.name);
+  };
+  if (const auto table = catalog.find_table(function.result_relation)) return named_as(*table);
+  if (const auto view = catalog.find_view(function.result_relation)) return named_as(*view);
   return format_type(function.result);
 }
 

@@ -90,6 +90,11 @@ void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
   }
   for (const auto& [oid, sequence] : catalog.sequences) add_sequence(out, catalog, sequence);
   for (const auto& [oid, view] : catalog.views) add_view(out, catalog, *view);
+  for (const auto& [oid, function] : catalog.functions) {
+    out.add(kProcedure, oid, 0, kNamespace, schema_oid(catalog, function->schema), 0, 'n');
+    if (const auto table = catalog.find_table(function->result_relation)) out.add(kProcedure, oid, 0, kType, table->row_type, 0, 'n');
+    if (const auto view = catalog.find_view(function->result_relation)) out.add(kProcedure, oid, 0, kType, view->row_type, 0, 'n');
+  }
 }
 
 void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {

@@ -180,7 +180,10 @@ std::string view_definition(const CatalogSnapshot& catalog, const ViewDef& view,
     const std::string written(text, schema + 1, name - schema - 1), relation(text, name + 1, end - name - 1);
     const auto unquoted = [](std::string quoted) { return quoted.starts_with('"') ? quoted.substr(1, quoted.size() - 2) : quoted; };
     const std::optional<Relation> found = find_in_schema(catalog, unquoted(written.substr(0, written.size() - 1)), unquoted(relation));
-    if (!found || !is_visible(catalog, *found, search_path)) shown += written;
+    const bool is_function = !found && std::ranges::any_of(catalog.functions, [&](const auto& entry) {
+      return entry.second->name == unquoted(relation) && std::ranges::find(search_path, entry.second->schema) != search_path.end();
+    });
+    if (!is_function && (!found || !is_visible(catalog, *found, search_path))) shown += written;
     shown += relation;
     from = end + 1;
   }
