@@ -377,29 +377,42 @@ void SqlWriter::sort_keys(const std::vector<ast::SortKey>& keys) {
 
 void SqlWriter::window(const ast::WindowDefinition& window) {
   *this << "(";
-  if (!window.base.empty()) name(window.base);
+  std::string_view separator;
+  const auto next_part = [&] {
+    *this << separator;
+    separator = " ";
+  };
+  if (!window.base.empty()) {
+    next_part();
+    name(window.base);
+  }
   if (!window.partition_by.empty()) {
-    *this << " PARTITION BY ";
+    next_part();
+    *this << "PARTITION BY ";
     expressions(window.partition_by);
   }
   if (!window.order_by.empty()) {
-    *this << " ORDER BY ";
+    next_part();
+    *this << "ORDER BY ";
     sort_keys(window.order_by);
   }
-  if (window.frame.explicit_frame) frame(window.frame);
+  if (window.frame.explicit_frame) {
+    next_part();
+    frame(window.frame);
+  }
   *this << ")";
 }
 
 void SqlWriter::frame(const ast::WindowFrame& frame) {
   switch (frame.mode) {
     case ast::FrameMode::kRange:
-      *this << " RANGE ";
+      *this << "RANGE ";
       break;
     case ast::FrameMode::kRows:
-      *this << " ROWS ";
+      *this << "ROWS ";
       break;
     case ast::FrameMode::kGroups:
-      *this << " GROUPS ";
+      *this << "GROUPS ";
       break;
   }
   const auto bound = [this](ast::FrameBound bound, const ast::ExpressionPtr& offset) {
