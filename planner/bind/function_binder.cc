@@ -205,7 +205,7 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
     case Clause::kDistinctOn:
       break;
     case Clause::kValues:
-      throw sql::not_supported("set-returning function in VALUES", offset);
+      throw SqlError("0A000", "set-returning functions are not allowed in VALUES").at(offset);
     case Clause::kWindowPartition:
     case Clause::kWindowOrder:
       throw sql::not_supported("set-returning function in a window definition", offset);

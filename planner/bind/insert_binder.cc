@@ -232,7 +232,9 @@ class InsertBinder {
     result.source = make_join(JoinKind::kLeft, rows, existing, sql::conjunction(std::move(same_key)));
 
     ConflictUpdate<LogicalColumn> update{.old_row = existing->columns};
-    update.assignments = bind_assignments(state_, level, target_, conflict.assignments);
+    WriteTarget stored = target_;
+    stored.row = existing->columns;  // SET a[1] = … changes the row that is there
+    update.assignments = bind_assignments(state_, level, stored, conflict.assignments);
     std::vector<ExpressionPtr> values;
     for (const Assignment& assignment : update.assignments) values.push_back(assignment.value);
     if (conflict.where) {

@@ -32,10 +32,11 @@ void check_names(const BindState& state, const ast::WithClause& clause) {
 }
 
 /// An INSERT, UPDATE or DELETE as a WITH query.
-LogicalPtr bind_write(BindState& state, const ast::Statement& statement, WithItem* with) {
+LogicalPtr bind_write(BindState& state, const ast::Statement& statement, WithItem* with, std::optional<std::uint32_t> offset) {
   sql::check_stack_depth();
   if (const auto* insert = std::get_if<ast::Insert>(&statement.node)) return bind_insert(state, *insert, with);
   if (const auto* update = std::get_if<ast::Update>(&statement.node)) return bind_update(state, *update, with);
+  if (std::holds_alternative<ast::Merge>(statement.node)) throw SqlError("0A000", "MERGE not supported in WITH query").at(offset);
   return bind_delete(state, std::get<ast::Delete>(statement.node), with);
 }
 
@@ -86,7 +87,7 @@ void WithScope::add(const ast::CommonTableExpression& definition, bool recursive
   if (recursive) {
     bind_recursive(state_, outer_level_, item, *select);
   } else if (select == nullptr) {
-    item.plan = bind_write(state_, *definition.statement, innermost_);
+    item.plan = bind_write(state_, *definition.statement, innermost_, offset);
     item.writes = true;
     name_with_columns(state_, item, item.plan->columns);
   } else {
