@@ -7,6 +7,7 @@
 #include "executor/query_execution.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
+#include "executor/truncate_foreign.h"
 #include "parser/parse.h"
 
 namespace redquel::executor {
@@ -145,7 +146,9 @@ bool is_definition(const ast::Statement& statement) {
 std::unique_ptr<Execution> make_definition_execution(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
   if (is_create_table_as(*prepared->statement)) return make_create_table_as(engine, std::move(prepared), session);
   if (is_import(*prepared->statement)) return make_import(engine, std::move(prepared), session);
-  return std::make_unique<DefinitionExecution>(engine, std::move(prepared), session);
+  auto plain = std::make_unique<DefinitionExecution>(engine, prepared, session);
+  if (!std::holds_alternative<ast::Truncate>(prepared->statement->node)) return plain;
+  return make_truncate(engine, std::move(prepared), session, std::move(plain));
 }
 
 }  // namespace redquel::executor

@@ -47,8 +47,8 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
     options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions));
     if (catalog_) apply_on_commit(session, *catalog_, *transaction);
     const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout};
-    if (!transaction->mapped_units().empty()) co_await commit_mapped_changes(shared_, *transaction, version);
-    co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_);
+    MappedPlace place{access_, database_, version};
+    co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_, std::move(place));
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();
     if (error.sqlstate() == "08006" && (transaction->writes_ahead() || !transaction->buffer().empty())) lost = error;

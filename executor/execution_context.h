@@ -70,6 +70,10 @@ class ExecutionContext {
   asio::awaitable<RepliesPtr> replies_of(RedisRequest& request);
   /// A batch that calls read-only scripts.
   asio::awaitable<RepliesPtr> ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters);
+  /// Asks once in the run whether the catalog still is the plan's: for replies that come from another logical database and do not tell.
+  asio::awaitable<void> confirm_catalog(ExecutionCounters* counters);
+  /// Throws StaleCatalog.
+  void check_version(const Replies& replies) const;
 
   /// Notes that a table was read by more than one atomic command, so that its rows may stem from different moments.
   void note_turns(const sql::TableDef& table) { multi_turn_tables_.insert(table.oid); }
@@ -114,15 +118,17 @@ class ExecutionContext {
   std::unordered_map<std::uint32_t, SharedRows*> shared_rows;
   CheapnessMemory* cheapness = nullptr;          // the engine's
   RedisClient* home = nullptr;                   // where the list of databases lies
+  RedisAccess* access = nullptr;                 // to the other logical databases
+  int database = 0;                              // the session's logical one
 
  private:
-  void check_version(const Replies& replies) const;
   void check(const Replies& replies) const;
 
   RedisClient& redis_;
   RedisClient& bulk_;
   sql::CatalogPtr catalog_;
   sql::EvaluationContext evaluation_;
+  bool is_confirmed_ = false;
   std::size_t read_commands_ = 0;
   std::set<sql::Oid> multi_turn_tables_;
   std::shared_ptr<Transaction> transaction_;

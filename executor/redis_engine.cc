@@ -16,8 +16,14 @@ namespace redquel::executor {
 
 namespace ast = parser::ast;
 
-RedisEngine::RedisEngine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits)
-    : shared_(shared), bulk_(bulk), home_(home), limits_(limits), plans_(limits.cached_plans) {}
+RedisEngine::RedisEngine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits)
+    : access_(access),
+      database_(database),
+      shared_(access.shared(database)),
+      bulk_(access.bulk(database)),
+      home_(home),
+      limits_(limits),
+      plans_(limits.cached_plans) {}
 
 asio::awaitable<sql::CatalogPtr> RedisEngine::catalog(const SessionState& session) {
   if (session.transaction && session.transaction->catalog()) co_return session.transaction->catalog()->snapshot();
@@ -259,8 +265,8 @@ planner::PhysicalPlan RedisEngine::plan_over_changes(const Prepared& prepared, c
   return found;
 }
 
-std::unique_ptr<Engine> make_engine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits) {
-  return std::make_unique<RedisEngine>(shared, bulk, home, limits);
+std::unique_ptr<Engine> make_engine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits) {
+  return std::make_unique<RedisEngine>(access, database, home, limits);
 }
 
 }  // namespace redquel::executor

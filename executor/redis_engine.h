@@ -26,7 +26,7 @@ struct EngineLimits {
 /// The engine over one logical database of Redis.
 class RedisEngine final : public Engine {
  public:
-  RedisEngine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits);
+  RedisEngine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits);
 
   asio::awaitable<void> begin_session() override;
   asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
@@ -73,6 +73,8 @@ class RedisEngine final : public Engine {
   RedisClient& shared() { return shared_; }
   RedisClient& bulk() { return bulk_; }
   RedisClient& home() { return home_; }
+  RedisAccess& access() { return access_; }
+  int database() const { return database_; }
   const EngineLimits& limits() const { return limits_; }
   CheapnessMemory& cheapness() { return cheapness_; }
   std::minstd_rand& random() { return random_; }
@@ -83,6 +85,8 @@ class RedisEngine final : public Engine {
 
   asio::awaitable<std::exception_ptr> settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error);
 
+  RedisAccess& access_;
+  int database_;  // the logical one
   RedisClient& shared_;
   RedisClient& bulk_;
   RedisClient& home_;
@@ -99,7 +103,7 @@ class RedisEngine final : public Engine {
   std::minstd_rand random_{std::random_device{}()};
 };
 
-/// `home`: a way to the logical database where the list of databases lies.
-std::unique_ptr<Engine> make_engine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits = {});
+/// `database`: the logical one. `home`: a way to that where the list of databases lies.
+std::unique_ptr<Engine> make_engine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits = {});
 
 }  // namespace redquel::executor

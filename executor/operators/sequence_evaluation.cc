@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/storage/sequences.h"
+#include "executor/tables/mapped_access.h"
 #include "executor/tables/redis_call.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
@@ -35,6 +36,12 @@ const sql::SequenceDef& sequence_of(sql::Oid oid, const ExecutionContext& contex
   return found->second;
 }
 
+/// Where the counter is: that of a mapped table may be in another logical database.
+RedisClient& client_of(const sql::SequenceDef& sequence, ExecutionContext& context) {
+  const auto owner = context.catalog()->find_table(sequence.owner_table);
+  return owner && owner->mapping ? client_of(*owner->mapping, context) : context.redis();
+}
+
 asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::SessionSequences& session, ExecutionContext& context) {
   SequenceCalls::Answer answer;
   if (call.kind == SequenceCall::Kind::kTimeToLive) {
@@ -59,17 +66,17 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
     }
     const sql::SequenceDef& sequence = sequence_of(row.sequence, context);
     if (call.kind == SequenceCall::Kind::kSetval) {
-      co_await set_sequence(context.redis(), sequence, row.value, row.is_called);
+      co_await set_sequence(client_of(sequence, context), sequence, row.value, row.is_called);
       if (row.is_called) session.values[row.sequence] = row.value;
       answer.emplace_back(row.value);
       ++next;
     } else if (call.kind == SequenceCall::Kind::kLastValue) {
-      answer.push_back(co_await last_value(context.redis(), sequence));
+      answer.push_back(co_await last_value(client_of(sequence, context), sequence));
       ++next;
     } else {
       std::size_t end = next + 1;
       while (end < call.rows.size() && call.rows[end].sequence == row.sequence) ++end;
-      const std::vector<std::int64_t> values = co_await allocate(context.redis(), sequence, end - next);
+      const std::vector<std::int64_t> values = co_await allocate(client_of(sequence, context), sequence, end - next);
       answer.insert(answer.end(), values.begin(), values.end());
       session.note(row.sequence, values.back());
       next = end;

@@ -4,6 +4,7 @@
 
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/journal.h"
+#include "executor/storage/mapped_script.h"
 #include "executor/storage/row_expiry.h"
 #include "executor/storage/write_script.h"
 
@@ -544,18 +545,35 @@ CommandBatch WriteEncoding::command() const {
   for (Word key : keys_) bytes += key.size() + 16;
   for (Word argument : arguments_) bytes += argument.size() + 16;
   batch.reserve(bytes + 128);
-  if (const auto& catalog = unit_.options_.catalog) {
-    std::vector<Word> keys(catalog->keys.begin(), catalog->keys.end());
-    keys.insert(keys.end(), keys_.begin(), keys_.end());
-    const std::string key_count = std::to_string(catalog->keys.size()), argument_count = std::to_string(catalog->arguments.size());
-    std::vector<Word> arguments{key_count, argument_count};
-    arguments.insert(arguments.end(), catalog->arguments.begin(), catalog->arguments.end());
-    arguments.insert(arguments.end(), arguments_.begin(), arguments_.end());
-    write_rows_and_catalog_script().append_call(batch, keys, arguments);
+  const auto& catalog = unit_.options_.catalog;
+  const auto& mapped = unit_.options_.mapped;
+  if (!catalog && !mapped) {
+    write_rows_script().append_call(batch, keys_, arguments_);
     return batch;
   }
-  write_rows_script().append_call(batch, keys_, arguments_);
+  const std::vector<std::string> mapped_words = mapped ? mapped->arguments() : std::vector<std::string>();
+  const std::string mapped_count = std::to_string(mapped_words.size());
+  std::vector<Word> keys, arguments;
+  if (mapped) arguments.push_back(mapped_count);
+  arguments.insert(arguments.end(), mapped_words.begin(), mapped_words.end());
+  std::string key_count, argument_count;
+  if (catalog) {
+    keys.assign(catalog->keys.begin(), catalog->keys.end());
+    key_count = std::to_string(catalog->keys.size());
+    argument_count = std::to_string(catalog->arguments.size());
+    arguments.insert(arguments.end(), {Word(key_count), Word(argument_count)});
+    arguments.insert(arguments.end(), catalog->arguments.begin(), catalog->arguments.end());
+  }
+  keys.insert(keys.end(), keys_.begin(), keys_.end());
+  arguments.insert(arguments.end(), arguments_.begin(), arguments_.end());
+  script().append_call(batch, keys, arguments);
   return batch;
+}
+
+const Script& WriteEncoding::script() const {
+  const bool has_catalog = unit_.options_.catalog.has_value();
+  if (unit_.options_.mapped) return has_catalog ? write_rows_catalog_and_mapped_script() : write_rows_and_mapped_script();
+  return has_catalog ? write_rows_and_catalog_script() : write_rows_script();
 }
 
 }  // namespace redquel::executor

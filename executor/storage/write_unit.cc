@@ -8,6 +8,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/storage/constraint_errors.h"
+#include "executor/storage/mapped_unit.h"
 #include "executor/storage/row_error.h"
 #include "executor/storage/stored_text.h"
 #include "executor/storage/write_encoding.h"
@@ -290,10 +291,11 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
       sent = &*earlier;
     }
     CommandBatch batch = sent->command();
-    std::vector<const Script*> scripts{options_.catalog ? &write_rows_and_catalog_script() : &write_rows_script()};
+    std::vector<const Script*> scripts{&sent->script()};
     RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
     const std::span<const Reply> answer = replies->array(0);
     if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the write script");
+    if (answer[0].text == "mapped") co_return refused_mapped_write(answer.size() > 1 ? answer[1].text : "");
     if (answer[0].text == "stale") co_return WriteStatus::kStale;
     if (answer[0].text == "changed") co_return WriteStatus::kConflict;
     if (answer[0].text == "lost") co_return WriteStatus::kLostLock;

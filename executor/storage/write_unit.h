@@ -36,6 +36,8 @@ struct JournalStep {
   std::string key;    // LIST of the chunks' undo
 };
 
+class MappedWriteCall;
+
 /// Where Redis notes that a commit took place, so that it can be asked when the connection was lost meanwhile (transaction/commit_fence.h).
 struct CommitToken {
   std::string key, slot, number;
@@ -56,6 +58,8 @@ struct WriteOptions {
   const ReadChecks* reads = nullptr;
   /// Definitions that change together with the rows.
   std::optional<CatalogCommit> catalog;
+  /// Changes of mapped tables that are made together with the rows. Null: none.
+  std::shared_ptr<const MappedWriteCall> mapped;
   std::optional<CommitToken> token;
   /// The unit is one chunk of a journaled unit (journaled_unit.h), or undoes one.
   std::optional<JournalStep> journal;

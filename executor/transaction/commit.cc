@@ -11,6 +11,8 @@
 #include "executor/storage/journaled_unit.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/lock_wait.h"
+#include "executor/transaction/mapped_changes.h"
+#include "sql/catalog/mapping.h"
 
 namespace redquel::executor {
 
@@ -27,6 +29,7 @@ void add_change(WriteUnit& unit, const WriteUnit::TablePtr& table, const Buffere
 }
 
 void add_changes(WriteUnit& unit, const TableChanges& changes) {
+  if (changes.table->mapping) return;  // of MappedUnit
   for (const auto& [member, row] : changes.rows) add_change(unit, changes.table, row);
 }
 
@@ -37,7 +40,7 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
     options.locks = transaction.locks().empty() && !options.catalog ? nullptr : &transaction.locks();
     WriteUnit unit(options);
     for (const TableChangesPtr& changes : transaction.buffer().all_changes()) add_changes(unit, *changes);
-    if (unit.empty() && !transaction.writes_ahead()) co_return WriteStatus::kApplied;
+    if (unit.empty() && !transaction.writes_ahead() && !options.mapped) co_return WriteStatus::kApplied;
     const WriteStatus status = co_await unit.execute(redis);
     std::set<sql::Oid> tables = transaction.changed_tables();
     const bool increments = !transaction.buffer().increments(tables).empty();
@@ -67,7 +70,7 @@ sql::SqlError outcome_unknown(const sql::SqlError& error) {
 
 std::size_t changed_rows(const Transaction& transaction) {
   std::size_t rows = 0;
-  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) rows += changes->rows.size();
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) rows += changes->table->mapping ? 0 : changes->rows.size();
   return rows;
 }
 
@@ -80,7 +83,8 @@ class ChunkedCommit {
 
   asio::awaitable<void> run(const Transaction& transaction) {
     std::vector<JournaledUnit::TablePtr> tables;
-    const std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
+    std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
+    std::erase_if(all, [](const TableChangesPtr& changes) { return changes->table->mapping != nullptr; });
     for (const TableChangesPtr& changes : all) tables.push_back(changes->table);
     if (!co_await journal_.begin(std::move(tables))) throw serialization_failure("change of the table's definition");
     for (const Kind kind : {Kind::kDelete, Kind::kUpdate, Kind::kInsert}) {
@@ -156,18 +160,49 @@ asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transact
 
 }  // namespace
 
+namespace {
+
+/// What the commit does to mapped tables, once they are found to be as they were read; null: nothing.
+asio::awaitable<std::shared_ptr<const MappedWriteCall>> mapped_changes(RedisClient& redis, const RowBuffer& buffer, const MappedPlace& place) {
+  auto call = std::make_shared<MappedWriteCall>(place.catalog_version, place.database);
+  for (const std::shared_ptr<MappedUnit>& unit : mapped_units(buffer)) {
+    const int database = unit->table().mapping->database.value_or(place.database);
+    RedisClient& client = database == place.database ? redis : place.access.shared(database);
+    // What the statements took for NULL was told then.
+    if (!co_await unit->read(client, true, nullptr)) throw serialization_failure("update");
+    unit->append_writes(*call, database);
+  }
+  if (call->empty()) co_return nullptr;
+  co_return call;
+}
+
+asio::awaitable<WriteStatus> commit_mapped_alone(RedisClient& redis, std::shared_ptr<const MappedWriteCall> call) {
+  std::optional<sql::SqlError> lost;
+  try {
+    MappedWriteCall sent = *call;
+    co_return co_await write_mapped(redis, std::move(sent), nullptr);
+  } catch (const sql::SqlError& error) {
+    if (error.sqlstate() != "08006") throw;
+    lost = error;
+  }
+  throw outcome_unknown(*lost);
+}
+
+}  // namespace
+
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
-                                     LockWaitLimits limits, std::minstd_rand& random) {
+                                     LockWaitLimits limits, std::minstd_rand& random, MappedPlace place) {
   CatalogChange change;
   if (const TransactionCatalog* catalog = transaction.catalog()) change = catalog->take_change();
   if (!change.empty()) options.catalog = encode_commit(transaction.catalog()->base(), change);
   if (!transaction.reads().empty()) options.reads = &transaction.reads();
-  if (change.empty() && changed_rows(transaction) == 0) co_return;
+  options.mapped = co_await mapped_changes(redis, transaction.buffer(), place);
+  if (change.empty() && changed_rows(transaction) == 0 && !options.mapped) co_return;
   // It is 0 where the transaction began before the first connection.
   if (transaction.generation() != 0 && redis.generation() != transaction.generation()) {
     throw sql::SqlError("40001", "could not serialize access: Redis is another one than when the transaction began");
   }
-  if (change.empty() && changed_rows(transaction) > script_rows) {
+  if (change.empty() && changed_rows(transaction) > script_rows && !options.mapped) {
     std::set<sql::Oid> tables = transaction.changed_tables();
     if (!transaction.buffer().increments(tables).empty()) {
       co_await settle_increments(redis, transaction, std::move(tables), limits, random);
@@ -179,12 +214,15 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     if (co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows)) co_return;
   }
   WriteStatus status = WriteStatus::kApplied;
-  bool has_unit = transaction.writes_ahead();
+  bool has_unit = transaction.writes_ahead() || (options.mapped && !change.empty());
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    if (changes->table->mapping) continue;
     for (const auto& [member, row] : changes->rows) has_unit = has_unit || row.stored || row.current;
   }
   if (has_unit) {
     status = co_await commit_rows(redis, transaction, std::move(options), limits, random);
+  } else if (options.mapped) {
+    status = co_await commit_mapped_alone(redis, options.mapped);
   } else if (!change.empty()) {
     const std::optional<std::string> version = co_await commit_catalog(redis, transaction.catalog()->base(), change);
     if (!version) status = WriteStatus::kStale;
@@ -230,14 +268,6 @@ return 0
   }
   std::vector<const Script*> scripts{&kScript};
   co_await run_scripts(redis, std::move(scripts), std::move(batch));
-}
-
-asio::awaitable<void> commit_mapped_changes(RedisClient& redis, const Transaction& transaction, std::string catalog_version) {
-  if (!transaction.buffer().empty() || transaction.catalog() != nullptr) throw mixed_transaction();
-  std::vector<std::shared_ptr<MappedUnit>> units = transaction.mapped_units();
-  const WriteStatus status = co_await MappedUnit::write(redis, std::move(units), std::move(catalog_version), nullptr);
-  if (status == WriteStatus::kApplied) co_return;
-  throw sql::SqlError("40001", "could not serialize access due to concurrent update").hint("The transaction might succeed if retried.");
 }
 
 }  // namespace redquel::executor

@@ -10,8 +10,11 @@
 #include "executor/operators/row_store.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_error.h"
+#include "executor/tables/mapped_access.h"
 #include "executor/transaction/lock_wait.h"
+#include "executor/transaction/mapped_changes.h"
 #include "executor/transaction/transaction.h"
+#include "executor/writes/mapped_versions.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -52,7 +55,6 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
   if (rows) source_ = std::move(rows);
   if (table_->mapping) {
     mapped_ = std::make_shared<MappedUnit>(table_);
-    if (context.transaction() && !context.transaction()->buffer().empty()) throw mixed_transaction();
   }
   if (ReferentialActions::concern(*context.catalog(), table_)) actions_.emplace(context);
 }
@@ -76,10 +78,16 @@ bool WriteOperator::update_row(std::span<const sql::Datum> old_row, std::span<co
   return actions_ ? actions_->add(table_, old_row, new_row) : unit_.update_row(table_, old_row, new_row, {}, increments);
 }
 
-bool WriteOperator::insert_mapped_row(std::span<const sql::Datum> new_row) {
+bool WriteOperator::insert_mapped_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict) {
   if (!mapped_) return false;
-  mapped_->add({std::nullopt, std::vector<sql::Datum>(new_row.begin(), new_row.end()), {}});
+  mapped_->add({std::nullopt, std::vector<sql::Datum>(new_row.begin(), new_row.end()), {}, conflict});
   return true;
+}
+
+std::size_t WriteOperator::next_ordinal() const { return mapped_ ? mapped_->size() : unit_.size(); }
+
+bool WriteOperator::was_skipped(const WriteUnit& unit, std::size_t ordinal) const {
+  return mapped_ ? mapped_->was_skipped(ordinal) : unit.was_skipped(ordinal);
 }
 
 bool WriteOperator::delete_row(std::span<const sql::Datum> old_row) {
@@ -155,24 +163,47 @@ asio::awaitable<void> WriteOperator::write_chunks() {
 }
 
 asio::awaitable<void> WriteOperator::write_mapped() {
+  const sql::Mapping& mapping = *table_->mapping;
   const sql::EvaluationContext& evaluation = context_.evaluation();
   const std::string* policy = evaluation.show ? evaluation.show(evaluation.session, "redquel.on_bad_value") : nullptr;
-  const bool is_as_read = co_await mapped_->read(context_.redis(), policy != nullptr && *policy == "null", counters());
-  if (!is_as_read) throw WriteConflict{};
-  if (const std::shared_ptr<Transaction>& transaction = context_.transaction()) {
-    for (const std::shared_ptr<MappedUnit>& earlier : transaction->mapped_units()) {
-      if (!mapped_->meets(*earlier)) continue;
-      throw sql::SqlError("23505", fmt::format("duplicate key value violates unique constraint \"{}_key\"", table_->name));
-    }
-    if (mapped_->size() > 0) transaction->add_mapped_unit(mapped_);
-    take_collected()(unit_);
-    co_return;
+  const bool bad_is_null = policy != nullptr && *policy == "null";
+  co_await drop_old_versions(*mapped_, context_, counters());
+  if (context_.transaction()) {
+    co_await buffer_mapped(bad_is_null);
+  } else {
+    if (!co_await mapped_->read(client_of(mapping, context_), bad_is_null, counters())) throw WriteConflict{};
+    MappedWriteCall call(context_.catalog()->version, context_.database);
+    mapped_->append_writes(call, database_of(mapping, context_));
+    const WriteStatus status = co_await executor::write_mapped(context_.redis(), std::move(call), counters());
+    if (status == WriteStatus::kConflict) throw WriteConflict{};
+    if (status == WriteStatus::kStale) throw StaleCatalog{};
   }
-  std::vector<std::shared_ptr<MappedUnit>> units{mapped_};
-  const WriteStatus status = co_await MappedUnit::write(context_.redis(), std::move(units), context_.catalog()->version, counters());
-  if (status == WriteStatus::kConflict) throw WriteConflict{};
-  if (status == WriteStatus::kStale) throw StaleCatalog{};
   take_collected()(unit_);
+}
+
+asio::awaitable<void> WriteOperator::buffer_mapped(bool bad_is_null) {
+  RowBuffer& buffer = context_.transaction()->buffer();
+  MappedUnit checked(table_);  // against Redis
+  std::vector<std::size_t> numbers;
+  const std::deque<MappedChange>& changes = mapped_->changes();
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (changes[i].conflict.skip && is_in_buffer(*table_, changes[i], buffer)) {
+      mapped_->skip(i);
+      continue;
+    }
+    if (std::optional<MappedChange> change = over_buffer(*table_, changes[i], buffer)) {
+      checked.add(*std::move(change));
+      numbers.push_back(i);
+    }
+  }
+  const MappedLookups before = mapped_lookups(table_, buffer);
+  if (!co_await checked.read(client_of(*table_->mapping, context_), bad_is_null, counters(), before)) throw WriteConflict{};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (checked.was_skipped(i)) mapped_->skip(numbers[i]);
+  }
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (!mapped_->was_skipped(i)) absorb(buffer, table_, changes[i], buffer.mark());
+  }
 }
 
 asio::awaitable<void> WriteOperator::write_at_once() {

@@ -30,7 +30,10 @@ class WriteOperator : public Operator {
   bool update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row, const std::vector<std::size_t>& increments = {});
   bool delete_row(std::span<const sql::Datum> old_row);
   /// A new row of a mapped table; false: the table is managed.
-  bool insert_mapped_row(std::span<const sql::Datum> new_row);
+  bool insert_mapped_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict = {});
+  /// Of the next change, and whether the insert of an ordinal gave way to a row that was there.
+  std::size_t next_ordinal() const;
+  bool was_skipped(const WriteUnit& unit, std::size_t ordinal) const;
   /// What is to be done once the unit with all that was collected so far is applied: RETURNING rows, in order, and the number of rows
   /// that count.
   using Finish = std::function<void(const WriteUnit& applied)>;
@@ -61,6 +64,7 @@ class WriteOperator : public Operator {
   /// All that was collected as one unit: into Redis, or into the transaction's buffer.
   asio::awaitable<void> write_at_once();
   asio::awaitable<void> write_mapped();
+  asio::awaitable<void> buffer_mapped(bool bad_is_null);
   asio::awaitable<void> begin_journal();
   asio::awaitable<void> write_ahead(WriteUnit& unit);
   asio::awaitable<void> write_chunks();

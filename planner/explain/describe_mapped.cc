@@ -79,7 +79,10 @@ void add_reads(const TableRead& read, const Texts& texts, std::vector<std::strin
   }
   const std::string key = texts.key();
   switch (mapping.layout) {
-    case Layout::kHash: commands.push_back(fields.empty() ? "HLEN " + key : "HMGET " + key + fields); break;
+    case Layout::kHash:
+      if (!mapping.ohm || !fields.empty()) commands.push_back(fields.empty() ? "HLEN " + key : "HMGET " + key + fields);
+      if (mapping.ohm) commands.push_back(fmt::format("SISMEMBER {} {}", word(sql::ohm_key(mapping, "all")), word(texts.text(read.table->primary_key.front()))));
+      break;
     case Layout::kStrings:
       if (fields.empty()) {
         for (const Mapping::Column& column : mapping.columns) {
@@ -143,6 +146,7 @@ void add_sets(const sql::TableDef& table, const SetExpression& sets, std::vector
   static constexpr std::string_view kNames[] = {"SMEMBERS", "SMEMBERS", "SINTER", "SUNION", "SDIFF"};
   std::string command(kNames[static_cast<std::size_t>(sets.kind)]);
   const auto key = [&](const SetExpression& set) {
+    if (set.columns.empty() && table.mapping->ohm) return word(sql::ohm_key(*table.mapping, "all"));
     if (table.mapping->layout == Layout::kSet) {
       Texts texts(table, 0);
       for (std::size_t i = 0; i < set.columns.size(); ++i) texts.add(set.columns[i], *set.values[i]);
@@ -154,7 +158,7 @@ void add_sets(const sql::TableDef& table, const SetExpression& sets, std::vector
     return std::string();
   };
   if (sets.operands.empty()) {
-    commands.push_back(command + " " + key(sets));
+    commands.push_back(fmt::format("SSCAN {} 0 COUNT 1000", key(sets)));
     return;
   }
   for (const SetExpression& operand : sets.operands) {
@@ -305,6 +309,13 @@ CommandText describe_write(const sql::TableDef& table, Change change, const std:
       if (mapping.layout == Layout::kHash && is_field) command += " " + word(column.field);
       text.commands.push_back(std::move(command));
     }
+  }
+  if (mapping.ohm && change != Change::kUpdate) {
+    text.commands.push_back((change == Change::kInsert ? "SADD " : "SREM ") + word(sql::ohm_key(mapping, "all")));
+  }
+  if (mapping.versions > 0 && change == Change::kInsert) {
+    text.commands.push_back(fmt::format("SCAN 0 MATCH {} COUNT 1000 TYPE string", texts.pattern()));
+    text.commands.push_back(fmt::format("DEL {}, all but the newest {}", texts.key(), mapping.versions));
   }
   for (const sql::IndexDef& index : table.indexes) {
     if (!index.maintained) continue;

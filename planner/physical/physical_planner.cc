@@ -384,7 +384,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& d
   if (auto from_index = index_answers_ ? plan_index_distinct(node, distinct) : std::nullopt) return std::move(*from_index);
   // All columns of the input are compared, so they must be just the node's.
   Planned input = arrange(plan(distinct.input), distinct.on.empty() ? node.columns : distinct.input->columns);
-  if (auto members = distinct.on.empty() ? distinct_members(input.plan) : std::nullopt) return {*std::move(members), input.ids};
+  if (auto members = distinct.on.empty() && changed_tables_.empty() ? distinct_members(input.plan) : std::nullopt) return {*std::move(members), input.ids};
   PhysicalDistinct physical{input.plan, {}};
   for (const ExpressionPtr& key : distinct.on) physical.on.push_back(resolve(key, input.ids));
   auto columns = input.plan->columns;
@@ -395,7 +395,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& d
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalSetOperation& operation, const Wish&) {
   Planned left = arrange(plan(operation.left), operation.left->columns);
   Planned right = arrange(plan(operation.right), operation.right->columns);
-  auto members = operation.all ? std::nullopt : combine_member_sets(operation.kind, left.plan, right.plan);
+  auto members = operation.all || !changed_tables_.empty() ? std::nullopt : combine_member_sets(operation.kind, left.plan, right.plan);
   if (members) return {*std::move(members), column_ids(node.columns)};
   PhysicalSetOperation physical{operation.kind, operation.all, left.plan, right.plan};
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};

@@ -19,7 +19,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kIdentityNames{"none", "always", "by default"};
 constexpr std::array<std::string_view, 6> kMethodNames{"btree", "hash", "zset", "set", "lookup", "list"};
 constexpr std::array<std::string_view, 8> kLayoutNames{"hash", "strings", "string", "set", "zset", "list", "hash_fields", "stream"};
-constexpr std::array<std::string_view, 9> kRoleNames{"slot", "field", "value", "member", "score", "position", "name", "id", "ttl"};
+constexpr std::array<std::string_view, 11> kRoleNames{"slot", "field", "value", "member", "score", "position",
+                                                        "name", "id",    "ttl",   "time",   "sequence"};
 constexpr std::array<std::string_view, 6> kFormatNames{"text", "bool01", "unix", "unix_ms", "list", "json"};
 constexpr std::array<std::string_view, 3> kAbsentNames{"null", "default", "empty"};
 constexpr std::array<std::string_view, 3> kPartsNames{"whole", "delimited", "json"};
@@ -122,6 +123,7 @@ void visit(Visitor& visitor, Mapping::Column& column) {
   visitor.word("format", column.format, kFormatNames);
   visitor.member("delimiter", column.delimiter);
   visitor.word("absent", column.absent, kAbsentNames);
+  visitor.member("default", column.default_text);
 }
 
 template <typename Visitor>
@@ -142,6 +144,12 @@ template <typename Visitor>
 void visit(Visitor& visitor, Mapping& mapping) {
   visitor.word("layout", mapping.layout, kLayoutNames);
   visitor.member("key", mapping.key);
+  visitor.member("ohm", mapping.ohm);
+  visitor.member("database", mapping.database);
+  if (mapping.versions != 0 || std::is_same_v<Visitor, Reader>) {
+    visitor.member("versions", mapping.versions);
+    visitor.member("version", mapping.version);
+  }
   visitor.member("counter", mapping.counter);
   visitor.word("parts", mapping.parts, kPartsNames);
   visitor.member("delimiter", mapping.delimiter);

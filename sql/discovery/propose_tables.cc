@@ -333,6 +333,13 @@ class Proposer {
     return entry.type == "list" && !entry.has_slot() && is_order_list(entity, entry);
   }
 
+  /// Beside the rows are notes of what the library Ohm has indexed of them.
+  void note_ohm(const Entity& entity) {
+    ProposedTable& table = table_of(entity);
+    const bool is_model = table.layout == "hash" && table.key.ends_with(":{" + entity.slot + "}") && std::ranges::count(table.key, '{') == 1;
+    if (is_model) table.layout = "ohm";
+  }
+
   bool is_counter(const Entity& entity, const KeyspaceEntry& entry, const KeyPieces& rest) {
     const bool is_number = !entry.samples.empty() && !entry.samples[0].parts.empty() && looks_like(PieceKind::kInteger, entry.samples[0].parts[0].second);
     if (rest.size() != 1 || !is_number || !is_counter_word(rest[0].text) || entity.kind != PieceKind::kInteger) return false;
@@ -380,7 +387,7 @@ class Proposer {
 
   bool is_lookup_hash(const Entity& entity, const KeyspaceEntry& entry, const KeyPieces& rest) {
     if (rest.back().text == "_uniques" && entry.slot_count() == 1) {
-      table_of(entity).doubts.push_back(shape_text(entry.pieces) + " is Ohm's note of the row's unique values");
+      note_ohm(entity);
       return true;
     }
     if (entry.has_slot() || !are_ids(entity, elements_of(entry, true))) return false;
@@ -397,7 +404,7 @@ class Proposer {
   /// emp:indices:mgr_id:{mgr_id}, theme:owner:{owner}
   bool is_index_set(const Entity& entity, const KeyspaceEntry& entry, const KeyPieces& rest) {
     if (rest.back().text == "_indices" && entry.slot_count() == 1) {
-      table_of(entity).doubts.push_back(shape_text(entry.pieces) + " is Ohm's note of the row's indexes");
+      note_ohm(entity);
       return true;
     }
     std::vector<std::string> columns;

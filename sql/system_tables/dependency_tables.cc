@@ -2,6 +2,7 @@
 
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
+#include "sql/system_tables/foreign_options.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
@@ -11,10 +12,11 @@ namespace {
 
 // The catalogs that rows stand in.
 constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615, kRewrite = 2618,
-              kExtension = 3079;
+              kExtension = 3079, kForeignDataWrapper = 2328, kForeignServer = 1417;
 constexpr Oid kRedquelExtension = 15898;
 
 void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& table) {
+  if (table.mapping) out.add(kClass, table.oid, 0, kForeignServer, kRedisServer, 0, 'n');
   out.add(kType, table.row_type, 0, kClass, table.oid, 0, 'i');
   out.add(kClass, table.oid, 0, kNamespace, schema_oid(catalog, table.schema), 0, 'n');
   for (const ColumnDef& column : table.columns) {
@@ -68,6 +70,8 @@ void extensions(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&
 
 void add_extension(RowWriter& out) {
   out.add(kNamespace, oid::kRedisSchema, 0, kExtension, kRedquelExtension, 0, 'e');
+  out.add(kForeignDataWrapper, kRedisWrapper, 0, kExtension, kRedquelExtension, 0, 'e');
+  out.add(kForeignServer, kRedisServer, 0, kExtension, kRedquelExtension, 0, 'e');
   for (const SystemTable& table : all_system_tables()) {
     if (table.schema == kRedisSchema) out.add(kClass, table.oid, 0, kExtension, kRedquelExtension, 0, 'e');
   }
