@@ -219,7 +219,7 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
       }
       return "schema";
     case Kind::kTable:
-      return named("table", *catalog.find_table(object.oid));
+      return named(catalog.find_table(object.oid)->mapping ? "foreign table" : "table", *catalog.find_table(object.oid));
     case Kind::kView:
       return named("view", *catalog.find_view(object.oid));
     case Kind::kSequence:

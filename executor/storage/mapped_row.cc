@@ -42,6 +42,7 @@ std::size_t MappedRow::position(std::int16_t column) const { return table_.posit
 
 bool MappedRow::is_increment(std::int16_t column) const {
   const std::size_t at = position(column);
+  if (mapping_.column(column).absent != Mapping::Absent::kNull) return false;  // Redis adds to 0 where the field is absent
   return std::find(change_.increments.begin(), change_.increments.end(), at) != change_.increments.end();
 }
 

@@ -163,9 +163,12 @@ std::optional<std::string> wanted_part(const MappedReader& reader, const MappedK
 }  // namespace
 
 std::size_t MappedReader::command_count(const Waiting& waiting) const {
+  const bool is_hash = mapping_.layout == Layout::kHash;
   std::size_t count = 1;
-  if (mapping_.layout == Layout::kStrings && !waiting.asks_existence) count = fields_.size();
-  if (mapping_.ohm && !waiting.asks_existence) ++count;
+  if (is_hash || mapping_.layout == Layout::kStrings) {
+    count = is_hash ? (fields_.empty() ? 0 : 1) : fields_.size();
+    if (waiting.asks_existence || mapping_.ohm) ++count;
+  }
   return count + (wants_ttl_ ? 1 : 0);
 }
 
@@ -174,24 +177,21 @@ void MappedReader::append_commands(CommandBatch& batch, const Waiting& waiting) 
   const std::optional<std::string> part = wanted_part(*this, waiting.target.values);
   switch (mapping_.layout) {
     case Layout::kHash:
+      if (!fields_.empty()) batch.add("HMGET", waiting.key, fields_);
       if (mapping_.ohm) {  // a row is what is in the set of all ids; its hash may be empty
-        if (!waiting.asks_existence) batch.add("HMGET", waiting.key, fields_);
         batch.add("SISMEMBER", sql::ohm_key(mapping_, "all"), text_of(waiting.target.values, table().primary_key.front()).value_or(""));
       } else if (waiting.asks_existence) {
         batch.add("HLEN", waiting.key);
-      } else {
-        batch.add("HMGET", waiting.key, fields_);
       }
       break;
     case Layout::kStrings:
+      for (const std::string& field : fields_) batch.add("GET", *key_of(waiting.target.values, field));
       if (waiting.asks_existence) {
         std::vector<std::string> keys;
         for (const Mapping::Column& column : mapping_.columns) {
           if (column.role == Role::kField) keys.push_back(*key_of(waiting.target.values, column.field));
         }
         batch.add("EXISTS", keys);
-      } else {
-        for (const std::string& field : fields_) batch.add("GET", *key_of(waiting.target.values, field));
       }
       break;
     case Layout::kString: batch.add("GET", waiting.key); break;
@@ -228,7 +228,8 @@ asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
     asked.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
     append_commands(batch, asked.back());
-    is_torn = is_torn || ((mapping_.layout == Layout::kStrings || mapping_.ohm) && command_count(asked.back()) > 1);
+    const bool has_fields = mapping_.layout == Layout::kStrings || mapping_.ohm || asked.back().asks_existence;
+    is_torn = is_torn || (has_fields && command_count(asked.back()) > 1);
   }
   RepliesPtr replies = co_await ask_mapped(mapping_, std::move(batch), is_torn, context_, counters);
   std::size_t first = 0;
@@ -243,7 +244,7 @@ asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
 bool MappedReader::take_replies(Waiting& waiting, std::span<const Reply> replies) {
   for (std::size_t i = 0; i < replies.size(); ++i) {
     if (!replies[i].is_error()) continue;
-    const bool is_field = mapping_.layout == Layout::kStrings && !waiting.asks_existence && i < fields_.size();
+    const bool is_field = mapping_.layout == Layout::kStrings && i < fields_.size();
     const std::string key = is_field ? *key_of(waiting.target.values, fields_[i]) : waiting.key;
     throw wrong_kind(key, kind_name(mapping_.layout), replies[i]);
   }
@@ -284,23 +285,19 @@ static std::optional<std::string> ttl_text(const Reply& reply) {
 
 bool MappedReader::take_fields(Waiting& waiting, std::span<const Reply> replies) {
   std::vector<std::optional<std::string_view>> texts = no_texts();
-  bool exists = false;
-  if (waiting.asks_existence) {
-    exists = replies[0].integer > 0;
-  } else if (mapping_.ohm) {
-    exists = replies[1].integer > 0;
+  const bool is_hash = mapping_.layout == Layout::kHash, is_asked = waiting.asks_existence || mapping_.ohm;
+  const std::size_t existence = is_hash ? (fields_.empty() ? 0 : 1) : fields_.size();
+  std::span<const Reply> values = replies.first(existence);
+  if (is_hash && !fields_.empty()) values = replies[0].children();
+  bool exists = is_asked && replies[existence].integer > 0;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (!field_of_[i] || *field_of_[i] >= values.size() || !values[*field_of_[i]].is_text()) continue;
+    texts[i] = values[*field_of_[i]].text;
+    exists = exists || !mapping_.ohm;
   }
-  if (!waiting.asks_existence) {
-    const std::span<const Reply> values = mapping_.layout == Layout::kHash ? replies[0].children() : replies;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (!field_of_[i] || *field_of_[i] >= values.size() || !values[*field_of_[i]].is_text()) continue;
-      texts[i] = values[*field_of_[i]].text;
-      exists = exists || !mapping_.ohm;
-    }
-    if (!exists && !mapping_.ohm) {  // a row of NULLs, or none
-      waiting.asks_existence = true;
-      return false;
-    }
+  if (!exists && !is_asked) {  // a row of NULLs, or none: asked again, together with its fields, which may come meanwhile
+    waiting.asks_existence = true;
+    return false;
   }
   if (!exists) return true;
   std::optional<std::string> ttl;

@@ -367,9 +367,6 @@ std::vector<std::int16_t> identity_columns(const Mapping& mapping) {
     return true;
   };
   bool is_known = true;
-  if (mapping.layout == Layout::kStream && mapping.with_role(Role::kId) == nullptr) {
-    return add(Role::kTime) && add(Role::kSequence) ? columns : std::vector<std::int16_t>();
-  }
   switch (mapping.layout) {
     case Layout::kSet:
     case Layout::kZset: is_known = add(Role::kMember); break;
