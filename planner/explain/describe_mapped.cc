@@ -109,6 +109,11 @@ void add_reads(const TableRead& read, const Texts& texts, std::vector<std::strin
   }
 }
 
+/// The connection to another logical database has done it once.
+void add_database(const Mapping& mapping, CommandText& text) {
+  if (mapping.database) text.commands.push_back(fmt::format("SELECT {}", *mapping.database));
+}
+
 /// Where the first chunk of a walk ends that looks for so many rows, and one more.
 std::string last_of_chunk(const RowGoal& goal) {
   std::int64_t rows = 0;
@@ -177,6 +182,7 @@ void add_sets(const sql::TableDef& table, const SetExpression& sets, std::vector
 CommandText describe_mapped(const MappedScan& scan) {
   const sql::TableDef& table = *scan.read.table;
   CommandText text;
+  add_database(*table.mapping, text);
   if (scan.path == Path::kKeys) {
     std::size_t count = 1;
     for (const MappedScan::Fixed& fixed : scan.fixed) count = std::max(count, fixed.values.size());
@@ -233,6 +239,7 @@ CommandText describe_mapped(const MappedScan& scan) {
 
 CommandText describe_mapped(const MappedJoin& join) {
   CommandText text;
+  add_database(*join.inner.read.table->mapping, text);
   Texts texts(*join.inner.read.table, 0);
   for (const MappedScan::Fixed& fixed : join.inner.fixed) texts.add(fixed);
   for (const MappedJoin::Key& key : join.keys) texts.add(key.column, *key.value);

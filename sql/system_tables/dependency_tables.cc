@@ -20,7 +20,7 @@ void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& t
   out.add(kType, table.row_type, 0, kClass, table.oid, 0, 'i');
   out.add(kClass, table.oid, 0, kNamespace, schema_oid(catalog, table.schema), 0, 'n');
   for (const ColumnDef& column : table.columns) {
-    if (!has_default(column)) continue;
+    if (!has_shown_default(catalog, column)) continue;
     out.add(kAttrdef, default_oid(table, column), 0, kClass, table.oid, column.number, 'a');
     if (column.sequence != 0) out.add(kAttrdef, default_oid(table, column), 0, kClass, column.sequence, 0, 'n');
   }
@@ -80,7 +80,9 @@ void add_extension(RowWriter& out) {
 void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   add_extension(out);
   for (const auto& [oid, table] : catalog.tables) add_table(out, catalog, *table);
-  for (const auto& [oid, sequence] : catalog.sequences) add_sequence(out, catalog, sequence);
+  for (const auto& [oid, sequence] : catalog.sequences) {
+    if (!sequence.foreign) add_sequence(out, catalog, sequence);
+  }
   for (const auto& [oid, view] : catalog.views) add_view(out, catalog, *view);
 }
 

@@ -1,5 +1,7 @@
 // pg_foreign_data_wrapper, pg_foreign_server, pg_foreign_table: tables over keys of applications. Server redis is always there.
 
+#include <algorithm>
+
 #include "sql/catalog/mapping.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/foreign_options.h"
@@ -24,13 +26,17 @@ std::optional<std::string> option_array(const TableDef& table, std::int16_t colu
 
 namespace {
 
-// Wrapper and server are the extension's (dependency_tables.cc), so that pg_dump does not write them down.
-void wrappers(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
-  out.add(kRedisWrapper, "redis", kPostgresRole, 0, 0, kNull, kNull);
+/// Wrapper and server are shown where a table needs them. They are the extension's (dependency_tables.cc): pg_dump does not write them down.
+bool has_foreign_tables(const CatalogSnapshot& catalog) {
+  return std::ranges::any_of(catalog.tables, [](const auto& entry) { return entry.second->mapping != nullptr; });
 }
 
-void servers(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
-  out.add(kRedisServer, "redis", kPostgresRole, kRedisWrapper, kNull, kNull, kNull, kNull);
+void wrappers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  if (has_foreign_tables(catalog)) out.add(kRedisWrapper, "redis", kPostgresRole, 0, 0, kNull, kNull);
+}
+
+void servers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  if (has_foreign_tables(catalog)) out.add(kRedisServer, "redis", kPostgresRole, kRedisWrapper, kNull, kNull, kNull, kNull);
 }
 
 void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {

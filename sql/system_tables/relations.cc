@@ -113,7 +113,9 @@ std::vector<Relation> all_relations(const CatalogSnapshot& catalog) {
     relations.push_back(table_relation(*table));
     for (IndexDef& index : all_indexes(*table)) relations.push_back(index_relation(*table, std::move(index)));
   }
-  for (const auto& [oid, sequence] : catalog.sequences) relations.push_back(sequence_relation(sequence));
+  for (const auto& [oid, sequence] : catalog.sequences) {
+    if (!sequence.foreign) relations.push_back(sequence_relation(sequence));  // else the counter of a foreign table
+  }
   for (const auto& [oid, view] : catalog.views) relations.push_back(view_relation(*view));
   for (const auto& [oid, type] : catalog.types) {
     if (is_composite(*type)) relations.push_back(type_relation(*type));
