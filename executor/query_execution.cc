@@ -291,7 +291,7 @@ class QueryRun {
     }
     if (transaction_) {
       if (is_compound_ && !buffer_mark_) buffer_mark_ = transaction_->buffer().mark();
-      if (writes_ || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_);
+      if (writes_ || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_, session_);
       if (!own_transaction_) evaluation.transaction_timestamp = transaction_->started();
       co_await settle(*transaction_);
       const std::set<sql::Oid> changed = transaction_->changed_tables();
@@ -338,7 +338,7 @@ class QueryRun {
     std::set<sql::Oid> tables;
     for (const auto& table : planner::tables_of(plan_)) tables.insert(table->oid);
     if (transaction.buffer().increments(tables).empty()) co_return;
-    co_await engine_.prepare_locks(transaction);
+    co_await engine_.prepare_locks(transaction, session_);
     const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
     co_await settle_increments(engine_.shared(), transaction, std::move(tables), limits, engine_.random());
   }

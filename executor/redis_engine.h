@@ -59,7 +59,7 @@ class RedisEngine final : public Engine {
   planner::PhysicalPlan plan_over_changes(const Prepared& prepared, const sql::CatalogSnapshot& catalog,
                                           const std::set<sql::Oid>& changed_tables, const SessionState& session);
   /// Before a statement that locks.
-  asio::awaitable<void> prepare_locks(Transaction& transaction);
+  asio::awaitable<void> prepare_locks(Transaction& transaction, const SessionState& session);
   /// The session is about to have a temporary table.
   asio::awaitable<void> open_temporary(SessionState& session);
   /// A transaction of one statement, which no session knows of.

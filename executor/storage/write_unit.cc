@@ -47,6 +47,18 @@ std::uint32_t WriteUnit::table_number(const TablePtr& table, const std::vector<S
   return found->second;
 }
 
+void WriteUnit::turn_updates_into_deletes() {
+  for (Change& change : changes_) {
+    if (change.kind == Kind::kUpdate) change.kind = Kind::kDelete;
+  }
+}
+
+void WriteUnit::turn_deletes_into_inserts() {
+  for (Change& change : changes_) {
+    if (change.kind == Kind::kDelete) change.kind = Kind::kInsert;
+  }
+}
+
 void WriteUnit::check_size() const {
   if (changes_.size() < options_.max_rows) return;
   throw SqlError("54000", fmt::format("statement changes more than {} rows", options_.max_rows))

@@ -130,6 +130,10 @@ class WriteUnit {
   /// Makes the unit a chunk of a journaled one.
   void set_journal(JournalStep step) { options_.journal = std::move(step); }
 
+  // For chunks of a journaled unit whose rows exchange keys: first the rows of all chunks go, then they come again.
+  void turn_updates_into_deletes();
+  void turn_deletes_into_inserts();
+
   bool empty() const { return changes_.empty() && records_.empty(); }
   std::size_t size() const { return changes_.size(); }
 

@@ -30,8 +30,25 @@ void add_changes(WriteUnit& unit, const TableChanges& changes) {
   for (const auto& [member, row] : changes.rows) add_change(unit, changes.table, row);
 }
 
+/// Looks at definitions again where nobody seems to have the tables for himself: that may just have ended.
+constexpr int kStaleLooks = 2;
+
+/// Tables whose definitions the unit relies on.
+std::vector<sql::Oid> tables_of(const RowBuffer& buffer) {
+  std::vector<sql::Oid> tables;
+  for (const TableChangesPtr& changes : buffer.all_changes()) {
+    const sql::TableDef& table = *changes->table;
+    tables.push_back(table.oid);
+    for (const sql::ForeignKeyDef& key : table.foreign_keys) tables.push_back(key.referenced);
+    tables.insert(tables.end(), table.referencing.begin(), table.referencing.end());
+  }
+  return tables;
+}
+
 asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
                                          std::minstd_rand& random) {
+  const LockDeadline deadline = lock_deadline(limits.lock_timeout);
+  int looks = 0;
   while (true) {
     // Rows that change with definitions, or lie in claimed places, are the process's for as long as it lives, as locks are.
     options.locks = transaction.locks().empty() && !options.catalog ? nullptr : &transaction.locks();
@@ -50,6 +67,12 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
       co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     } else if (status == WriteStatus::kConflict && increments) {
       co_await settle_increments(redis, transaction, std::move(tables), limits, random);
+    } else if (status == WriteStatus::kStale && !options.catalog && looks < kStaleLooks) {
+      // A statement of many rows has a table for itself. It never waits for a lock meanwhile, so it comes to its end.
+      co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
+      const bool has_waited = co_await wait_while_exclusive(redis, tables_of(transaction.buffer()), deadline);
+      co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+      looks = has_waited ? 0 : looks + 1;
     } else {
       co_return status;
     }
@@ -71,6 +94,19 @@ std::size_t changed_rows(const Transaction& transaction) {
   return rows;
 }
 
+/// May the update take a unique value from another row, or give its own to one?
+bool may_exchange_values(const sql::TableDef& table, const BufferedRow& row) {
+  for (const sql::IndexDef& index : table.indexes) {
+    if (!index.unique) continue;
+    for (const sql::IndexDef::Part& part : index.parts) {
+      if (table.find_column(part.column) == nullptr) return true;  // an expression
+      const std::size_t position = table.position(part.column);
+      if ((*row.stored)[position] != (*row.current)[position]) return true;
+    }
+  }
+  return false;
+}
+
 /// Sends the transaction's rows chunk by chunk: those that go, those that change, those that come. Locks and reads are verified by the
 /// first one; from then on the tables are nobody else's.
 class ChunkedCommit {
@@ -78,16 +114,15 @@ class ChunkedCommit {
   ChunkedCommit(asio::any_io_executor executor, RedisClient& redis, WriteOptions options, std::size_t script_rows)
       : journal_(std::move(executor), redis), redis_(redis), options_(std::move(options)), script_rows_(script_rows), unit_(options_) {}
 
-  asio::awaitable<void> run(const Transaction& transaction) {
+  asio::awaitable<void> run(const Transaction& transaction, LockDeadline deadline) {
     std::vector<JournaledUnit::TablePtr> tables;
     const std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
     for (const TableChangesPtr& changes : all) tables.push_back(changes->table);
-    if (!co_await journal_.begin(std::move(tables))) throw serialization_failure("change of the table's definition");
+    if (!co_await journal_.begin(std::move(tables), deadline)) throw serialization_failure("change of the table's definition");
     for (const Kind kind : {Kind::kDelete, Kind::kUpdate, Kind::kInsert}) {
       for (const TableChangesPtr& changes : all) {
         for (const auto& [member, row] : changes->rows) {
-          if (kind_of(row) != kind) continue;
-          add_change(unit_, changes->table, row);
+          if (!add(kind, changes->table, row)) continue;
           if (unit_.size() >= script_rows_) co_await send();
         }
       }
@@ -111,6 +146,22 @@ class ChunkedCommit {
     return row.current ? Kind::kInsert : Kind::kNone;
   }
 
+  /// What of the row's change belongs to the chunks of this kind. Rows that may exchange unique values go and come again.
+  bool add(Kind kind, const WriteUnit::TablePtr& table, const BufferedRow& row) {
+    const Kind own = kind_of(row);
+    const bool splits = own == Kind::kUpdate && !table->rows_expire() && may_exchange_values(*table, row);
+    if (splits && kind == Kind::kDelete) {
+      unit_.delete_row(table, *row.stored);
+    } else if (splits && kind == Kind::kInsert) {
+      unit_.insert_row(table, *row.current);
+    } else if (!splits && own == kind) {
+      add_change(unit_, table, row);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
   asio::awaitable<void> send() {
     unit_.set_journal(journal_.step());
     auto chunk = std::make_unique<WriteUnit>(std::move(unit_));
@@ -129,13 +180,14 @@ class ChunkedCommit {
   bool gave_locks_back_ = false;
 };
 
-/// False: two rows exchange a unique value, and only one script for all of them can do that.
-asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows) {
+/// False: two rows that expire exchange a unique value, and only one script for all of them can do that.
+asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
+                                       LockDeadline deadline) {
   ChunkedCommit commit(co_await asio::this_coro::executor, redis, std::move(options), script_rows);
   std::exception_ptr failure;
   bool exchanges = false, is_lost = false;
   try {
-    co_await commit.run(transaction);
+    co_await commit.run(transaction, deadline);
   } catch (const WriteConflict&) {
     failure = std::make_exception_ptr(serialization_failure("update"));
   } catch (const LockedByOther&) {
@@ -176,7 +228,8 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     chunk_options.token.reset();  // it is the journal that tells what became of the unit
     if (!transaction.locks().empty()) chunk_options.locks = &transaction.locks();
     chunk_options.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
-    if (co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows)) co_return;
+    const LockDeadline deadline = lock_deadline(limits.lock_timeout);
+    if (co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows, deadline)) co_return;
   }
   WriteStatus status = WriteStatus::kApplied;
   bool has_unit = transaction.writes_ahead();

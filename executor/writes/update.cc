@@ -77,10 +77,25 @@ std::vector<std::size_t> mapped_increments(const planner::PhysicalUpdate& update
   return added;
 }
 
+/// May it change a primary key or a unique value?
+bool changes_keys(const planner::PhysicalUpdate& update) {
+  const sql::TableDef& table = *update.table;
+  std::vector<bool> is_key(table.columns.size());
+  for (const std::int16_t number : table.primary_key) is_key[table.position(number)] = true;
+  const RowEncoder encoder(update.table);
+  for (const RowEncoder::StructureKeys& structure : encoder.structures()) {
+    if (structure.structure.kind != sql::Structure::Kind::kUnique) continue;
+    for (const std::size_t position : structure.sources) is_key[position] = true;
+  }
+  const auto meets_key = [&](const planner::Assignment& assignment) { return is_key[table.position(assignment.number)]; };
+  return std::ranges::any_of(update.assignments, meets_key) || std::ranges::any_of(update.generated, meets_key);
+}
+
 class UpdateOperator final : public WriteOperator {
  public:
   UpdateOperator(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context)
       : WriteOperator(node, update.table, update.source, context), update_(update) {
+    if (changes_keys(update)) may_exchange_keys();
     if (update.table->mapping) {
       increments_ = mapped_increments(update);
     } else if (context.allows_increments) {

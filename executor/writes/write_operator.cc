@@ -101,13 +101,13 @@ asio::awaitable<void> WriteOperator::take_actions(std::size_t limit) {
 
 asio::awaitable<void> WriteOperator::put_aside() {
   written_rows_ += unit_.size();
-  chunks_.push_back({std::move(unit_), take_collected()});
-  WriteOptions options = chunks_.back().unit.options();
+  chunks_.push_back({std::make_shared<WriteUnit>(std::move(unit_)), take_collected()});
+  WriteOptions options = chunks_.back().unit->options();
   options.first_row = written_rows_;
   unit_ = WriteUnit(std::move(options));
   if (streams_) {
     co_await write_chunks();
-  } else if (written_rows_ > kWaitingRows) {
+  } else if (written_rows_ > kWaitingRows && !is_buffered()) {
     throw sql::SqlError("53200", "out of memory")
         .detail(fmt::format("The statement changes more than {} rows.", kWaitingRows))
         .hint("COPY has no such limit.");
@@ -141,17 +141,65 @@ asio::awaitable<void> WriteOperator::write_ahead(WriteUnit& unit) {
 asio::awaitable<void> WriteOperator::write_chunks() {
   if (is_ahead_) {
     for (; !chunks_.empty(); chunks_.pop_front()) {
-      co_await write_ahead(chunks_.front().unit);
-      chunks_.front().finish(chunks_.front().unit);
+      co_await write_ahead(*chunks_.front().unit);
+      chunks_.front().finish(*chunks_.front().unit);
     }
     co_return;
   }
-  if (!journaled_) co_await begin_journal();
-  for (; !chunks_.empty(); chunks_.pop_front()) {
-    Chunk& chunk = chunks_.front();
-    chunk.unit.set_journal(journaled_->step());
-    co_await journaled_->write(std::make_unique<WriteUnit>(std::move(chunk.unit)), std::move(chunk.finish));
+  if (is_buffered()) {
+    co_await buffer_chunks();
+    co_return;
   }
+  if (!journaled_) co_await begin_journal();
+  for (Chunk& chunk : chunks_) chunk.unit->set_journal(journaled_->step());
+  // A row that comes again would live from the beginning.
+  if (exchanges_keys_ && !table_->rows_expire()) {
+    for (Chunk& chunk : chunks_) {
+      chunk.unit->turn_updates_into_deletes();
+      co_await journaled_->write(chunk.unit, {});
+    }
+    co_await journaled_->flush();
+    for (Chunk& chunk : chunks_) chunk.unit->turn_deletes_into_inserts();
+  }
+  for (; !chunks_.empty(); chunks_.pop_front()) {
+    co_await journaled_->write(std::move(chunks_.front().unit), std::move(chunks_.front().finish));
+  }
+}
+
+asio::awaitable<void> WriteOperator::buffer_chunks() {
+  RowBuffer& buffer = context_.transaction()->buffer();
+  if (!buffer_mark_) buffer_mark_ = buffer.mark();
+  for (; !chunks_.empty(); chunks_.pop_front()) {
+    WriteUnit& unit = *chunks_.front().unit;
+    std::exception_ptr failure;
+    try {
+      co_await execute(unit);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (failure) {
+      buffer.roll_back(*buffer_mark_);
+      std::rethrow_exception(failure);
+    }
+    unit.absorb_into(buffer);
+    chunks_.front().finish(unit);
+  }
+}
+
+asio::awaitable<void> WriteOperator::execute(WriteUnit& unit) {
+  if (unit.empty()) co_return;
+  const WriteStatus status = co_await unit.execute(context_.redis(), counters());
+  if (status == WriteStatus::kConflict) throw WriteConflict{};
+  if (status == WriteStatus::kStale) throw StaleCatalog{};
+  if (status == WriteStatus::kLostLock) throw lapsed_lock();
+  if (status == WriteStatus::kLocked) throw LockedByOther{unit.blocker()};
+}
+
+std::size_t WriteOperator::chunk_rows() const {
+  // What foreign keys demand, and whether rows exchange keys, is seen from all rows of the statement together; what a journaled unit
+  // has written is looked at when it is complete, but here nothing is written.
+  const bool needs_whole = exchanges_keys_ || actions_ || !table_->foreign_keys.empty() || !table_->referencing.empty();
+  return is_buffered() && needs_whole ? std::numeric_limits<std::size_t>::max() : context_.max_written_rows;
 }
 
 asio::awaitable<void> WriteOperator::write_mapped() {
@@ -178,22 +226,17 @@ asio::awaitable<void> WriteOperator::write_mapped() {
 asio::awaitable<void> WriteOperator::write_at_once() {
   if (is_ahead_) {
     co_await write_ahead(unit_);
-  } else if (!unit_.empty()) {
-    const WriteStatus status = co_await unit_.execute(context_.redis(), counters());
-    if (status == WriteStatus::kConflict) throw WriteConflict{};
-    if (status == WriteStatus::kStale) throw StaleCatalog{};
-    if (status == WriteStatus::kLostLock) throw lapsed_lock();
-    if (status == WriteStatus::kLocked) throw LockedByOther{unit_.blocker()};
+  } else {
+    co_await execute(unit_);
   }
-  if (context_.transaction() && !is_ahead_) unit_.absorb_into(context_.transaction()->buffer());
+  if (is_buffered()) unit_.absorb_into(context_.transaction()->buffer());
   take_collected()(unit_);
 }
 
 asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
   if (!applied_) {
     applied_ = true;
-    // What a transaction writes waits in its buffer, whatever its size.
-    const std::size_t limit = context_.transaction() && !is_ahead_ ? std::numeric_limits<std::size_t>::max() : context_.max_written_rows;
+    const std::size_t limit = chunk_rows();
     while (auto batch = co_await source_->next()) {
       for (std::size_t first = 0; first < batch->rows; first += std::min(limit, batch->rows)) {
         const std::size_t count = std::min(limit, batch->rows - first);

@@ -36,6 +36,8 @@ class WriteOperator : public Operator {
   using Finish = std::function<void(const WriteUnit& applied)>;
   virtual Finish take_collected() = 0;
 
+  /// Keys or unique values of rows may become those of other rows: of a journaled unit all rows go before the first comes again.
+  void may_exchange_keys() { exchanges_keys_ = true; }
   /// For statements that only add rows, and many: they go to Redis before the transaction's commit, where nobody else can see them.
   void write_ahead_if_possible();
 
@@ -64,9 +66,15 @@ class WriteOperator : public Operator {
   asio::awaitable<void> begin_journal();
   asio::awaitable<void> write_ahead(WriteUnit& unit);
   asio::awaitable<void> write_chunks();
+  /// Chunk after chunk is verified and locked in Redis, and part of the transaction's buffer then; all of them or none.
+  asio::awaitable<void> buffer_chunks();
+  asio::awaitable<void> execute(WriteUnit& unit);
+  bool is_buffered() const { return context_.transaction() && !is_ahead_; }
+  /// Rows that one script may write, verify or lock.
+  std::size_t chunk_rows() const;
 
   struct Chunk {
-    WriteUnit unit;
+    std::shared_ptr<WriteUnit> unit;
     Finish finish;
   };
   NodeCounters counters_;
@@ -75,6 +83,8 @@ class WriteOperator : public Operator {
   std::shared_ptr<MappedUnit> mapped_;  // in place of the unit; null: the table is managed
   bool streams_;                        // chunks are written while the source still gives rows
   bool is_ahead_ = false;               // of the transaction's commit
+  bool exchanges_keys_ = false;
+  std::optional<std::size_t> buffer_mark_;  // before the first chunk
   std::deque<Chunk> chunks_;  // not sent yet
   std::unique_ptr<JournaledUnit> journaled_;
   std::size_t written_rows_ = 0;  // in chunks
