@@ -60,6 +60,7 @@ class LockReader {
   asio::awaitable<void> find_locked_tables(std::vector<sql::Oid>& locked) {
     CommandBatch batch;
     for (const auto& [oid, table] : context_.catalog()->tables) batch.add("EXISTS", lock_key(oid));
+    if (batch.empty()) co_return;
     const RepliesPtr replies = co_await context_.ask(std::move(batch), nullptr);
     std::size_t index = 0;
     for (const auto& [oid, table] : context_.catalog()->tables) {
@@ -119,6 +120,7 @@ class LockReader {
     for (const std::string& token : tokens_) processes.insert(token.substr(0, token.find('.')));
     CommandBatch batch;
     for (const std::string& process : processes) batch.add("EXISTS", process_key(process));
+    if (batch.empty()) co_return;
     const RepliesPtr replies = co_await context_.ask(std::move(batch), nullptr);
     std::size_t index = 0;
     for (const std::string& process : processes) {
