@@ -107,18 +107,21 @@ bool may_exchange_values(const sql::TableDef& table, const BufferedRow& row) {
   return false;
 }
 
-/// Sends the transaction's rows chunk by chunk: those that go, those that change, those that come. Locks and reads are verified by the
-/// first one; from then on the tables are nobody else's.
+/// Sends the transaction's rows chunk by chunk: those that go, those that change, those that come. Reads are verified by the first one,
+/// locks before it, when the tables are nobody else's already.
 class ChunkedCommit {
  public:
   ChunkedCommit(asio::any_io_executor executor, RedisClient& redis, WriteOptions options, std::size_t script_rows)
       : journal_(std::move(executor), redis), redis_(redis), options_(std::move(options)), script_rows_(script_rows), unit_(options_) {}
 
-  asio::awaitable<void> run(const Transaction& transaction, LockDeadline deadline) {
+  asio::awaitable<void> run(Transaction& transaction, LockDeadline deadline) {
     std::vector<JournaledUnit::TablePtr> tables;
     const std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
     for (const TableChangesPtr& changes : all) tables.push_back(changes->table);
     if (!co_await journal_.begin(std::move(tables), deadline)) throw serialization_failure("change of the table's definition");
+    const LockSet locks = transaction.locks();
+    transaction.locks().fields.clear();
+    if (!co_await release_locks(redis_, locks)) throw lapsed_lock();
     for (const Kind kind : {Kind::kDelete, Kind::kUpdate, Kind::kInsert}) {
       for (const TableChangesPtr& changes : all) {
         for (const auto& [member, row] : changes->rows) {
@@ -136,8 +139,6 @@ class ChunkedCommit {
   }
 
   asio::awaitable<void> undo() { return journal_.undo(); }
-  /// The first chunk is, or was, in Redis.
-  bool gave_locks_back() const { return gave_locks_back_; }
 
  private:
   enum class Kind { kNone, kDelete, kUpdate, kInsert };
@@ -165,11 +166,9 @@ class ChunkedCommit {
   asio::awaitable<void> send() {
     unit_.set_journal(journal_.step());
     auto chunk = std::make_unique<WriteUnit>(std::move(unit_));
-    options_.locks = nullptr;
     options_.reads = nullptr;
     unit_ = WriteUnit(options_);
-    JournaledUnit::Applied applied = [this](const WriteUnit&) { gave_locks_back_ = true; };
-    co_await journal_.write(std::move(chunk), std::move(applied));
+    co_await journal_.write(std::move(chunk), {});
   }
 
   JournaledUnit journal_;
@@ -177,7 +176,6 @@ class ChunkedCommit {
   WriteOptions options_;
   std::size_t script_rows_;
   WriteUnit unit_;
-  bool gave_locks_back_ = false;
 };
 
 /// False: two rows that expire exchange a unique value, and only one script for all of them can do that.
@@ -197,7 +195,6 @@ asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transact
     is_lost = error.sqlstate() == "08006";
     failure = is_lost ? std::make_exception_ptr(outcome_unknown(error)) : std::current_exception();
   }
-  if (commit.gave_locks_back()) transaction.locks().fields.clear();
   if (!failure) co_return true;
   // Without a connection another process undoes the unit when its lease has run out, unless it was complete.
   if (is_lost) std::rethrow_exception(failure);
@@ -226,7 +223,6 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     }
     WriteOptions chunk_options = options;
     chunk_options.token.reset();  // it is the journal that tells what became of the unit
-    if (!transaction.locks().empty()) chunk_options.locks = &transaction.locks();
     chunk_options.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
     const LockDeadline deadline = lock_deadline(limits.lock_timeout);
     if (co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows, deadline)) co_return;

@@ -10,6 +10,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
+#include <utility>
 
 #include "executor/redis/script.h"
 #include "executor/storage/random_version.h"
@@ -235,25 +236,29 @@ for i = 2, #ARGV do
 end
 return lost
 )lua");
+  constexpr std::size_t kFieldsPerCall = 2000;  // and per round trip, so that others have their turn
+  std::int64_t lost = 0;
   CommandBatch batch;
+  const auto send = [&]() -> asio::awaitable<void> {
+    std::vector<const Script*> scripts{&kScript};
+    const RepliesPtr replies = co_await run_scripts(redis, std::move(scripts), std::exchange(batch, {}));
+    replies->or_throw();
+    for (std::size_t index = 0; index < replies->size(); ++index) lost += (*replies)[index].integer;
+  };
   for (const auto& [table, fields] : locks.fields) {
     std::vector<std::string> arguments{locks.token};
     const std::vector<std::string> keys{lock_key(table)};
     for (const std::string& field : fields) {
       arguments.push_back(field);
-      if (arguments.size() <= 2000) continue;
+      if (arguments.size() <= kFieldsPerCall) continue;
       kScript.append_call(batch, keys, arguments);
       arguments.resize(1);
+      co_await send();
     }
     if (arguments.size() > 1) kScript.append_call(batch, keys, arguments);
   }
-  std::vector<const Script*> scripts{&kScript};
-  RepliesPtr replies = co_await run_scripts(redis, std::move(scripts), std::move(batch));
-  replies->or_throw();
-  for (std::size_t index = 0; index < replies->size(); ++index) {
-    if ((*replies)[index].integer != 0) co_return false;
-  }
-  co_return true;
+  if (!batch.empty()) co_await send();
+  co_return lost == 0;
 }
 
 }  // namespace redquel::executor
