@@ -101,3 +101,33 @@ def test_a_start_is_repaired_once(make_redis, make_server):
     other = make_server(redis=redis)
     write(other, 9)
     assert rewrites() == before
+
+
+def test_killed_while_it_rewrites_a_torn_file(make_redis, make_server):
+    """Redis cuts the torn file then, which is not its last any more, and starts only when it is asked again."""
+    redis, server = make(make_redis, make_server)
+    with server.connect() as connection:
+        connection.run("INSERT INTO torn SELECT g, 'more' FROM generate_series(100, 119) g")
+    redis.kill()
+    tear(redis, len(BLOCK) - 20)
+    redis.options = (*OPTIONS, "--rdb-key-save-delay", "200000")
+    redis.start()
+    with redis.connect() as raw:
+        deadline = time.monotonic() + 30
+        while raw.info("persistence")["aof_rewrite_in_progress"] != "1":
+            with server.connect() as connection:
+                connection.query("SELECT count(*) FROM torn WHERE id > 0")
+            assert time.monotonic() < deadline, "no rewrite"
+    redis.kill()
+    redis.options = OPTIONS
+    try:
+        redis.start()
+    except RuntimeError:
+        redis.start()
+    write(server, 7)
+    redis.kill()
+    redis.start()
+    with server.connect() as connection:
+        assert connection.run("SELECT count(*), count(*) FILTER (WHERE v = 'half') FROM torn") == [["23", "0"]]
+        assert connection.run("SELECT v FROM torn WHERE id = 7") == [["after"]]
+        assert connection.run("SELECT * FROM redquel.check_indexes('torn')") == []
