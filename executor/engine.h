@@ -81,6 +81,7 @@ struct Prepared {
   std::vector<OutputColumn> columns;                   // empty: no rows are returned
   bool returns_rows = false;                           // SELECT with zero columns returns rows too
   bool needs_transaction = false;                      // its row locks last until it is complete, also where it stands for itself
+  bool depends_on_constants = false;                   // with a parameter in a constant's place the plan might be a worse one
   std::shared_ptr<const PreparedPlan> plan;
 };
 using PreparedPtr = std::shared_ptr<const Prepared>;

@@ -108,6 +108,7 @@ class ExecutionContext {
   ReadLimits limits;
   std::size_t max_written_rows = 100'000;
   bool allows_increments = false;                // READ COMMITTED: what is added to need not be what was read
+  bool allows_unread_increments = false;         // the first attempt of a statement that stands for itself
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
   /// The rows that the shared scans of a number read, while a share of this number runs.

@@ -15,6 +15,7 @@ class PreparedPlan {
   enum class Kind : std::uint8_t { kQuery, kExplain, kDefinition, kCopy, kLockTable };
   Kind kind = Kind::kQuery;
   planner::PlannedStatement planned;          // kQuery, kExplain
+  bool writes = false, needs_snapshot = false;  // of `planned`
   planner::PlannedCopy copy;                  // kCopy, without `rows`: they are `planned`
   planner::ExplainOptions explain;            // kExplain
   const parser::ast::Statement* statement = nullptr;  // kQuery, kExplain, kCopy: what was planned (EXPLAIN's inner statement)

@@ -272,13 +272,15 @@ class QueryRun {
   asio::awaitable<void> start() {
     const planner::PlannedStatement& planned = prepared_->plan->planned;
     if (session_.modes.read_only) refuse_writes(planned);
-    writes_ = planned.is_compound_write || planner::main_write(*planned.plan) != nullptr;
+    writes_ = prepared_->plan->writes;
     const bool may_empty = writes_ && !session_.temporary_schema.empty();
     is_compound_ = planned.is_compound_write || (may_empty && empties_on_commit(planned.plan));
     sql::CatalogPtr catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
-    for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) {
-      if (engine_.exclusive_tables().contains(table->oid)) throw StaleCatalog{};
+    if (!engine_.exclusive_tables().empty()) {
+      for (const auto& table : planner::tables_of(planned.plan)) {
+        if (engine_.exclusive_tables().contains(table->oid)) throw StaleCatalog{};
+      }
     }
     sql::EvaluationContext evaluation = session_context(session_, catalog.get());
     evaluation.parameters = parameters_;
@@ -313,6 +315,7 @@ class QueryRun {
     context_->cheapness = &engine_.cheapness();
     context_->home = &engine_.home();
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
+    context_->allows_unread_increments = !transaction_ && conflicts_ == 0 && statistics == nullptr;
     context_->statistics = statistics;
     is_strict_ = transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted;
     if (is_strict_) {
@@ -322,9 +325,10 @@ class QueryRun {
       context_->set_reads(&reads_);
     }
     // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
-    compares_counters_ = !is_strict_ && !writes_ && planner::needs_snapshot(plan_);
+    const bool needs_snapshot = plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_);
+    compares_counters_ = !is_strict_ && !writes_ && needs_snapshot;
     // A query that has to wait for a row's lock may be run again.
-    holds_ = is_strict_ || is_compound_ || planner::needs_snapshot(plan_) || prepared_->needs_transaction;
+    holds_ = is_strict_ || is_compound_ || needs_snapshot || prepared_->needs_transaction;
     if (compares_counters_) {
       // On the way before anything that the plan asks by the same connection.
       counters_request_ = engine_.shared().start(counter_commands());
@@ -335,6 +339,7 @@ class QueryRun {
 
   /// What was added to rows of the plan's tables becomes visible to it.
   asio::awaitable<void> settle(Transaction& transaction) {
+    if (transaction.buffer().empty()) co_return;
     std::set<sql::Oid> tables;
     for (const auto& table : planner::tables_of(plan_)) tables.insert(table->oid);
     if (transaction.buffer().increments(tables).empty()) co_return;

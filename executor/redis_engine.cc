@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "executor/copy/copy_execution.h"
@@ -149,6 +150,10 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
     prepared->columns = output_columns(*plan->planned.plan);
     prepared->returns_rows = returns_rows(*plan->planned.plan);
     prepared->needs_transaction = planner::locking_clause(plan->planned.plan).has_value();
+    // Indexes on expressions and partial ones are chosen by the constants that a statement names.
+    prepared->depends_on_constants = std::ranges::any_of(planner::tables_of(plan->planned.plan), [](const auto& table) {
+      return !table->computed.empty();
+    });
   } else if (const auto* copy = std::get_if<ast::Copy>(&inner.node); copy && !explain) {
     plan->kind = PreparedPlan::Kind::kCopy;
     plan->copy = planner::plan_copy(*copy, catalog, bind_settings(session));
@@ -166,6 +171,10 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
     sql::Type type = plan->explain.format == planner::ExplainOptions::Format::kJson ? sql::Type{sql::oid::kJson} : sql::kText;
     prepared->columns = {OutputColumn{"QUERY PLAN", type}};
     prepared->returns_rows = true;
+  }
+  if (plan->planned.plan) {
+    plan->writes = plan->planned.is_compound_write || planner::main_write(*plan->planned.plan) != nullptr;
+    plan->needs_snapshot = planner::needs_snapshot(plan->planned.plan);
   }
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - started;
   plan->planning_milliseconds = elapsed.count();

@@ -74,7 +74,7 @@ class WriteEncoding {
   void demand_foreign_keys();
   void write_relied_tables();
   void write_foreign_keys();
-  void write_fields(const WriteUnit::Change& change);
+  void write_new_rows();
   void write_field_changes(std::size_t old_index, const WriteUnit::Change& change);
   void write_groups(std::vector<Argument>& arguments, bool with_second);
   void write_released();

@@ -39,9 +39,9 @@ std::uint32_t WriteUnit::table_number(const TablePtr& table, const std::vector<S
   const auto [found, is_new] =
       table_numbers_.try_emplace({table->oid, index_name}, static_cast<std::uint32_t>(tables_.size()));
   if (is_new) {
-    std::optional<std::vector<Structure>> chosen;
-    if (structures != nullptr) chosen = *structures;
-    tables_.push_back({RowEncoder(table, std::move(chosen)), index_name, {}, {}, {}});
+    std::shared_ptr<const RowEncoder> encoder =
+        structures != nullptr ? std::make_shared<const RowEncoder>(table, *structures) : encoder_of(table);
+    tables_.push_back({.kept = std::move(encoder), .index_name = index_name, .shapes = {}, .shape_numbers = {}, .changed_members = {}});
   }
   assert(&tables_[found->second].encoder.table() == table.get());
   return found->second;
@@ -205,7 +205,10 @@ void WriteUnit::set_expected(Change& change, const std::vector<bool>& columns) {
     const std::size_t position = shape.field_columns[index];
     const std::string_view text = words_[change.old_image.texts + position];
     const std::string& marker = table.encoder.null_marker(position);
-    if (marker.empty()) {
+    const bool is_compared = position < shape.columns.size() && shape.columns[position];
+    if (!is_compared) {  // only tells that the row is there
+      words_.push(kAnyValue);
+    } else if (marker.empty()) {
       words_.push(text);
     } else if (shape.fields[index] == marker) {
       words_.push(is_null(text) ? std::string_view("", 0) : std::string_view());

@@ -82,6 +82,9 @@ struct InsertConflict {
 
 class WriteEncoding;
 
+/// What is expected of a field that must be there, whatever it holds.
+inline constexpr std::string_view kAnyValue("\0+", 2);
+
 /// Integers beyond this are not added to as increments: the script computes with doubles.
 inline constexpr std::int64_t kIncrementBound = std::int64_t{1} << 50;
 
@@ -146,6 +149,7 @@ class WriteUnit {
 
  private:
   friend class WriteEncoding;
+  friend class UnseenRows;
 
   enum class Kind : std::uint8_t { kInsert, kUpdate, kDelete, kIndex };
   /// One field that must still hold what was read; null: must be absent.
@@ -168,7 +172,8 @@ class WriteUnit {
     std::size_t presence = 0;                // in `fields`
   };
   struct Table {
-    RowEncoder encoder;
+    std::shared_ptr<const RowEncoder> kept;
+    const RowEncoder& encoder = *kept;
     std::string index_name;  // kIndex only
     std::vector<Shape> shapes;
     std::map<std::vector<bool>, std::uint32_t> shape_numbers;

@@ -33,7 +33,7 @@ class InsertOperator final : public WriteOperator {
  public:
   InsertOperator(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context,
                  OperatorPtr source, bool brings_many)
-      : WriteOperator(node, insert.table, insert.source, context, std::move(source)), insert_(insert) {
+      : WriteOperator(node, insert.table, insert.source, context, std::move(source)), insert_(insert), brings_many_(brings_many) {
     conflict_.skip = insert.on_conflict == planner::LogicalInsert::OnConflict::kNothing;
     conflict_.columns = insert.conflict_columns;
     if (!conflict_.skip && brings_many) write_ahead_if_possible();
@@ -87,9 +87,20 @@ class InsertOperator final : public WriteOperator {
     co_return values;
   }
 
+  /// Redis answers behind the rows that are on their way: a statement that goes on and on asks for more keys at a time, and leaves some.
   asio::awaitable<void> add_hidden_keys(std::vector<std::vector<sql::Datum>>& rows) {
-    std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), *insert_.table, rows.size(), counters());
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
+    constexpr std::size_t kFirstRows = 10'000, kMostKeys = 100'000;
+    if (keys_.size() < rows.size()) {
+      const std::size_t ahead = brings_many_ && given_keys_ >= kFirstRows ? std::min(given_keys_, kMostKeys) : 0;
+      const std::size_t missing = rows.size() - keys_.size() + ahead;
+      std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), *insert_.table, missing, counters());
+      keys_.insert(keys_.end(), keys.begin(), keys.end());
+    }
+    for (auto& row : rows) {
+      row.emplace_back(keys_.front());
+      keys_.pop_front();
+    }
+    given_keys_ += rows.size();
   }
 
   Finish take_collected() override {
@@ -116,6 +127,9 @@ class InsertOperator final : public WriteOperator {
   InsertConflict conflict_;
   std::vector<Collected> batches_;
   std::uint64_t inserted_ = 0;
+  const bool brings_many_;
+  std::deque<std::int64_t> keys_;  // hidden ones, not given to a row yet
+  std::size_t given_keys_ = 0;
 };
 
 }  // namespace

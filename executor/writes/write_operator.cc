@@ -66,6 +66,7 @@ void WriteOperator::write_ahead_if_possible() {
   options.ahead_of_commit = true;
   unit_ = WriteUnit(std::move(options));
   is_ahead_ = true;
+  if (UnseenRows::may_take(*table_)) unseen_.emplace(context_.redis(), counters());
 }
 
 bool WriteOperator::update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
@@ -126,23 +127,29 @@ asio::awaitable<void> WriteOperator::begin_journal() {
   if (!co_await journaled_->begin(std::move(tables))) throw StaleCatalog{};
 }
 
-asio::awaitable<void> WriteOperator::write_ahead(WriteUnit& unit) {
+asio::awaitable<void> WriteOperator::write_ahead(WriteUnit unit, Finish finish) {
   if (unit.empty()) co_return;
   Transaction& transaction = *context_.transaction();
   std::string owner = transaction.locks().process();
   if (!co_await transaction.catalog()->claim(context_.redis(), table_->prefix, std::move(owner))) {
     throw sql::SqlError("40001", "could not serialize access due to concurrent change of definitions");
   }
+  if (unseen_) {
+    auto rows = std::make_unique<WriteUnit>(std::move(unit));
+    co_await unseen_->write(std::move(rows), std::move(finish));
+    co_return;
+  }
   if (co_await unit.execute(context_.redis(), counters()) != WriteStatus::kApplied) {
     throw sql::SqlError("XX000", fmt::format("the place of table \"{}\" is not its transaction's", table_->name));
   }
+  finish(unit);
 }
 
 asio::awaitable<void> WriteOperator::write_chunks() {
   if (is_ahead_) {
     for (; !chunks_.empty(); chunks_.pop_front()) {
-      co_await write_ahead(chunks_.front().unit);
-      chunks_.front().finish(chunks_.front().unit);
+      Chunk& chunk = chunks_.front();
+      co_await write_ahead(std::move(chunk.unit), std::move(chunk.finish));
     }
     co_return;
   }
@@ -177,15 +184,18 @@ asio::awaitable<void> WriteOperator::write_mapped() {
 
 asio::awaitable<void> WriteOperator::write_at_once() {
   if (is_ahead_) {
-    co_await write_ahead(unit_);
-  } else if (!unit_.empty()) {
+    Finish finish = take_collected();
+    co_await write_ahead(std::move(unit_), std::move(finish));
+    co_return;
+  }
+  if (!unit_.empty()) {
     const WriteStatus status = co_await unit_.execute(context_.redis(), counters());
     if (status == WriteStatus::kConflict) throw WriteConflict{};
     if (status == WriteStatus::kStale) throw StaleCatalog{};
     if (status == WriteStatus::kLostLock) throw lapsed_lock();
     if (status == WriteStatus::kLocked) throw LockedByOther{unit_.blocker()};
   }
-  if (context_.transaction() && !is_ahead_) unit_.absorb_into(context_.transaction()->buffer());
+  if (context_.transaction()) unit_.absorb_into(context_.transaction()->buffer());
   take_collected()(unit_);
 }
 
@@ -223,6 +233,7 @@ asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
     } else if (written_rows_ == 0) {
       co_await write_at_once();
     }
+    if (unseen_) co_await unseen_->flush();
   }
   while (!returned_.empty()) {
     sql::Batch batch = std::move(returned_.front());

@@ -6,6 +6,7 @@
 #include "executor/operators/operator.h"
 #include "executor/storage/journaled_unit.h"
 #include "executor/storage/mapped_unit.h"
+#include "executor/storage/unseen_rows.h"
 #include "executor/storage/write_unit.h"
 #include "executor/writes/referential_actions.h"
 #include "planner/physical_plan.h"
@@ -62,7 +63,7 @@ class WriteOperator : public Operator {
   asio::awaitable<void> write_at_once();
   asio::awaitable<void> write_mapped();
   asio::awaitable<void> begin_journal();
-  asio::awaitable<void> write_ahead(WriteUnit& unit);
+  asio::awaitable<void> write_ahead(WriteUnit unit, Finish finish);
   asio::awaitable<void> write_chunks();
 
   struct Chunk {
@@ -77,6 +78,7 @@ class WriteOperator : public Operator {
   bool is_ahead_ = false;               // of the transaction's commit
   std::deque<Chunk> chunks_;  // not sent yet
   std::unique_ptr<JournaledUnit> journaled_;
+  std::optional<UnseenRows> unseen_;  // of what is ahead of the commit
   std::size_t written_rows_ = 0;  // in chunks
   std::size_t checked_rows_ = 0;
   bool applied_ = false;

@@ -184,7 +184,7 @@ def test_an_increment_and_its_row_deleted(server):
 def test_many_add_to_one_row(server):
     """Autocommit and transactions, 8 clients: nothing is lost, nobody fails."""
     with server.connect() as client:
-        client.run("DROP TABLE IF EXISTS hot; CREATE TABLE hot (id integer PRIMARY KEY, n bigint, m integer)")
+        client.run("DROP TABLE IF EXISTS hot; CREATE TABLE hot (id integer PRIMARY KEY, n bigint NOT NULL, m integer)")
         client.run("INSERT INTO hot VALUES (1, 0, 0)")
     failures = []
 
