@@ -10,9 +10,11 @@
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/temporary.h"
 #include "executor/ddl/ttl_options.h"
+#include "executor/materialized_view.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/name_uses.h"
+#include "planner/bind/view_query.h"
 #include "sql/catalog/prefixes.h"
 
 namespace redquel::executor {
@@ -26,16 +28,16 @@ struct Parts {
   const ast::IntoClause* into = nullptr;
   const ast::Select* query = nullptr;
   bool if_not_exists = false;
+  bool materialized = false;  // CREATE MATERIALIZED VIEW
 };
 
 /// 0A000 for what is neither a query nor a plain table.
 Parts parts_of(const ast::Statement& statement) {
   if (const auto* select = std::get_if<ast::Select>(&statement.node)) return {&*select->into, select};
   const auto& create = std::get<ast::CreateTableAs>(statement.node);
-  if (create.materialized_view) throw sql::not_supported("CREATE MATERIALIZED VIEW");
   const auto* query = std::get_if<ast::Select>(&create.query->node);
   if (query == nullptr) throw sql::not_supported(fmt::format("CREATE TABLE AS {}", parser::command_tag(*create.query)));
-  return {&create.into, query, create.if_not_exists};
+  return {&create.into, query, create.if_not_exists, create.materialized_view};
 }
 
 class CreateTableAsExecution final : public Execution {
@@ -52,13 +54,17 @@ class CreateTableAsExecution final : public Execution {
     const bool writes = parts.query->with && std::ranges::any_of(parts.query->with->expressions, [](const auto& with_query) {
       return !std::holds_alternative<ast::Select>(with_query.statement->node);
     });
+    if (writes && parts.materialized) throw SqlError("0A000", "materialized views must not use data-modifying statements in WITH");
     if (writes) throw sql::not_supported("data-modifying WITH in CREATE TABLE AS");
+    if (parts.materialized) tag_ = "CREATE MATERIALIZED VIEW";
     planner::NameUses uses;
     planner::BindSettings settings = bind_settings(session_);
     settings.names = &uses;
     settings.into = true;
     const planner::BoundStatement bound = planner::bind(*parts.query, *catalog, {}, settings);
     const std::string query = parser::to_sql(*parts.query, uses.names_in(*catalog), parser::QueryLayout::kCompact);
+    std::optional<sql::ViewDef> view;
+    if (parts.materialized) view = view_of(parts, bound.plan->columns.size(), *catalog);
 
     DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home()};
     sql::Oid made = 0;
@@ -66,6 +72,7 @@ class CreateTableAsExecution final : public Execution {
     const MakeDraft make = [&](CatalogDraft& draft) {
       made = make_table(draft, parts, bound.plan->columns);
       if (made == 0) return;
+      if (view && parts.into->with_no_data) set_materialized(draft, made, *view, false);
       const auto table = draft.catalog().find_table(made);
       target = parser::quote_identifier(table->schema) + "." + parser::quote_identifier(table->name);
     };
@@ -75,7 +82,14 @@ class CreateTableAsExecution final : public Execution {
     std::exception_ptr failure;
     std::string insert = "INSERT INTO " + target + " " + query;
     try {
-      co_await fill(std::move(insert));
+      constexpr std::string_view kInserted = "INSERT 0 ";
+      const std::string inserted = co_await run_text(engine_, session_, std::move(insert));
+      tag_ = "SELECT " + inserted.substr(kInserted.size());
+      if (view) {
+        const MakeDraft close = [&](CatalogDraft& draft) { set_materialized(draft, made, *view, true); };
+        co_await change_catalog(context, close);
+        co_await engine_.reload_catalog();
+      }
     } catch (...) {
       failure = std::current_exception();
     }
@@ -146,15 +160,26 @@ class CreateTableAsExecution final : public Execution {
     return oid;
   }
 
-  asio::awaitable<void> fill(std::string text) {
-    auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
-    DeclaredParameters no_parameters_allowed;
-    PreparedPtr insert = co_await engine_.prepare(std::move(text), std::move(statement), std::move(no_parameters_allowed), session_);
-    std::vector<sql::Datum> no_parameters;
-    const std::unique_ptr<Execution> run = engine_.execute(std::move(insert), std::move(no_parameters), session_);
-    while (co_await run->next()) continue;
-    constexpr std::string_view kInserted = "INSERT 0 ";
-    tag_ = "SELECT " + run->command_tag().substr(kInserted.size());
+  /// What a materialized view remembers of its query.
+  sql::ViewDef view_of(const Parts& parts, std::size_t columns, const sql::CatalogSnapshot& catalog) const {
+    if (parts.into->columns.size() > columns) throw SqlError("42601", "too many column names were specified");
+    sql::ViewDef view = planner::make_view_query(*parts.query, parts.into->columns, catalog, bind_settings(session_));
+    const bool reads_temporary = std::ranges::any_of(view.references, [&](const sql::ViewDef::Reference& reference) {
+      const auto table = catalog.find_table(reference.relation);
+      const auto below = catalog.find_view(reference.relation);
+      return sql::is_temporary_schema(table ? table->schema : below ? below->schema : "");
+    });
+    if (reads_temporary) throw SqlError("0A000", "materialized views must not use temporary tables or views");
+    return view;
+  }
+
+  static void set_materialized(CatalogDraft& draft, sql::Oid oid, const sql::ViewDef& query, bool populated) {
+    sql::TableDef table = *draft.catalog().find_table(oid);
+    auto view = std::make_shared<sql::ViewDef>(query);
+    view->rule = draft.new_oid();
+    table.materialized = std::move(view);
+    table.populated = populated;
+    draft.put(std::move(table));
   }
 
   RedisEngine& engine_;

@@ -4,9 +4,11 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/temporary.h"
 #include "executor/discovery/import_foreign_schema.h"
+#include "executor/materialized_view.h"
 #include "executor/query_execution.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
+#include "executor/truncate_foreign.h"
 #include "parser/parse.h"
 
 namespace redquel::executor {
@@ -68,6 +70,25 @@ asio::awaitable<void> run_vacuum(DdlContext& context, const ast::Vacuum& stateme
   co_await finish_removals(context.redis);
 }
 
+/// CLUSTER: rows have no order of their own to change, so only the names are looked at.
+asio::awaitable<void> run(DdlContext& context, const ast::Cluster& statement) {
+  const std::function<void(const CatalogDraft&)> check = [&](const CatalogDraft& draft) {
+    if (!statement.relation) return;
+    check_schema(draft, *statement.relation);
+    const TablePtr table = require_table(draft, *statement.relation);
+    if (statement.index.empty()) {
+      throw sql::SqlError("42704", "there is no previously clustered index for table \"" + table->name + "\"");
+    }
+    if (table->find_index(statement.index) == nullptr && (table->primary_key.empty() || table->primary_key_name != statement.index)) {
+      throw sql::SqlError("42704", "index \"" + statement.index + "\" for table \"" + table->name + "\" does not exist");
+    }
+  };
+  co_await check_definitions(context, check);
+}
+
+/// CHECKPOINT: Redis writes its file itself.
+asio::awaitable<void> run(DdlContext&, const ast::Checkpoint&) { co_return; }
+
 template <class Statement>
 concept Definition = requires(DdlContext& context, const Statement& statement) { run(context, statement); };
 
@@ -84,7 +105,7 @@ class DefinitionExecution final : public Execution {
     if (const std::shared_ptr<Transaction> transaction = session_.transaction) {
       std::set<sql::Oid> tables = transaction->changed_tables();
       if (!transaction->buffer().increments(tables).empty()) {
-        co_await engine_.prepare_locks(*transaction);
+        co_await engine_.prepare_locks(*transaction, session_);
         const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
         co_await settle_increments(engine_.shared(), *transaction, std::move(tables), limits, engine_.random());
       }
@@ -137,15 +158,18 @@ class DefinitionExecution final : public Execution {
 }  // namespace
 
 bool is_definition(const ast::Statement& statement) {
-  return is_create_table_as(statement) || is_import(statement) || std::visit(
+  return is_create_table_as(statement) || is_refresh(statement) || is_import(statement) || std::visit(
       []<class Statement>(const Statement&) { return Definition<Statement> || std::is_same_v<Statement, ast::Vacuum>; },
       statement.node);
 }
 
 std::unique_ptr<Execution> make_definition_execution(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
   if (is_create_table_as(*prepared->statement)) return make_create_table_as(engine, std::move(prepared), session);
+  if (is_refresh(*prepared->statement)) return make_refresh(engine, std::move(prepared), session);
   if (is_import(*prepared->statement)) return make_import(engine, std::move(prepared), session);
-  return std::make_unique<DefinitionExecution>(engine, std::move(prepared), session);
+  auto plain = std::make_unique<DefinitionExecution>(engine, prepared, session);
+  if (!std::holds_alternative<ast::Truncate>(prepared->statement->node)) return plain;
+  return make_truncate(engine, std::move(prepared), session, std::move(plain));
 }
 
 }  // namespace redquel::executor

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "parser/ast.h"
+#include "sql/catalog/catalog.h"
 #include "sql/column.h"
 #include "sql/error.h"
 #include "sql/evaluation_context.h"
 #include "sql/functions/sequence_calls.h"
+#include "sql/session_hooks.h"
 #include "sql/types/type.h"
 
 namespace redquel::executor {
@@ -69,6 +71,11 @@ struct SessionState {
   bool has_queried = false;
   std::size_t savepoints = 0;
   std::int64_t lock_timeout = 0, deadlock_timeout = 1000;  // milliseconds; 0: none
+  /// While functions in LANGUAGE sql run: calls within calls, and what now() and statement_timestamp() say in all of them.
+  std::size_t function_depth = 0;
+  std::int64_t transaction_time = 0, statement_time = 0;
+  /// Prepared statements and cursors, for pg_prepared_statements and pg_cursors.
+  std::function<sql::SessionNames()> names;
 };
 
 class PreparedPlan;  // planner artefacts of one statement, defined in engine.cc
@@ -80,7 +87,9 @@ struct Prepared {
   std::vector<sql::Type> parameter_types;
   std::vector<OutputColumn> columns;                   // empty: no rows are returned
   bool returns_rows = false;                           // SELECT with zero columns returns rows too
+  std::shared_ptr<const sql::FunctionDef> function;    // in whose body it stands; null: none
   bool needs_transaction = false;                      // its row locks last until it is complete, also where it stands for itself
+  bool depends_on_constants = false;                   // with a parameter in a constant's place the plan might be a worse one
   std::shared_ptr<const PreparedPlan> plan;
 };
 using PreparedPtr = std::shared_ptr<const Prepared>;

@@ -1,5 +1,7 @@
 // Transactions of the engine's sessions.
 
+#include <spdlog/spdlog.h>
+
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/this_coro.hpp>
 
@@ -47,8 +49,8 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
     options.foreign_keys = std::make_shared<ForeignKeyChecks>(std::move(definitions));
     if (catalog_) apply_on_commit(session, *catalog_, *transaction);
     const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout};
-    if (!transaction->mapped_units().empty()) co_await commit_mapped_changes(shared_, *transaction, version);
-    co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_);
+    MappedPlace place{access_, database_, version};
+    co_await commit_changes(shared_, *transaction, std::move(options), limits_.script_rows, limits, random_, std::move(place));
   } catch (const sql::SqlError& error) {
     failure = std::current_exception();
     if (error.sqlstate() == "08006" && (transaction->writes_ahead() || !transaction->buffer().empty())) lost = error;
@@ -60,8 +62,14 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   if (lost && !failure) transaction->locks().fields.clear();
   commit_slots_.give_back(token);
   const bool held = co_await release(session, *transaction);
-  // Where the connection was lost, what was written ahead is left to VACUUM: it finds the claim only if the commit did not take place.
-  if (failure && !lost) co_await clear_new_places(shared_, *transaction);
+  if (failure) {
+    // What was written ahead; its claim is there only if the commit did not take place.
+    try {
+      co_await clear_new_places(shared_, *transaction);
+    } catch (const sql::SqlError& error) {
+      spdlog::warn("rows of a transaction that came to nothing stay until VACUUM: {}", error.what());
+    }
+  }
   if (failure) std::rethrow_exception(failure);
   if (!held) throw lapsed_lock();
   if (transaction->catalog()) {
@@ -128,7 +136,7 @@ asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::Seq
       session.advisory_locks.reset();
     }
     if (!session.advisory_locks) {
-      std::string token = co_await lease_.take_token();
+      std::string token = co_await lease_.take_token(session.backend_pid);
       session.advisory_locks = std::make_shared<AdvisoryLocks>(std::move(token));
     }
   }
@@ -165,13 +173,13 @@ asio::awaitable<void> RedisEngine::release_session_locks(SessionState& session) 
   lease_.give_back();
 }
 
-asio::awaitable<void> RedisEngine::prepare_locks(Transaction& transaction) {
+asio::awaitable<void> RedisEngine::prepare_locks(Transaction& transaction, const SessionState& session) {
   if (!transaction.locks().token.empty()) {
     co_await lease_.hold();
     if (!lease_.covers(transaction.locks().token)) throw lapsed_lock();
     co_return;
   }
-  transaction.locks().token = co_await lease_.take_token();
+  transaction.locks().token = co_await lease_.take_token(session.backend_pid);
 }
 
 void RedisEngine::set_savepoint(SessionState& session) {

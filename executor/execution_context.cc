@@ -107,6 +107,14 @@ asio::awaitable<RepliesPtr> ExecutionContext::replies_of(RedisRequest& request) 
   co_return replies;
 }
 
+asio::awaitable<void> ExecutionContext::confirm_catalog(ExecutionCounters* counters) {
+  if (is_confirmed_) co_return;
+  CommandBatch batch;
+  batch.add("EXISTS", "redquel:version");  // every turn tells the version
+  co_await ask(std::move(batch), counters);
+  is_confirmed_ = true;
+}
+
 asio::awaitable<RepliesPtr> ExecutionContext::ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters) {
   std::vector<const Script*> scripts{&script};
   RepliesPtr replies = co_await run_scripts(redis_, std::move(scripts), std::move(batch), counters);

@@ -40,6 +40,15 @@ struct ReadLimits {
   std::size_t intersection_members = 50000;  // of the smallest set of a SINTERCARD
 };
 
+/// A call of a function in LANGUAGE sql whose body is run.
+struct FunctionInvocation {
+  sql::Oid function = 0;
+  std::vector<sql::Type> types;  // of the arguments
+  std::vector<sql::Datum> arguments;
+  /// The columns that its rows shall have; none: each row is one value, a record where the function has several columns.
+  std::vector<sql::ResultColumn> columns;
+};
+
 /// When a plan's node last asked whether its commands are cheap; asked again after a second.
 using CheapnessMemory = std::unordered_map<const void*, std::chrono::steady_clock::time_point>;
 
@@ -70,6 +79,10 @@ class ExecutionContext {
   asio::awaitable<RepliesPtr> replies_of(RedisRequest& request);
   /// A batch that calls read-only scripts.
   asio::awaitable<RepliesPtr> ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters);
+  /// Asks once in the run whether the catalog still is the plan's: for replies that come from another logical database and do not tell.
+  asio::awaitable<void> confirm_catalog(ExecutionCounters* counters);
+  /// Throws StaleCatalog.
+  void check_version(const Replies& replies) const;
 
   /// Notes that a table was read by more than one atomic command, so that its rows may stem from different moments.
   void note_turns(const sql::TableDef& table) { multi_turn_tables_.insert(table.oid); }
@@ -103,26 +116,31 @@ class ExecutionContext {
   sql::SessionSequences* sequences = nullptr;  // the session's
   /// pg_advisory_lock() and its kin, for one key.
   std::function<asio::awaitable<bool>(sql::SequenceCall::Advisory, std::int64_t key)> advisory;
+  /// Runs a function in LANGUAGE sql; empty where there is no session.
+  std::function<asio::awaitable<std::vector<sql::Batch>>(FunctionInvocation)> run_function;
   std::function<void(const sql::SqlError&)> notice;  // sends a NOTICE to the client; may be empty
   std::size_t work_mem = 64u << 20;
   ReadLimits limits;
   std::size_t max_written_rows = 100'000;
   bool allows_increments = false;                // READ COMMITTED: what is added to need not be what was read
+  bool allows_unread_increments = false;         // the first attempt of a statement that stands for itself
   std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE
   planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
   /// The rows that the shared scans of a number read, while a share of this number runs.
   std::unordered_map<std::uint32_t, SharedRows*> shared_rows;
   CheapnessMemory* cheapness = nullptr;          // the engine's
   RedisClient* home = nullptr;                   // where the list of databases lies
+  RedisAccess* access = nullptr;                 // to the other logical databases
+  int database = 0;                              // the session's logical one
 
  private:
-  void check_version(const Replies& replies) const;
   void check(const Replies& replies) const;
 
   RedisClient& redis_;
   RedisClient& bulk_;
   sql::CatalogPtr catalog_;
   sql::EvaluationContext evaluation_;
+  bool is_confirmed_ = false;
   std::size_t read_commands_ = 0;
   std::set<sql::Oid> multi_turn_tables_;
   std::shared_ptr<Transaction> transaction_;

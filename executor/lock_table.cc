@@ -74,7 +74,7 @@ class LockTableExecution final : public Execution {
       tables.insert(tables.end(), named.begin(), named.end());
     }
     for (const auto& table : tables) {
-      co_await engine_.prepare_locks(*transaction);
+      co_await engine_.prepare_locks(*transaction, session_);
       co_await lock(*transaction, *table, statement.mode, statement.no_wait);
     }
     co_return std::nullopt;

@@ -15,9 +15,13 @@ class PreparedPlan {
   enum class Kind : std::uint8_t { kQuery, kExplain, kDefinition, kCopy, kLockTable };
   Kind kind = Kind::kQuery;
   planner::PlannedStatement planned;          // kQuery, kExplain
+  bool writes = false, needs_snapshot = false;  // of `planned`
   planner::PlannedCopy copy;                  // kCopy, without `rows`: they are `planned`
   planner::ExplainOptions explain;            // kExplain
   const parser::ast::Statement* statement = nullptr;  // kQuery, kExplain, kCopy: what was planned (EXPLAIN's inner statement)
+  /// What stands for the statement where it is not planned as it was written: CALL as a query over the procedure.
+  std::shared_ptr<const parser::ast::Statement> rewritten;
+  std::string command_tag;                    // empty: that of the plan
   std::string catalog_version;
   /// The same statement for transactions that have changed rows of these tables; made when first needed.
   mutable std::map<std::set<sql::Oid>, planner::PhysicalPlan> over_changes;

@@ -9,6 +9,7 @@
 #include <deque>
 
 #include "executor/copy/copy_source.h"
+#include "executor/function_execution.h"
 #include "executor/operators/make_operator.h"
 #include "executor/transaction/clock.h"
 #include "executor/transaction/increments.h"
@@ -46,6 +47,11 @@ std::vector<sql::RunTimeParameter> run_time_parameters(const void* session) {
   return list ? list() : std::vector<sql::RunTimeParameter>{};
 }
 
+sql::SessionNames session_names(const void* session) {
+  const auto& names = static_cast<const SessionState*>(session)->names;
+  return names ? names() : sql::SessionNames{};
+}
+
 std::string set_parameter(const void* session, const std::string& name, const std::string* value, bool local) {
   const auto& set = static_cast<const SessionState*>(session)->set;
   if (!set) throw sql::not_supported("set_config() outside of a session");
@@ -63,7 +69,7 @@ std::string written_expression(const sql::EvaluationContext& context, const sql:
 
 /// Once; every thread that evaluates has been here before.
 void name_session_hooks() {
-  static const bool done = (sql::set_session_hooks({.set = set_parameter, .written_expression = written_expression}), true);
+  static const bool done = (sql::set_session_hooks({.set = set_parameter, .names = session_names, .written_expression = written_expression}), true);
   static_cast<void>(done);
 }
 
@@ -172,7 +178,7 @@ class QueryRun {
         session_(session),
         transaction_(session.transaction),
         copy_(copy) {
-    timestamp_ = now_microseconds();
+    timestamp_ = session_.function_depth > 0 ? session_.statement_time : now_microseconds();
   }
 
   asio::awaitable<std::optional<sql::Batch>> next() {
@@ -272,13 +278,15 @@ class QueryRun {
   asio::awaitable<void> start() {
     const planner::PlannedStatement& planned = prepared_->plan->planned;
     if (session_.modes.read_only) refuse_writes(planned);
-    writes_ = planned.is_compound_write || planner::main_write(*planned.plan) != nullptr;
+    writes_ = prepared_->plan->writes;
     const bool may_empty = writes_ && !session_.temporary_schema.empty();
     is_compound_ = planned.is_compound_write || (may_empty && empties_on_commit(planned.plan));
     sql::CatalogPtr catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
-    for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) {
-      if (engine_.exclusive_tables().contains(table->oid)) throw StaleCatalog{};
+    if (!engine_.exclusive_tables().empty()) {
+      for (const auto& table : planner::tables_of(planned.plan)) {
+        if (engine_.exclusive_tables().contains(table->oid)) throw StaleCatalog{};
+      }
     }
     sql::EvaluationContext evaluation = session_context(session_, catalog.get());
     evaluation.parameters = parameters_;
@@ -291,8 +299,9 @@ class QueryRun {
     }
     if (transaction_) {
       if (is_compound_ && !buffer_mark_) buffer_mark_ = transaction_->buffer().mark();
-      if (writes_ || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_);
+      if (writes_ || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_, session_);
       if (!own_transaction_) evaluation.transaction_timestamp = transaction_->started();
+      if (session_.function_depth > 0) evaluation.transaction_timestamp = session_.transaction_time;
       co_await settle(*transaction_);
       const std::set<sql::Oid> changed = transaction_->changed_tables();
       if (!changed.empty()) plan_ = engine_.plan_over_changes(*prepared_, *catalog, changed, session_);
@@ -305,6 +314,7 @@ class QueryRun {
     context_->advisory = [this](sql::SequenceCall::Advisory request, std::int64_t key) {
       return engine_.advisory_lock(session_, request, key);
     };
+    context_->run_function = [this](FunctionInvocation invocation) { return call_function(std::move(invocation)); };
     context_->notice = [this](const sql::SqlError& notice) {
       if (session_.notice) session_.notice("NOTICE", notice);
     };
@@ -312,7 +322,10 @@ class QueryRun {
     context_->max_written_rows = engine_.limits().script_rows;
     context_->cheapness = &engine_.cheapness();
     context_->home = &engine_.home();
+    context_->access = &engine_.access();
+    context_->database = engine_.database();
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
+    context_->allows_unread_increments = !transaction_ && conflicts_ == 0 && statistics == nullptr;
     context_->statistics = statistics;
     is_strict_ = transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted;
     if (is_strict_) {
@@ -322,9 +335,10 @@ class QueryRun {
       context_->set_reads(&reads_);
     }
     // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
-    compares_counters_ = !is_strict_ && !writes_ && planner::needs_snapshot(plan_);
+    const bool needs_snapshot = plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_);
+    compares_counters_ = !is_strict_ && !writes_ && needs_snapshot;
     // A query that has to wait for a row's lock may be run again.
-    holds_ = is_strict_ || is_compound_ || planner::needs_snapshot(plan_) || prepared_->needs_transaction;
+    holds_ = is_strict_ || is_compound_ || needs_snapshot || prepared_->needs_transaction;
     if (compares_counters_) {
       // On the way before anything that the plan asks by the same connection.
       counters_request_ = engine_.shared().start(counter_commands());
@@ -333,12 +347,29 @@ class QueryRun {
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : make_operator(*plan_, *context_);
   }
 
+  /// A function in LANGUAGE sql that the statement calls: what it does belongs to the statement's transaction.
+  asio::awaitable<std::vector<sql::Batch>> call_function(FunctionInvocation invocation) {
+    struct Restore {
+      SessionState& session;
+      std::shared_ptr<Transaction> transaction;
+      ~Restore() { session.transaction = std::move(transaction); }
+    };
+    const Restore restore{session_, session_.transaction};
+    if (own_transaction_) session_.transaction = own_transaction_;
+    if (session_.function_depth == 0) {
+      session_.transaction_time = context_->evaluation().transaction_timestamp;
+      session_.statement_time = context_->evaluation().statement_timestamp;
+    }
+    co_return co_await run_sql_function(engine_, session_, std::move(invocation));
+  }
+
   /// What was added to rows of the plan's tables becomes visible to it.
   asio::awaitable<void> settle(Transaction& transaction) {
+    if (transaction.buffer().empty()) co_return;
     std::set<sql::Oid> tables;
     for (const auto& table : planner::tables_of(plan_)) tables.insert(table->oid);
     if (transaction.buffer().increments(tables).empty()) co_return;
-    co_await engine_.prepare_locks(transaction);
+    co_await engine_.prepare_locks(transaction, session_);
     const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
     co_await settle_increments(engine_.shared(), transaction, std::move(tables), limits, engine_.random());
   }
@@ -490,6 +521,7 @@ class QueryExecution final : public Execution {
     const PreparedPlan& prepared = *run_.prepared().plan;
     std::string rows = std::to_string(run_.affected_rows());
     if (prepared.kind == PreparedPlan::Kind::kCopy) return "COPY " + rows;
+    if (!prepared.command_tag.empty()) return prepared.command_tag;
     if (const char* command = command_of(*prepared.planned.plan)) {
       const std::string_view oid = std::string_view(command) == "INSERT" ? " 0 " : " ";
       return std::string(command).append(oid).append(rows);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "executor/copy/copy_execution.h"
@@ -10,14 +11,21 @@
 #include "executor/query_execution.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"
+#include "parser/deparse.h"
 #include "parser/parse.h"
 
 namespace redquel::executor {
 
 namespace ast = parser::ast;
 
-RedisEngine::RedisEngine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits)
-    : shared_(shared), bulk_(bulk), home_(home), limits_(limits), plans_(limits.cached_plans) {}
+RedisEngine::RedisEngine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits)
+    : access_(access),
+      database_(database),
+      shared_(access.shared(database)),
+      bulk_(access.bulk(database)),
+      home_(home),
+      limits_(limits),
+      plans_(limits.cached_plans) {}
 
 asio::awaitable<sql::CatalogPtr> RedisEngine::catalog(const SessionState& session) {
   if (session.transaction && session.transaction->catalog()) co_return session.transaction->catalog()->snapshot();
@@ -111,6 +119,8 @@ planner::ExplainOptions explain_options(const ast::Explain& explain) {
   return options;
 }
 
+const std::string kCallPrefix = "SELECT * FROM ";
+
 bool is_query(const ast::Statement& statement) {
   const auto& node = statement.node;
   if (is_create_table_as(statement)) return false;
@@ -130,25 +140,72 @@ bool returns_rows(const planner::PhysicalNode& plan) {
   return write == nullptr || !plan.columns.empty();
 }
 
+/// What is planned in place of the statement: CALL as a query over the procedure, EXPLAIN of what makes a table or a cursor as EXPLAIN of
+/// the query. Null: the statement itself.
+std::shared_ptr<const ast::Statement> rewritten(const ast::Statement& statement, bool explained) {
+  std::string text;
+  if (const auto* call = std::get_if<ast::Call>(&statement.node); call && !explained) {
+    text = kCallPrefix + parser::to_sql(*call->function);
+  } else if (const auto* create = std::get_if<ast::CreateTableAs>(&statement.node); create && explained) {
+    const auto* query = std::get_if<ast::Select>(&create->query->node);
+    if (query != nullptr) text = parser::to_sql(*query);
+  } else if (const auto* cursor = std::get_if<ast::DeclareCursor>(&statement.node); cursor && explained) {
+    text = parser::to_sql(*cursor->query);
+  }
+  if (text.empty()) return nullptr;
+  return std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+}
+
+/// Errors that name a function speak of a procedure, at its place in CALL.
+planner::PlannedStatement plan_call(const ast::Statement& query, const ast::Call& call, const sql::CatalogSnapshot& catalog,
+                                    std::vector<sql::Type> types, const planner::BindSettings& settings) {
+  try {
+    return planner::plan(query, catalog, std::move(types), settings);
+  } catch (const sql::SqlError& error) {
+    std::string message = error.message(), hint = error.hint();
+    constexpr std::string_view kFunction = "function ", kNoFunction = "No function ";
+    if (error.sqlstate() == "42883" && message.starts_with(kFunction)) message = "procedure " + message.substr(kFunction.size());
+    if (hint.starts_with(kNoFunction)) hint = "No procedure " + hint.substr(kNoFunction.size());
+    std::optional<std::uint32_t> position;
+    if (error.position()) position = *error.position() - static_cast<std::uint32_t>(kCallPrefix.size()) + call.function->start;
+    throw sql::SqlError(error.sqlstate(), std::move(message)).detail(error.detail()).hint(std::move(hint)).at(position);
+  }
+}
+
 }  // namespace
 
 PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::Statement> statement, DeclaredParameters parameters,
-                              const sql::CatalogSnapshot& catalog, const SessionState& session) const {
+                              const sql::CatalogSnapshot& catalog, const SessionState& session,
+                              std::shared_ptr<const sql::FunctionDef> function) const {
   auto started = std::chrono::steady_clock::now();
   auto prepared = std::make_shared<Prepared>();
   auto plan = std::make_shared<PreparedPlan>();
   plan->catalog_version = catalog.version;
   const auto* explain = std::get_if<ast::Explain>(&statement->node);
-  const ast::Statement& inner = explain ? *explain->statement : *statement;
+  plan->rewritten = rewritten(explain ? *explain->statement : *statement, explain != nullptr);
+  const ast::Statement& inner = plan->rewritten ? *plan->rewritten : explain ? *explain->statement : *statement;
+  const auto* call = explain ? nullptr : std::get_if<ast::Call>(&statement->node);
   plan->statement = &inner;
   if (is_query(inner)) {
     planner::BindSettings settings = bind_settings(session);
     settings.parameters = parameters.has_value();
-    plan->planned = planner::plan(inner, catalog, std::move(parameters).value_or(std::vector<sql::Type>{}), settings);
+    settings.function = function;
+    settings.calls_procedure = call != nullptr;
+    std::vector<sql::Type> types = std::move(parameters).value_or(std::vector<sql::Type>{});
+    plan->planned = call ? plan_call(inner, *call, catalog, std::move(types), settings) : planner::plan(inner, catalog, std::move(types), settings);
     prepared->parameter_types = plan->planned.parameter_types;
     prepared->columns = output_columns(*plan->planned.plan);
     prepared->returns_rows = returns_rows(*plan->planned.plan);
     prepared->needs_transaction = planner::locking_clause(plan->planned.plan).has_value();
+    if (call) {
+      plan->command_tag = "CALL";
+      prepared->returns_rows = prepared->columns.size() != 1 || prepared->columns[0].type.oid != sql::oid::kVoid;
+      if (!prepared->returns_rows) prepared->columns.clear();
+    }
+    // Indexes on expressions and partial ones are chosen by the constants that a statement names.
+    prepared->depends_on_constants = std::ranges::any_of(planner::tables_of(plan->planned.plan), [](const auto& table) {
+      return !table->computed.empty();
+    });
   } else if (const auto* copy = std::get_if<ast::Copy>(&inner.node); copy && !explain) {
     plan->kind = PreparedPlan::Kind::kCopy;
     plan->copy = planner::plan_copy(*copy, catalog, bind_settings(session));
@@ -167,10 +224,15 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
     prepared->columns = {OutputColumn{"QUERY PLAN", type}};
     prepared->returns_rows = true;
   }
+  if (plan->planned.plan) {
+    plan->writes = plan->planned.is_compound_write || planner::main_write(*plan->planned.plan) != nullptr;
+    plan->needs_snapshot = planner::needs_snapshot(plan->planned.plan);
+  }
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - started;
   plan->planning_milliseconds = elapsed.count();
   prepared->text = std::move(text);
   prepared->statement = std::move(statement);
+  prepared->function = std::move(function);
   prepared->plan = std::move(plan);
   return prepared;
 }
@@ -212,7 +274,7 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
     throw sql::SqlError("40001", "could not serialize access due to concurrent change of definitions")
         .hint("The transaction might succeed if retried.");
   }
-  PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session);
+  PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session, prepared.function);
   bool same = again->columns.size() == prepared.columns.size();
   for (std::size_t i = 0; same && i < prepared.columns.size(); ++i) same = again->columns[i].type == prepared.columns[i].type;
   if (!same) throw sql::SqlError("0A000", "cached plan must not change result type");
@@ -252,6 +314,8 @@ planner::PhysicalPlan RedisEngine::plan_over_changes(const Prepared& prepared, c
   if (!found) {
     planner::BindSettings settings = bind_settings(session);
     settings.parameters = true;
+    settings.function = prepared.function;
+    settings.calls_procedure = plan.command_tag == "CALL";
     const auto* copy = std::get_if<ast::Copy>(&plan.statement->node);
     found = copy ? planner::plan_copy(*copy, catalog, settings, changed_tables).rows.plan
                  : planner::plan(*plan.statement, catalog, prepared.parameter_types, settings, changed_tables).plan;
@@ -259,8 +323,8 @@ planner::PhysicalPlan RedisEngine::plan_over_changes(const Prepared& prepared, c
   return found;
 }
 
-std::unique_ptr<Engine> make_engine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits) {
-  return std::make_unique<RedisEngine>(shared, bulk, home, limits);
+std::unique_ptr<Engine> make_engine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits) {
+  return std::make_unique<RedisEngine>(access, database, home, limits);
 }
 
 }  // namespace redquel::executor

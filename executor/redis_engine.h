@@ -7,6 +7,7 @@
 #include "executor/engine.h"
 #include "executor/ddl/temporary.h"
 #include "executor/execution_context.h"
+#include "executor/function_execution.h"
 #include "executor/plan_cache.h"
 #include "executor/planned.h"
 #include "executor/redis/client.h"
@@ -26,7 +27,7 @@ struct EngineLimits {
 /// The engine over one logical database of Redis.
 class RedisEngine final : public Engine {
  public:
-  RedisEngine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits);
+  RedisEngine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits);
 
   asio::awaitable<void> begin_session() override;
   asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
@@ -55,11 +56,13 @@ class RedisEngine final : public Engine {
   asio::awaitable<bool> reload_catalog();
   /// The same statement planned with the catalog of now. 0A000 when the result's columns are not the same any more.
   asio::awaitable<PreparedPtr> replan(const Prepared& prepared, SessionState& session);
+  /// The body of a function, planned for arguments of these types.
+  asio::awaitable<FunctionPlanPtr> plan_function(sql::Oid function, const std::vector<sql::Type>& types, SessionState& session);
   /// The statement's plan for a transaction that has changed rows of some tables.
   planner::PhysicalPlan plan_over_changes(const Prepared& prepared, const sql::CatalogSnapshot& catalog,
                                           const std::set<sql::Oid>& changed_tables, const SessionState& session);
   /// Before a statement that locks.
-  asio::awaitable<void> prepare_locks(Transaction& transaction);
+  asio::awaitable<void> prepare_locks(Transaction& transaction, const SessionState& session);
   /// The session is about to have a temporary table.
   asio::awaitable<void> open_temporary(SessionState& session);
   /// A transaction of one statement, which no session knows of.
@@ -73,16 +76,21 @@ class RedisEngine final : public Engine {
   RedisClient& shared() { return shared_; }
   RedisClient& bulk() { return bulk_; }
   RedisClient& home() { return home_; }
+  RedisAccess& access() { return access_; }
+  int database() const { return database_; }
   const EngineLimits& limits() const { return limits_; }
   CheapnessMemory& cheapness() { return cheapness_; }
   std::minstd_rand& random() { return random_; }
 
  private:
   PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, DeclaredParameters parameters,
-                   const sql::CatalogSnapshot& catalog, const SessionState& session) const;
+                   const sql::CatalogSnapshot& catalog, const SessionState& session,
+                   std::shared_ptr<const sql::FunctionDef> function = nullptr) const;
 
   asio::awaitable<std::exception_ptr> settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error);
 
+  RedisAccess& access_;
+  int database_;  // the logical one
   RedisClient& shared_;
   RedisClient& bulk_;
   RedisClient& home_;
@@ -91,6 +99,7 @@ class RedisEngine final : public Engine {
   ExclusiveTables exclusive_;
   std::uint64_t generation_ = 0;
   PlanCache plans_;
+  FunctionPlans function_plans_;
   CheapnessMemory cheapness_;
   LockLease lease_{shared_, limits_.lock_lease_ms};
   TemporarySchemas temporary_{shared_, limits_.lock_lease_ms};
@@ -99,7 +108,7 @@ class RedisEngine final : public Engine {
   std::minstd_rand random_{std::random_device{}()};
 };
 
-/// `home`: a way to the logical database where the list of databases lies.
-std::unique_ptr<Engine> make_engine(RedisClient& shared, RedisClient& bulk, RedisClient& home, EngineLimits limits = {});
+/// `database`: the logical one. `home`: a way to that where the list of databases lies.
+std::unique_ptr<Engine> make_engine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits = {});
 
 }  // namespace redquel::executor

@@ -32,14 +32,6 @@ std::string_view refused_name(PgQuery__AlterTableType type) {
       return "ADD CONSTRAINT USING INDEX";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ClusterOn:
       return "CLUSTER ON";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropCluster:
-      return "SET WITHOUT CLUSTER";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetLogged:
-      return "SET LOGGED";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetUnLogged:
-      return "SET UNLOGGED";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOids:
-      return "SET WITHOUT OIDS";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetAccessMethod:
       return "SET ACCESS METHOD";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetTableSpace:
@@ -136,6 +128,17 @@ ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
       return ast::SetTableOptions{convert_storage_options(list_items(command.def)), true};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ChangeOwner:
       return ast::ChangeOwner{convert_role(command.newowner)};
+    // How PostgreSQL lays out and samples what it stores has no counterpart: the column must exist, that is all.
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStatistics:
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStorage:
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetCompression:
+      if (!name.empty()) return ast::SetColumnOptions{name, {}, false};
+      return ast::OtherAlteration{"ALTER TABLE ... " + std::string(refused_name(command.subtype))};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetLogged:
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetUnLogged:
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropCluster:
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOids:
+      return ast::SetTableOptions{{}, false};
     default:
       return ast::OtherAlteration{"ALTER TABLE ... " + std::string(refused_name(command.subtype))};
   }

@@ -17,6 +17,7 @@ struct QueryNames {
   /// t.* and *: what they stand for, and the name of each column.
   std::map<const ast::ColumnRef*, std::vector<std::pair<ast::QualifiedName, std::string>>> stars;
   std::map<const ast::RelationName*, ast::RelationName> relations;
+  std::map<const ast::FunctionCall*, ast::QualifiedName> functions;  // calls of user-made functions
   std::map<const ast::Target*, std::string> targets;   // the names of select list entries
   std::map<std::uint32_t, std::string> literal_types;  // untyped literals by offset: the type that they have
   std::map<std::uint32_t, std::string> casts;          // other expressions by offset: the type that they are converted to unasked
@@ -34,6 +35,8 @@ enum class QueryLayout {
 std::string to_sql(const ast::Expression& expression);
 std::string to_sql(const ast::Expression& expression, const QueryNames& names, QueryLayout layout);
 std::string to_sql(const ast::TypeName& type);
+/// A query or a statement that writes.
+std::string to_sql(const ast::Statement& statement);
 /// Without INTO, which is not the query's.
 std::string to_sql(const ast::Select& query);
 std::string to_sql(const ast::Select& query, const QueryNames& names, QueryLayout layout);

@@ -264,7 +264,19 @@ void SqlWriter::operator_call(const ast::OperatorCall& call) {
 }
 
 void SqlWriter::function_call(const ast::FunctionCall& call) {
-  qualified(call.name);
+  const bool is_known = names_ != nullptr && names_->functions.contains(&call);
+  if (!is_known) {
+    qualified(call.name);
+  } else if (layout_ == QueryLayout::kCompact) {
+    qualified(names_->functions.at(&call));
+  } else {
+    // The schema is shown where the search path does not lead to it (ViewDef::definition).
+    *this << "\1";
+    name(names_->functions.at(&call).front());
+    *this << ".\2";
+    name(names_->functions.at(&call).back());
+    *this << "\3";
+  }
   *this << "(";
   if (call.distinct) *this << "DISTINCT ";
   if (call.star) *this << "*";
@@ -377,29 +389,42 @@ void SqlWriter::sort_keys(const std::vector<ast::SortKey>& keys) {
 
 void SqlWriter::window(const ast::WindowDefinition& window) {
   *this << "(";
-  if (!window.base.empty()) name(window.base);
+  std::string_view separator;
+  const auto next_part = [&] {
+    *this << separator;
+    separator = " ";
+  };
+  if (!window.base.empty()) {
+    next_part();
+    name(window.base);
+  }
   if (!window.partition_by.empty()) {
-    *this << " PARTITION BY ";
+    next_part();
+    *this << "PARTITION BY ";
     expressions(window.partition_by);
   }
   if (!window.order_by.empty()) {
-    *this << " ORDER BY ";
+    next_part();
+    *this << "ORDER BY ";
     sort_keys(window.order_by);
   }
-  if (window.frame.explicit_frame) frame(window.frame);
+  if (window.frame.explicit_frame) {
+    next_part();
+    frame(window.frame);
+  }
   *this << ")";
 }
 
 void SqlWriter::frame(const ast::WindowFrame& frame) {
   switch (frame.mode) {
     case ast::FrameMode::kRange:
-      *this << " RANGE ";
+      *this << "RANGE ";
       break;
     case ast::FrameMode::kRows:
-      *this << " ROWS ";
+      *this << "ROWS ";
       break;
     case ast::FrameMode::kGroups:
-      *this << " GROUPS ";
+      *this << "GROUPS ";
       break;
   }
   const auto bound = [this](ast::FrameBound bound, const ast::ExpressionPtr& offset) {
@@ -461,6 +486,12 @@ std::string to_sql(const ast::Expression& expression, const QueryNames& names, Q
 std::string to_sql(const ast::TypeName& type) {
   SqlWriter writer;
   writer.type(type);
+  return writer.take();
+}
+
+std::string to_sql(const ast::Statement& statement) {
+  SqlWriter writer;
+  writer.statement(statement);
   return writer.take();
 }
 

@@ -263,6 +263,7 @@ struct BoundStatement {
   std::vector<sql::Type> parameter_types;  // of $1…; slots from here on are the planner's own (correlations, init plans)
   std::uint32_t slot_count = 0;            // all slots
   ColumnId next_column = 0;                // first free id
+  bool runs_functions = false;             // volatile functions in LANGUAGE sql are run for it: they may write
 };
 
 /// Text of the tree for tests of rules, one node a line.

@@ -13,7 +13,7 @@ PlannedStatement plan(const parser::ast::Statement& statement, const sql::Catalo
   BoundStatement bound = bind(statement, catalog, std::move(declared_parameter_types), settings);
   PhysicalPlanner physical(settings.session, changed_tables);
   PhysicalPlan plan = physical.plan_statement(rewrite(bound.plan));
-  const bool is_compound = is_compound_write(*plan);
+  const bool is_compound = is_compound_write(*plan) || bound.runs_functions;
   return {std::move(plan), std::move(bound.parameter_types), bound.slot_count, is_compound};
 }
 

@@ -37,9 +37,14 @@ void check_schema(const ast::RelationName& name, const sql::CatalogSnapshot& cat
   throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
 }
 
-/// Positions of the named columns among all of them; all where none is named.
+/// Positions of the named columns among all of them; all where none is named. Generated columns are not copied (42P10 where one is
+/// named).
 std::vector<std::size_t> positions_of(const std::vector<std::string>& names, const std::vector<std::string>& columns,
-                                      const std::string& relation) {
+                                      const std::string& relation, const sql::TableDef* table = nullptr) {
+  const auto is_generated = [&](const std::string& name) {
+    const sql::ColumnDef* column = table == nullptr ? nullptr : table->find_column(name);
+    return column != nullptr && !column->generated_sql.empty();
+  };
   std::vector<std::size_t> positions;
   for (const std::string& name : names) {
     const auto found = std::ranges::find(columns, name);
@@ -47,13 +52,18 @@ std::vector<std::size_t> positions_of(const std::vector<std::string>& names, con
       throw SqlError("42703", relation.empty() ? fmt::format("column \"{}\" does not exist", name)
                                                : fmt::format("column \"{}\" of relation \"{}\" does not exist", name, relation));
     }
+    if (is_generated(name)) {
+      throw SqlError("42P10", fmt::format("column \"{}\" is a generated column", name)).detail("Generated columns cannot be used in COPY.");
+    }
     positions.push_back(static_cast<std::size_t>(found - columns.begin()));
     if (std::ranges::find(positions, positions.back()) != std::prev(positions.end())) {
       throw SqlError("42701", fmt::format("column \"{}\" specified more than once", name));
     }
   }
   if (names.empty()) {
-    for (std::size_t i = 0; i < columns.size(); ++i) positions.push_back(i);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (!is_generated(columns[i])) positions.push_back(i);
+    }
   }
   return positions;
 }
@@ -93,11 +103,11 @@ PlannedStatement plan_table_out(const ast::Copy& copy, const sql::CatalogSnapsho
                                             : scan_table(state, found.table, found.table->name);
   const std::string& relation = copy.relation->name;
   const std::vector<std::string> names = column_names(plan->columns);
-  const std::vector<std::size_t> copied = positions_of(copy.columns, names, relation);
+  const std::vector<std::size_t> copied = positions_of(copy.columns, names, relation, found.table.get());
   check_force_list(options.force_quote, "FORCE_QUOTE", names, copied, relation);
   std::vector<OutputValue> outputs;
   for (const std::size_t position : copied) outputs.push_back({reference(plan->columns[position]), names[position]});
-  if (!copy.columns.empty()) plan = make_project(state, plan, outputs);
+  if (!copy.columns.empty() || copied.size() < names.size()) plan = make_project(state, plan, outputs);
   PhysicalPlanner physical(settings.session, changed_tables);
   return {physical.plan_statement(rewrite(plan)), {}, state.next_slot()};
 }
@@ -108,6 +118,7 @@ PlannedStatement plan_query_out(const ast::Copy& copy, const sql::CatalogSnapsho
   if (const auto* select = std::get_if<ast::Select>(&query.node); select != nullptr && select->into) {
     throw SqlError("0A000", "COPY (SELECT INTO) is not supported");
   }
+  if (std::holds_alternative<ast::Merge>(query.node)) throw SqlError("0A000", "MERGE not supported in COPY");
   const bool returns = std::visit(
       []<class Node>(const Node& node) {
         if constexpr (requires { node.returning; }) return !node.returning.empty();
@@ -153,7 +164,7 @@ PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, 
   const std::shared_ptr<const sql::TableDef> table = found.table;
   std::vector<std::string> names;
   for (const sql::ColumnDef& column : table->columns) names.push_back(column.name);
-  const std::vector<std::size_t> copied = positions_of(copy.columns, names, table->name);
+  const std::vector<std::size_t> copied = positions_of(copy.columns, names, table->name, table.get());
   check_force_list(options.force_not_null, "FORCE_NOT_NULL", names, copied, table->name);
   check_force_list(options.force_null, "FORCE_NULL", names, copied, table->name);
 

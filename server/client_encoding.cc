@@ -149,6 +149,12 @@ std::string_view convert(void* converter, std::string_view bytes, std::string& o
     out.append(block, sizeof block - room);
     if (result == static_cast<std::size_t>(-1) && reason != E2BIG) break;
   }
+  // Encodings with marks that follow their letter (WIN1258) hold the last letter back.
+  char last[16];
+  char* to = last;
+  std::size_t room = sizeof last;
+  iconv(handle, nullptr, nullptr, &to, &room);
+  out.append(last, sizeof last - room);
   return bytes.substr(bytes.size() - in_left);
 }
 

@@ -17,6 +17,8 @@ struct Configuration {
   std::chrono::seconds shutdown_timeout{10};
 
   std::string redis_url;  // empty: embedded
+  bool aof_repair = true;
+  bool allow_eviction = false;
   bool embedded = false;
   std::filesystem::path data_directory = "redquel-data";
   std::string redis_server = "redis-server";

@@ -31,6 +31,7 @@ class Cursor {
   bool binary = false, hold = false, scrolls = true;
   bool outlives = false;  // the transaction that made it has committed
   std::string statement;  // DECLARE's text
+  std::int64_t created_at = 0;
 
   /// Runs the query to its end. 53200 where the rows need more than `memory` bytes.
   asio::awaitable<void> read(std::unique_ptr<executor::Execution> run, std::size_t memory);

@@ -86,8 +86,12 @@ asio::awaitable<void> Session::parse_statement(std::string name, SourceText sour
 sql::Datum Session::bind_parameter(std::string_view bytes, std::int16_t format, sql::Type type, std::size_t number) {
   if (format == 0) {
     const std::string text = from_client(bytes);
-    error_context_ += " = '...'";  // a value is not repeated: it may be a secret
-    return sql::parse_value(type, text, state_.settings);
+    try {
+      return sql::parse_value(type, text, state_.settings);
+    } catch (const sql::SqlError&) {
+      error_context_ = " = '...'";  // a value is not repeated: it may be a secret
+      throw;
+    }
   }
   if (format != 1) throw sql::SqlError("22023", fmt::format("unsupported format code: {}", format));
   try {
@@ -115,16 +119,19 @@ std::vector<sql::Datum> Session::bind_parameters(const BindMessage& message, con
   values.reserve(given);
   for (std::size_t i = 0; i < given; ++i) {
     const std::optional<std::string_view>& bytes = message.parameters[i];
-    error_context_ = message.portal.empty() ? fmt::format("unnamed portal parameter ${}", i + 1)
-                                            : fmt::format("portal \"{}\" parameter ${}", message.portal, i + 1);
     if (!bytes) {
       values.emplace_back();
-    } else {
-      values.push_back(
-          bind_parameter(*bytes, format_of(message.parameter_formats, i), statement.parameter_types[i], i + 1));
+      continue;
+    }
+    const std::int16_t format = format_of(message.parameter_formats, i);
+    try {
+      values.push_back(bind_parameter(*bytes, format, statement.parameter_types[i], i + 1));
+    } catch (const sql::SqlError&) {
+      error_context_ = (message.portal.empty() ? fmt::format("unnamed portal parameter ${}", i + 1)
+                                               : fmt::format("portal \"{}\" parameter ${}", message.portal, i + 1)) + error_context_;
+      throw;
     }
   }
-  error_context_.clear();
   return values;
 }
 

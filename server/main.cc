@@ -52,6 +52,9 @@ int serve(const server::Configuration& configuration) {
     redis.url = embedded->url();
   } else {
     redis.url = executor::parse_redis_url(configuration.redis_url);
+    // The embedded one is never started on a torn file.
+    redis.repairs_append_only_file = configuration.aof_repair;
+    redis.refuses_eviction = !configuration.allow_eviction;
   }
   const executor::EngineLimits limits{.script_rows = configuration.script_rows, .lock_lease_ms = configuration.lock_lease};
   server::Server server(server_options(configuration), server::redis_engines(redis, limits));

@@ -13,7 +13,8 @@ namespace redquel::server {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 5;
-constexpr std::size_t kInitialCapacity = 8 * 1024;
+/// Thousands of idle clients have one each; whoever sends more gets a larger one.
+constexpr std::size_t kInitialCapacity = 2 * 1024;
 /// A buffer beyond it is given back once it is empty.
 constexpr std::size_t kKeptCapacity = 256 * 1024;
 /// Of messages that carry names and numbers only (PostgreSQL's PQ_SMALL_MESSAGE_LIMIT).

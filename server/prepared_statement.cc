@@ -1,5 +1,7 @@
 #include "server/prepared_statement.h"
 
+#include "executor/transaction/clock.h"
+
 namespace redquel::server {
 
 asio::awaitable<PreparedStatementPtr> plan_statement(executor::Engine& engine, SourceText source, std::string text,
@@ -13,6 +15,7 @@ asio::awaitable<PreparedStatementPtr> plan_statement(executor::Engine& engine, S
   prepared->parameter_types = prepared->plan->parameter_types;
   prepared->columns = prepared->plan->columns;
   prepared->returns_rows = prepared->plan->returns_rows;
+  prepared->prepared_at = executor::now_microseconds();
   co_return prepared;
 }
 

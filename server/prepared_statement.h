@@ -30,6 +30,9 @@ struct PreparedStatement {
   std::vector<executor::OutputColumn> columns;
   bool returns_rows = false;
   bool binary = false;  // FETCH from a BINARY cursor
+  bool from_sql = false;          // PREPARE
+  std::int64_t prepared_at = 0;   // µs since 2000-01-01 UTC
+  mutable std::int64_t runs = 0;  // by EXECUTE
 };
 
 using PreparedStatementPtr = std::shared_ptr<const PreparedStatement>;

@@ -24,7 +24,7 @@ class RedisEngines final : public EngineSource {
     if (!number) throw sql::SqlError("3D000", fmt::format("database \"{}\" does not exist", name));
     // Another session may have made it meanwhile; databases dropped and made again have another number.
     std::shared_ptr<executor::Engine>& engine = engines_[{name, *number}];
-    if (!engine) engine = executor::make_engine(pool_.shared(*number), pool_.bulk(*number), home, limits_);
+    if (!engine) engine = executor::make_engine(pool_, *number, home, limits_);
     const std::shared_ptr<executor::Engine> opened = engine;
     co_await opened->begin_session();
     co_return opened;

@@ -147,10 +147,13 @@ void RunTimeParameters::restore(const Change& change, const std::optional<std::s
 }
 
 void RunTimeParameters::take_transaction_defaults() {
-  for (const std::string_view name : kTransactionParameters) {
-    const ParameterDefinition& initial = *find_parameter(fmt::format("default_{}", name));
-    assign(*find_parameter(name), setting(initial).value);
-  }
+  // At the end of every transaction: not looked up by name each time.
+  static const auto kDefinitions = [] {
+    std::vector<std::pair<const ParameterDefinition*, const ParameterDefinition*>> pairs;
+    for (const std::string_view name : kTransactionParameters) pairs.emplace_back(find_parameter(name), find_parameter(fmt::format("default_{}", name)));
+    return pairs;
+  }();
+  for (const auto& [definition, initial] : kDefinitions) assign(*definition, setting(*initial).value);
 }
 
 void RunTimeParameters::begin_transaction() {

@@ -50,6 +50,7 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key)
   state_.notice = [this](std::string_view severity, const sql::SqlError& notice) { send_notice(severity, notice); };
   state_.show = [this](const std::string& name) { return parameters_.find(name); };
   state_.run_time_parameters = [this] { return parameters_.settings(); };
+  state_.names = [this] { return session_statements_.names(); };
   state_.set = [this](const std::string& name, const std::optional<std::string>& value, bool local) {
     const bool undone = local && !state_.transaction;
     const std::string before = undone ? parameters_.find(name).value_or("") : "";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/transaction/clock.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "server/session_statements.h"
@@ -60,6 +61,8 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
   if (locks) refuse_locking(declare);
   auto cursor = std::make_unique<Cursor>();
   cursor->binary = declare.binary;
+  cursor->statement = outer->source.text ? *outer->source.text : std::string();
+  cursor->created_at = executor::now_microseconds();
   cursor->hold = declare.hold;
   cursor->outlives = !state_.transaction;
   cursor->scrolls = declare.scroll.value_or(!locks);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "executor/transaction/clock.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "server/session_statements.h"
@@ -73,8 +76,11 @@ asio::awaitable<void> SessionStatements::store_prepared(PreparedStatementPtr out
   std::shared_ptr<const ast::Statement> inner(outer->statement, prepare.statement.get());
   const SourceText& source = outer->source;
   std::string text = source.text ? source.text->substr(source.base) : std::string();
-  PreparedStatementPtr stored =
+  const PreparedStatementPtr planned =
       co_await plan_statement(*engine_, source, std::move(text), std::move(inner), std::move(types), state_);
+  auto stored = std::make_shared<PreparedStatement>(*planned);
+  stored->from_sql = true;
+  stored->prepared_at = executor::now_microseconds();
   statements_.insert_or_assign(prepare.name, std::move(stored));
 }
 
@@ -102,6 +108,7 @@ asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::start_p
   }
   std::vector<sql::Datum> values = co_await evaluate_arguments(execute_statement, *target);
   if (target->plan) {
+    ++target->runs;
     co_return engine_->execute(target->plan, std::move(values), state_);
   }
   // Statements of Parse may be anything. EXECUTE of an EXECUTE could go round in circles; others would close the portal that runs.
@@ -112,6 +119,55 @@ asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::start_p
     throw sql::not_supported(fmt::format("EXECUTE of {}", parser::command_tag(*target->statement)));
   }
   co_return execute(std::move(target));
+}
+
+namespace {
+
+/// EXPLAIN with the options as they were written.
+std::string explain_text(const ast::Explain& explain) {
+  std::string options;
+  for (const ast::Option& option : explain.options) {
+    options += (options.empty() ? "" : ", ") + option.name;
+    if (const auto* text = std::get_if<std::string>(&option.value)) options += " " + *text;
+    if (const auto* flag = std::get_if<bool>(&option.value)) options += *flag ? " true" : " false";
+    if (const auto* number = std::get_if<std::int64_t>(&option.value)) options += " " + std::to_string(*number);
+  }
+  return options.empty() ? "EXPLAIN " : "EXPLAIN (" + options + ") ";
+}
+
+}  // namespace
+
+asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::explain_prepared(PreparedStatementPtr outer) {
+  const auto& explain = std::get<ast::Explain>(outer->statement->node);
+  const auto& execute_statement = std::get<ast::Execute>(explain.statement->node);
+  const PreparedStatementPtr target = find_statement(execute_statement.name);
+  if (!target->plan) throw sql::not_supported("EXPLAIN of this prepared statement");
+  std::vector<sql::Datum> values = co_await evaluate_arguments(execute_statement, *target);
+  std::string text = explain_text(explain) + parser::to_sql(*target->plan->statement);
+  auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+  executor::DeclaredParameters types(target->parameter_types);
+  executor::PreparedPtr plan = co_await engine_->prepare(std::move(text), std::move(statement), std::move(types), state_);
+  co_return engine_->execute(std::move(plan), std::move(values), state_);
+}
+
+sql::SessionNames SessionStatements::names() const {
+  sql::SessionNames names;
+  const auto text_of = [](const SourceText& source) { return source.text ? *source.text : std::string(); };
+  for (const auto& [name, statement] : statements_) {
+    if (name.empty()) continue;
+    names.statements.push_back({name, text_of(statement->source), statement->prepared_at, statement->parameter_types, statement->from_sql, statement->runs});
+  }
+  for (const auto& [name, cursor] : cursors_) {
+    names.cursors.push_back({name, cursor->statement, cursor->hold, cursor->binary, cursor->scrolls, cursor->created_at});
+  }
+  for (const auto& [name, portal] : portals_) {
+    if (name.empty() || !portal->statement) continue;
+    names.cursors.push_back({name, text_of(portal->statement->source), false, false, false, 0});
+  }
+  const auto by_name = [](auto& list) { std::ranges::sort(list, {}, [](const auto& entry) { return entry.name; }); };
+  by_name(names.statements);
+  by_name(names.cursors);
+  return names;
 }
 
 }  // namespace redquel::server

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <iterator>
 
@@ -38,6 +39,10 @@ class SessionStatements::Run final : public executor::Execution {
     const auto& node = prepared_->statement->node;
     if (std::holds_alternative<ast::Execute>(node)) {
       inner_ = co_await owner_.start_prepared(prepared_);
+      co_return co_await inner_->next();
+    }
+    if (std::holds_alternative<ast::Explain>(node)) {
+      inner_ = co_await owner_.explain_prepared(prepared_);
       co_return co_await inner_->next();
     }
     if (std::holds_alternative<ast::Prepare>(node)) {
@@ -112,6 +117,7 @@ class SessionStatements::Run final : public executor::Execution {
 };
 
 bool SessionStatements::handles(const ast::Statement& statement) {
+  if (const auto* explain = std::get_if<ast::Explain>(&statement.node)) return std::holds_alternative<ast::Execute>(explain->statement->node);
   return holds_any<ast::SetVariable, ast::ShowVariable, ast::Discard, ast::Transaction, ast::SetConstraints,
                    ast::Prepare, ast::Execute, ast::Deallocate, ast::DeclareCursor, ast::Fetch, ast::ClosePortal, ast::Unlisten>(statement.node);
 }
@@ -132,6 +138,14 @@ PreparedStatementPtr SessionStatements::prepare(SourceText source,
     const PreparedStatementPtr& target = find_statement(execute->name);
     prepared->columns = target->columns;
     prepared->returns_rows = target->returns_rows;
+  } else if (const auto* explain = std::get_if<ast::Explain>(&statement->node)) {
+    find_statement(std::get<ast::Execute>(explain->statement->node).name);
+    const bool is_json = std::ranges::any_of(explain->options, [](const ast::Option& option) {
+      const auto* format = std::get_if<std::string>(&option.value);
+      return option.name == "format" && format != nullptr && *format == "json";
+    });
+    prepared->columns = {executor::OutputColumn{"QUERY PLAN", is_json ? sql::Type{sql::oid::kJson} : sql::kText, 0, 0}};
+    prepared->returns_rows = true;
   } else if (const auto* fetch = std::get_if<ast::Fetch>(&statement->node); fetch != nullptr && !fetch->move) {
     const Cursor& cursor = find_cursor(fetch->cursor);
     prepared->columns = cursor.query->columns;

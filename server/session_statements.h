@@ -27,6 +27,8 @@ class SessionStatements {
   void set_engine(executor::Engine& engine) { engine_ = &engine; }
 
   static bool handles(const parser::ast::Statement& statement);
+  /// What pg_prepared_statements and pg_cursors show.
+  sql::SessionNames names() const;
 
   /// What a client may ask of a handled statement before it runs. Throws as PostgreSQL does at Parse: SHOW of an
   /// unknown parameter, EXECUTE of an unknown statement.
@@ -52,6 +54,8 @@ class SessionStatements {
   // PREPARE and EXECUTE: session_prepare.cc.
   asio::awaitable<void> store_prepared(PreparedStatementPtr outer);
   asio::awaitable<std::unique_ptr<executor::Execution>> start_prepared(PreparedStatementPtr outer);
+  /// EXPLAIN EXECUTE.
+  asio::awaitable<std::unique_ptr<executor::Execution>> explain_prepared(PreparedStatementPtr outer);
   asio::awaitable<std::vector<sql::Datum>> evaluate_arguments(const parser::ast::Execute& execute,
                                                               const PreparedStatement& target);
   /// The only row of a query made of `text`.

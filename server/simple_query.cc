@@ -94,6 +94,7 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
       portal.statement = co_await prepare(std::move(no_source), shared.text, std::move(statement), std::move(types));
       // A definition (SELECT INTO) keeps its text and takes no parameters.
       is_individual = portal.statement->parameter_types.size() != shared.literals.size();
+      if (const executor::PreparedPtr& plan = portal.statement->plan) is_individual = is_individual || plan->depends_on_constants;
       for (std::size_t i = 0; i < shared.literals.size() && !is_individual; ++i) {
         const parser::Literal& literal = shared.literals[i];
         const sql::Type type = portal.statement->parameter_types[i];

@@ -57,15 +57,15 @@ void split_text_line(std::string_view line, const planner::CopyOptions& options,
   fields.clear();
   scratch.clear();
   scratch.reserve(line.size());  // views into it stay
-  const char stops[] = {options.delimiter, '\\'};
   std::size_t at = 0;
   while (true) {
     const std::size_t begin = at, first = scratch.size();
     std::size_t end = line.size(), copied = at;
     bool numeric = false, last = true;
     while (true) {
-      const std::size_t stop = line.find_first_of(std::string_view(stops, 2), at);
-      if (stop == std::string_view::npos) break;
+      std::size_t stop = at;
+      while (stop < line.size() && line[stop] != options.delimiter && line[stop] != '\\') ++stop;
+      if (stop == line.size()) break;
       if (line[stop] == options.delimiter) {
         end = stop;
         at = stop + 1;

@@ -234,11 +234,15 @@ class TextCopySource final : public CopySource {
   }
 
   void split(std::string_view line) {
-    failure_context_ = input_.context_of_line(reader_.line_number(), line);
-    if (options_.is_csv()) {
-      split_csv_line(line, options_, scratch_, fields_);
-    } else {
-      split_text_line(line, options_, scratch_, fields_);
+    try {
+      if (options_.is_csv()) {
+        split_csv_line(line, options_, scratch_, fields_);
+      } else {
+        split_text_line(line, options_, scratch_, fields_);
+      }
+    } catch (const SqlError&) {
+      failure_context_ = input_.context_of_line(reader_.line_number(), line);
+      throw;
     }
   }
 
@@ -252,8 +256,10 @@ class TextCopySource final : public CopySource {
     const std::optional<std::string_view> line = next_line();
     if (!line) return false;
     split(*line);
-    if (width() == 0 && !line->empty()) throw SqlError("22P04", "extra data after last expected column");
-    if (width() > 0 && fields_.size() > width()) throw SqlError("22P04", "extra data after last expected column");
+    if (width() == 0 ? !line->empty() : fields_.size() > width()) {
+      failure_context_ = input_.context_of_line(reader_.line_number(), *line);
+      throw SqlError("22P04", "extra data after last expected column");
+    }
     for (std::size_t i = 0; i < width(); ++i) {
       if (i >= fields_.size()) {
         failure_context_ = input_.context_of_line(reader_.line_number(), *line);
@@ -291,6 +297,7 @@ class TextCopySource final : public CopySource {
 
   void match_header(std::string_view header) {
     split(header);
+    failure_context_ = input_.context_of_line(reader_.line_number(), header);
     if (fields_.size() != width()) {
       throw SqlError("22P04", fmt::format("wrong number of fields in header line: got {}, expected {}", fields_.size(), width()));
     }

@@ -53,6 +53,16 @@ void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, Relation
   }
 }
 
+/// 42809 for what a materialized view cannot have.
+void check_materialized(const ast::AlterTable& statement) {
+  for (const ast::Alteration& command : statement.commands) {
+    if (std::holds_alternative<ast::ChangeOwner>(command) || std::holds_alternative<ast::SetTableOptions>(command)) continue;
+    if (std::holds_alternative<ast::OtherAlteration>(command)) continue;
+    throw SqlError("42809", fmt::format("ALTER action cannot be performed on relation \"{}\"", statement.relation.name))
+        .detail("This operation is not supported for materialized views.");
+  }
+}
+
 /// From now on writes store the key; then the rows that are there get it.
 asio::awaitable<void> prepare_stored_keys(DdlContext& context, sql::Oid oid) {
   const MakeDraft make = [&](CatalogDraft& draft) {
@@ -114,6 +124,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
       if (statement.object == ast::ObjectType::kForeignTable && kind != RelationKind::kNone && !is_mapped) {
         throw SqlError("42809", fmt::format("\"{}\" is not a foreign table", statement.relation.name));
       }
+      if (statement.object == ast::ObjectType::kMaterializedView && kind != RelationKind::kNone && (!table || !table->materialized)) {
+        throw SqlError("42809", fmt::format("\"{}\" is not a materialized view", statement.relation.name));
+      }
+      if (table && table->materialized) check_materialized(statement);
       is_other = is_mapped;
       if (is_mapped) alter_mapped_table(draft, table, statement);
     };

@@ -93,6 +93,7 @@ void comment_on_relation(CatalogDraft& draft, const ast::Comment& statement, con
     case ast::ObjectType::kTable: {
       require(RelationKind::kTable, "a table");
       sql::TableDef table = *require_table(draft, name);
+      if (table.materialized) throw SqlError("42809", fmt::format("\"{}\" is not a table", name.name));
       table.comment = text;
       return draft.put(std::move(table));
     }
@@ -111,8 +112,13 @@ void comment_on_relation(CatalogDraft& draft, const ast::Comment& statement, con
       view.comment = text;
       return draft.put(std::move(view));
     }
-    case ast::ObjectType::kMaterializedView:
-      throw SqlError("42809", fmt::format("\"{}\" is not a materialized view", name.name));
+    case ast::ObjectType::kMaterializedView: {
+      require(RelationKind::kTable, "a materialized view");
+      sql::TableDef table = *require_table(draft, name);
+      if (!table.materialized) throw SqlError("42809", fmt::format("\"{}\" is not a materialized view", name.name));
+      table.comment = text;
+      return draft.put(std::move(table));
+    }
     default: {
       const TablePtr found = find_table(draft, name);
       if (!found || !found->mapping) throw SqlError("42809", fmt::format("\"{}\" is not a foreign table", name.name));
@@ -145,8 +151,10 @@ void set_comment(CatalogDraft& draft, const ast::Comment& statement, const std::
       schema.comment = text;
       return draft.put(std::move(schema));
     }
-    case ast::ObjectType::kFunction: {
-      sql::FunctionDef function = *require_function(draft, statement.name);
+    case ast::ObjectType::kFunction:
+    case ast::ObjectType::kProcedure:
+    case ast::ObjectType::kRoutine: {
+      sql::FunctionDef function = *require_function(draft, statement.name, statement.object);
       function.comment = text;
       return draft.put(std::move(function));
     }

@@ -6,6 +6,10 @@
 #include "executor/ddl/foreign_options.h"
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/table_parts.h"
+#include "parser/parse.h"
+#include "planner/bind/bind_expression.h"
+#include "sql/catalog/mapped_value.h"
+#include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
 
@@ -32,7 +36,34 @@ sql::MappingOptions read_options(const std::vector<ast::Option>& options) {
   return result;
 }
 
-void put_mapping(sql::TableDef& table, sql::Mapping mapping) {
+namespace {
+
+/// The text of the column's default, as its field would hold it.
+std::string default_text(const CatalogDraft& draft, const sql::TableDef& table, const sql::Mapping::Column& mapped) {
+  const sql::ColumnDef& column = *table.find_column(mapped.number);
+  const SqlError refusal("42P16", fmt::format("option absent 'default' of column \"{}\" needs a default that is always the same", column.name));
+  if (column.default_sql.empty()) throw SqlError(refusal);
+  planner::BindSettings settings;
+  settings.search_path = draft.session().search_path;
+  settings.user = draft.session().user;
+  settings.database = draft.session().database;
+  settings.session = draft.session().settings;
+  const sql::ExpressionPtr value = planner::bind_default(*parser::parse_expression(column.default_sql), table, column, draft.catalog(), settings);
+  if (sql::is_volatile(*value)) throw SqlError(refusal);
+  sql::EvaluationContext context;
+  context.settings = &draft.session().settings;
+  context.catalog = &draft.catalog();
+  const sql::Datum datum = sql::evaluate_scalar(*value, context);
+  if (sql::is_null(datum)) throw SqlError(refusal);
+  return sql::encode_mapped(mapped, column.type, datum);
+}
+
+}  // namespace
+
+void put_mapping(const CatalogDraft& draft, sql::TableDef& table, sql::Mapping mapping) {
+  for (sql::Mapping::Column& column : mapping.columns) {
+    if (column.absent == sql::Mapping::Absent::kDefault) column.default_text = default_text(draft, table, column);
+  }
   table.primary_key = sql::identity_columns(mapping);
   table.mapping = std::make_shared<const sql::Mapping>(std::move(mapping));
 }
@@ -47,7 +78,7 @@ void check_overlap(const CatalogDraft& draft, const sql::TableDef& table) {
     if (oid == table.oid) continue;
     if (other->mapping) {
       if (sql::may_overlap(table, *other)) refuse(other->name, "foreign table");
-    } else if (first.column == 0 && first.literal.starts_with(other->prefix + ":")) {
+    } else if (!table.mapping->database && first.column == 0 && first.literal.starts_with(other->prefix + ":")) {
       refuse(other->name, "table");
     }
   }
@@ -151,7 +182,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
     columns.push_back(read_options(definition->foreign_options));
     checks.insert(checks.end(), column.checks.begin(), column.checks.end());
   }
-  put_mapping(table, sql::make_mapping(table, read_options(statement.options), columns));
+  put_mapping(draft, table, sql::make_mapping(table, read_options(statement.options), columns));
   set_row_defaults(table);
   for (const CheckDraft& check : checks) add_check(draft, table, check, true);
   check_overlap(draft, table);

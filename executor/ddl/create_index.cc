@@ -13,6 +13,7 @@
 #include "executor/ddl/indexable.h"
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/table_parts.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"
@@ -163,6 +164,7 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   const NewIndex made{table->oid, index.oid, !is_empty};
   sql::TableDef changed = *table;
   add_computed_columns(changed, index, names);
+  check_nulls_of_unique(changed, index);
   changed.indexes.push_back(std::move(index));
   draft.put(std::move(changed));
   return made;

@@ -9,6 +9,7 @@
 #include "executor/ddl/table_alteration.h"
 #include "executor/ddl/type_lookup.h"
 #include "parser/deparse.h"
+#include "planner/bind/sql_function.h"
 
 namespace redquel::executor {
 
@@ -56,6 +57,12 @@ std::pair<TablePtr, std::string> find_index_by_oid(const CatalogDraft& draft, sq
   return {};
 }
 
+bool uses(const sql::CatalogSnapshot& catalog, const sql::FunctionDef& function, sql::Oid type) {
+  const auto of_type = [&](const auto& part) { return contains_type(catalog, part.type.oid, type); };
+  return contains_type(catalog, function.result.oid, type) || std::ranges::any_of(function.parameters, of_type) ||
+         std::ranges::any_of(function.columns, of_type);
+}
+
 /// What depends on one object directly, the oldest first.
 std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropObject& object) {
   const sql::CatalogSnapshot& catalog = draft.catalog();
@@ -77,10 +84,21 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
     for (const auto& [oid, type] : catalog.types) {
       if (in_schema(type->schema)) found.push_back({oid, {Kind::kType, oid}});
     }
+    for (const auto& [oid, function] : catalog.functions) {
+      if (in_schema(function->schema)) found.push_back({oid, {Kind::kFunction, oid}});
+    }
   }
-  if (object.kind == Kind::kTable || object.kind == Kind::kView || object.kind == Kind::kColumn) {
+  if (object.kind == Kind::kTable || object.kind == Kind::kView) {
+    for (const auto& [oid, function] : catalog.functions) {
+      if (function->result_relation == object.oid) found.push_back({oid, {Kind::kFunction, oid}});
+    }
+  }
+  if (object.kind == Kind::kTable || object.kind == Kind::kView || object.kind == Kind::kColumn || object.kind == Kind::kFunction) {
     for (const auto& [oid, view] : catalog.views) {
       if (reads(*view, object)) found.push_back({oid, {Kind::kView, oid}});
+    }
+    for (const auto& [oid, table] : catalog.tables) {
+      if (table->materialized && reads(*table->materialized, object)) found.push_back({oid, {Kind::kTable, oid}});
     }
   }
   if (object.kind == Kind::kType) {
@@ -92,6 +110,9 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
     for (const auto& [oid, view] : catalog.views) {
       const bool shows = std::ranges::any_of(view->columns, [&](const auto& column) { return contains_type(catalog, column.type.oid, object.oid); });
       if (shows) found.push_back({oid, {Kind::kView, oid}});
+    }
+    for (const auto& [oid, function] : catalog.functions) {
+      if (uses(catalog, *function, object.oid)) found.push_back({oid, {Kind::kFunction, oid}});
     }
     for (const auto& [oid, type] : catalog.types) {
       if (oid != object.oid && contains_type(catalog, oid, object.oid)) found.push_back({oid, {Kind::kType, oid}});
@@ -181,6 +202,9 @@ void drop(CatalogDraft& draft, const DropObject& object) {
     case Kind::kType:
       draft.drop_type(object.oid);
       return;
+    case Kind::kFunction:
+      if (draft.catalog().functions.contains(object.oid)) draft.drop_function(object.oid);
+      return;
     case Kind::kColumn:
       return drop_column(draft, object);
     case Kind::kSchema:
@@ -212,6 +236,9 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
   const auto named = [&](std::string_view kind, const auto& definition) {
     return fmt::format("{} {}", kind, display_name(draft, definition.schema, definition.name));
   };
+  const auto named_table = [&](const sql::TableDef& table) {
+    return named(table.mapping ? "foreign table" : table.materialized ? "materialized view" : "table", table);
+  };
   switch (object.kind) {
     case Kind::kSchema:
       for (const auto& [name, schema] : catalog.schemas) {
@@ -219,7 +246,7 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
       }
       return "schema";
     case Kind::kTable:
-      return named("table", *catalog.find_table(object.oid));
+      return named_table(*catalog.find_table(object.oid));
     case Kind::kView:
       return named("view", *catalog.find_view(object.oid));
     case Kind::kSequence:
@@ -230,12 +257,18 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
     }
     case Kind::kKeyConstraint: {
       const auto [table, name] = find_index_by_oid(draft, object.oid);
-      return fmt::format("constraint {} on {}", parser::quote_identifier(name), named("table", *table));
+      return fmt::format("constraint {} on {}", parser::quote_identifier(name), named_table(*table));
     }
     case Kind::kForeignKey: {
       const TablePtr table = table_of_foreign_key(draft, object.oid);
       const auto key = std::ranges::find(table->foreign_keys, object.oid, &sql::ForeignKeyDef::oid);
-      return fmt::format("constraint {} on {}", parser::quote_identifier(key->name), named("table", *table));
+      return fmt::format("constraint {} on {}", parser::quote_identifier(key->name), named_table(*table));
+    }
+    case Kind::kFunction: {
+      const sql::FunctionDef& function = *catalog.functions.at(object.oid);
+      const std::string schema = display_name(draft, function.schema, "");  // "x." where the path does not lead there
+      return fmt::format("{} {}{}", function.procedure ? "procedure" : "function", schema.substr(0, schema.rfind('.') + 1),
+                         planner::signature_of(function));
     }
     case Kind::kType:
       return "type " + display_name(draft, catalog.types.at(object.oid)->schema, catalog.types.at(object.oid)->name);
@@ -245,8 +278,22 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
   }
   const auto table = catalog.find_table(object.oid);
   const std::string column = parser::quote_identifier(table->find_column(object.column)->name);
-  return fmt::format("{}column {} of {}", object.kind == Kind::kDefault ? "default value for " : "", column, named("table", *table));
+  return fmt::format("{}column {} of {}", object.kind == Kind::kDefault ? "default value for " : "", column, named_table(*table));
 }
+
+namespace {
+
+/// A function needs the row type of a table rather than the table.
+std::string describe_reason(const CatalogDraft& draft, const DropObject& dependent, const DropObject& because) {
+  if (dependent.kind == Kind::kFunction && (because.kind == Kind::kTable || because.kind == Kind::kView)) {
+    const auto table = draft.catalog().find_table(because.oid);
+    const auto view = draft.catalog().find_view(because.oid);
+    return "type " + (table ? display_name(draft, table->schema, table->name) : display_name(draft, view->schema, view->name));
+  }
+  return describe(draft, because);
+}
+
+}  // namespace
 
 void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade) {
   std::vector<Found> found;
@@ -266,7 +313,7 @@ void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets
   std::vector<std::string> names, reasons;
   for (const Found& dependent : found) {
     names.push_back(describe(draft, dependent.object));
-    reasons.push_back(names.back() + " depends on " + describe(draft, dependent.because));
+    reasons.push_back(names.back() + " depends on " + describe_reason(draft, dependent.object, dependent.because));
   }
   if (!cascade) {
     SqlError error("2BP01", targets.size() == 1
@@ -281,6 +328,12 @@ void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets
 }
 
 void check_no_view_uses(const CatalogDraft& draft, sql::Oid table, std::int16_t column) {
+  for (const auto& [oid, other] : draft.catalog().tables) {
+    if (!other->materialized || !reads(*other->materialized, {Kind::kColumn, table, column})) continue;
+    throw SqlError("0A000", "cannot alter type of a column used by a view or rule")
+        .detail(fmt::format("rule _RETURN on materialized view {} depends on column \"{}\"", display_name(draft, other->schema, other->name),
+                            draft.catalog().find_table(table)->find_column(column)->name));
+  }
   for (const auto& [oid, view] : draft.catalog().views) {
     if (!reads(*view, {Kind::kColumn, table, column})) continue;
     throw SqlError("0A000", "cannot alter type of a column used by a view or rule")

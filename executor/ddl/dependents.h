@@ -10,7 +10,7 @@ namespace redquel::executor {
 
 /// An object that is dropped, or that goes along because it depends on one.
 struct DropObject {
-  enum class Kind : std::uint8_t { kSchema, kTable, kView, kSequence, kColumn, kDefault, kType, kIndex, kKeyConstraint, kForeignKey };
+  enum class Kind : std::uint8_t { kSchema, kTable, kView, kSequence, kColumn, kDefault, kType, kIndex, kKeyConstraint, kForeignKey, kFunction };
   Kind kind;
   sql::Oid oid = 0;         // kColumn, kDefault: of the table; kKeyConstraint: of its index
   std::int16_t column = 0;  // kColumn, kDefault

@@ -6,6 +6,7 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/dependents.h"
+#include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/type_lookup.h"
 #include "parser/deparse.h"
@@ -30,7 +31,7 @@ constexpr DropKind kKinds[] = {
     {ast::ObjectType::kIndex, "index", "an index", "42704", RelationKind::kIndex},
     {ast::ObjectType::kSequence, "sequence", "a sequence", "42P01", RelationKind::kSequence},
     {ast::ObjectType::kView, "view", "a view", "42P01", RelationKind::kView},
-    {ast::ObjectType::kMaterializedView, "materialized view", "a materialized view", "42P01", RelationKind::kNone},
+    {ast::ObjectType::kMaterializedView, "materialized view", "a materialized view", "42P01", RelationKind::kTable},
     {ast::ObjectType::kForeignTable, "foreign table", "a foreign table", "42P01", RelationKind::kTable},
 };
 
@@ -103,7 +104,19 @@ void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropK
       draft.notice("00000", message + ", skipping");
       continue;
     }
+    if (relation == RelationKind::kTable && kind.relation != relation && find_table(draft, name)->materialized) {
+      throw SqlError("42809", fmt::format("\"{}\" is not {}", name.name, kind.with_article))
+          .hint("Use DROP MATERIALIZED VIEW to remove a materialized view.");
+    }
     if (relation != kind.relation) throw wrong_kind(name.name, kind, relation);
+    const bool wants_materialized = kind.type == ast::ObjectType::kMaterializedView;
+    if (relation == RelationKind::kTable && (find_table(draft, name)->materialized != nullptr) != wants_materialized) {
+      SqlError error("42809", fmt::format("\"{}\" is not {}", name.name, kind.with_article));
+      const bool is_foreign = find_table(draft, name)->mapping != nullptr;
+      throw std::move(error).hint(!wants_materialized ? "Use DROP MATERIALIZED VIEW to remove a materialized view."
+                                  : is_foreign        ? "Use DROP FOREIGN TABLE to remove a foreign table."
+                                                      : "Use DROP TABLE to remove a table.");
+    }
     const bool wants_foreign = kind.type == ast::ObjectType::kForeignTable;
     if (relation == RelationKind::kTable && (find_table(draft, name)->mapping != nullptr) != wants_foreign) {
       SqlError error("42809", fmt::format("\"{}\" is not {}", name.name, kind.with_article));
@@ -163,6 +176,66 @@ void drop_schemas(CatalogDraft& draft, const ast::Drop& statement) {
   }
 }
 
+// ---- kinds of objects that redquel has none of ----------------------------------------------------------------------------
+
+/// How messages name them; `place` is what the name of a trigger and the like follows.
+struct MissingKind {
+  ast::ObjectType type;
+  std::string_view name, place;
+};
+constexpr MissingKind kMissingKinds[] = {
+    {ast::ObjectType::kAccessMethod, "access method", ""},
+    {ast::ObjectType::kCollation, "collation", ""},
+    {ast::ObjectType::kConversion, "conversion", ""},
+    {ast::ObjectType::kEventTrigger, "event trigger", ""},
+    {ast::ObjectType::kExtension, "extension", ""},
+    {ast::ObjectType::kLanguage, "language", ""},
+    {ast::ObjectType::kPublication, "publication", ""},
+    {ast::ObjectType::kStatistics, "statistics object", ""},
+    {ast::ObjectType::kTextSearchConfiguration, "text search configuration", ""},
+    {ast::ObjectType::kTextSearchDictionary, "text search dictionary", ""},
+    {ast::ObjectType::kTextSearchParser, "text search parser", ""},
+    {ast::ObjectType::kTextSearchTemplate, "text search template", ""},
+    {ast::ObjectType::kPolicy, "policy", "table"},
+    {ast::ObjectType::kRule, "rule", "relation"},
+    {ast::ObjectType::kTrigger, "trigger", "table"},
+};
+
+/// What PostgreSQL brings along: there is no telling that it does not exist.
+constexpr std::string_view kBuiltIn[] = {"plpgsql", "redquel", "sql",   "c",     "internal", "default", "C",
+                                         "POSIX",   "heap",    "btree", "hash",  "gin",      "gist",    "simple",
+                                         "english", "brin",    "spgist", "ucs_basic"};
+
+/// DROP of triggers, extensions and the like, which do not exist here: 42704, or a notice with IF EXISTS. False: of another kind of
+/// object, or of one that PostgreSQL brings along.
+bool drop_missing(CatalogDraft& draft, const ast::Drop& statement) {
+  const auto* kind = std::ranges::find(kMissingKinds, statement.object, &MissingKind::type);
+  if (kind == std::end(kMissingKinds)) return false;
+  for (const ast::ObjectName& object : statement.names) {
+    const std::string& name = object.names.back();
+    if (std::ranges::find(kBuiltIn, name) != std::end(kBuiltIn) || name.starts_with("pg_")) return false;
+  }
+  for (const ast::ObjectName& object : statement.names) {
+    std::string message = fmt::format("{} \"{}\" does not exist", kind->name, fmt::join(object.names, "."));
+    if (!kind->place.empty()) {
+      const ast::QualifiedName table(object.names.begin(), object.names.end() - 1);
+      const ast::RelationName relation = relation_name(table);
+      if (relation_kind(draft, relation) == RelationKind::kNone) {
+        message = missing_relation(relation).message();
+        if (!statement.if_exists) throw missing_relation(relation);
+      } else {
+        message = fmt::format("{} \"{}\" for {} \"{}\" does not exist", kind->name, object.names.back(),
+                              statement.if_exists ? "relation" : kind->place, table.back());
+      }
+    } else if (statement.object == ast::ObjectType::kCollation && !statement.if_exists) {
+      message = fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist", fmt::join(object.names, "."));
+    }
+    if (!statement.if_exists) throw SqlError("42704", message);
+    draft.notice("00000", message + ", skipping");
+  }
+  return true;
+}
+
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
@@ -170,10 +243,11 @@ asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
   const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const DropKind& k) { return k.type == statement.object; });
   const bool is_schema = statement.object == ast::ObjectType::kSchema;
   const bool is_type = statement.object == ast::ObjectType::kType || statement.object == ast::ObjectType::kDomain;
-  const bool is_function = statement.object == ast::ObjectType::kFunction;
-  if (kind == std::end(kKinds) && !is_schema && !is_type && !is_function) throw sql::not_supported("DROP of this kind of object");
+  const bool is_function = is_routine(statement.object);
   const MakeDraft make = [&](CatalogDraft& draft) {
-    if (is_type) {
+    if (kind == std::end(kKinds) && !is_schema && !is_type && !is_function) {
+      if (!drop_missing(draft, statement)) throw sql::not_supported("DROP of this kind of object");
+    } else if (is_type) {
       drop_types(draft, statement);
     } else if (is_schema) {
       drop_schemas(draft, statement);

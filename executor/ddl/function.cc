@@ -5,14 +5,18 @@
 
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/dependents.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_type.h"
+#include "planner/bind/function_body.h"
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
+#include "sql/functions/polymorphic.h"
+#include "sql/types/array_value.h"
 
 namespace redquel::executor {
 
@@ -59,94 +63,146 @@ sql::Type bind_type(const CatalogDraft& draft, const ast::TypeName& name) {
   return planner::bind_type(name, draft.catalog(), draft.session().search_path);
 }
 
-sql::Type parameter_type(const CatalogDraft& draft, const ast::TypeName& name) {
+/// The type of a parameter or result; modifiers mean nothing there. 42P13 for pseudo-types that only C knows.
+sql::Type parameter_type(const CatalogDraft& draft, const ast::TypeName& name, bool is_result) {
   const sql::Type type = bind_type(draft, name);
-  // Nothing would keep a user's type from being dropped under the function.
-  if (sql::type_info(type.oid).category == sql::TypeCategory::kPseudo || type.oid >= sql::kFirstUserOid) {
-    throw sql::not_supported(fmt::format("SQL function with type {}", sql::format_type(type)), name.offset);
+  const bool is_pseudo = sql::type_info(type.oid).category == sql::TypeCategory::kPseudo;
+  const bool is_row = type.oid == sql::oid::kRecord;
+  const bool is_allowed = sql::is_polymorphic(type.oid) || (is_result && (type.oid == sql::oid::kVoid || is_row));
+  if (!is_pseudo || is_allowed) return sql::Type{type.oid};
+  if (!is_result && is_row) throw sql::not_supported("a parameter of type record", name.offset);
+  throw SqlError("42P13", is_result ? fmt::format("SQL functions cannot return type {}", sql::format_type(type))
+                                    : fmt::format("SQL functions cannot have arguments of type {}", sql::format_type(type)));
+}
+
+/// The table or view whose rows `RETURNS name` means; 0: a type is meant.
+sql::Oid row_type_relation(const CatalogDraft& draft, const ast::TypeName& name) {
+  if (name.names.size() > 2 || !name.array_bounds.empty() || !name.modifiers.empty() || name.percent_type) return 0;
+  const std::string schema = name.names.size() == 2 ? name.names[0] : std::string();
+  const auto& path = draft.session().search_path;
+  if (schema == "pg_catalog" || (schema.empty() && sql::find_type(name.names[0]) != nullptr)) return 0;
+  if (draft.catalog().find_user_type(schema, name.names.back(), path)) return 0;
+  if (const auto table = draft.catalog().find_table(schema, name.names.back(), path)) return table->oid;
+  const auto view = draft.catalog().find_view(schema, name.names.back(), path);
+  return view ? view->oid : 0;
+}
+
+FunctionDef::Parameter::Mode mode_of(ast::ParameterMode mode) {
+  switch (mode) {
+    case ast::ParameterMode::kInOut:
+      return FunctionDef::Parameter::Mode::kInOut;
+    case ast::ParameterMode::kOut:
+      return FunctionDef::Parameter::Mode::kOut;
+    case ast::ParameterMode::kVariadic:
+      return FunctionDef::Parameter::Mode::kVariadic;
+    default:
+      return FunctionDef::Parameter::Mode::kIn;
   }
-  return sql::Type{type.oid};  // modifiers mean nothing here
+}
+
+void check_variadic(sql::Type type) {
+  const bool is_array = sql::is_array_type(type.oid) || type.oid == sql::oid::kAnyArray || type.oid == sql::oid::kAnyCompatibleArray;
+  if (!is_array) throw SqlError("42P13", "VARIADIC parameter must be an array");
 }
 
 void read_parameters(const CatalogDraft& draft, const ast::CreateFunction& statement, FunctionDef& function) {
   if (statement.parameters.size() > kParameters) {
     throw SqlError("54023", fmt::format("functions cannot have more than {} arguments", kParameters));
   }
+  using Mode = ast::ParameterMode;
   bool had_default = false;
   for (const ast::FunctionParameter& parameter : statement.parameters) {
-    const sql::Type type = parameter_type(draft, parameter.type);
-    if (parameter.mode == ast::ParameterMode::kVariadic) throw sql::not_supported("VARIADIC parameter", parameter.type.offset);
-    const bool is_input = parameter.mode == ast::ParameterMode::kIn || parameter.mode == ast::ParameterMode::kInOut;
-    const bool is_output = parameter.mode != ast::ParameterMode::kIn;
-    if (is_output) function.columns.push_back({parameter.name, type});
-    if (!is_input) {
-      if (parameter.default_value) throw SqlError("42P13", "only input parameters can have default values");
-      continue;
-    }
-    const bool twice = !parameter.name.empty() && std::ranges::any_of(function.parameters, [&](const FunctionDef::Parameter& other) {
-      return other.name == parameter.name;
-    });
+    const sql::Type type = parameter_type(draft, parameter.type, parameter.mode == Mode::kOut || parameter.mode == Mode::kTable);
+    const bool is_input = parameter.mode != Mode::kOut && parameter.mode != Mode::kTable;
+    const bool is_output = parameter.mode == Mode::kOut || parameter.mode == Mode::kTable || parameter.mode == Mode::kInOut;
+    if (function.is_variadic() && is_input) throw SqlError("42P13", "VARIADIC parameter must be the last input parameter");
+    if (parameter.mode == Mode::kVariadic) check_variadic(type);
+    const auto same_name = [&](const auto& other) { return !parameter.name.empty() && other.name == parameter.name; };
+    const bool twice = (is_input && std::ranges::any_of(function.parameters, same_name)) ||
+                       (is_output && std::ranges::any_of(function.columns, same_name));
     if (twice) throw SqlError("42P13", fmt::format("parameter name \"{}\" used more than once", parameter.name));
-    if (had_default && !parameter.default_value) {
+    if (is_output) function.columns.push_back({parameter.name, type});
+    if (!is_input && parameter.default_value) throw SqlError("42P13", "only input parameters can have default values");
+    // Arguments of CALL stand for them, too.
+    if (!is_input && !(function.procedure && parameter.mode == Mode::kOut)) continue;
+    if (is_input && had_default && !parameter.default_value) {
       throw SqlError("42P13", "input parameters after one with a default value must also have defaults");
     }
-    had_default = parameter.default_value != nullptr;
-    function.parameters.push_back({parameter.name, type, had_default ? parser::to_sql(*parameter.default_value) : std::string()});
+    had_default = had_default || parameter.default_value != nullptr;
+    function.parameters.push_back({parameter.name, type, parameter.default_value ? parser::to_sql(*parameter.default_value) : std::string(),
+                                   mode_of(parameter.mode)});
   }
+}
+
+/// 42P13: only arguments say what polymorphic types are.
+void check_polymorphic(const FunctionDef& function, sql::Type result) {
+  if (!sql::is_polymorphic(result.oid)) return;
+  const bool said = std::ranges::any_of(function.parameters, [](const auto& parameter) { return sql::is_polymorphic(parameter.type.oid); });
+  if (said) return;
+  const std::string name = sql::format_type(result);
+  throw SqlError("42P13", "cannot determine result data type")
+      .detail(name.starts_with("anycompatible")
+                  ? fmt::format("A result of type {} requires at least one input of type anycompatible, anycompatiblearray, "
+                                "anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange.", name)
+                  : fmt::format("A result of type {} requires at least one input of type anyelement, anyarray, anynonarray, anyenum, "
+                                "anyrange, or anymultirange.", name));
 }
 
 /// What the function gives: RETURNS, OUT parameters, RETURNS TABLE.
 void read_result(const CatalogDraft& draft, const ast::CreateFunction& statement, FunctionDef& function) {
   function.table_syntax = std::ranges::any_of(
       statement.parameters, [](const ast::FunctionParameter& parameter) { return parameter.mode == ast::ParameterMode::kTable; });
-  if (function.columns.size() == 1 && !function.table_syntax) {
-    function.result = function.columns[0].type;
-  } else if (function.columns.empty()) {
-    if (!statement.return_type) throw SqlError("42P13", "function result type must be specified");
+  if (function.procedure) {
+    function.result = sql::Type{function.columns.empty() ? sql::oid::kVoid : sql::oid::kRecord};
+    return;
+  }
+  std::optional<sql::Type> written;
+  if (statement.return_type && !function.table_syntax) {
     ast::TypeName plain;
     plain.names = statement.return_type->names;
     plain.array_bounds = statement.return_type->array_bounds;
     plain.percent_type = statement.return_type->percent_type;
     plain.offset = statement.return_type->offset;
     if (plain.names.back() == "trigger") throw SqlError("42P13", "SQL functions cannot return type trigger");
-    function.result = parameter_type(draft, plain);
-  } else {
-    function.result = sql::Type{sql::oid::kRecord};
+    function.result_relation = row_type_relation(draft, plain);
+    written = function.result_relation != 0 ? sql::Type{sql::oid::kRecord} : parameter_type(draft, plain, true);
   }
   function.returns_set = function.table_syntax || (statement.return_type && statement.return_type->set_of);
-  if (function.columns.size() == 1) {
-    // One output column is the result itself, under its own name.
-    function.result = function.columns[0].type;
+  if (function.columns.empty()) {
+    if (!written) throw SqlError("42P13", "function result type must be specified");
+    function.result = *written;
+    return check_polymorphic(function, function.result);
+  }
+  for (const FunctionDef::Column& column : function.columns) check_polymorphic(function, column.type);
+  // One output column is the result itself, under its own name.
+  function.result = function.columns.size() == 1 ? function.columns[0].type : sql::Type{sql::oid::kRecord};
+  if (written && (written->oid != function.result.oid || function.result_relation != 0)) {
+    throw SqlError("42P13", fmt::format("function result type must be {} because of OUT parameters", sql::format_type(function.result)));
   }
 }
 
-/// The one query that the body must be.
-std::string read_body(const ast::CreateFunction& statement) {
-  const auto refuse = [](const ast::Statement& other) {
-    return sql::not_supported(fmt::format("{} in an SQL function", parser::command_tag(other)));
-  };
+/// The body's text; statements of BEGIN ATOMIC as they are deparsed.
+std::string read_body(const ast::CreateFunction& statement, FunctionDef& function) {
   if (statement.return_expression) return "SELECT " + parser::to_sql(*statement.return_expression);
   if (statement.sql_body) {
-    if (statement.body.size() != 1) throw sql::not_supported("SQL function of several statements");
-    const auto* query = std::get_if<ast::Select>(&statement.body[0]->node);
-    if (query == nullptr) throw refuse(*statement.body[0]);
-    return parser::to_sql(*query);
+    function.atomic_body = true;
+    std::string text;
+    for (const auto& one : statement.body) text += (text.empty() ? "" : ";\n") + parser::to_sql(*one);
+    return text;
   }
   const ast::Option* body = find_option(statement, "as");
   if (body == nullptr) throw SqlError("42P13", "no function body specified");
   const auto* texts = std::get_if<std::vector<std::string>>(&body->value);
   const std::string text = texts != nullptr ? texts->at(0) : text_of(*body);
   if (texts != nullptr && texts->size() != 1) throw SqlError("42P13", "only one AS item needed for language \"sql\"");
-  const auto statements = parser::parse(text);
-  if (statements.size() != 1) throw sql::not_supported("SQL function of several statements");
-  const auto* query = std::get_if<ast::Select>(&statements[0].statement.node);
-  if (query == nullptr || query->into) throw refuse(statements[0].statement);
   return text;
 }
 
 std::string read_options(const ast::CreateFunction& statement, FunctionDef& function) {
   if (find_option(statement, "window") != nullptr) throw sql::not_supported("WINDOW function");
   if (find_option(statement, "set") != nullptr) throw sql::not_supported("SET in CREATE FUNCTION");
+  if (function.procedure && find_option(statement, "strict") != nullptr) throw SqlError("42P13", "invalid attribute in procedure definition");
+  if (function.procedure && find_option(statement, "volatility") != nullptr) throw SqlError("42P13", "invalid attribute in procedure definition");
   if (find_option(statement, "transform") != nullptr) throw sql::not_supported("TRANSFORM");
   function.strict = is_true(find_option(statement, "strict"));
   if (const ast::Option* volatility = find_option(statement, "volatility")) {
@@ -169,43 +225,74 @@ std::string read_options(const ast::CreateFunction& statement, FunctionDef& func
 }
 
 bool same_result(const FunctionDef& a, const FunctionDef& b) {
-  return a.result == b.result && a.returns_set == b.returns_set &&
+  return a.result == b.result && a.returns_set == b.returns_set && a.result_relation == b.result_relation &&
          std::ranges::equal(a.columns, b.columns,
                             [](const auto& x, const auto& y) { return x.name == y.name && x.type == y.type; });
 }
 
+/// 42P13 for what CREATE OR REPLACE may not change.
+void check_replacement(const FunctionDef& before, const FunctionDef& after) {
+  const std::string kind = after.procedure ? "PROCEDURE" : "FUNCTION";
+  const std::string hint = fmt::format("Use DROP {} {} first.", kind, planner::signature_of(before));
+  if (before.procedure != after.procedure) {
+    throw SqlError("42809", "cannot change routine kind")
+        .detail(fmt::format("\"{}\" is a {}.", before.name, before.procedure ? "procedure" : "function"));
+  }
+  if (!same_result(before, after)) {
+    const bool out_only = before.result == after.result && before.returns_set == after.returns_set;
+    SqlError error("42P13", after.procedure && !out_only ? "cannot change whether a procedure has output parameters"
+                                                         : "cannot change return type of existing function");
+    if (out_only) throw std::move(error).detail("Row type defined by OUT parameters is different.").hint(hint);
+    throw std::move(error).hint(hint);
+  }
+  for (std::size_t i = 0; i < before.parameters.size(); ++i) {
+    const FunctionDef::Parameter& from = before.parameters[i];
+    const FunctionDef::Parameter& to = after.parameters[i];
+    if (!from.name.empty() && from.name != to.name) {
+      throw SqlError("42P13", fmt::format("cannot change name of input parameter \"{}\"", from.name)).hint(hint);
+    }
+    if (!from.default_sql.empty() && to.default_sql.empty()) {
+      throw SqlError("42P13", "cannot remove parameter defaults from existing function").hint(hint);
+    }
+  }
+}
+
 void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
-  if (statement.procedure) throw sql::not_supported("CREATE PROCEDURE");
   check_language(statement);
   const ast::RelationName name = relation_name(statement.name);
   FunctionDef function;
   function.schema = creation_schema(draft, name);
   function.name = name.name;
   function.owner = draft.session().user;
+  function.procedure = statement.procedure;
   read_parameters(draft, statement, function);
   read_result(draft, statement, function);
   function.options = read_options(statement, function);
   function.standard_body = statement.sql_body;
-  function.body = read_body(statement);
-  planner::check_function(function, draft.catalog(), bind_settings(draft.session()));
+  function.body = read_body(statement, function);
   if (const auto existing = find_same_function(draft, function)) {
     if (!statement.replace) {
       throw SqlError("42723", fmt::format("function \"{}\" already exists with same argument types", function.name));
     }
-    if (!same_result(*existing, function)) {
-      throw SqlError("42P13", "cannot change return type of existing function")
-          .hint(fmt::format("Use DROP FUNCTION {} first.", planner::signature_of(*existing)));
-    }
+    check_replacement(*existing, function);
     function.oid = existing->oid;
     function.comment = existing->comment;
+    function.owner = existing->owner;
   } else {
     function.oid = draft.new_oid();
   }
+  // It may call itself.
+  const auto made = std::make_shared<const FunctionDef>(function);
   draft.put(std::move(function));
+  planner::check_function(made, draft.catalog(), bind_settings(draft.session()));
+}
+
+std::string_view kind_name(ast::ObjectType kind) {
+  return kind == ast::ObjectType::kProcedure ? "procedure" : kind == ast::ObjectType::kRoutine ? "routine" : "function";
 }
 
 /// The functions that a name in DROP FUNCTION means.
-std::vector<std::shared_ptr<const FunctionDef>> functions_named(const CatalogDraft& draft, const ast::ObjectName& object) {
+std::vector<std::shared_ptr<const FunctionDef>> functions_named(const CatalogDraft& draft, const ast::ObjectName& object, ast::ObjectType kind) {
   const ast::RelationName name = relation_name(object.names);
   std::vector<sql::Type> types;
   for (const ast::TypeName& type : object.argument_types) types.push_back(bind_type(draft, type));
@@ -214,16 +301,21 @@ std::vector<std::shared_ptr<const FunctionDef>> functions_named(const CatalogDra
     const auto& path = draft.session().search_path;
     const bool visible = name.schema.empty() ? std::ranges::find(path, function->schema) != path.end() : function->schema == name.schema;
     if (!visible || function->name != name.name) continue;
-    const bool fits = !object.arguments_given ||
-                      std::ranges::equal(function->parameters, types, [](const FunctionDef::Parameter& parameter, sql::Type type) {
-                        return parameter.type.oid == type.oid;
-                      });
-    if (fits) found.push_back(function);
+    const auto same = [](const FunctionDef::Parameter& parameter, sql::Type type) { return parameter.type.oid == type.oid; };
+    std::vector<FunctionDef::Parameter> inputs = function->parameters;
+    std::erase_if(inputs, [](const FunctionDef::Parameter& parameter) { return parameter.mode == FunctionDef::Parameter::Mode::kOut; });
+    const bool fits = !object.arguments_given || std::ranges::equal(function->parameters, types, same) || std::ranges::equal(inputs, types, same);
+    const bool wanted = object.arguments_given || kind == ast::ObjectType::kRoutine || function->procedure == (kind == ast::ObjectType::kProcedure);
+    if (fits && wanted) found.push_back(function);
   }
   return found;
 }
 
 }  // namespace
+
+bool is_routine(ast::ObjectType kind) {
+  return kind == ast::ObjectType::kFunction || kind == ast::ObjectType::kProcedure || kind == ast::ObjectType::kRoutine;
+}
 
 std::shared_ptr<const FunctionDef> find_same_function(const CatalogDraft& draft, const FunctionDef& function) {
   for (const auto& [oid, other] : draft.catalog().functions) {
@@ -235,18 +327,23 @@ std::shared_ptr<const FunctionDef> find_same_function(const CatalogDraft& draft,
   return nullptr;
 }
 
-std::shared_ptr<const FunctionDef> require_function(const CatalogDraft& draft, const ast::ObjectName& object) {
-  const auto found = functions_named(draft, object);
-  if (found.size() == 1) return found[0];
-  if (found.size() > 1) {
-    throw SqlError("42725", fmt::format("function name \"{}\" is not unique", fmt::join(object.names, ".")))
-        .hint("Specify the argument list to select the function unambiguously.");
-  }
+std::shared_ptr<const FunctionDef> require_function(const CatalogDraft& draft, const ast::ObjectName& object, ast::ObjectType kind) {
+  const auto found = functions_named(draft, object, kind);
+  const std::string_view called = kind_name(kind);
   const std::string shown = fmt::format("{}", fmt::join(object.names, "."));
+  if (found.size() == 1) {
+    const bool wrong = kind != ast::ObjectType::kRoutine && found[0]->procedure != (kind == ast::ObjectType::kProcedure);
+    if (wrong) throw SqlError("42809", fmt::format("{} is not a {}", planner::signature_of(*found[0]), called));
+    return found[0];
+  }
+  if (found.size() > 1) {
+    throw SqlError("42725", fmt::format("{} name \"{}\" is not unique", called, shown))
+        .hint(fmt::format("Specify the argument list to select the {} unambiguously.", called));
+  }
   std::string types;
   for (const ast::TypeName& type : object.argument_types) types += (types.empty() ? "" : ", ") + sql::format_type(bind_type(draft, type));
-  throw SqlError("42883", object.arguments_given ? fmt::format("function {}({}) does not exist", shown, types)
-                                                 : fmt::format("could not find a function named \"{}\"", shown));
+  throw SqlError("42883", object.arguments_given ? fmt::format("{} {}({}) does not exist", called, shown, types)
+                                                 : fmt::format("could not find a {} named \"{}\"", called, shown));
 }
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateFunction& statement) {
@@ -255,16 +352,22 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateFunction& statem
 }
 
 void drop_functions(CatalogDraft& draft, const ast::Drop& statement) {
+  std::vector<DropObject> targets;
   for (const ast::ObjectName& object : statement.names) {
-    if (statement.if_exists && functions_named(draft, object).empty()) {
+    if (statement.if_exists && functions_named(draft, object, statement.object).empty()) {
       std::string types;  // as they were written
       for (const ast::TypeName& type : object.argument_types) {
         types += (types.empty() ? "" : ",") + fmt::format("{}", fmt::join(type.names, ".")) + (type.array_bounds.empty() ? "" : "[]");
       }
-      draft.notice("00000", fmt::format("function {}({}) does not exist, skipping", fmt::join(object.names, "."), types));
+      draft.notice("00000", fmt::format("{} {}({}) does not exist, skipping", kind_name(statement.object), fmt::join(object.names, "."), types));
     } else {
-      draft.drop_function(require_function(draft, object)->oid);
+      targets.push_back({DropObject::Kind::kFunction, require_function(draft, object, statement.object)->oid});
     }
+  }
+  if (targets.empty()) return;
+  drop_dependents(draft, targets, statement.cascade);
+  for (const DropObject& target : targets) {
+    if (draft.catalog().functions.contains(target.oid)) draft.drop_function(target.oid);
   }
 }
 

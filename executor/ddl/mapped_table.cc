@@ -37,6 +37,8 @@ std::optional<std::string> role_option(sql::Mapping::Role role) {
     case Role::kName: return "field";
     case Role::kId: return "id";
     case Role::kTtl: return "ttl";
+    case Role::kTime: return "time";
+    case Role::kSequence: return "sequence";
     case Role::kSlot:
     case Role::kField: return std::nullopt;
   }
@@ -94,7 +96,7 @@ class MappedAlteration {
   }
 
   void finish() {
-    put_mapping(table_, sql::make_mapping(table_, written_.table, written_.columns));
+    put_mapping(draft_, table_, sql::make_mapping(table_, written_.table, written_.columns));
     check_overlap(draft_, table_);
     draft_.put(std::move(table_));
   }
@@ -243,6 +245,10 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
     } else {
       throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: key, maintained, length");
     }
+  }
+  const bool is_ohm_form = index.method == sql::IndexMethod::kSet || index.method == sql::IndexMethod::kLookup;
+  if (!key && table.mapping->ohm && is_ohm_form && index.parts.size() == 1) {
+    key = sql::ohm_index_key(table, index.parts.front().column, index.method == sql::IndexMethod::kLookup);
   }
   if (!key) throw SqlError("HV00J", "option \"key\" is required").hint("It is the template of the structure's keys: WITH (key = 'theme:owner:{owner}').");
   if (!says_who) index.maintained = true;

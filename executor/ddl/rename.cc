@@ -66,7 +66,10 @@ void rename_relation(CatalogDraft& draft, const ast::Rename& statement) {
   };
   require(ast::ObjectType::kSequence, RelationKind::kSequence, "a sequence");
   require(ast::ObjectType::kView, RelationKind::kView, "a view");
-  require(ast::ObjectType::kMaterializedView, RelationKind::kNone, "a materialized view");
+  require(ast::ObjectType::kMaterializedView, RelationKind::kTable, "a materialized view");
+  if (statement.object == ast::ObjectType::kMaterializedView && !require_table(draft, relation)->materialized) {
+    throw SqlError("42809", fmt::format("\"{}\" is not a materialized view", relation.name));
+  }
   require(ast::ObjectType::kForeignTable, RelationKind::kTable, "a foreign table");
   if (statement.object == ast::ObjectType::kForeignTable && !require_table(draft, relation)->mapping) {
     throw SqlError("42809", fmt::format("\"{}\" is not a foreign table", relation.name));
@@ -154,6 +157,42 @@ void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
   rename_in_views(draft, before, table->oid);
 }
 
+/// Calls in the texts of views, defaults and checks follow.
+void replace_function(CatalogDraft& draft, const sql::FunctionDef& before, sql::FunctionDef function) {
+  if (find_same_function(draft, function)) {
+    throw SqlError("42723", fmt::format("{} {} already exists in schema \"{}\"", function.procedure ? "procedure" : "function",
+                                        planner::signature_of(function), function.schema));
+  }
+  const sql::CatalogSnapshot original = draft.catalog();
+  const sql::Oid oid = function.oid;
+  const ast::QualifiedName name = {function.schema, function.name};
+  draft.put(std::move(function));
+  rename_in_views(draft, original, oid);
+  for (const auto& [table_oid, table] : original.tables) {
+    sql::TableDef changed = *table;
+    bool found = false;
+    const auto follow = [&](std::string& text) {
+      if (text.empty()) return;
+      std::string renamed = with_renamed_function(text, before, name, draft.session().search_path);
+      found = found || renamed != text;
+      text = std::move(renamed);
+    };
+    for (sql::ColumnDef& column : changed.columns) {
+      follow(column.default_sql);
+      follow(column.generated_sql);
+    }
+    for (sql::CheckDef& check : changed.checks) follow(check.expression_sql);
+    if (found) draft.put(std::move(changed));
+  }
+}
+
+void rename_function(CatalogDraft& draft, const ast::Rename& statement) {
+  const auto before = require_function(draft, statement.name, statement.object);
+  sql::FunctionDef function = *before;
+  function.name = statement.new_name;
+  replace_function(draft, *before, std::move(function));
+}
+
 void rename_constraint(CatalogDraft& draft, const ast::Rename& statement) {
   const TablePtr table = find_owner(draft, statement);
   if (!table) return;
@@ -231,14 +270,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
         return rename_type(draft, statement);
       case ast::ObjectType::kDomainConstraint:
         return rename_domain_constraint(draft, statement);
-      case ast::ObjectType::kFunction: {
-        sql::FunctionDef function = *require_function(draft, statement.name);
-        function.name = statement.new_name;
-        if (find_same_function(draft, function)) {
-          throw SqlError("42723", fmt::format("function {} already exists in schema \"{}\"", planner::signature_of(function), function.schema));
-        }
-        return draft.put(std::move(function));
-      }
+      case ast::ObjectType::kFunction:
+      case ast::ObjectType::kProcedure:
+      case ast::ObjectType::kRoutine:
+        return rename_function(draft, statement);
       case ast::ObjectType::kTable:
       case ast::ObjectType::kIndex:
       case ast::ObjectType::kSequence:
@@ -255,6 +290,17 @@ asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
 
 namespace {
 
+void move_function(CatalogDraft& draft, const ast::SetSchema& statement) {
+  const auto before = require_function(draft, statement.name, statement.object);
+  if (!draft.catalog().schemas.contains(statement.new_schema)) {
+    throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.new_schema));
+  }
+  if (before->schema == statement.new_schema) return;
+  sql::FunctionDef function = *before;
+  function.schema = statement.new_schema;
+  replace_function(draft, *before, std::move(function));
+}
+
 /// Would an unqualified name find it in the session's temporary schema?
 bool is_temporary(const CatalogDraft& draft, const ast::RelationName& name) {
   const std::string& own = draft.session().temporary_schema;
@@ -266,6 +312,7 @@ bool is_temporary(const CatalogDraft& draft, const ast::RelationName& name) {
 
 asio::awaitable<void> run(DdlContext& context, const ast::SetSchema& statement) {
   const MakeDraft make = [&](CatalogDraft& draft) {
+    if (is_routine(statement.object)) return move_function(draft, statement);
     if (!statement.relation) throw sql::not_supported("SET SCHEMA of this kind of object");
     const RelationKind kind = relation_kind(draft, *statement.relation);
     if (kind == RelationKind::kNone) {

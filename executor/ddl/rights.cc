@@ -43,11 +43,11 @@ asio::awaitable<void> run(DdlContext& context, const ast::Grant& statement) {
 
 /// ALTER SCHEMA … OWNER TO, ALTER FUNCTION … OWNER TO.
 asio::awaitable<void> run(DdlContext& context, const ast::AlterOwner& statement) {
-  const bool is_function = statement.object == ast::ObjectType::kFunction;
+  const bool is_function = is_routine(statement.object);
   if (statement.object != ast::ObjectType::kSchema && !is_function) throw sql::not_supported("OWNER TO of this kind of object");
   const MakeDraft make = [&](CatalogDraft& draft) {
     if (is_function) {
-      sql::FunctionDef function = *require_function(draft, statement.name);
+      sql::FunctionDef function = *require_function(draft, statement.name, statement.object);
       require_role(draft.session(), statement.role);
       function.owner = statement.role;
       return draft.put(std::move(function));

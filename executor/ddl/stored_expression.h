@@ -2,8 +2,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "parser/ast.h"
+#include "sql/catalog/catalog.h"
 
 namespace redquel::executor {
 
@@ -13,5 +15,9 @@ namespace redquel::executor {
 std::string stored_check(const parser::ast::Expression& condition);
 /// The text with another name for one column.
 std::string with_renamed_column(const std::string& expression_sql, std::string_view from, std::string_view to);
+
+/// The text with another name for the calls that can mean this function. `search_path`: where names without a schema are looked for.
+std::string with_renamed_function(const std::string& expression_sql, const sql::FunctionDef& before, const parser::ast::QualifiedName& name,
+                                  const std::vector<std::string>& search_path);
 
 }  // namespace redquel::executor

@@ -175,6 +175,16 @@ void add_primary_key(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& 
   for (std::int16_t number : numbers) table.columns[table.position(number)].not_null = true;
 }
 
+void check_nulls_of_unique(const sql::TableDef& table, const sql::IndexDef& index) {
+  const auto differs = [&](const sql::IndexDef& other) {
+    return other.unique && index.unique && other.nulls_not_distinct != index.nulls_not_distinct &&
+           std::ranges::equal(other.parts, index.parts, {}, &sql::IndexDef::Part::column, &sql::IndexDef::Part::column);
+  };
+  if (std::ranges::any_of(table.indexes, differs)) {
+    throw sql::not_supported("a unique index with NULLS NOT DISTINCT beside one without it over the same columns");
+  }
+}
+
 sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, sql::IndexState state, bool with_position) {
   const std::vector<std::int16_t> numbers = key_columns(table, key, with_position);
   sql::IndexDef index;
@@ -186,6 +196,7 @@ sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& k
   index.state = state;
   index.definition_suffix = key.suffix;
   for (std::int16_t number : numbers) index.parts.push_back({number, false, false});
+  check_nulls_of_unique(table, index);
   table.indexes.push_back(std::move(index));
   return table.indexes.back().oid;
 }

@@ -29,6 +29,8 @@ void add_column_sequence(CatalogDraft& draft, const sql::TableDef& table, sql::C
 std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft& key, bool with_position);
 /// PRIMARY KEY: sets the key and makes its columns NOT NULL.
 void add_primary_key(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, bool with_position);
+/// 0A000 where another unique index over the same columns treats NULLs in the other way: both would have one structure in Redis.
+void check_nulls_of_unique(const sql::TableDef& table, const sql::IndexDef& index);
 /// UNIQUE: an index in the given state; returns its oid.
 sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, sql::IndexState state, bool with_position);
 /// CHECK: binds and names it. `duplicate_wording`: of CREATE TABLE or ALTER TABLE.

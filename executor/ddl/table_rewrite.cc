@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -11,6 +13,7 @@
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/sequences.h"
 #include "executor/storage/table_walk.h"
+#include "executor/storage/unseen_rows.h"
 #include "executor/storage/write_unit.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
@@ -220,26 +223,41 @@ sql::TableDef alter(CatalogDraft& draft, const ast::AlterTable& statement, const
   return altered;
 }
 
-/// How many units were written, so that the counter of changes can tell whether anybody else wrote.
-asio::awaitable<std::uint64_t> copy_rows(DdlContext& context, const TablePtr& before, const TablePtr& after, RowConverter& converter) {
-  std::uint64_t units = 0;
-  TableWalk walk(before);
-  while (auto page = co_await walk.next(context.bulk)) {
+constexpr std::size_t kPageRows = 1000;
+
+asio::awaitable<void> copy_pages(DdlContext& context, const TablePtr& before, const TablePtr& after, RowConverter& converter,
+                                 UnseenRows& written) {
+  TableWalk walk(before, kPageRows);
+  while (auto page = co_await walk.next_of_many(context.bulk)) {
     if (page->rows == 0) continue;
     const std::vector<Row> rows = co_await converter.convert(context.redis, *page);
-    WriteUnit unit(WriteOptions{.settings = context.session.settings});
-    for (const Row& row : rows) unit.insert_row(after, row);
-    const WriteStatus status = co_await unit.execute(context.bulk);
-    if (status != WriteStatus::kApplied) throw SqlError("40001", "could not alter table due to concurrent changes");
-    ++units;
+    WriteOptions options{.settings = context.session.settings};
+    options.ahead_of_commit = true;
+    auto unit = std::make_unique<WriteUnit>(std::move(options));
+    for (const Row& row : rows) unit->insert_row(after, row);
+    if (UnseenRows::may_take(*after)) {
+      UnseenRows::Written nothing;
+      co_await written.write(std::move(unit), std::move(nothing));
+    } else if (co_await unit->execute(context.bulk) != WriteStatus::kApplied) {
+      throw SqlError("40001", "could not alter table due to concurrent changes");
+    }
   }
-  co_return units;
+  co_await written.flush();
 }
 
-std::string counter_after(const std::string& counter, std::uint64_t units) {
-  std::uint64_t value = 0;
-  std::from_chars(counter.data(), counter.data() + counter.size(), value);
-  return units == 0 ? counter : std::to_string(value + units);
+/// When this returns or throws, nothing is on its way any more.
+asio::awaitable<void> copy_rows(DdlContext& context, const TablePtr& before, const TablePtr& after, RowConverter& converter) {
+  UnseenRows written(context.bulk);
+  std::exception_ptr failure;
+  try {
+    co_await copy_pages(context, before, after, converter, written);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (!failure) co_return;
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  co_await written.settle();
+  std::rethrow_exception(failure);
 }
 
 /// The sequences of the table's columns keep their counters under the new prefix.
@@ -277,14 +295,14 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTab
       shadow = alter(trial, statement, now, prefix, rewrites);
       const auto after = std::make_shared<const sql::TableDef>(shadow);
       RowConverter converter(context.session, trial.catalog(), now, after, rewrites);
-      const std::uint64_t units = co_await copy_rows(context, now, after, converter);
+      co_await copy_rows(context, now, after, converter);
       const MakeDraft make = [&](CatalogDraft& draft) {
         const TablePtr table = draft.catalog().find_table(before->oid);
         is_committed = table && table->version == before->version;
         if (!is_committed) return;
         sql::TableDef altered = alter(draft, statement, table, prefix, rewrites);
         move_sequences(draft, *table, prefix);
-        draft.require_unchanged(table->oid, counter_after(state.change_counter, units));
+        draft.require_unchanged(table->oid, state.change_counter);
         draft.count_change(table->oid);
         draft.remove(removal_of_table(*table));
         draft.put(std::move(altered));

@@ -116,6 +116,7 @@ std::vector<TablePtr> find_tables(CatalogDraft& draft, const ast::Truncate& stat
   for (const ast::TableRef& relation : statement.relations) {
     check_schema(draft, relation.name);
     TablePtr table = require_table(draft, relation.name);
+    if (table->materialized) throw SqlError("42809", fmt::format("\"{}\" is not a table", table->name));
     if (table->mapping) throw sql::not_supported("TRUNCATE of a foreign table");
     const auto is_same = [&](const TablePtr& other) { return other->oid == table->oid; };
     if (std::none_of(tables.begin(), tables.end(), is_same)) tables.push_back(std::move(table));

@@ -142,6 +142,20 @@ void rename_in_views(CatalogDraft& draft, const sql::CatalogSnapshot& before, sq
     planner::rename_in_view(view, before, draft.catalog());
     draft.put(std::move(view));
   }
+  for (const auto& [oid, found] : before.tables) {
+    const sql::CatalogSnapshot::TablePtr now = draft.catalog().find_table(oid);
+    if (!found->materialized || !now || !now->materialized) continue;
+    const bool reads = oid == relation || std::ranges::any_of(found->materialized->references, [&](const auto& reference) {
+      return reference.relation == relation;
+    });
+    if (!reads) continue;
+    sql::TableDef table = *now;
+    sql::ViewDef view = *now->materialized;
+    for (std::size_t i = 0; i < view.columns.size() && i < table.columns.size(); ++i) view.columns[i].name = table.columns[i].name;
+    planner::rename_in_view(view, before, draft.catalog());
+    table.materialized = std::make_shared<const sql::ViewDef>(std::move(view));
+    draft.put(std::move(table));
+  }
 }
 
 }  // namespace redquel::executor

@@ -26,18 +26,34 @@ std::string option_value(const ast::Option& option) {
   return {};
 }
 
-DiscoveryOptions discovery_options(const ast::ImportForeignSchema& statement) {
-  DiscoveryOptions options;
-  options.pattern = statement.remote_schema;
+struct ImportOptions {
+  DiscoveryOptions discovery;
+  std::optional<std::size_t> database;  // the logical one
+};
+
+std::size_t read_number(const ast::Option& option, std::size_t least, std::size_t most) {
+  const std::string value = option_value(option);
+  std::size_t number = 0;
+  const auto read = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool is_number = read.ec == std::errc() && read.ptr == value.data() + value.size();
+  if (!is_number || number < least || number > most) {
+    throw SqlError("22023", fmt::format("invalid value for option \"{}\": \"{}\"", option.name, value))
+        .detail(fmt::format("Valid values are {} to {}.", least, most));
+  }
+  return number;
+}
+
+ImportOptions import_options(const ast::ImportForeignSchema& statement) {
+  constexpr std::size_t kMostSamples = 1000, kMostDatabases = 1'000'000;
+  ImportOptions options;
+  options.discovery.pattern = statement.remote_schema;
   for (const ast::Option& option : statement.options) {
-    if (option.name != "sample") {
-      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: sample");
-    }
-    const std::string value = option_value(option);
-    const auto read = std::from_chars(value.data(), value.data() + value.size(), options.sample);
-    const bool is_number = read.ec == std::errc() && read.ptr == value.data() + value.size();
-    if (!is_number || options.sample < 1 || options.sample > 1000) {
-      throw SqlError("22023", fmt::format("invalid value for option \"sample\": \"{}\"", value)).detail("Valid values are 1 to 1000.");
+    if (option.name == "sample") {
+      options.discovery.sample = read_number(option, 1, kMostSamples);
+    } else if (option.name == "database") {
+      options.database = read_number(option, 0, kMostDatabases);
+    } else {
+      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: sample, database");
     }
   }
   return options;
@@ -64,8 +80,12 @@ class ImportExecution final : public Execution {
     if (!catalog->schemas.contains(statement.local_schema) && !is_system_schema(statement.local_schema)) {
       throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.local_schema));
     }
-    DiscoveryOptions options = discovery_options(statement);
-    const Discovery discovery = co_await discover(engine_.bulk(), std::move(options));
+    ImportOptions options = import_options(statement);
+    RedisClient& client = options.database ? engine_.access().bulk(static_cast<int>(*options.database)) : engine_.bulk();
+    Discovery discovery = co_await discover(client, std::move(options.discovery));
+    for (sql::ProposedTable& table : discovery.proposal.tables) {
+      if (options.database) table.database = std::to_string(*options.database);
+    }
 
     // A transaction of its own where none is open: all tables or none.
     const bool own = session_.transaction == nullptr;

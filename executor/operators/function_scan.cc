@@ -3,8 +3,11 @@
 #include "executor/operators/event_loop_turn.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/row_store.h"
+#include "executor/operators/sequence_evaluation.h"
+#include "executor/operators/user_function.h"
 #include "executor/tables/engine_functions.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/functions/user_function_call.h"
 
 namespace redquel::executor {
 
@@ -16,10 +19,33 @@ class FunctionRows {
   FunctionRows(const planner::TableFunctionCall& call, std::vector<sql::Type> types, ExecutionContext& context)
       : call_(call), types_(std::move(types)), context_(context) {}
 
+  /// Once, before the first rows are asked for.
+  asio::awaitable<void> open() {
+    std::vector<sql::Datum> arguments;
+    if (calls_sequences(call_.arguments)) {
+      const sql::Batch one_row{.rows = 1, .columns = {}};
+      const std::vector<sql::ColumnPtr> values = co_await evaluate_with_sequences(call_.arguments, one_row, context_);
+      for (const sql::ColumnPtr& value : values) arguments.push_back(value->datum(0));
+    } else {
+      for (const sql::ExpressionPtr& argument : call_.arguments) {
+        arguments.push_back(sql::evaluate_scalar(*argument, context_.evaluation()));
+      }
+    }
+    if (call_.function == &sql::user_function_rows()) {
+      rows_ = co_await run_user_function(call_, types_, std::move(arguments), context_);
+    } else if (call_.function != nullptr && call_.function->open_record != nullptr) {
+      rows_ = call_.function->open_record(arguments, call_.columns, context_.evaluation());
+    } else if (call_.function != nullptr) {
+      rows_ = call_.function->open(arguments, context_.evaluation());
+    } else {
+      value_.rows = 1;
+      value_.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(types_[0], arguments[0], 1)));
+    }
+  }
+
   /// At most `limit` rows; an empty batch is the end. Several functions may end at different rows.
   sql::Batch next(std::size_t limit) {
     if (ended_) return {};
-    if (!opened_) open();
     sql::Batch batch = rows_ ? rows_->next(limit) : std::exchange(value_, {});
     ended_ = batch.rows == 0 || !rows_;
     return batch;
@@ -36,26 +62,10 @@ class FunctionRows {
   const std::vector<sql::Type>& types() const { return types_; }
 
  private:
-  void open() {
-    opened_ = true;
-    std::vector<sql::Datum> arguments;
-    for (const sql::ExpressionPtr& argument : call_.arguments) {
-      arguments.push_back(sql::evaluate_scalar(*argument, context_.evaluation()));
-    }
-    if (call_.function != nullptr && call_.function->open_record != nullptr) {
-      rows_ = call_.function->open_record(arguments, call_.columns, context_.evaluation());
-    } else if (call_.function != nullptr) {
-      rows_ = call_.function->open(arguments, context_.evaluation());
-    } else {
-      value_.rows = 1;
-      value_.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(types_[0], arguments[0], 1)));
-    }
-  }
-
   const planner::TableFunctionCall& call_;
   std::vector<sql::Type> types_;
   ExecutionContext& context_;
-  bool opened_ = false, ended_ = false;
+  bool ended_ = false;
   std::unique_ptr<sql::RowSource> rows_;
   sql::Batch value_;
 };
@@ -77,6 +87,9 @@ class FunctionScanOperator final : public Operator {
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (turn_.is_over()) co_await turn_.yield();
+    if (!std::exchange(opened_, true)) {
+      for (FunctionRows& function : functions_) co_await function.open();
+    }
     sql::Batch batch = functions_.size() == 1 ? functions_[0].next(sql::kBatchRows) : side_by_side();
     if (batch.rows == 0) co_return std::nullopt;
     if (plan_.with_ordinality) {
@@ -109,6 +122,7 @@ class FunctionScanOperator final : public Operator {
   const planner::PhysicalFunctionScan& plan_;
   EventLoopTurn turn_;
   std::vector<FunctionRows> functions_;
+  bool opened_ = false;
   std::int64_t ordinality_ = 0;
 };
 
@@ -117,7 +131,7 @@ class FunctionScanOperator final : public Operator {
 OperatorPtr make_function_scan(const planner::PhysicalNode& node, const planner::PhysicalFunctionScan& plan,
                                ExecutionContext& context) {
   for (const planner::TableFunctionCall& call : plan.calls) {
-    if (call.function == nullptr || call.function->open != nullptr || call.function->open_record != nullptr) continue;
+    if (call.function == nullptr || call.function == &sql::user_function_rows() || call.function->open != nullptr || call.function->open_record != nullptr) continue;
     if (plan.calls.size() > 1) throw sql::not_supported("function " + std::string(call.function->name) + " beside others");
     return make_engine_function(plan, context);
   }

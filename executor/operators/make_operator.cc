@@ -36,7 +36,9 @@ struct MakeOperator {
   OperatorPtr operator()(const planner::IndexCount& plan) const { return make_index_count(node, plan, context); }
   OperatorPtr operator()(const planner::IndexMinMax& plan) const { return make_index_min_max(node, plan, context); }
   OperatorPtr operator()(const planner::IndexGroups& plan) const { return make_index_groups(node, plan, context); }
-  OperatorPtr operator()(const planner::MappedScan& plan) const { return make_mapped_scan(node, plan, context); }
+  OperatorPtr operator()(const planner::MappedScan& plan) const {
+    return with_changed_rows(make_mapped_scan(node, plan, context), plan.read, context);
+  }
   OperatorPtr operator()(const planner::MappedJoin& plan) const { return make_mapped_join(node, plan, context); }
   OperatorPtr operator()(const planner::IndexKeys& plan) const { return make_index_keys(node, plan, context); }
   OperatorPtr operator()(const planner::AdaptiveJoin& plan) const { return make_adaptive_join(node, plan, context); }

@@ -1,8 +1,13 @@
 #include "executor/operators/sequence_evaluation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "executor/operators/user_function.h"
+#include "executor/setting.h"
 #include "executor/storage/sequences.h"
+#include "executor/tables/mapped_access.h"
 #include "executor/tables/redis_call.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
@@ -35,6 +40,18 @@ const sql::SequenceDef& sequence_of(sql::Oid oid, const ExecutionContext& contex
   return found->second;
 }
 
+/// Where the counter is: that of a mapped table may be in another logical database.
+RedisClient& client_of(const sql::SequenceDef& sequence, ExecutionContext& context) {
+  const auto owner = context.catalog()->find_table(sequence.owner_table);
+  return owner && owner->mapping ? client_of(*owner->mapping, context) : context.redis();
+}
+
+/// 25006 where the transaction only reads and the sequence is not its session's own.
+void refuse_write(const char* function, const sql::SequenceDef& sequence, const ExecutionContext& context) {
+  if (sql::is_temporary_schema(sequence.schema) || !is_on(context, "transaction_read_only")) return;
+  throw sql::SqlError("25006", fmt::format("cannot execute {} in a read-only transaction", function));
+}
+
 asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::SessionSequences& session, ExecutionContext& context) {
   SequenceCalls::Answer answer;
   if (call.kind == SequenceCall::Kind::kTimeToLive) {
@@ -59,17 +76,19 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
     }
     const sql::SequenceDef& sequence = sequence_of(row.sequence, context);
     if (call.kind == SequenceCall::Kind::kSetval) {
-      co_await set_sequence(context.redis(), sequence, row.value, row.is_called);
+      refuse_write("setval()", sequence, context);
+      co_await set_sequence(client_of(sequence, context), sequence, row.value, row.is_called);
       if (row.is_called) session.values[row.sequence] = row.value;
       answer.emplace_back(row.value);
       ++next;
     } else if (call.kind == SequenceCall::Kind::kLastValue) {
-      answer.push_back(co_await last_value(context.redis(), sequence));
+      answer.push_back(co_await last_value(client_of(sequence, context), sequence));
       ++next;
     } else {
+      refuse_write("nextval()", sequence, context);
       std::size_t end = next + 1;
       while (end < call.rows.size() && call.rows[end].sequence == row.sequence) ++end;
-      const std::vector<std::int64_t> values = co_await allocate(context.redis(), sequence, end - next);
+      const std::vector<std::int64_t> values = co_await allocate(client_of(sequence, context), sequence, end - next);
       answer.insert(answer.end(), values.begin(), values.end());
       session.note(row.sequence, values.back());
       next = end;
@@ -99,6 +118,12 @@ asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_once(std::span<const sql::
       SequenceCalls::Documents documents;
       for (const std::vector<std::string>& words : calls.pending().commands) documents.push_back(co_await call_redis(words, context));
       calls.answer(std::move(documents));
+      continue;
+    }
+    if (calls.pending().kind == SequenceCall::Kind::kUserFunction) {
+      const SequenceCall call = calls.pending();
+      SequenceCalls::Values results = co_await run_user_function(call, context);
+      calls.answer(std::move(results));
       continue;
     }
     SequenceCalls::Answer values = co_await answer(calls.pending(), calls.session(), context);

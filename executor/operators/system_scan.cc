@@ -2,6 +2,7 @@
 #include "executor/operators/operators.h"
 #include "executor/operators/row_store.h"
 #include "executor/storage/databases.h"
+#include "executor/tables/held_locks.h"
 #include "executor/tables/redis_scan.h"
 #include "sql/system_tables.h"
 
@@ -22,7 +23,11 @@ class SystemScanOperator final : public Operator {
       batch.add("EXISTS", "redquel:version");
       co_await context_.ask(std::move(batch), nullptr);
       if (plan_.name == "pg_database") context_.evaluation().databases = co_await list_databases(*context_.home);
-      read();
+      if (plan_.name == "pg_locks") {
+        keep(co_await read_locks(context_));
+      } else {
+        read();
+      }
     }
     const std::size_t count = std::min(sql::kBatchRows, rows_->rows - next_);
     if (count == 0) co_return std::nullopt;
@@ -36,7 +41,10 @@ class SystemScanOperator final : public Operator {
     const sql::SystemTable* table = sql::find_system_table(plan_.schema, plan_.name);
     if (table == nullptr)
       throw sql::SqlError("XX000", "system table " + plan_.schema + "." + plan_.name + " does not exist");
-    const sql::Batch all = table->rows(*context_.catalog(), context_.evaluation());
+    keep(table->rows(*context_.catalog(), context_.evaluation()));
+  }
+
+  void keep(const sql::Batch& all) {
     rows_.emplace();
     rows_->rows = all.rows;
     for (const std::size_t position : plan_.positions) rows_->columns.push_back(all.columns[position]);

@@ -112,6 +112,13 @@ CommandBatch& CommandBatch::arg(std::string_view word) {
     names_.append(word);
     name_is_next_ = false;
   }
+  if (word.size() < 10) {  // most are: in one piece
+    char text[4 + 10 + 2] = {'$', static_cast<char>('0' + word.size()), '\r', '\n'};
+    word.copy(text + 4, word.size());
+    kLineEnd.copy(text + 4 + word.size(), kLineEnd.size());
+    bytes_.append(text, 4 + word.size() + kLineEnd.size());
+    return *this;
+  }
   append_header('$', word.size());
   bytes_ += word;
   bytes_ += kLineEnd;

@@ -6,9 +6,11 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
+#include <cmath>
 #include <random>
 
 #include "executor/redis/redis_error.h"
+#include "executor/redis/write_admission.h"
 
 namespace redquel::executor {
 
@@ -21,11 +23,19 @@ constexpr std::size_t kInputBytes = 64 * 1024;
 constexpr std::size_t kPortionBytes = 8 * 1024;
 constexpr std::size_t kKeptOutputBytes = 1 << 20;
 
-/// Redis may throw away whatever it likes: rows vanish, and with entries of unique indexes the rows that they keep out come in.
-void warn_of_eviction(const std::string& policy, const std::string& address) {
-  if (!policy.starts_with("allkeys-")) return;
-  spdlog::warn("Redis at {} has maxmemory-policy {}: at its limit of memory it drops rows and index entries. Set it to noeviction.",
-               address, policy);
+void warn_of_eviction(const ServerInfo& server, const std::string& address, bool is_refused) {
+  if (!server.may_evict_rows()) return;
+  spdlog::warn("Redis at {} has maxmemory-policy {}: at its limit of memory it drops rows and index entries. Set it to noeviction.{}",
+               address, server.maxmemory_policy, is_refused ? " Until then redquel only reads." : "");
+}
+
+/// `now()` is by this machine's clock, times to live and leases by that of Redis.
+void warn_of_skew(const ServerInfo& server, const std::string& address) {
+  using std::chrono::microseconds;
+  if (server.clock == 0) return;
+  const auto now = std::chrono::duration_cast<microseconds>(std::chrono::system_clock::now().time_since_epoch());
+  const double seconds = static_cast<double>(server.clock - now.count()) / 1e6;
+  if (std::abs(seconds) > 1) spdlog::warn("the clock of Redis at {} is {:.1f} seconds {}", address, std::abs(seconds), seconds > 0 ? "ahead" : "behind");
 }
 
 std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause) {
@@ -42,6 +52,7 @@ SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions o
       retry_timer_(executor),
       attempt_timer_(executor),
       deadline_timer_(executor),
+      admission_timer_(executor),
       retry_pause_(options_.retry_pause),
       input_(kInputBytes) {
   if (!options_.version_key.empty()) {
@@ -56,11 +67,13 @@ void SharedConnection::Core::enqueue(std::shared_ptr<PendingBatch> pending) {
   ++statistics_.batches;
   statistics_.commands += pending->batch.size();
   waiting_.push_back(std::move(pending));
+  if (state_ != State::ready || writes_ != Writes::pass) {
+    waiting_.back()->deadline = std::chrono::steady_clock::now() + options_.connect_timeout;
+  }
   if (state_ == State::ready) {
     post_flush();
     return;
   }
-  waiting_.back()->deadline = std::chrono::steady_clock::now() + options_.connect_timeout;
   if (waiting_.size() == 1) arm_deadline();
   if (state_ == State::idle) {
     state_ = State::connecting;
@@ -75,6 +88,7 @@ void SharedConnection::Core::stop() {
   retry_timer_.cancel();
   attempt_timer_.cancel();
   deadline_timer_.cancel();
+  admission_timer_.cancel();
   const sql::SqlError error("57P01", "the connection to Redis is closed");
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) pending->fail(error);
@@ -151,7 +165,9 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hand
 
   if (generation_ == 0 || result.server.is_another_server_than(server_)) {
     ++generation_;
-    warn_of_eviction(result.server.maxmemory_policy, options_.url.address());
+    rewrite_is_impossible_ = false;
+    warn_of_eviction(result.server, options_.url.address(), options_.refuses_eviction);
+    warn_of_skew(result.server, options_.url.address());
   }
   server_ = std::move(result.server);
   ++statistics_.connects;
@@ -174,12 +190,17 @@ void SharedConnection::Core::became_ready() {
   state_ = State::ready;
   retry_pause_ = options_.retry_pause;
   deadline_timer_.cancel();
+  writes_ = must_hold_writes() ? Writes::wait : Writes::pass;
+  if (writes_ == Writes::wait) {
+    asio::co_spawn(socket_.get_executor(), admit_writes(shared_from_this(), statistics_.connects), asio::detached);
+  }
   flush();
 }
 
 void SharedConnection::Core::lost(const std::string& reason) {
   state_ = State::connecting;
   close_socket();
+  admission_timer_.cancel();
   decoder_.reset();
   const sql::SqlError error = connection_lost(reason);
   for (Turn& turn : turns_) {
@@ -195,14 +216,15 @@ void SharedConnection::Core::lost(const std::string& reason) {
 void SharedConnection::Core::arm_deadline() {
   deadline_timer_.expires_at(waiting_.front()->deadline);
   deadline_timer_.async_wait([self = shared_from_this()](error_code cancelled) {
-    if (!cancelled && self->state_ == State::connecting) self->fail_overdue();
+    const bool is_held = self->state_ == State::ready && self->writes_ == Writes::wait;
+    if (!cancelled && (self->state_ == State::connecting || is_held)) self->fail_overdue();
   });
 }
 
 void SharedConnection::Core::fail_overdue() {
   const auto now = std::chrono::steady_clock::now();
   while (!waiting_.empty() && waiting_.front()->deadline <= now) {
-    waiting_.front()->fail(last_error_ ? *last_error_ : connection_failed(options_.url.address(), "timeout"));
+    waiting_.front()->fail(overdue_error());
     waiting_.pop_front();
   }
   if (!waiting_.empty()) arm_deadline();
@@ -227,8 +249,17 @@ void SharedConnection::Core::flush() {
   if (state_ != State::ready || writing_ || waiting_.empty()) return;
   Turn turn;
   turn.batches.reserve(waiting_.size());
+  std::deque<std::shared_ptr<PendingBatch>> held;
   for (std::shared_ptr<PendingBatch>& pending : waiting_) {
     if (pending->is_abandoned()) continue;  // cancelled before it was sent
+    if (writes_ != Writes::pass && !only_reads(pending->batch)) {
+      if (writes_ == Writes::refused) {
+        pending->fail(eviction_refused(options_.url.address(), server_.maxmemory_policy));
+      } else {
+        held.push_back(std::move(pending));
+      }
+      continue;
+    }
     output_ += pending->batch.bytes();
     pending->expected_replies = pending->batch.size();
     pending->replies = std::make_shared<Replies>();
@@ -237,7 +268,8 @@ void SharedConnection::Core::flush() {
     pending->batch = CommandBatch();
     turn.batches.push_back(std::move(pending));
   }
-  waiting_.clear();
+  waiting_ = std::move(held);
+  if (!waiting_.empty()) arm_deadline();
   if (turn.batches.empty()) return;
   output_ += version_command_;
   if (!version_command_.empty()) turn.version = std::make_unique<Replies>();

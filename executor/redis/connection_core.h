@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/error_code.hpp>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -33,6 +34,8 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
 
  private:
   enum class State { idle, connecting, ready, stopped };
+  /// What becomes of commands that may write, on a connection that is ready (write_admission.h).
+  enum class Writes { pass, wait, refused };
 
   /// What left in one write: batches whose replies are still expected, in order, and the version behind them.
   struct Turn {
@@ -61,6 +64,16 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
 
   // Batches that wait for a connection.
   void became_ready();
+  bool must_hold_writes() const;
+  bool is_connection(std::uint64_t number) const { return state_ == State::ready && statistics_.connects == number; }
+  /// Runs from the moment in which the connection with this number became ready until writes may pass, or it is lost.
+  static asio::awaitable<void> admit_writes(std::shared_ptr<Core> self, std::uint64_t connection);
+  asio::awaitable<bool> wait_for_rewrite(std::uint64_t connection);
+  /// The replies to commands of the connection's own; null: it was lost.
+  asio::awaitable<std::shared_ptr<Replies>> ask(CommandBatch batch);
+  asio::awaitable<void> pause(std::chrono::milliseconds duration);
+  /// The error of a batch that has waited too long.
+  sql::SqlError overdue_error() const;
   void lost(const std::string& reason);
   void arm_deadline();
   void fail_overdue();
@@ -71,7 +84,10 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
   asio::steady_timer retry_timer_;     // between two attempts
   asio::steady_timer attempt_timer_;   // limits an attempt
   asio::steady_timer deadline_timer_;  // of the batch that has waited longest for a connection
+  asio::steady_timer admission_timer_;
   State state_ = State::idle;
+  Writes writes_ = Writes::pass;
+  bool rewrite_is_impossible_ = false;  // Redis lets us ask for none
   std::optional<sql::SqlError> last_error_;  // of the last attempt
   std::chrono::milliseconds retry_pause_;
 

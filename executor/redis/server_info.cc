@@ -10,6 +10,7 @@ bool ServerInfo::is_another_server_than(const ServerInfo& other) const {
 }
 
 void parse_info(std::string_view info_text, ServerInfo& info) {
+  bool is_rewriting = false, is_scheduled = false, was_rewritten = false, was_good = false;
   while (!info_text.empty()) {
     const std::size_t end = info_text.find('\n');
     std::string_view line = info_text.substr(0, end);
@@ -27,7 +28,14 @@ void parse_info(std::string_view info_text, ServerInfo& info) {
     if (name == "loading") info.loading = value == "1";
     if (name == "aof_enabled") info.aof_enabled = value == "1";
     if (name == "cluster_enabled") info.cluster_enabled = value == "1";
+    if (name == "server_time_usec") std::from_chars(value.data(), value.data() + value.size(), info.clock);
+    if (name == "aof_rewrite_in_progress") is_rewriting = value == "1";
+    if (name == "aof_rewrite_scheduled") is_scheduled = value == "1";
+    if (name == "aof_last_rewrite_time_sec") was_rewritten = value != "-1";  // since its start
+    if (name == "aof_last_bgrewrite_status") was_good = value == "ok";
   }
+  info.aof_rewriting = is_rewriting || is_scheduled;
+  info.aof_rewritten = was_rewritten && was_good;
 }
 
 bool is_supported_version(std::string_view version) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,9 @@ struct ServerInfo {
   std::string maxmemory_policy;
   bool loading = false;
   bool aof_enabled = false;
+  bool aof_rewriting = false;  // a rewrite of the append-only file is under way, or about to be
+  bool aof_rewritten = false;  // the last one since the server's start came to its end
+  std::int64_t clock = 0;      // microseconds since 1970; 0: not told
   bool cluster_enabled = false;
 
   bool may_info = true;         // INFO
@@ -23,6 +27,11 @@ struct ServerInfo {
 
   /// True when `other` may hold other data than this one did: restart, failover, or nobody can tell.
   bool is_another_server_than(const ServerInfo& other) const;
+  /// Redis before valkey#4342 cuts a torn append-only file inside of a MULTI block and writes on behind it: what it acknowledges then is
+  /// lost at its next start, unless the file is rewritten first. Nothing tells that the file was torn, only that it was not rewritten yet.
+  bool may_append_to_torn_file() const { return aof_enabled && role == "master" && !aof_rewritten; }
+  /// Redis may throw away any key: rows vanish, and with entries of unique indexes the rows that they keep out come in.
+  bool may_evict_rows() const { return maxmemory_policy.starts_with("allkeys-"); }
 };
 
 /// Fills the fields that stand in the text of INFO.

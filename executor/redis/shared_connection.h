@@ -26,6 +26,11 @@ struct ConnectionOptions {
   std::string client_name = "redquel";
   /// A single reply larger than this ends the connection: a server that sends it is broken or hostile.
   std::size_t max_reply_bytes = std::size_t{1} << 30;
+  /// After each start of a Redis with an append-only file, writes wait until the file has been rewritten (BGREWRITEAOF), see
+  /// ServerInfo::may_append_to_torn_file.
+  bool repairs_append_only_file = false;
+  /// Writes are refused (25006) while Redis may evict rows.
+  bool refuses_eviction = false;
 };
 
 /// The state of a connection over its life, for metrics and tests.

@@ -135,8 +135,4 @@ void require_not_null(const sql::TableDef& table, std::span<const sql::Datum> ro
   }
 }
 
-SqlError mixed_transaction() {
-  return sql::not_supported("changing foreign tables together with other tables or definitions in one transaction");
-}
-
 }  // namespace redquel::executor

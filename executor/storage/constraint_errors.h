@@ -48,7 +48,4 @@ sql::SqlError check_option_violation(const sql::TableDef& table, std::string_vie
 /// NOT NULL columns and key columns of a new row; throws `null_violation` for the first that is NULL, in column order.
 void require_not_null(const sql::TableDef& table, std::span<const sql::Datum> row, const sql::SessionSettings& settings);
 
-/// 0A000: one script writes foreign tables, another one redquel's own.
-sql::SqlError mixed_transaction();
-
 }  // namespace redquel::executor

@@ -38,7 +38,7 @@ sql::SqlError unknown_outcome() {
 
 struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State> {
   struct Chunk {
-    std::unique_ptr<WriteUnit> unit;
+    std::shared_ptr<WriteUnit> unit;
     Applied applied;
     bool done = false;
     WriteStatus status = WriteStatus::kApplied;
@@ -159,7 +159,7 @@ asio::awaitable<bool> JournaledUnit::begin(std::vector<TablePtr> tables, LockDea
   co_return true;
 }
 
-asio::awaitable<void> JournaledUnit::write(std::unique_ptr<WriteUnit> unit, Applied applied) {
+asio::awaitable<void> JournaledUnit::write(std::shared_ptr<WriteUnit> unit, Applied applied) {
   while (state_->chunks.size() >= kChunksInFlight) {
     if (state_->chunks.front()->done) {
       state_->take_front();

@@ -42,6 +42,7 @@ std::size_t MappedRow::position(std::int16_t column) const { return table_.posit
 
 bool MappedRow::is_increment(std::int16_t column) const {
   const std::size_t at = position(column);
+  if (mapping_.column(column).absent != Mapping::Absent::kNull) return false;  // Redis adds to 0 where the field is absent
   return std::find(change_.increments.begin(), change_.increments.end(), at) != change_.increments.end();
 }
 
@@ -110,7 +111,8 @@ void MappedRow::add_reads() {
     switch (mapping_.layout) {
       case Layout::kHash: {
         for (const Mapping::Column* column : fields_) reads_.push_back({"HGET", name, column->field});
-        reads_.push_back({"EXISTS", name});
+        if (mapping_.ohm) reads_.push_back({"SISMEMBER", sql::ohm_key(mapping_, "all"), member(row)});
+        else reads_.push_back({"EXISTS", name});
         break;
       }
       case Layout::kStrings:
@@ -164,7 +166,79 @@ bool MappedRow::same_text(const Mapping::Column& column, std::optional<std::stri
   return sql::equal(type, now, value);
 }
 
-bool MappedRow::take_reads(std::span<const Reply> replies, bool bad_values_are_null) {
+bool MappedRow::is_as_read(std::size_t own, bool bad_values_are_null) const {
+  const Row row(*change_.before);
+  switch (mapping_.layout) {
+    case Layout::kHash:
+    case Layout::kStrings: {
+      const bool is_there = std::any_of(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(own),
+                                        [](const auto& found) { return found && *found != "0"; });
+      if (!is_there) return false;
+      for (std::size_t i = 0; i < fields_.size(); ++i) {
+        if (!same_text(*fields_[i], found_[i], row[position(fields_[i]->number)], bad_values_are_null)) return false;
+      }
+      return true;
+    }
+    case Layout::kString: {
+      if (!found_[0]) return false;
+      if (mapping_.parts == Mapping::Parts::kWhole) {
+        const Mapping::Column& column = *with_role(Role::kValue);
+        return same_text(column, found_[0], row[position(column.number)], bad_values_are_null);
+      }
+      const auto parts = sql::split_mapped(mapping_, *found_[0]);
+      for (std::size_t i = 0; i < mapping_.columns.size(); ++i) {
+        if (mapping_.columns[i].role != Role::kField) continue;
+        if (!same_text(mapping_.columns[i], parts[i], row[i], bad_values_are_null)) return false;
+      }
+      return true;
+    }
+    case Layout::kSet: return found_[0] == "1";
+    case Layout::kZset:
+    case Layout::kHashFields:
+    case Layout::kList: {
+      if (!found_[0]) return false;
+      const Mapping::Column* column = with_role(mapping_.layout == Layout::kZset ? Role::kScore : Role::kValue);
+      return column == nullptr || same_text(*column, found_[0], row[position(column->number)], bad_values_are_null);
+    }
+    case Layout::kStream: return true;
+  }
+  return true;
+}
+
+bool MappedRow::is_key_taken(std::size_t own, std::size_t row_reads) const {
+  if (mapping_.layout == Layout::kHash) return found_[row_reads - 1] != "0";
+  if (mapping_.layout == Layout::kSet) return found_[own] == "1";
+  return std::any_of(found_.begin() + static_cast<std::ptrdiff_t>(own), found_.begin() + static_cast<std::ptrdiff_t>(row_reads),
+                     [](const auto& found) { return found.has_value(); });
+}
+
+/// A lookup's key and, of a hash, its field.
+std::string MappedRow::lookup_entry(const sql::IndexDef& index, Row row) const {
+  const auto name = structure_key(index, row);
+  if (!name) return {};
+  return sql::index_key(index).has_slots() ? *name : *name + '\0' + *text(row, index.parts.front().column);
+}
+
+void MappedRow::add_released(MappedLookups& lookups) const {
+  if (!change_.before) return;
+  for (const sql::IndexDef& index : table_.indexes) {
+    if (!index.maintained || index.method != sql::IndexMethod::kLookup) continue;
+    const std::string before = lookup_entry(index, *change_.before);
+    const bool is_kept = change_.after && !moves_ && lookup_entry(index, *change_.after) == before;
+    if (!before.empty() && !is_kept) lookups.released[before] = member(*change_.before);
+  }
+}
+
+void MappedRow::add_taken(MappedLookups& lookups) const {
+  if (!change_.after) return;
+  for (const sql::IndexDef& index : table_.indexes) {
+    if (!index.maintained || index.method != sql::IndexMethod::kLookup) continue;
+    const std::string after = lookup_entry(index, *change_.after);
+    if (!after.empty()) lookups.taken[after] = member(*change_.after);
+  }
+}
+
+MappedRow::Found MappedRow::take_reads(std::span<const Reply> replies, bool bad_values_are_null, MappedLookups& lookups) {
   for (std::size_t i = 0; i < replies.size(); ++i) {
     if (replies[i].is_error()) {
       if (!replies[i].text.starts_with("WRONGTYPE")) throw SqlError("XX000", fmt::format("Redis, key \"{}\": {}", reads_[i][1], replies[i].text));
@@ -173,66 +247,29 @@ bool MappedRow::take_reads(std::span<const Reply> replies, bool bad_values_are_n
     found_.push_back(replies[i].is_nil() ? std::nullopt : std::optional(reply_text(replies[i])));
   }
   const std::size_t row_reads = lookups_.empty() ? reads_.size() : lookups_.front().read;
-  const auto is_there = [&](std::size_t first, std::size_t count) {
-    return std::any_of(found_.begin() + static_cast<std::ptrdiff_t>(first), found_.begin() + static_cast<std::ptrdiff_t>(first + count),
-                       [](const auto& found) { return found && *found != "0"; });
-  };
   const std::size_t own = change_.before ? (moves_ && mapping_.layout != Layout::kList ? row_reads / 2 : row_reads) : 0;
-  if (change_.before) {
-    const Row row(*change_.before);
-    switch (mapping_.layout) {
-      case Layout::kHash:
-      case Layout::kStrings:
-        if (!is_there(0, own)) return false;
-        for (std::size_t i = 0; i < fields_.size(); ++i) {
-          if (!same_text(*fields_[i], found_[i], row[position(fields_[i]->number)], bad_values_are_null)) return false;
-        }
-        break;
-      case Layout::kString:
-        if (!found_[0]) return false;
-        if (mapping_.parts == Mapping::Parts::kWhole) {
-          const Mapping::Column& column = *with_role(Role::kValue);
-          if (!same_text(column, found_[0], row[position(column.number)], bad_values_are_null)) return false;
-        } else {
-          const auto parts = sql::split_mapped(mapping_, *found_[0]);
-          for (std::size_t i = 0; i < mapping_.columns.size(); ++i) {
-            if (mapping_.columns[i].role != Role::kField) continue;
-            if (!same_text(mapping_.columns[i], parts[i], row[i], bad_values_are_null)) return false;
-          }
-        }
-        break;
-      case Layout::kSet:
-        if (found_[0] != "1") return false;
-        break;
-      case Layout::kZset:
-      case Layout::kHashFields:
-      case Layout::kList: {
-        if (!found_[0]) return false;
-        const Mapping::Column* column = with_role(mapping_.layout == Layout::kZset ? Role::kScore : Role::kValue);
-        if (column != nullptr && !same_text(*column, found_[0], row[position(column->number)], bad_values_are_null)) return false;
-        break;
-      }
-      case Layout::kStream: break;
-    }
-  }
-  if (change_.after && row_reads > own) {
-    const std::size_t strings = mapping_.layout == Layout::kSet || mapping_.layout == Layout::kHash ? 0 : own;
-    bool exists = false;
-    if (mapping_.layout == Layout::kHash) exists = found_[row_reads - 1] != "0";
-    else if (mapping_.layout == Layout::kSet) exists = found_[own] == "1";
-    else exists = std::any_of(found_.begin() + static_cast<std::ptrdiff_t>(strings), found_.begin() + static_cast<std::ptrdiff_t>(row_reads), [](const auto& found) { return found.has_value(); });
-    if (exists) throw duplicate(*change_.after, table_.primary_key);
+  if (change_.before && !is_as_read(own, bad_values_are_null)) return Found::kChanged;
+  if (change_.after && row_reads > own && is_key_taken(own, row_reads)) {
+    violates_key_ = true;
+    violation_ = duplicate(*change_.after, table_.primary_key);
+    return Found::kTaken;
   }
   for (const Lookup& lookup : lookups_) {
+    const std::string entry = lookup_entry(*lookup.index, *change_.after), own_member = member(*change_.after);
     const std::optional<std::string>& holder = found_[lookup.read];
-    if (!holder || (change_.before && *holder == member(*change_.before))) continue;
+    const auto released = lookups.released.find(entry);
+    const bool is_free = !holder || (change_.before && *holder == member(*change_.before)) ||
+                         (released != lookups.released.end() && released->second == *holder);
+    const auto [taken, is_new] = lookups.taken.emplace(entry, own_member);
+    if (is_free && (is_new || taken->second == own_member)) continue;
     std::vector<std::int16_t> columns;
     for (const auto& part : lookup.index->parts) columns.push_back(part.column);
     std::vector<sql::Datum> values;
     for (const std::int16_t column : columns) values.push_back((*change_.after)[position(column)]);
-    throw duplicate_key(table_, lookup.index->name, columns, values, sql::SessionSettings{});
+    violation_ = duplicate_key(table_, lookup.index->name, columns, values, sql::SessionSettings{});
+    return Found::kTaken;
   }
-  return true;
+  return Found::kAsRead;
 }
 
 void MappedRow::put(MappedWriteCall& call, const std::string& name, std::string_view type, const Words& words) {
@@ -255,6 +292,7 @@ void MappedRow::append_writes(MappedWriteCall& call) {
     case Layout::kList: write_list(call); break;
     case Layout::kStream: write_stream(call); break;
   }
+  if (mapping_.ohm) write_ohm(call);
   for (const sql::IndexDef& index : table_.indexes) {
     if (index.maintained) write_structure(call, index);
   }
@@ -271,10 +309,11 @@ void MappedRow::write_fields(MappedWriteCall& call) {
   }
   const Row after(*change_.after);
   const bool all_null = std::all_of(fields_.begin(), fields_.end(), [&](const auto* column) { return sql::is_null(after[position(column->number)]); });
-  if (all_null) {
+  if (all_null && !mapping_.ohm) {
     throw SqlError("22023", fmt::format("a row of foreign table \"{}\" needs a value that is not null in a column outside of its key", table_.name))
         .detail("Redis has no empty values that could stand for it.");
   }
+  if (moves_ && mapping_.ohm) throw sql::not_supported("another id for a row of layout ohm");
   if (moves_ && is_hash) call.command({"RENAME", key(*change_.before), key(after)});
   std::vector<std::string> keys;
   if (is_hash) keys.push_back(key(after));
@@ -294,6 +333,10 @@ void MappedRow::write_fields(MappedWriteCall& call) {
       }
     }
     if (!is_changed) continue;
+    if (!value && column->absent == Mapping::Absent::kDefault) {
+      throw SqlError("22023", fmt::format("column \"{}\" of foreign table \"{}\" cannot be null", table_.columns[at].name, table_.name))
+          .detail("An absent field stands for the column's default.");
+    }
     if (!value) {
       if (change_.before) call.command(is_hash ? Words{"HDEL", name, column->field} : Words{"DEL", name});
     } else if (is_increment(column->number) && !moves_) {
@@ -386,16 +429,24 @@ void MappedRow::write_list(MappedWriteCall& call) {
   put(call, own, "list", {at == "0" ? "LPUSH" : "RPUSH", own, required(*change_.after, value)});
 }
 
+/// A new entry gets from Redis what it does not say.
+std::string MappedRow::entry_id(Row row) const {
+  const Mapping::Column *id = with_role(Role::kId), *time = with_role(Role::kTime), *sequence = with_role(Role::kSequence);
+  const std::string whole = id != nullptr ? required(row, *id) : "*";
+  const auto first = whole == "*" && time != nullptr ? text(row, time->number) : std::nullopt;
+  const auto second = sequence != nullptr ? text(row, sequence->number) : std::nullopt;
+  return first ? *first + "-" + second.value_or("*") : whole;
+}
+
 void MappedRow::write_stream(MappedWriteCall& call) {
   if (change_.before && change_.after) throw sql::not_supported("UPDATE of an entry of a stream");
-  const Mapping::Column* id = with_role(Role::kId);
   if (!change_.after) {
-    call.command({"XDEL", key(*change_.before), required(*change_.before, *id)});
+    call.command({"XDEL", key(*change_.before), entry_id(*change_.before)});
     return;
   }
   const Row after(*change_.after);
   const std::string own = key(after);
-  Words words{"XADD", own, id != nullptr ? required(after, *id) : "*"};
+  Words words{"XADD", own, entry_id(after)};
   for (const Mapping::Column* column : fields_) {
     if (const auto value = text(after, column->number)) {
       words.push_back(column->field);
@@ -404,6 +455,34 @@ void MappedRow::write_stream(MappedWriteCall& call) {
   }
   if (words.size() == 3) throw SqlError("22023", "an entry of a stream needs a field that is not null");
   put(call, own, "stream", words);
+}
+
+/// Ohm keeps the ids of all rows; of a row that goes, it takes back all that it has noted.
+void MappedRow::write_ohm(MappedWriteCall& call) {
+  const std::string all = sql::ohm_key(mapping_, "all");
+  if (!change_.before) put(call, all, "set", {"SADD", all, member(*change_.after)});
+  if (change_.after) return;
+  const std::string own = key(*change_.before), id = member(*change_.before);
+  call.forget_indices(own + ":_indices", id);
+  call.forget_uniques(own + ":_uniques");
+  call.command({"SREM", all, id});
+  call.command({"DEL", own + ":counters", own + ":_indices", own + ":_uniques"});
+}
+
+/// Which keys of structures a row is in, beside the row.
+void MappedRow::note_for_ohm(MappedWriteCall& call, const sql::IndexDef& index, const std::optional<std::string>& old_key,
+                             const std::optional<std::string>& new_key) {
+  if (!mapping_.ohm || !change_.after) return;
+  const std::string own = key(*change_.after);
+  if (index.method == sql::IndexMethod::kSet) {
+    const std::string noted = own + ":_indices";
+    if (old_key) call.command({"SREM", noted, *old_key});
+    if (new_key) put(call, noted, "set", {"SADD", noted, *new_key});
+  } else if (index.method == sql::IndexMethod::kLookup) {
+    const std::string noted = own + ":_uniques";
+    if (old_key && !new_key) call.command({"HDEL", noted, *old_key});
+    if (new_key) put(call, noted, "hash", {"HSET", noted, *new_key, *text(*change_.after, index.parts.front().column)});
+  }
 }
 
 void MappedRow::write_structure(MappedWriteCall& call, const sql::IndexDef& index) {
@@ -417,12 +496,14 @@ void MappedRow::write_structure(MappedWriteCall& call, const sql::IndexDef& inde
   switch (index.method) {
     case sql::IndexMethod::kSet:
       if (old_key == new_key && !moves_) return;
+      note_for_ohm(call, index, old_key, new_key);
       if (old_key) call.command({"SREM", *old_key, member(*change_.before)});
       if (new_key) put(call, *new_key, "set", {"SADD", *new_key, member(*change_.after)});
       return;
     case sql::IndexMethod::kLookup:
       if (is_same) return;
-      if (old_key) call.command(has_slots ? Words{"DEL", *old_key} : Words{"HDEL", *old_key, *old_text});
+      note_for_ohm(call, index, old_key, new_key);
+      if (old_key) call.early_command(has_slots ? Words{"DEL", *old_key} : Words{"HDEL", *old_key, *old_text});
       if (new_key) {
         put(call, *new_key, has_slots ? "string" : "hash",
             has_slots ? Words{"SET", *new_key, member(*change_.after)} : Words{"HSET", *new_key, *new_text, member(*change_.after)});

@@ -10,6 +10,7 @@
 #include "executor/storage/mapped_script.h"
 #include "executor/storage/mapped_unit.h"
 #include "sql/catalog/mapping.h"
+#include "sql/error.h"
 
 namespace redquel::executor {
 
@@ -24,8 +25,15 @@ class MappedRow {
   /// Reads what is there now: so many commands.
   void append_reads(CommandBatch& batch);
   std::size_t read_count() const { return reads_.size(); }
-  /// Takes their replies. False: the row is not what the statement has read. Throws 23505, XX001.
-  bool take_reads(std::span<const Reply> replies, bool bad_values_are_null);
+  /// Takes their replies. kChanged: the row is not what the statement has read. kTaken: `violation` says what by. Values that other rows
+  /// of the unit or the transaction release may be taken; those that the row takes are noted. Throws XX001.
+  enum class Found { kAsRead, kChanged, kTaken };
+  Found take_reads(std::span<const Reply> replies, bool bad_values_are_null, MappedLookups& lookups);
+  const sql::SqlError& violation() const { return *violation_; }
+  /// Is it the row's key that is taken, not a value of a lookup?
+  bool violates_key() const { return violates_key_; }
+  void add_released(MappedLookups& lookups) const;
+  void add_taken(MappedLookups& lookups) const;
   void append_writes(MappedWriteCall& call);
 
  private:
@@ -50,10 +58,18 @@ class MappedRow {
   void write_list(MappedWriteCall& call);
   void write_stream(MappedWriteCall& call);
   void write_ttl(MappedWriteCall& call, std::span<const std::string> keys);
+  void write_ohm(MappedWriteCall& call);
+  void note_for_ohm(MappedWriteCall& call, const sql::IndexDef& index, const std::optional<std::string>& old_key,
+                    const std::optional<std::string>& new_key);
+  /// Is there a row with the new key?
+  bool is_key_taken(std::size_t own, std::size_t row_reads) const;
+  bool is_as_read(std::size_t own, bool bad_values_are_null) const;
+  std::string lookup_entry(const sql::IndexDef& index, Row row) const;
   void write_structure(MappedWriteCall& call, const sql::IndexDef& index);
   void put(MappedWriteCall& call, const std::string& key, std::string_view type, const Words& words);
   std::optional<std::string> structure_key(const sql::IndexDef& index, Row row) const;
   std::string member(Row row) const;
+  std::string entry_id(Row row) const;
 
   const sql::TableDef& table_;
   const sql::Mapping& mapping_;
@@ -67,6 +83,8 @@ class MappedRow {
     std::size_t read;  // in reads_
   };
   std::vector<Lookup> lookups_;
+  std::optional<sql::SqlError> violation_;
+  bool violates_key_ = false;
 };
 
 }  // namespace redquel::executor

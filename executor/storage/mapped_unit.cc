@@ -17,7 +17,14 @@ namespace {
 /// One script holds Redis while it runs: about a tenth of a second.
 constexpr std::size_t kMaxRows = 10'000;
 
-std::string identity_of(const sql::TableDef& table, std::span<const sql::Datum> row) {
+bool may_repeat(const sql::TableDef& table) {
+  const sql::Mapping::Layout layout = table.mapping->layout;
+  return layout == sql::Mapping::Layout::kList || layout == sql::Mapping::Layout::kStream;
+}
+
+}  // namespace
+
+std::string mapped_identity(const sql::TableDef& table, std::span<const sql::Datum> row) {
   std::string identity;
   for (const std::int16_t column : table.primary_key) {
     const std::size_t position = table.position(column);
@@ -27,13 +34,11 @@ std::string identity_of(const sql::TableDef& table, std::span<const sql::Datum> 
   return identity;
 }
 
-}  // namespace
-
 MappedUnit::MappedUnit(std::shared_ptr<const sql::TableDef> table) : table_(std::move(table)) {}
 MappedUnit::~MappedUnit() = default;
 
 bool MappedUnit::add(MappedChange change) {
-  if (change.before && !changed_.insert(identity_of(*table_, *change.before)).second) return false;
+  if (change.before && !changed_.insert(mapped_identity(*table_, *change.before)).second) return false;
   if (changes_.size() >= kMaxRows) {
     throw sql::SqlError("54000", fmt::format("statement changes more than {} rows of a foreign table", kMaxRows)).hint("A statement is one atomic unit in Redis. Split it.");
   }
@@ -41,52 +46,74 @@ bool MappedUnit::add(MappedChange change) {
   return true;
 }
 
-bool MappedUnit::meets(const MappedUnit& other) const {
-  return table_->oid == other.table_->oid &&
-         std::any_of(inserted_.begin(), inserted_.end(), [&](const std::string& identity) { return other.inserted_.contains(identity); });
-}
-
-asio::awaitable<bool> MappedUnit::read(RedisClient& redis, bool bad_values_are_null, ExecutionCounters* counters) {
+asio::awaitable<bool> MappedUnit::read(RedisClient& redis, bool bad_values_are_null, ExecutionCounters* counters, const MappedLookups& before) {
   CommandBatch reads;
-  for (const MappedChange& change : changes_) {
-    rows_.push_back(std::make_unique<MappedRow>(*table_, change));
-    rows_.back()->append_reads(reads);
-    const bool is_new = change.after && !change.before && !table_->primary_key.empty();
-    const bool may_repeat = table_->mapping->layout == sql::Mapping::Layout::kList || table_->mapping->layout == sql::Mapping::Layout::kStream;
-    if (is_new && !may_repeat && !inserted_.insert(identity_of(*table_, *change.after)).second) {
-      throw sql::SqlError("23505", fmt::format("duplicate key value violates unique constraint \"{}_key\"", table_->name))
-          .detail("Two new rows have the same key.");
+  std::set<std::string> inserted;
+  MappedLookups lookups = before;
+  rows_.clear();
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
+    const MappedChange& change = changes_[i];
+    rows_.push_back(nullptr);
+    if (skipped_.contains(i)) continue;
+    const bool is_new = change.after && !change.before && !table_->primary_key.empty() && !may_repeat(*table_);
+    if (is_new && !inserted.insert(mapped_identity(*table_, *change.after)).second) {
+      if (!change.conflict.skip) {
+        throw sql::SqlError("23505", fmt::format("duplicate key value violates unique constraint \"{}_key\"", table_->name))
+            .detail("Two new rows have the same key.");
+      }
+      skipped_.insert(i);
+      continue;
     }
+    rows_.back() = std::make_unique<MappedRow>(*table_, change);
+    rows_.back()->append_reads(reads);
+    rows_.back()->add_released(lookups);
   }
   RepliesPtr replies = co_await redis.execute(std::move(reads), counters);
   std::size_t first = 0;
-  for (const std::unique_ptr<MappedRow>& row : rows_) {
-    const bool is_as_read = row->take_reads(replies->all().subspan(first, row->read_count()), bad_values_are_null);
-    if (!is_as_read) co_return false;
-    first += row->read_count();
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (!rows_[i]) continue;
+    const std::span<const Reply> own = replies->all().subspan(first, rows_[i]->read_count());
+    first += own.size();
+    switch (rows_[i]->take_reads(own, bad_values_are_null, lookups)) {
+      case MappedRow::Found::kAsRead: break;
+      case MappedRow::Found::kChanged: co_return false;
+      case MappedRow::Found::kTaken: {
+        const InsertConflict& conflict = changes_[i].conflict;
+        const bool is_expected = !conflict.columns || rows_[i]->violates_key();
+        if (conflict.run_again && is_expected) co_return false;
+        if (!conflict.skip || !is_expected) throw rows_[i]->violation();
+        skipped_.insert(i);
+        rows_[i] = nullptr;
+        break;
+      }
+    }
   }
   co_return true;
 }
 
-asio::awaitable<WriteStatus> MappedUnit::write(RedisClient& redis, std::vector<std::shared_ptr<MappedUnit>> units, std::string catalog_version,
-                                               ExecutionCounters* counters) {
-  MappedWriteCall call(std::move(catalog_version));
-  bool is_empty = true;
-  for (const std::shared_ptr<MappedUnit>& unit : units) {
-    for (const std::unique_ptr<MappedRow>& row : unit->rows_) row->append_writes(call);
-    is_empty = is_empty && unit->rows_.empty();
+void MappedUnit::append_writes(MappedWriteCall& call, int database) const {
+  call.select(database);
+  for (const std::unique_ptr<MappedRow>& row : rows_) {
+    if (row) row->append_writes(call);
   }
-  if (is_empty) co_return WriteStatus::kApplied;
+}
+
+asio::awaitable<WriteStatus> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters) {
+  if (call.empty()) co_return WriteStatus::kApplied;
   const std::vector<std::string> no_keys, arguments = call.arguments();
   RepliesPtr written = co_await run_script(redis, mapped_write_script(), no_keys, arguments, counters);
   const std::optional<std::string_view> answer = written->text(0);
   if (answer == "applied") co_return WriteStatus::kApplied;
-  if (answer == "stale") co_return WriteStatus::kStale;
-  if (answer && answer->starts_with("type ")) {
-    throw sql::SqlError("XX001", fmt::format("key \"{}\" is of another Redis type than its foreign table needs", answer->substr(5)))
+  co_return refused_mapped_write(answer.value_or(""));
+}
+
+WriteStatus refused_mapped_write(std::string_view answer) {
+  if (answer == "stale") return WriteStatus::kStale;
+  if (answer.starts_with("type ")) {
+    throw sql::SqlError("XX001", fmt::format("key \"{}\" is of another Redis type than its foreign table needs", answer.substr(5)))
         .hint("Nothing was written.");
   }
-  co_return WriteStatus::kConflict;
+  return WriteStatus::kConflict;
 }
 
 }  // namespace redquel::executor

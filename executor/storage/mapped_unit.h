@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "executor/redis/client.h"
+#include "executor/storage/mapped_script.h"
 #include "executor/storage/write_unit.h"
 #include "sql/catalog/catalog.h"
 #include "sql/datum.h"
@@ -19,13 +21,22 @@ namespace redquel::executor {
 /// The change of one row of a mapped table. Rows are parallel to the table's columns.
 struct MappedChange {
   std::optional<std::vector<sql::Datum>> before, after;  // absent: inserted, deleted
-  std::vector<std::size_t> increments;                   // positions of columns to which the statement adds
+  std::vector<std::size_t> increments = {};              // positions of columns to which the statement adds
+  InsertConflict conflict = {};                          // of an insert
+};
+
+/// What tells the row apart from the others of its table.
+std::string mapped_identity(const sql::TableDef& table, std::span<const sql::Datum> row);
+
+/// Values that lookups have or had, with the member that they stand for: what an open transaction has changed of them.
+struct MappedLookups {
+  std::map<std::string, std::string> taken, released;
 };
 
 class MappedRow;
 
-/// The changes that one statement makes to the rows of a mapped table, with the structures that are declared as maintained. They are
-/// applied by one script, which first looks whether everything still is what the statement has read, or not at all.
+/// The changes that one statement, or the transaction, makes to the rows of a mapped table, with the structures that are declared as
+/// maintained. They are applied by one script, which first looks whether everything still is what was read, or not at all.
 class MappedUnit {
  public:
   explicit MappedUnit(std::shared_ptr<const sql::TableDef> table);
@@ -36,22 +47,29 @@ class MappedUnit {
 
   const sql::TableDef& table() const { return *table_; }
   std::size_t size() const { return changes_.size(); }
-  /// Does it insert a row that the other inserts, too?
-  bool meets(const MappedUnit& other) const;
+  const std::deque<MappedChange>& changes() const { return changes_; }
 
-  /// Reads what is there now. False: a row is not what the statement has read. Throws 23505, XX001.
-  asio::awaitable<bool> read(RedisClient& redis, bool bad_values_are_null, ExecutionCounters* counters);
-  /// Writes units that were read, all or nothing, in one script. kApplied, kStale, or kConflict where something changed since. XX001 for
-  /// keys of the wrong type, 22023 for values that cannot stand where they belong.
-  static asio::awaitable<WriteStatus> write(RedisClient& redis, std::vector<std::shared_ptr<MappedUnit>> units, std::string catalog_version,
-                                            ExecutionCounters* counters);
+  /// Reads what is there now, at the table's database. False: a row is not what the statement has read, or one has come that it should have
+  /// met. `before`: of the transaction. Throws 23505, XX001.
+  asio::awaitable<bool> read(RedisClient& redis, bool bad_values_are_null, ExecutionCounters* counters, const MappedLookups& before = {});
+  /// After `read`: did the insert give way to a row that was there?
+  bool was_skipped(std::size_t change) const { return skipped_.contains(change); }
+  void skip(std::size_t change) { skipped_.insert(change); }
+  /// After `read`: what the script is to do. `database`: of the table.
+  void append_writes(MappedWriteCall& call, int database) const;
 
  private:
   std::shared_ptr<const sql::TableDef> table_;
   std::deque<MappedChange> changes_;
-  std::vector<std::unique_ptr<MappedRow>> rows_;  // parallel, once they are read
-  std::set<std::string> inserted_;
+  std::vector<std::unique_ptr<MappedRow>> rows_;  // parallel, once they are read; null: skipped
+  std::set<std::size_t> skipped_;
   std::set<std::string> changed_;  // identities of rows that are updated or deleted
 };
+
+/// Writes units that were read, all or nothing, in one script. kApplied, kStale, or kConflict where something changed since. XX001 for
+/// keys of the wrong type.
+asio::awaitable<WriteStatus> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters);
+/// What an answer of the script's first half means: kStale, kConflict; throws XX001.
+WriteStatus refused_mapped_write(std::string_view answer);
 
 }  // namespace redquel::executor

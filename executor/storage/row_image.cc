@@ -4,6 +4,7 @@
 #include <cassert>
 #include <charconv>
 #include <numeric>
+#include <unordered_map>
 
 #include "executor/storage/stored_text.h"
 #include "planner/bind/computed_columns.h"
@@ -89,6 +90,18 @@ RowEncoder::RowEncoder(std::shared_ptr<const sql::TableDef> table, std::optional
   }
 }
 
+std::shared_ptr<const RowEncoder> encoder_of(const std::shared_ptr<const sql::TableDef>& table) {
+  // They keep their definitions alive: an address means the same one for as long as it is here.
+  constexpr std::size_t kMostEncoders = 200;
+  thread_local std::unordered_map<const sql::TableDef*, std::shared_ptr<const RowEncoder>> encoders;
+  const auto found = encoders.find(table.get());
+  if (found != encoders.end()) return found->second;
+  if (encoders.size() >= kMostEncoders) encoders.clear();
+  auto encoder = std::make_shared<const RowEncoder>(table);
+  encoders.emplace(table.get(), encoder);
+  return encoder;
+}
+
 bool RowEncoder::is_free_to_insert() const {
   return table_->has_hidden_key() && std::none_of(structures_.begin(), structures_.end(), [](const StructureKeys& keys) {
            return keys.structure.kind == sql::Structure::Kind::kUnique;
@@ -131,6 +144,23 @@ RowImage RowEncoder::encode(std::span<const sql::Datum> row, Words& words) const
   }
   for (const StructureKeys& structure : structures_) encode_entry(structure, row, image, words);
   return image;
+}
+
+void RowEncoder::fields_of(const RowImage& image, const Words& words, std::vector<std::string_view>& names,
+                           std::vector<std::string_view>& values) const {
+  names.clear();
+  values.clear();
+  for (std::size_t position = 0; position < width(); ++position) {
+    if (field(position) == nullptr) continue;
+    const std::string_view text = words[image.texts + position];
+    if (!is_null(text)) {
+      names.push_back(*field(position));
+      values.push_back(text);
+    } else if (!null_markers_[position].empty()) {
+      names.push_back(null_markers_[position]);
+      values.push_back(std::string_view("", 0));
+    }
+  }
 }
 
 /// The row, and behind it the values of the computed columns.

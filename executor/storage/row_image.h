@@ -87,6 +87,9 @@ class RowEncoder {
   std::vector<sql::Datum> values(const StructureKeys& structure, std::span<const sql::Datum> row) const;
 
   RowImage encode(std::span<const sql::Datum> row, Words& words) const;
+  /// The fields of the row's hash, replacing what the vectors held. Names view into the encoder.
+  void fields_of(const RowImage& image, const Words& words, std::vector<std::string_view>& names,
+                 std::vector<std::string_view>& values) const;
 
   /// The entry of an image in structure number `index`: null where it has none.
   ///   kSets: {key of the set, member of the values-set}; kZset: {member, score}; kUnique: {field, ""}; kNulls: {"", ""}.
@@ -108,5 +111,8 @@ class RowEncoder {
   std::vector<std::size_t> key_positions_;
   std::vector<sql::ExpressionPtr> computed_;  // over the row's columns, by position
 };
+
+/// The encoder of a definition, with the structures of its indexes: made once for many statements. Of this thread.
+std::shared_ptr<const RowEncoder> encoder_of(const std::shared_ptr<const sql::TableDef>& table);
 
 }  // namespace redquel::executor

@@ -27,8 +27,6 @@ planner::TableRead read_all(const std::shared_ptr<const sql::TableDef>& table) {
 
 }  // namespace
 
-TableWalk::TableWalk(TablePtr table, std::size_t page_rows) : table_(std::move(table)), page_rows_(page_rows) {}
-
 bool TableWalk::is_scored() const {
   if (table_->has_hidden_key()) return true;
   if (table_->primary_key.size() != 1) return false;
@@ -41,30 +39,94 @@ void TableWalk::repeat() {
   at_end_ = false;
 }
 
-asio::awaitable<std::vector<TableWalk::Element>> TableWalk::next_elements(RedisClient& client) {
+/// Of the rows behind the last one; of keys that may share a score with it, that one again.
+void TableWalk::append_range(CommandBatch& batch, std::size_t count) const {
   const std::string key = sql::TableKeys(*table_).all_rows();
+  if (is_scored()) {
+    batch.add("ZRANGE", key, last_ ? last_->score : std::string("-inf"), "+inf", "BYSCORE", "LIMIT", "0", count, "WITHSCORES");
+  } else {
+    batch.add("ZRANGE", key, last_ ? "(" + last_->member : std::string("-"), "+", "BYLEX", "LIMIT", "0", count);
+  }
+}
+
+std::vector<TableWalk::Element> TableWalk::elements_of(std::span<const Reply> found) const {
   std::vector<Element> elements;
   if (!is_scored()) {
-    CommandBatch batch;
-    batch.add("ZRANGE", key, last_ ? "(" + last_->member : std::string("-"), "+", "BYLEX", "LIMIT", "0", page_rows_);
-    RepliesPtr replies = co_await client.execute(std::move(batch));
-    for (const Reply& member : replies->array(0)) elements.push_back({"0", std::string(member.text)});
-    co_return elements;
+    for (const Reply& member : found) elements.push_back({"0", std::string(member.text)});
+    return elements;
   }
+  const double from = last_ ? parse_score(last_->score) : 0;
+  for (std::size_t index = 0; index + 1 < found.size(); index += 2) {
+    Element element{std::string(found[index + 1].text), std::string(found[index].text)};
+    const bool was_seen = last_ && parse_score(element.score) == from && element.member <= last_->member;
+    if (!was_seen) elements.push_back(std::move(element));
+  }
+  return elements;
+}
+
+bool TableWalk::may_have_more(std::span<const Reply> found, std::size_t count) const {
+  return found.size() >= (is_scored() ? 2 * count : count);
+}
+
+asio::awaitable<std::vector<TableWalk::Element>> TableWalk::next_elements(RedisClient& client) {
   // Keys beyond 2^53 may share a score: then the page begins with members that were seen, and must be long enough to leave them.
   for (std::size_t count = page_rows_;; count *= 4) {
     CommandBatch batch;
-    batch.add("ZRANGE", key, last_ ? last_->score : std::string("-inf"), "+inf", "BYSCORE", "LIMIT", "0", count, "WITHSCORES");
+    append_range(batch, count);
     RepliesPtr replies = co_await client.execute(std::move(batch));
-    const std::span<const Reply> found = replies->array(0);
-    const double from = last_ ? parse_score(last_->score) : 0;
-    for (std::size_t index = 0; index + 1 < found.size(); index += 2) {
-      Element element{std::string(found[index + 1].text), std::string(found[index].text)};
-      const bool was_seen = last_ && parse_score(element.score) == from && element.member <= last_->member;
-      if (!was_seen) elements.push_back(std::move(element));
-    }
-    if (!elements.empty() || found.size() < 2 * count) co_return elements;
+    std::vector<Element> elements = elements_of(replies->array(0));
+    if (!elements.empty() || !may_have_more(replies->array(0), count)) co_return elements;
   }
+}
+
+/// A page that Redis was asked for, and behind its rows the names of those of the next one.
+struct TableWalk::Page {
+  explicit Page(TablePtr table, std::vector<Element> found) : read(read_all(table)), reader(read), elements(std::move(found)) {}
+
+  sql::Batch take(const RepliesPtr& replies) {
+    const auto members = std::make_shared<const std::vector<Element>>(std::move(elements));  // columns view into them
+    for (std::size_t index = 0; index < members->size(); ++index) reader.add((*members)[index].member, replies->array(index));
+    reader.keep_alive(replies);
+    reader.keep_alive(members);
+    return reader.take_all();
+  }
+
+  planner::TableRead read;
+  RowReader reader;
+  std::vector<Element> elements;
+  std::unique_ptr<RedisRequest> request;
+};
+
+TableWalk::TableWalk(TablePtr table, std::size_t page_rows) : table_(std::move(table)), page_rows_(page_rows) {}
+TableWalk::~TableWalk() = default;
+
+std::unique_ptr<TableWalk::Page> TableWalk::start_page(RedisClient& client, std::vector<Element> elements) {
+  before_ = last_;
+  last_ = elements.back();
+  auto page = std::make_unique<Page>(table_, std::move(elements));
+  CommandBatch batch;
+  for (const Element& element : page->elements) page->reader.append_fetch(batch, element.member);
+  append_range(batch, page_rows_);
+  page->request = client.start(std::move(batch));
+  return page;
+}
+
+asio::awaitable<std::optional<sql::Batch>> TableWalk::next_of_many(RedisClient& client) {
+  if (at_end_) co_return std::nullopt;
+  if (!page_) {
+    std::vector<Element> first = co_await next_elements(client);
+    at_end_ = first.empty();
+    if (at_end_) co_return std::nullopt;
+    page_ = start_page(client, std::move(first));
+  }
+  const std::unique_ptr<Page> page = std::move(page_);
+  const RepliesPtr replies = co_await page->request->replies();
+  const std::span<const Reply> found = replies->array(page->elements.size());
+  std::vector<Element> following = elements_of(found);
+  if (following.empty() && may_have_more(found, page_rows_)) following = co_await next_elements(client);
+  at_end_ = following.empty();
+  if (!at_end_) page_ = start_page(client, std::move(following));
+  co_return page->take(replies);
 }
 
 asio::awaitable<std::optional<sql::Batch>> TableWalk::next(RedisClient& client) {
@@ -75,17 +137,12 @@ asio::awaitable<std::optional<sql::Batch>> TableWalk::next(RedisClient& client) 
     at_end_ = true;
     co_return std::nullopt;
   }
-  const planner::TableRead read = read_all(table_);
-  RowReader reader(read);
-  CommandBatch batch;
-  for (const Element& element : elements) reader.append_fetch(batch, element.member);
-  RepliesPtr replies = co_await client.execute(std::move(batch));
   last_ = elements.back();
-  const auto members = std::make_shared<const std::vector<Element>>(std::move(elements));  // columns view into them
-  for (std::size_t index = 0; index < members->size(); ++index) reader.add((*members)[index].member, replies->array(index));
-  reader.keep_alive(replies);
-  reader.keep_alive(members);
-  co_return reader.take_all();
+  Page page(table_, std::move(elements));
+  CommandBatch batch;
+  for (const Element& element : page.elements) page.reader.append_fetch(batch, element.member);
+  RepliesPtr replies = co_await client.execute(std::move(batch));
+  co_return page.take(replies);
 }
 
 std::vector<std::vector<sql::Datum>> decode_rows(const sql::Batch& batch) {

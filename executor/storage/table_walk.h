@@ -21,6 +21,9 @@ class TableWalk {
  public:
   using TablePtr = std::shared_ptr<const sql::TableDef>;
   explicit TableWalk(TablePtr table, std::size_t page_rows = 500);
+  ~TableWalk();
+  TableWalk(const TableWalk&) = delete;
+  TableWalk& operator=(const TableWalk&) = delete;
 
   const TablePtr& table() const { return table_; }
   /// Goes on with another definition of the same table.
@@ -31,10 +34,19 @@ class TableWalk {
   /// `next` gives the last page again, as its rows are then.
   void repeat();
 
+  /// As `next`, for who only goes on, with one client: Redis reads the following page while its caller works on this one.
+  asio::awaitable<std::optional<sql::Batch>> next_of_many(RedisClient& client);
+
  private:
   struct Element {
     std::string score, member;
   };
+  struct Page;
+  void append_range(CommandBatch& batch, std::size_t count) const;
+  std::vector<Element> elements_of(std::span<const Reply> found) const;
+  /// Also where elements of the page before are read again.
+  bool may_have_more(std::span<const Reply> found, std::size_t count) const;
+  std::unique_ptr<Page> start_page(RedisClient& client, std::vector<Element> elements);
   asio::awaitable<std::vector<Element>> next_elements(RedisClient& client);
   bool is_scored() const;
 
@@ -42,6 +54,7 @@ class TableWalk {
   std::size_t page_rows_;
   std::optional<Element> last_, before_;  // before_: where the last page began
   bool at_end_ = false;
+  std::unique_ptr<Page> page_;  // of next_of_many: on its way
 };
 
 /// The rows of a batch as TableWalk gives it, value by value.

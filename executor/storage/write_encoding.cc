@@ -4,6 +4,7 @@
 
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/journal.h"
+#include "executor/storage/mapped_script.h"
 #include "executor/storage/row_expiry.h"
 #include "executor/storage/write_script.h"
 
@@ -47,10 +48,8 @@ void WriteEncoding::demand_foreign_keys() {
 /// Tables of which nothing changes here, but the checks are made with their definitions.
 void WriteEncoding::write_relied_tables() {
   put(foreign_keys_.tables.size());
-  for (const auto& table : foreign_keys_.tables) {
-    put(unit_.words_.number(table->oid));
-    put(table->version);
-  }
+  for (const auto& table : foreign_keys_.tables) put(unit_.words_.number(table->oid));
+  for (const auto& table : foreign_keys_.tables) put(table->version);
 }
 
 void WriteEncoding::write_foreign_keys() {
@@ -243,9 +242,9 @@ void WriteEncoding::write_program() {
   put(tables.size());
   for (const auto& [oid, table] : tables) {
     put(unit_.words_.number(oid));
-    put(unit_.options_.journal ? unit_.options_.journal->owner : table->version);
     keys_.push_back(unit_.words_.store(sql::TableKeys(*table).changes()));
   }
+  for (const auto& [oid, table] : tables) put(unit_.options_.journal ? unit_.options_.journal->owner : table->version);
   write_relied_tables();
   write_locks();
   write_reads();
@@ -267,10 +266,8 @@ void WriteEncoding::write_program() {
   write_groups(zset_removals_, false);
   write_released();
   std::unordered_map<std::size_t, std::size_t> new_positions;
-  for (std::size_t index = 0; index < new_rows_.size(); ++index) {
-    write_fields(unit_.changes_[new_rows_[index]]);
-    new_positions.emplace(new_rows_[index], index);
-  }
+  for (std::size_t index = 0; index < new_rows_.size(); ++index) new_positions.emplace(new_rows_[index], index);
+  write_new_rows();
   std::vector<std::size_t> changed;
   for (std::size_t index = 0; index < old_rows_.size(); ++index) {
     const WriteUnit::Change& change = unit_.changes_[old_rows_[index]];
@@ -382,19 +379,22 @@ void WriteEncoding::write_old_rows() {
     while (last < old_rows_.size()) {
       const WriteUnit::Change& change = unit_.changes_[old_rows_[last]];
       const bool same = change.table == head.table && change.shape == head.shape &&
-                        (change.kind == WriteUnit::Kind::kDelete) == is_delete &&
+                        (change.kind == WriteUnit::Kind::kDelete) == is_delete && change.increments.empty() == head.increments.empty() &&
                         (change.kind == WriteUnit::Kind::kUpdate && moves(change)) == is_move;
       if (!same) break;
       ++last;
     }
     const WriteUnit::Shape& shape = unit_.tables_[head.table].shapes[head.shape];
+    // The field that is added to tells that its row is there.
+    const bool only_adds = !head.increments.empty() && std::ranges::find(shape.columns, true) == shape.columns.end();
     put(is_delete ? "drop" : is_move ? "move" : "keep");
     put(last - first);
-    put(shape.fields.size());
-    for (const std::string& field : shape.fields) put(field);
+    put(only_adds ? 0 : shape.fields.size());
+    for (std::size_t field = 0; !only_adds && field < shape.fields.size(); ++field) put(shape.fields[field]);
     for (; first < last; ++first) {
       const WriteUnit::Change& change = unit_.changes_[old_rows_[first]];
       keys_.push_back(change.old_image.key);
+      if (only_adds) continue;
       for (Word expected : unit_.words_.range(change.expected, shape.fields.size())) put(is_null(expected) ? kNobody : expected);
     }
     ++groups;
@@ -430,24 +430,30 @@ void WriteEncoding::write_uniques() {
   }
 }
 
-/// Every field of a new row, names and values in turn.
-void WriteEncoding::write_fields(const WriteUnit::Change& change) {
-  const RowEncoder& encoder = unit_.tables_[change.table].encoder;
-  const std::size_t count_at = arguments_.size();
+/// New rows, each run of those that have the same fields: how many rows and fields, the names, then row by row the values.
+void WriteEncoding::write_new_rows() {
+  std::vector<Word> names, row_names, values;
+  std::uint32_t table = 0;
+  std::size_t runs = 0, rows = 0, rows_at = 0;
+  const std::size_t runs_at = arguments_.size();
   put(std::size_t{0});
-  for (std::size_t position = 0; position < encoder.width(); ++position) {
-    const std::string* field = encoder.field(position);
-    if (field == nullptr) continue;
-    const Word text = unit_.words_[change.new_image.texts + position];
-    if (!is_null(text)) {
-      put(*field);
-      put(text);
-    } else if (!encoder.null_marker(position).empty()) {
-      put(encoder.null_marker(position));
-      put("");
+  for (const std::size_t number : new_rows_) {
+    const WriteUnit::Change& change = unit_.changes_[number];
+    unit_.tables_[change.table].encoder.fields_of(change.new_image, unit_.words_, row_names, values);
+    if (runs == 0 || change.table != table || row_names != names) {
+      ++runs;
+      rows = 0;
+      rows_at = arguments_.size();
+      table = change.table;
+      names = row_names;
+      put(std::size_t{0});
+      put(names.size());
+      for (const Word name : names) put(name);
     }
+    for (const Word value : values) put(value);
+    arguments_[rows_at] = unit_.words_.number(++rows);
   }
-  arguments_[count_at] = unit_.words_.number(arguments_.size() - count_at - 1);
+  arguments_[runs_at] = unit_.words_.number(runs);
 }
 
 /// The fields of a row that stays: which to set, which to remove.
@@ -544,18 +550,35 @@ CommandBatch WriteEncoding::command() const {
   for (Word key : keys_) bytes += key.size() + 16;
   for (Word argument : arguments_) bytes += argument.size() + 16;
   batch.reserve(bytes + 128);
-  if (const auto& catalog = unit_.options_.catalog) {
-    std::vector<Word> keys(catalog->keys.begin(), catalog->keys.end());
-    keys.insert(keys.end(), keys_.begin(), keys_.end());
-    const std::string key_count = std::to_string(catalog->keys.size()), argument_count = std::to_string(catalog->arguments.size());
-    std::vector<Word> arguments{key_count, argument_count};
-    arguments.insert(arguments.end(), catalog->arguments.begin(), catalog->arguments.end());
-    arguments.insert(arguments.end(), arguments_.begin(), arguments_.end());
-    write_rows_and_catalog_script().append_call(batch, keys, arguments);
+  const auto& catalog = unit_.options_.catalog;
+  const auto& mapped = unit_.options_.mapped;
+  if (!catalog && !mapped) {
+    write_rows_script().append_call(batch, keys_, arguments_);
     return batch;
   }
-  write_rows_script().append_call(batch, keys_, arguments_);
+  const std::vector<std::string> mapped_words = mapped ? mapped->arguments() : std::vector<std::string>();
+  const std::string mapped_count = std::to_string(mapped_words.size());
+  std::vector<Word> keys, arguments;
+  if (mapped) arguments.push_back(mapped_count);
+  arguments.insert(arguments.end(), mapped_words.begin(), mapped_words.end());
+  std::string key_count, argument_count;
+  if (catalog) {
+    keys.assign(catalog->keys.begin(), catalog->keys.end());
+    key_count = std::to_string(catalog->keys.size());
+    argument_count = std::to_string(catalog->arguments.size());
+    arguments.insert(arguments.end(), {Word(key_count), Word(argument_count)});
+    arguments.insert(arguments.end(), catalog->arguments.begin(), catalog->arguments.end());
+  }
+  keys.insert(keys.end(), keys_.begin(), keys_.end());
+  arguments.insert(arguments.end(), arguments_.begin(), arguments_.end());
+  script().append_call(batch, keys, arguments);
   return batch;
+}
+
+const Script& WriteEncoding::script() const {
+  const bool has_catalog = unit_.options_.catalog.has_value();
+  if (unit_.options_.mapped) return has_catalog ? write_rows_catalog_and_mapped_script() : write_rows_and_mapped_script();
+  return has_catalog ? write_rows_and_catalog_script() : write_rows_script();
 }
 
 }  // namespace redquel::executor

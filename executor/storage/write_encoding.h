@@ -24,6 +24,8 @@ class WriteEncoding {
 
   /// The first violation between two changes of the unit that does not skip a row.
   const std::optional<WriteUnit::Violation>& local_violation() const { return local_violation_; }
+  /// Which script `command` calls.
+  const Script& script() const;
   CommandBatch command() const;
   /// Did the insert give way to an earlier one of this unit?
   bool was_skipped(std::size_t change) const { return skipped_here_[change]; }
@@ -74,7 +76,7 @@ class WriteEncoding {
   void demand_foreign_keys();
   void write_relied_tables();
   void write_foreign_keys();
-  void write_fields(const WriteUnit::Change& change);
+  void write_new_rows();
   void write_field_changes(std::size_t old_index, const WriteUnit::Change& change);
   void write_groups(std::vector<Argument>& arguments, bool with_second);
   void write_released();

@@ -11,7 +11,7 @@ namespace {
 
 // Lua's stack holds about 8,000 values: no call takes more than 4,000 arguments. A check that finds something is noted and the
 // others still run, so that the proxy knows the first violation of the statement and all rows to skip. '\0' stands for an absent
-// field (no text of PostgreSQL holds a zero byte), and for "nobody" as owner of a unique value.
+// field (no text of PostgreSQL holds a zero byte), and for "nobody" as owner of a unique value; '\0+' for a field that is there.
 constexpr std::string_view kRows = R"lua(
 local call, unpack, keys, argv = redis.call, unpack, KEYS, ARGV
 local mode, token_key, token_slot, token_number = argv[1], argv[2], argv[3], argv[4]
@@ -33,20 +33,27 @@ local function fail(kind, index, detail)
 end
 
 -- VERIFY. Tables: the definition that the proxy knows is the current one; the counter of changes is one.
+-- Arguments: how many, their numbers, their versions.
+local function stale_table(count)
+  local versions = count > 0 and mode ~= 'follow' and call('HMGET', keys[1], unpack(argv, p, p + count - 1))
+  for t = 1, versions and count or 0 do
+    if (versions[t] or '') ~= argv[p + count + t - 1] then return {'stale', argv[p + t - 1]} end
+  end
+  p = p + 2 * count
+end
 local tables = number()
+local stale = stale_table(tables)
+if stale then return stale end
+local counts = tables > 0 and call('MGET', unpack(keys, 2, 1 + tables)) or {}
 for t = 1, tables do
-  if mode ~= 'follow' and (call('HGET', keys[1], argv[p]) or '') ~= argv[p + 1] then return {'stale', argv[p]} end
-  p = p + 2
-  local count = call('GET', keys[1 + t])
+  local count = counts[t] or call('GET', keys[1 + t])
   if count and not (#count < 18 and string.find(count, '^%d+$')) then
     return redis.error_reply('WRONGTYPE ' .. keys[1 + t] .. ' is not a counter')
   end
 end
 k = tables + 2
-for _ = 1, number() do
-  if mode ~= 'follow' and (call('HGET', keys[1], argv[p]) or '') ~= argv[p + 1] then return {'stale', argv[p]} end
-  p = p + 2
-end
+stale = stale_table(number())
+if stale then return stale end
 
 -- Locks of transactions. 'lock' takes them, 'commit' (in two parts: 'precede' and 'follow') must still have them, 'apply' stands for itself.
 local owner, lock_tables = argv[p], tonumber(argv[p + 1])
@@ -65,29 +72,43 @@ for t = 1, lock_tables do
   k = k + 1
   if mode ~= 'verify' and (owner ~= '' or call('EXISTS', key) == 1) then
     -- LOCK TABLE in SHARE mode and the stronger ones. A commit that has increments (mode 3) has taken no lock before.
-    local looks = not is_commit
-    for i = p, p + count - 1 do looks = looks or string.sub(argv[i], 1, 1) == '3' end
-    for strength, token in string.gmatch(looks and call('HGET', key, 't') or '', '(%d)(%S+)') do
-      if tonumber(strength) >= 5 and token ~= owner and is_alive(token) then return {'locked', token, key, 't'} end
+    local looks, fields, values = not is_commit, {'t'}, {}
+    for i = 1, count do
+      looks = looks or string.sub(argv[p + i - 1], 1, 1) == '3'
+      fields[i + 1] = string.sub(argv[p + i - 1], 2)
     end
-    for i = p, p + count - 1 do
-      local wanted, field = tonumber(string.sub(argv[i], 1, 1)), string.sub(argv[i], 2)
+    for first = 1, count + 1, step do
+      local last = math.min(first + step, count + 2) - 1
+      local found = call('HMGET', key, unpack(fields, first, last))
+      for i = 1, #found do values[first + i - 1] = found[i] end
+    end
+    if looks and values[1] then
+      for strength, token in string.gmatch(values[1], '(%d)(%S+)') do
+        if tonumber(strength) >= 5 and token ~= owner and is_alive(token) then return {'locked', token, key, 't'} end
+      end
+    end
+    for i = 1, count do
+      local wanted, field = tonumber(string.sub(argv[p + i - 1], 1, 1)), fields[i + 1]
       -- A commit has its locks, except those of increments.
       local is_held = is_commit and wanted == 4
-      local value, is_own, left = call('HGET', key, field), false, {}
-      for strength, token in string.gmatch(value or '', '(%d)(%S+)') do
-        if token == owner then
-          is_own = true
-          if tonumber(strength) > wanted then wanted = tonumber(strength) end
-        elseif is_alive(token) then
-          if not is_held and tonumber(strength) + wanted > 4 then return {'locked', token, key, field} end
-          left[#left + 1] = strength .. token
+      local value, is_own, left = values[i + 1], false, {}
+      if value then
+        for strength, token in string.gmatch(value, '(%d)(%S+)') do
+          if token == owner then
+            is_own = true
+            if tonumber(strength) > wanted then wanted = tonumber(strength) end
+          elseif is_alive(token) then
+            if not is_held and tonumber(strength) + wanted > 4 then return {'locked', token, key, field} end
+            left[#left + 1] = strength .. token
+          end
         end
       end
       if is_held and not is_own then return {'lost'} end
       if mode == 'lock' then left[#left + 1] = wanted .. owner end
-      left = table.concat(left, ' ')
-      if left ~= value and (value or left ~= '') then changed_locks[#changed_locks + 1] = {key, field, left} end
+      if value or #left > 0 then
+        left = table.concat(left, ' ')
+        if left ~= value then changed_locks[#changed_locks + 1] = {key, field, left} end
+      end
     end
   end
   p = p + count
@@ -139,10 +160,10 @@ for g = 1, number() do
   p = p + 3 + fields
   groups[g] = {fate, k, rows}
   for _ = 1, rows do
-    local values = call('HMGET', keys[k], unpack(names))
+    local values = fields > 0 and call('HMGET', keys[k], unpack(names))
     for f = 1, fields do
       local expected = argv[p + f - 1]
-      if values[f] ~= expected and (values[f] or expected ~= '\0') then
+      if values[f] ~= expected and expected ~= (values[f] and '\0+' or '\0') then
         fail('old', k - old_first, '')
         break
       end
@@ -255,10 +276,18 @@ for _ = 1, number() do
 end
 
 -- Rows that come, with the time to live of the row that they were; rows that change.
-for i = 0, new_count - 1 do
-  local count = number()
-  call('HSET', keys[new_first + i], unpack(argv, p, p + count - 1))
-  p = p + count
+-- Those that have the same fields follow each other: the names are said once.
+local new_next = new_first
+for _ = 1, number() do
+  local rows, width, row = number(), number(), {}
+  for f = 1, width do row[2 * f - 1] = argv[p + f - 1] end
+  p = p + width
+  for i = 1, rows do
+    for f = 1, width do row[2 * f] = argv[p + f - 1] end
+    p = p + width
+    call('HSET', keys[new_next], unpack(row))
+    new_next = new_next + 1
+  end
 end
 for m = 1, #ttl do
   local key = keys[new_first + number()]
@@ -333,7 +362,7 @@ for t = 1, tables do call('INCR', keys[1 + t]) end
 write_locks()
 if token_key ~= '' then
   call('HSET', token_key, token_slot, token_number .. ' committed')
-  call('PEXPIRE', token_key, 86400000)
+  if call('PTTL', token_key) < 43200000 then call('PEXPIRE', token_key, 86400000) end
 end
 
 -- The journal of a unit of many chunks: this one can be undone, or is.

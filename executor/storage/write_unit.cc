@@ -8,6 +8,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/storage/constraint_errors.h"
+#include "executor/storage/mapped_unit.h"
 #include "executor/storage/row_error.h"
 #include "executor/storage/stored_text.h"
 #include "executor/storage/write_encoding.h"
@@ -39,12 +40,24 @@ std::uint32_t WriteUnit::table_number(const TablePtr& table, const std::vector<S
   const auto [found, is_new] =
       table_numbers_.try_emplace({table->oid, index_name}, static_cast<std::uint32_t>(tables_.size()));
   if (is_new) {
-    std::optional<std::vector<Structure>> chosen;
-    if (structures != nullptr) chosen = *structures;
-    tables_.push_back({RowEncoder(table, std::move(chosen)), index_name, {}, {}, {}});
+    std::shared_ptr<const RowEncoder> encoder =
+        structures != nullptr ? std::make_shared<const RowEncoder>(table, *structures) : encoder_of(table);
+    tables_.push_back({.kept = std::move(encoder), .index_name = index_name, .shapes = {}, .shape_numbers = {}, .changed_members = {}});
   }
   assert(&tables_[found->second].encoder.table() == table.get());
   return found->second;
+}
+
+void WriteUnit::turn_updates_into_deletes() {
+  for (Change& change : changes_) {
+    if (change.kind == Kind::kUpdate) change.kind = Kind::kDelete;
+  }
+}
+
+void WriteUnit::turn_deletes_into_inserts() {
+  for (Change& change : changes_) {
+    if (change.kind == Kind::kDelete) change.kind = Kind::kInsert;
+  }
 }
 
 void WriteUnit::check_size() const {
@@ -205,7 +218,10 @@ void WriteUnit::set_expected(Change& change, const std::vector<bool>& columns) {
     const std::size_t position = shape.field_columns[index];
     const std::string_view text = words_[change.old_image.texts + position];
     const std::string& marker = table.encoder.null_marker(position);
-    if (marker.empty()) {
+    const bool is_compared = position < shape.columns.size() && shape.columns[position];
+    if (!is_compared) {  // only tells that the row is there
+      words_.push(kAnyValue);
+    } else if (marker.empty()) {
       words_.push(text);
     } else if (shape.fields[index] == marker) {
       words_.push(is_null(text) ? std::string_view("", 0) : std::string_view());
@@ -290,10 +306,11 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
       sent = &*earlier;
     }
     CommandBatch batch = sent->command();
-    std::vector<const Script*> scripts{options_.catalog ? &write_rows_and_catalog_script() : &write_rows_script()};
+    std::vector<const Script*> scripts{&sent->script()};
     RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
     const std::span<const Reply> answer = replies->array(0);
     if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the write script");
+    if (answer[0].text == "mapped") co_return refused_mapped_write(answer.size() > 1 ? answer[1].text : "");
     if (answer[0].text == "stale") co_return WriteStatus::kStale;
     if (answer[0].text == "changed") co_return WriteStatus::kConflict;
     if (answer[0].text == "lost") co_return WriteStatus::kLostLock;

@@ -36,6 +36,8 @@ struct JournalStep {
   std::string key;    // LIST of the chunks' undo
 };
 
+class MappedWriteCall;
+
 /// Where Redis notes that a commit took place, so that it can be asked when the connection was lost meanwhile (transaction/commit_fence.h).
 struct CommitToken {
   std::string key, slot, number;
@@ -56,6 +58,8 @@ struct WriteOptions {
   const ReadChecks* reads = nullptr;
   /// Definitions that change together with the rows.
   std::optional<CatalogCommit> catalog;
+  /// Changes of mapped tables that are made together with the rows. Null: none.
+  std::shared_ptr<const MappedWriteCall> mapped;
   std::optional<CommitToken> token;
   /// The unit is one chunk of a journaled unit (journaled_unit.h), or undoes one.
   std::optional<JournalStep> journal;
@@ -81,6 +85,9 @@ struct InsertConflict {
 };
 
 class WriteEncoding;
+
+/// What is expected of a field that must be there, whatever it holds.
+inline constexpr std::string_view kAnyValue("\0+", 2);
 
 /// Integers beyond this are not added to as increments: the script computes with doubles.
 inline constexpr std::int64_t kIncrementBound = std::int64_t{1} << 50;
@@ -130,6 +137,10 @@ class WriteUnit {
   /// Makes the unit a chunk of a journaled one.
   void set_journal(JournalStep step) { options_.journal = std::move(step); }
 
+  // For chunks of a journaled unit whose rows exchange keys: first the rows of all chunks go, then they come again.
+  void turn_updates_into_deletes();
+  void turn_deletes_into_inserts();
+
   bool empty() const { return changes_.empty() && records_.empty(); }
   std::size_t size() const { return changes_.size(); }
 
@@ -146,6 +157,7 @@ class WriteUnit {
 
  private:
   friend class WriteEncoding;
+  friend class UnseenRows;
 
   enum class Kind : std::uint8_t { kInsert, kUpdate, kDelete, kIndex };
   /// One field that must still hold what was read; null: must be absent.
@@ -168,7 +180,8 @@ class WriteUnit {
     std::size_t presence = 0;                // in `fields`
   };
   struct Table {
-    RowEncoder encoder;
+    std::shared_ptr<const RowEncoder> kept;
+    const RowEncoder& encoder = *kept;
     std::string index_name;  // kIndex only
     std::vector<Shape> shapes;
     std::map<std::vector<bool>, std::uint32_t> shape_numbers;

@@ -44,7 +44,9 @@ asio::awaitable<bool> WriteUnit::reread_old_rows(RedisClient& client, std::span<
     const Shape& shape = table.shapes[change.shape];
     const std::span<const Reply> values = replies->array(index);
     if (values.size() != shape.fields.size() || values[shape.presence].is_nil()) co_return false;
+    const auto is_any = [&](std::size_t field) { return words_[change.expected + field] == kAnyValue; };
     for (std::size_t field = 0; field < values.size(); ++field) {
+      if (is_any(field)) continue;
       const std::size_t position = shape.field_columns[field];
       const std::string& marker = table.encoder.null_marker(position);
       if (!marker.empty() && shape.fields[field] == marker) continue;
@@ -54,6 +56,7 @@ asio::awaitable<bool> WriteUnit::reread_old_rows(RedisClient& client, std::span<
       if (!same_value(table.encoder.type(position), words_[change.old_image.texts + position], found)) co_return false;
     }
     for (std::size_t field = 0; field < values.size(); ++field) {
+      if (is_any(field)) continue;
       words_.set(change.expected + field, values[field].is_text() ? words_.store(values[field].text) : std::string_view());
     }
   }

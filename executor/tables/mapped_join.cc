@@ -6,6 +6,7 @@
 #include "executor/tables/mapped_reader.h"
 #include "executor/tables/mapped_scan.h"
 #include "executor/tables/mapped_targets.h"
+#include "executor/transaction/row_buffer.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -24,7 +25,7 @@ class MappedJoinOperator final : public Operator {
       const std::vector<std::optional<std::size_t>> key_of_row = add_targets(*outer);
       while (!reader_.is_idle()) co_await reader_.step(counters_.get());
       std::vector<std::size_t> keys;
-      sql::Batch inner = reader_.take_all(keys);
+      sql::Batch inner = with_changed(reader_.take_all(keys), keys);
       if (join_.inner.read.condition && inner.rows > 0) {
         const std::vector<std::uint32_t> selected = sql::select_rows(*join_.inner.read.condition, inner, context_.evaluation());
         std::vector<std::size_t> kept;
@@ -44,7 +45,8 @@ class MappedJoinOperator final : public Operator {
   std::vector<std::optional<std::size_t>> add_targets(const sql::Batch& outer) {
     std::vector<sql::ColumnPtr> values;
     for (const auto& key : join_.keys) values.push_back(sql::evaluate(*key.value, outer, context_.evaluation()));
-    std::unordered_map<std::string, std::size_t> known;
+    std::unordered_map<std::string, std::size_t>& known = known_;
+    known.clear();
     std::vector<std::optional<std::size_t>> key_of_row(outer.rows);
     for (std::size_t row = 0; row < outer.rows; ++row) {
       MappedKey key;
@@ -56,8 +58,7 @@ class MappedJoinOperator final : public Operator {
         is_complete = value.has_value();
         if (!is_complete) continue;
         key[column] = *std::move(value);
-        const std::string text = reader_.text_of(key, column).value_or("");
-        name += std::to_string(text.size()) + ":" + text;
+        append_name(key, column, name);
       }
       if (!is_complete) continue;
       const auto [found, is_new] = known.try_emplace(std::move(name), known.size());
@@ -73,12 +74,46 @@ class MappedJoinOperator final : public Operator {
     return key_of_row;
   }
 
+  /// The rows that were read and those of the transaction, with their keys.
+  sql::Batch with_changed(sql::Batch read, std::vector<std::size_t>& keys) {
+    const std::shared_ptr<const TableChanges> changes = context_.changes(reader_.table().oid);
+    if (!changes) return read;
+    const sql::TableDef& table = reader_.table();
+    std::vector<std::shared_ptr<sql::Column>> columns;
+    for (const sql::ColumnPtr& column : read.columns) {
+      columns.push_back(std::make_shared<sql::Column>(column->type()));
+      for (std::size_t row = 0; row < read.rows; ++row) columns.back()->append_datum(column->datum(row));
+    }
+    for (const auto& [identity, row] : changes->rows) {
+      if (!row.current) continue;
+      MappedKey key;
+      std::string name;
+      for (const auto& part : join_.keys) {
+        key[part.column] = (*row.current)[table.position(part.column)];
+        append_name(key, part.column, name);
+      }
+      const auto found = known_.find(name);
+      if (found == known_.end()) continue;
+      for (std::size_t i = 0; i < columns.size(); ++i) columns[i]->append_datum((*row.current)[table.position(join_.inner.read.numbers[i])]);
+      keys.push_back(found->second);
+    }
+    sql::Batch all{.rows = keys.size(), .columns = {}};
+    for (auto& column : columns) all.columns.push_back(std::move(column));
+    return all;
+  }
+
+  void append_name(const MappedKey& key, std::int16_t column, std::string& name) const {
+    const std::string text = reader_.text_of(key, column).value_or("");
+    name += std::to_string(text.size()) + ":" + text;
+  }
+
   ExecutionContext& context_;
   const planner::MappedJoin& join_;
   MappedReader reader_;
   NodeCounters counters_;
   OperatorPtr outer_;
   std::vector<MappedKey> fixed_;
+  std::unordered_map<std::string, std::size_t> known_;  // the batch's keys
   std::size_t key_count_ = 0;
   bool is_started_ = false;
 };

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "executor/storage/mapped_unit.h"
-#include "executor/transaction/transaction.h"
+#include "executor/tables/mapped_access.h"
+#include "executor/transaction/row_buffer.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
@@ -37,11 +37,9 @@ MappedReader::MappedReader(const planner::TableRead& read, ExecutionContext& con
     field_of_.back() = static_cast<std::size_t>(known - fields_.begin());
     if (known == fields_.end()) fields_.push_back(column->field);
   }
-  if (const std::shared_ptr<Transaction>& transaction = context.transaction()) {
-    for (const std::shared_ptr<MappedUnit>& unit : transaction->mapped_units()) {
-      if (unit->table().oid == read.table->oid) throw sql::not_supported("reading a foreign table that the transaction has written");
-    }
-  }
+  const bool may_repeat = mapping_.layout == Layout::kList || mapping_.layout == Layout::kStream;
+  changes_ = context.changes(read.table->oid);
+  if (changes_ && may_repeat) throw sql::not_supported(fmt::format("reading a foreign table with layout {} that the transaction has written", sql::layout_name(mapping_.layout)));
   const sql::EvaluationContext& evaluation = context.evaluation();
   const std::string* policy = evaluation.show ? evaluation.show(evaluation.session, "redquel.on_bad_value") : nullptr;
   if (policy != nullptr) bad_value_ = *policy == "null" ? BadValue::kNull : *policy == "skip" ? BadValue::kSkip : BadValue::kError;
@@ -141,7 +139,7 @@ void MappedReader::add_member_row(MappedKey slots, std::string_view member) {
   waiting.key = key_of(waiting.target.values).value_or(mapping_.key.stored_text());
   std::vector<std::optional<std::string_view>> texts = no_texts();
   if (const auto position = position_of(Role::kMember)) texts[*position] = member;
-  add_row(waiting, texts);
+  add_row(waiting, texts, member);
 }
 
 std::optional<std::size_t> MappedReader::position_of(Role role) const {
@@ -165,8 +163,12 @@ std::optional<std::string> wanted_part(const MappedReader& reader, const MappedK
 }  // namespace
 
 std::size_t MappedReader::command_count(const Waiting& waiting) const {
+  const bool is_hash = mapping_.layout == Layout::kHash;
   std::size_t count = 1;
-  if (mapping_.layout == Layout::kStrings && !waiting.asks_existence) count = fields_.size();
+  if (is_hash || mapping_.layout == Layout::kStrings) {
+    count = is_hash ? (fields_.empty() ? 0 : 1) : fields_.size();
+    if (waiting.asks_existence || mapping_.ohm) ++count;
+  }
   return count + (wants_ttl_ ? 1 : 0);
 }
 
@@ -175,18 +177,21 @@ void MappedReader::append_commands(CommandBatch& batch, const Waiting& waiting) 
   const std::optional<std::string> part = wanted_part(*this, waiting.target.values);
   switch (mapping_.layout) {
     case Layout::kHash:
-      if (waiting.asks_existence) batch.add("HLEN", waiting.key);
-      else batch.add("HMGET", waiting.key, fields_);
+      if (!fields_.empty()) batch.add("HMGET", waiting.key, fields_);
+      if (mapping_.ohm) {  // a row is what is in the set of all ids; its hash may be empty
+        batch.add("SISMEMBER", sql::ohm_key(mapping_, "all"), text_of(waiting.target.values, table().primary_key.front()).value_or(""));
+      } else if (waiting.asks_existence) {
+        batch.add("HLEN", waiting.key);
+      }
       break;
     case Layout::kStrings:
+      for (const std::string& field : fields_) batch.add("GET", *key_of(waiting.target.values, field));
       if (waiting.asks_existence) {
         std::vector<std::string> keys;
         for (const Mapping::Column& column : mapping_.columns) {
           if (column.role == Role::kField) keys.push_back(*key_of(waiting.target.values, column.field));
         }
         batch.add("EXISTS", keys);
-      } else {
-        for (const std::string& field : fields_) batch.add("GET", *key_of(waiting.target.values, field));
       }
       break;
     case Layout::kString: batch.add("GET", waiting.key); break;
@@ -223,9 +228,10 @@ asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
     asked.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
     append_commands(batch, asked.back());
-    is_torn = is_torn || (mapping_.layout == Layout::kStrings && command_count(asked.back()) > 1);
+    const bool has_fields = mapping_.layout == Layout::kStrings || mapping_.ohm || asked.back().asks_existence;
+    is_torn = is_torn || (has_fields && command_count(asked.back()) > 1);
   }
-  RepliesPtr replies = co_await context_.ask_unchecked(std::move(batch), is_torn, counters);
+  RepliesPtr replies = co_await ask_mapped(mapping_, std::move(batch), is_torn, context_, counters);
   std::size_t first = 0;
   for (Waiting& waiting : asked) {
     const std::size_t count = command_count(waiting);
@@ -238,7 +244,7 @@ asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
 bool MappedReader::take_replies(Waiting& waiting, std::span<const Reply> replies) {
   for (std::size_t i = 0; i < replies.size(); ++i) {
     if (!replies[i].is_error()) continue;
-    const bool is_field = mapping_.layout == Layout::kStrings && !waiting.asks_existence && i < fields_.size();
+    const bool is_field = mapping_.layout == Layout::kStrings && i < fields_.size();
     const std::string key = is_field ? *key_of(waiting.target.values, fields_[i]) : waiting.key;
     throw wrong_kind(key, kind_name(mapping_.layout), replies[i]);
   }
@@ -252,7 +258,7 @@ bool MappedReader::take_replies(Waiting& waiting, std::span<const Reply> replies
       if (!part) return take_members(waiting, replies[0]);
       if (replies[0].integer == 1) {
         if (const auto position = position_of(Role::kMember)) texts[*position] = *part;
-        add_row(waiting, texts);
+        add_row(waiting, texts, *part);
       }
       return true;
     case Layout::kZset:
@@ -262,7 +268,7 @@ bool MappedReader::take_replies(Waiting& waiting, std::span<const Reply> replies
         const bool is_zset = mapping_.layout == Layout::kZset;
         if (const auto position = position_of(is_zset ? Role::kMember : Role::kName)) texts[*position] = *part;
         if (const auto position = position_of(is_zset ? Role::kScore : Role::kValue)) texts[*position] = replies[0].text;
-        add_row(waiting, texts);
+        add_row(waiting, texts, *part);
       }
       return true;
     case Layout::kList: return take_list(waiting, replies[0]);
@@ -279,20 +285,19 @@ static std::optional<std::string> ttl_text(const Reply& reply) {
 
 bool MappedReader::take_fields(Waiting& waiting, std::span<const Reply> replies) {
   std::vector<std::optional<std::string_view>> texts = no_texts();
-  bool exists = false;
-  if (waiting.asks_existence) {
-    exists = replies[0].integer > 0;
-  } else {
-    const std::span<const Reply> values = mapping_.layout == Layout::kHash ? replies[0].children() : replies;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (!field_of_[i] || *field_of_[i] >= values.size() || !values[*field_of_[i]].is_text()) continue;
-      texts[i] = values[*field_of_[i]].text;
-      exists = true;
-    }
-    if (!exists) {  // a row of NULLs, or none
-      waiting.asks_existence = true;
-      return false;
-    }
+  const bool is_hash = mapping_.layout == Layout::kHash, is_asked = waiting.asks_existence || mapping_.ohm;
+  const std::size_t existence = is_hash ? (fields_.empty() ? 0 : 1) : fields_.size();
+  std::span<const Reply> values = replies.first(existence);
+  if (is_hash && !fields_.empty()) values = replies[0].children();
+  bool exists = is_asked && replies[existence].integer > 0;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (!field_of_[i] || *field_of_[i] >= values.size() || !values[*field_of_[i]].is_text()) continue;
+    texts[i] = values[*field_of_[i]].text;
+    exists = exists || !mapping_.ohm;
+  }
+  if (!exists && !is_asked) {  // a row of NULLs, or none: asked again, together with its fields, which may come meanwhile
+    waiting.asks_existence = true;
+    return false;
   }
   if (!exists) return true;
   std::optional<std::string> ttl;
@@ -346,7 +351,7 @@ bool MappedReader::take_members(Waiting& waiting, const Reply& reply) {
     std::vector<std::optional<std::string_view>> texts = no_texts();
     if (name) texts[*name] = elements[i].text;
     if (value && width == 2) texts[*value] = elements[i + 1].text;
-    add_row(waiting, texts);
+    add_row(waiting, texts, elements[i].text);
   }
   waiting.cursor = std::string(parts[0].text);
   return is_last;
@@ -369,12 +374,15 @@ bool MappedReader::take_list(Waiting& waiting, const Reply& reply) {
 
 bool MappedReader::take_stream(Waiting& waiting, const Reply& reply) {
   const std::span<const Reply> entries = reply.children();
-  const auto id = position_of(Role::kId);
+  const auto id = position_of(Role::kId), time = position_of(Role::kTime), sequence = position_of(Role::kSequence);
   for (const Reply& entry : entries) {
     const std::span<const Reply> parts = entry.children();
     if (parts.size() != 2) continue;
     std::vector<std::optional<std::string_view>> texts = no_texts();
+    const std::size_t dash = std::min(parts[0].text.find('-'), parts[0].text.size() - 1);
     if (id) texts[*id] = parts[0].text;
+    if (time) texts[*time] = parts[0].text.substr(0, dash);
+    if (sequence) texts[*sequence] = parts[0].text.substr(dash + 1);
     const std::span<const Reply> pairs = parts[1].children();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (columns_[i] == nullptr || columns_[i]->role != Role::kField) continue;
@@ -388,7 +396,26 @@ bool MappedReader::take_stream(Waiting& waiting, const Reply& reply) {
   return entries.size() < context_.limits.chunk_rows;
 }
 
-void MappedReader::add_row(const Waiting& waiting, const std::vector<std::optional<std::string_view>>& texts) {
+bool MappedReader::is_changed(const Waiting& waiting, std::string_view part) const {
+  std::vector<sql::Datum> row(table().columns.size());
+  for (const std::int16_t number : table().primary_key) {
+    const std::size_t at = table().position(number);
+    const Mapping::Column& column = mapping_.column(number);
+    if (column.role == Role::kSlot) {
+      row[at] = waiting.target.values.at(number);
+      continue;
+    }
+    try {
+      row[at] = sql::decode_mapped(column, table().columns[at].type, part);
+    } catch (const sql::SqlError&) {  // told where the row is read
+      return false;
+    }
+  }
+  return changes_->contains(mapped_identity(table(), row));
+}
+
+void MappedReader::add_row(const Waiting& waiting, const std::vector<std::optional<std::string_view>>& texts, std::string_view part) {
+  if (changes_ && is_changed(waiting, part)) return;
   std::vector<sql::Datum> row(columns_.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const Mapping::Column* column = columns_[i];

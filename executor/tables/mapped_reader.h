@@ -26,7 +26,7 @@ struct MappedTarget {
 
 /// Reads the rows of keys of a mapped table, in bounded steps, and makes values of their texts. Wrong kinds of keys and texts that are no
 /// values of their columns end the statement, in an error that names key and field; redquel.on_bad_value makes NULLs of the latter or
-/// leaves their rows out.
+/// leaves their rows out. Rows that the transaction has changed are left out, too: with_changed_rows gives them as they are for it.
 class MappedReader {
  public:
   /// `read` outlives the reader.
@@ -78,7 +78,9 @@ class MappedReader {
   bool take_members(Waiting& waiting, const Reply& reply);
   bool take_list(Waiting& waiting, const Reply& reply);
   bool take_stream(Waiting& waiting, const Reply& reply);
-  void add_row(const Waiting& waiting, const std::vector<std::optional<std::string_view>>& texts);
+  /// `part`: the member or field that tells the rows of one key apart.
+  void add_row(const Waiting& waiting, const std::vector<std::optional<std::string_view>>& texts, std::string_view part = {});
+  bool is_changed(const Waiting& waiting, std::string_view part) const;
   std::optional<std::size_t> position_of(sql::Mapping::Role role) const;
   std::vector<std::optional<std::string_view>> no_texts() const { return std::vector<std::optional<std::string_view>>(read_.numbers.size()); }
   void start();
@@ -91,6 +93,7 @@ class MappedReader {
   std::vector<std::string> fields_;                  // asked of each row (hash, strings)
   std::vector<std::optional<std::size_t>> field_of_;  // parallel to columns_
   bool wants_ttl_ = false;
+  std::shared_ptr<const TableChanges> changes_;  // of the transaction; null: none
   BadValue bad_value_ = BadValue::kError;
   std::deque<Waiting> waiting_;
   std::vector<std::shared_ptr<sql::Column>> made_;

@@ -1,16 +1,14 @@
 #include "executor/tables/mapped_scan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
-#include <unordered_set>
+#include <optional>
 
 #include "executor/tables/key_values.h"
+#include "executor/tables/keyspace_walk.h"
 #include "executor/tables/mapped_reader.h"
 #include "executor/tables/mapped_structures.h"
 #include "executor/tables/mapped_targets.h"
-#include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/types/compare.h"
 
@@ -58,7 +56,11 @@ class MappedScanOperator final : public Operator {
   /// More targets for the reader; false: there are none.
   asio::awaitable<bool> find_more() {
     if (is_over_) co_return false;
-    if (scan_.path == Path::kScan || scan_.path == Path::kOrder) co_return co_await scan_keyspace();
+    if (walk_) {
+      co_await walk_->step(reader_, counters_.get());
+      is_over_ = walk_->is_over();
+      co_return true;
+    }
     is_over_ = true;
     if (scan_.path == Path::kKeys) {
       for (MappedKey& key : keys_) reader_.add({std::move(key)});
@@ -83,44 +85,12 @@ class MappedScanOperator final : public Operator {
   }
 
   void begin_keyspace_scan() {
-    const sql::EvaluationContext& evaluation = context_.evaluation();
-    const std::string* allowed = evaluation.show ? evaluation.show(evaluation.session, "redquel.allow_keyspace_scan") : nullptr;
-    const std::string& name = reader_.table().name;
-    if (allowed != nullptr && *allowed == "off") {
-      throw sql::SqlError("55000", fmt::format("foreign table \"{}\" can only be read by a scan of the keyspace, which redquel.allow_keyspace_scan forbids", name))
-          .hint("Name the key's slots in WHERE, or declare the structure that has them with CREATE INDEX.");
-    }
-    if (context_.notice) {
-      context_.notice(sql::SqlError("00000", fmt::format("the keyspace is scanned for foreign table \"{}\"", name))
-                          .hint("Name the key's slots in WHERE, or declare the structure that has them with CREATE INDEX."));
-    }
     MappedKey only;
     for (const auto& fixed : scan_.fixed) {
       if (fixed.values.size() == 1 && keys_.size() == 1) only[fixed.column] = keys_[0].at(fixed.column);
     }
     if (keys_.empty()) is_over_ = true;  // a slot is to be NULL
-    pattern_ = reader_.mapping().key.pattern([&](std::int16_t column) -> std::optional<std::string> {
-      return column > 0 ? reader_.text_of(only, column) : std::nullopt;
-    });
-  }
-
-  asio::awaitable<bool> scan_keyspace() {
-    CommandBatch batch;
-    batch.add("SCAN", cursor_, "MATCH", pattern_, "COUNT", context_.limits.chunk_rows, "TYPE", sql::redis_type(reader_.mapping().layout));
-    RepliesPtr replies = co_await context_.ask_bulk(std::move(batch), false, counters_.get());
-    const auto parts = replies->array(0);
-    if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SCAN");
-    cursor_ = std::string(parts[0].text);
-    is_over_ = cursor_ == "0";
-    const bool has_fields = reader_.mapping().layout == sql::Mapping::Layout::kStrings;
-    for (const Reply& key : parts[1].children()) {
-      auto slots = reader_.slots_of(key.text);
-      if (!slots) continue;
-      std::string name(key.text);
-      if (has_fields) name = reader_.key_of(*slots, "").value_or(name);
-      if (seen_.insert(std::move(name)).second) reader_.add({*std::move(slots)});
-    }
-    co_return true;
+    walk_.emplace(reader_, context_, only);
   }
 
   /// Rows by a zset or list until there are as many as wanted; false: it does not hold them, or not in order.
@@ -177,8 +147,7 @@ class MappedScanOperator final : public Operator {
   NodeCounters counters_;
   std::vector<MappedKey> keys_;
   std::deque<sql::Batch> ordered_;
-  std::string pattern_, cursor_ = "0";
-  std::unordered_set<std::string> seen_;  // SCAN may give a key twice, and the strings of a row are several
+  std::optional<KeyspaceWalk> walk_;
   bool is_started_ = false, is_over_ = false;
 };
 

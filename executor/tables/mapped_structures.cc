@@ -4,6 +4,8 @@
 #include <set>
 
 #include "executor/tables/key_values.h"
+#include "executor/tables/mapped_access.h"
+#include "executor/tables/member_algebra.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 
@@ -75,6 +77,7 @@ class SetReader {
 
  private:
   std::optional<std::string> key_of(const SetExpression& set) const {
+    if (set.columns.empty() && reader_.mapping().ohm) return sql::ohm_key(reader_.mapping(), "all");
     if (reader_.mapping().layout == sql::Mapping::Layout::kSet) {  // the table's own keys
       const auto values = values_of(reader_.table(), set.columns, set.values, context_.evaluation());
       return values ? reader_.key_of(*values) : std::nullopt;
@@ -88,7 +91,6 @@ class SetReader {
   }
 
   asio::awaitable<Members> command(const SetExpression& sets) {
-    static constexpr std::string_view kNames[] = {"SMEMBERS", "SMEMBERS", "SINTER", "SUNION", "SDIFF"};
     std::vector<std::string> keys;
     std::vector<SetExpression> own{sets};
     const std::vector<SetExpression>& operands = sets.operands.empty() ? own : sets.operands;
@@ -101,13 +103,12 @@ class SetReader {
       }
     }
     if (keys.empty()) co_return Members{};
-    CommandBatch batch;
-    batch.add(kNames[static_cast<std::size_t>(sets.kind)], keys);
-    RepliesPtr replies = co_await context_.ask_unchecked(std::move(batch), false, counters_);
-    if ((*replies)[0].is_error()) throw reader_.wrong_kind(keys.front(), "set", (*replies)[0]);
-    Members members;
-    for (const Reply& member : replies->array(0)) members.emplace_back(member.text);
-    co_return members;
+    MemberAlgebra algebra(reader_, context_, counters_);
+    if (keys.size() == 1) co_return co_await algebra.members(std::move(keys.front()));
+    const MemberAlgebra::Kind kind = sets.kind == Kind::kIntersection ? MemberAlgebra::Kind::kIntersection
+                                     : sets.kind == Kind::kUnion      ? MemberAlgebra::Kind::kUnion
+                                                                      : MemberAlgebra::Kind::kDifference;
+    co_return co_await algebra.combine(kind, std::move(keys));
   }
 
   const MappedReader& reader_;
@@ -133,7 +134,7 @@ asio::awaitable<std::vector<std::string>> look_up_members(const planner::MappedS
     else batch.add("GET", *key);
   }
   if (keys.empty()) co_return members;
-  RepliesPtr replies = co_await context.ask_unchecked(std::move(batch), false, counters);
+  RepliesPtr replies = co_await ask_mapped(reader.mapping(), std::move(batch), false, context, counters);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if ((*replies)[i].is_error()) throw reader.wrong_kind(keys[i], is_hash ? "hash" : "string", (*replies)[i]);
     const bool is_new = (*replies)[i].is_text() && std::find(members.begin(), members.end(), (*replies)[i].text) == members.end();
@@ -166,7 +167,7 @@ asio::awaitable<std::vector<std::string>> StructureWalk::next(std::uint64_t coun
     } else {
       batch.add("ZRANGE", key_, position_, position_ + size - 1);
     }
-    RepliesPtr replies = co_await context_.ask_unchecked(std::move(batch), false, counters);
+    RepliesPtr replies = co_await ask_mapped(reader_.mapping(), std::move(batch), false, context_, counters);
     if ((*replies)[0].is_error()) throw reader_.wrong_kind(key_, is_list ? "list" : "zset", (*replies)[0]);
     const auto elements = replies->array(0);
     if (elements.empty()) co_return members;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "executor/setting.h"
 #include "sql/error.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/jsonb.h"
@@ -108,12 +109,6 @@ void append_reply(const Reply& reply, std::string& json) {
       json += ']';
       return;
   }
-}
-
-bool is_on(const ExecutionContext& context, const char* parameter) {
-  const sql::EvaluationContext& evaluation = context.evaluation();
-  const std::string* value = evaluation.show == nullptr ? nullptr : evaluation.show(evaluation.session, parameter);
-  return value != nullptr && *value == "on";
 }
 
 }  // namespace

@@ -7,7 +7,6 @@ namespace redquel::executor {
 
 RowReader::RowReader(const planner::TableRead& read, TableChangesPtr changes)
     : read_(read), changes_(std::move(changes)), keys_(*read.table), fields_(sql::row_fields(*read.table, read.numbers)) {
-  for (const std::string& field : fields_.fields) sort_patterns_.push_back(keys_.row_pattern() + "->" + field);
   for (const auto& source : fields_.columns) {
     needs_key_parts_ |= source.kind == sql::RowFields::Source::Kind::kKeyPart && read.table->primary_key.size() > 1;
   }
@@ -30,7 +29,8 @@ void RowReader::append_fetch(CommandBatch& batch, std::string_view member) const
 
 void RowReader::append_sort_get(CommandBatch& batch) const {
   batch.arg("GET").arg("#");
-  for (const std::string& pattern : sort_patterns_) batch.arg("GET").arg(pattern);
+  const std::string row = keys_.row_pattern() + "->";
+  for (const std::string& field : fields_.fields) batch.arg("GET").arg(row + field);
 }
 
 bool RowReader::add(std::string_view member, std::span<const Reply> values) {

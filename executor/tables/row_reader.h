@@ -49,7 +49,6 @@ class RowReader {
   TableChangesPtr changes_;
   sql::TableKeys keys_;
   sql::RowFields fields_;
-  std::vector<std::string> sort_patterns_;
   std::vector<std::shared_ptr<sql::Column>> columns_;
   std::vector<std::shared_ptr<const void>> owners_;
   bool needs_key_parts_ = false;

@@ -11,6 +11,8 @@
 #include "executor/storage/journaled_unit.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/lock_wait.h"
+#include "executor/transaction/mapped_changes.h"
+#include "sql/catalog/mapping.h"
 
 namespace redquel::executor {
 
@@ -27,17 +29,35 @@ void add_change(WriteUnit& unit, const WriteUnit::TablePtr& table, const Buffere
 }
 
 void add_changes(WriteUnit& unit, const TableChanges& changes) {
+  if (changes.table->mapping) return;  // of MappedUnit
   for (const auto& [member, row] : changes.rows) add_change(unit, changes.table, row);
+}
+
+/// Looks at definitions again where nobody seems to have the tables for himself: that may just have ended.
+constexpr int kStaleLooks = 2;
+
+/// Tables whose definitions the unit relies on.
+std::vector<sql::Oid> tables_of(const RowBuffer& buffer) {
+  std::vector<sql::Oid> tables;
+  for (const TableChangesPtr& changes : buffer.all_changes()) {
+    const sql::TableDef& table = *changes->table;
+    tables.push_back(table.oid);
+    for (const sql::ForeignKeyDef& key : table.foreign_keys) tables.push_back(key.referenced);
+    tables.insert(tables.end(), table.referencing.begin(), table.referencing.end());
+  }
+  return tables;
 }
 
 asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
                                          std::minstd_rand& random) {
+  const LockDeadline deadline = lock_deadline(limits.lock_timeout);
+  int looks = 0;
   while (true) {
     // Rows that change with definitions, or lie in claimed places, are the process's for as long as it lives, as locks are.
     options.locks = transaction.locks().empty() && !options.catalog ? nullptr : &transaction.locks();
     WriteUnit unit(options);
     for (const TableChangesPtr& changes : transaction.buffer().all_changes()) add_changes(unit, *changes);
-    if (unit.empty() && !transaction.writes_ahead()) co_return WriteStatus::kApplied;
+    if (unit.empty() && !transaction.writes_ahead() && !options.mapped) co_return WriteStatus::kApplied;
     const WriteStatus status = co_await unit.execute(redis);
     std::set<sql::Oid> tables = transaction.changed_tables();
     const bool increments = !transaction.buffer().increments(tables).empty();
@@ -50,6 +70,12 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
       co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     } else if (status == WriteStatus::kConflict && increments) {
       co_await settle_increments(redis, transaction, std::move(tables), limits, random);
+    } else if (status == WriteStatus::kStale && !options.catalog && looks < kStaleLooks) {
+      // A statement of many rows has a table for itself. It never waits for a lock meanwhile, so it comes to its end.
+      co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
+      const bool has_waited = co_await wait_while_exclusive(redis, tables_of(transaction.buffer()), deadline);
+      co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+      looks = has_waited ? 0 : looks + 1;
     } else {
       co_return status;
     }
@@ -67,27 +93,43 @@ sql::SqlError outcome_unknown(const sql::SqlError& error) {
 
 std::size_t changed_rows(const Transaction& transaction) {
   std::size_t rows = 0;
-  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) rows += changes->rows.size();
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) rows += changes->table->mapping ? 0 : changes->rows.size();
   return rows;
 }
 
-/// Sends the transaction's rows chunk by chunk: those that go, those that change, those that come. Locks and reads are verified by the
-/// first one; from then on the tables are nobody else's.
+/// May the update take a unique value from another row, or give its own to one?
+bool may_exchange_values(const sql::TableDef& table, const BufferedRow& row) {
+  for (const sql::IndexDef& index : table.indexes) {
+    if (!index.unique) continue;
+    for (const sql::IndexDef::Part& part : index.parts) {
+      if (table.find_column(part.column) == nullptr) return true;  // an expression
+      const std::size_t position = table.position(part.column);
+      if ((*row.stored)[position] != (*row.current)[position]) return true;
+    }
+  }
+  return false;
+}
+
+/// Sends the transaction's rows chunk by chunk: those that go, those that change, those that come. Reads are verified by the first one,
+/// locks before it, when the tables are nobody else's already.
 class ChunkedCommit {
  public:
   ChunkedCommit(asio::any_io_executor executor, RedisClient& redis, WriteOptions options, std::size_t script_rows)
       : journal_(std::move(executor), redis), redis_(redis), options_(std::move(options)), script_rows_(script_rows), unit_(options_) {}
 
-  asio::awaitable<void> run(const Transaction& transaction) {
+  asio::awaitable<void> run(Transaction& transaction, LockDeadline deadline) {
     std::vector<JournaledUnit::TablePtr> tables;
-    const std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
+    std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
+    std::erase_if(all, [](const TableChangesPtr& changes) { return changes->table->mapping != nullptr; });
     for (const TableChangesPtr& changes : all) tables.push_back(changes->table);
-    if (!co_await journal_.begin(std::move(tables))) throw serialization_failure("change of the table's definition");
+    if (!co_await journal_.begin(std::move(tables), deadline)) throw serialization_failure("change of the table's definition");
+    const LockSet locks = transaction.locks();
+    transaction.locks().fields.clear();
+    if (!co_await release_locks(redis_, locks)) throw lapsed_lock();
     for (const Kind kind : {Kind::kDelete, Kind::kUpdate, Kind::kInsert}) {
       for (const TableChangesPtr& changes : all) {
         for (const auto& [member, row] : changes->rows) {
-          if (kind_of(row) != kind) continue;
-          add_change(unit_, changes->table, row);
+          if (!add(kind, changes->table, row)) continue;
           if (unit_.size() >= script_rows_) co_await send();
         }
       }
@@ -101,8 +143,6 @@ class ChunkedCommit {
   }
 
   asio::awaitable<void> undo() { return journal_.undo(); }
-  /// The first chunk is, or was, in Redis.
-  bool gave_locks_back() const { return gave_locks_back_; }
 
  private:
   enum class Kind { kNone, kDelete, kUpdate, kInsert };
@@ -111,14 +151,28 @@ class ChunkedCommit {
     return row.current ? Kind::kInsert : Kind::kNone;
   }
 
+  /// What of the row's change belongs to the chunks of this kind. Rows that may exchange unique values go and come again.
+  bool add(Kind kind, const WriteUnit::TablePtr& table, const BufferedRow& row) {
+    const Kind own = kind_of(row);
+    const bool splits = own == Kind::kUpdate && !table->rows_expire() && may_exchange_values(*table, row);
+    if (splits && kind == Kind::kDelete) {
+      unit_.delete_row(table, *row.stored);
+    } else if (splits && kind == Kind::kInsert) {
+      unit_.insert_row(table, *row.current);
+    } else if (!splits && own == kind) {
+      add_change(unit_, table, row);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
   asio::awaitable<void> send() {
     unit_.set_journal(journal_.step());
     auto chunk = std::make_unique<WriteUnit>(std::move(unit_));
-    options_.locks = nullptr;
     options_.reads = nullptr;
     unit_ = WriteUnit(options_);
-    JournaledUnit::Applied applied = [this](const WriteUnit&) { gave_locks_back_ = true; };
-    co_await journal_.write(std::move(chunk), std::move(applied));
+    co_await journal_.write(std::move(chunk), {});
   }
 
   JournaledUnit journal_;
@@ -126,16 +180,16 @@ class ChunkedCommit {
   WriteOptions options_;
   std::size_t script_rows_;
   WriteUnit unit_;
-  bool gave_locks_back_ = false;
 };
 
-/// False: two rows exchange a unique value, and only one script for all of them can do that.
-asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows) {
+/// False: two rows that expire exchange a unique value, and only one script for all of them can do that.
+asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
+                                       LockDeadline deadline) {
   ChunkedCommit commit(co_await asio::this_coro::executor, redis, std::move(options), script_rows);
   std::exception_ptr failure;
   bool exchanges = false, is_lost = false;
   try {
-    co_await commit.run(transaction);
+    co_await commit.run(transaction, deadline);
   } catch (const WriteConflict&) {
     failure = std::make_exception_ptr(serialization_failure("update"));
   } catch (const LockedByOther&) {
@@ -145,7 +199,6 @@ asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transact
     is_lost = error.sqlstate() == "08006";
     failure = is_lost ? std::make_exception_ptr(outcome_unknown(error)) : std::current_exception();
   }
-  if (commit.gave_locks_back()) transaction.locks().fields.clear();
   if (!failure) co_return true;
   // Without a connection another process undoes the unit when its lease has run out, unless it was complete.
   if (is_lost) std::rethrow_exception(failure);
@@ -156,35 +209,69 @@ asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transact
 
 }  // namespace
 
+namespace {
+
+/// What the commit does to mapped tables, once they are found to be as they were read; null: nothing.
+asio::awaitable<std::shared_ptr<const MappedWriteCall>> mapped_changes(RedisClient& redis, const RowBuffer& buffer, const MappedPlace& place) {
+  auto call = std::make_shared<MappedWriteCall>(place.catalog_version, place.database);
+  for (const std::shared_ptr<MappedUnit>& unit : mapped_units(buffer)) {
+    const int database = unit->table().mapping->database.value_or(place.database);
+    RedisClient& client = database == place.database ? redis : place.access.shared(database);
+    // What the statements took for NULL was told then.
+    if (!co_await unit->read(client, true, nullptr)) throw serialization_failure("update");
+    unit->append_writes(*call, database);
+  }
+  if (call->empty()) co_return nullptr;
+  co_return call;
+}
+
+asio::awaitable<WriteStatus> commit_mapped_alone(RedisClient& redis, std::shared_ptr<const MappedWriteCall> call) {
+  std::optional<sql::SqlError> lost;
+  try {
+    MappedWriteCall sent = *call;
+    co_return co_await write_mapped(redis, std::move(sent), nullptr);
+  } catch (const sql::SqlError& error) {
+    if (error.sqlstate() != "08006") throw;
+    lost = error;
+  }
+  throw outcome_unknown(*lost);
+}
+
+}  // namespace
+
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
-                                     LockWaitLimits limits, std::minstd_rand& random) {
+                                     LockWaitLimits limits, std::minstd_rand& random, MappedPlace place) {
   CatalogChange change;
   if (const TransactionCatalog* catalog = transaction.catalog()) change = catalog->take_change();
   if (!change.empty()) options.catalog = encode_commit(transaction.catalog()->base(), change);
   if (!transaction.reads().empty()) options.reads = &transaction.reads();
-  if (change.empty() && changed_rows(transaction) == 0) co_return;
+  options.mapped = co_await mapped_changes(redis, transaction.buffer(), place);
+  if (change.empty() && changed_rows(transaction) == 0 && !options.mapped) co_return;
   // It is 0 where the transaction began before the first connection.
   if (transaction.generation() != 0 && redis.generation() != transaction.generation()) {
     throw sql::SqlError("40001", "could not serialize access: Redis is another one than when the transaction began");
   }
-  if (change.empty() && changed_rows(transaction) > script_rows) {
+  if (change.empty() && changed_rows(transaction) > script_rows && !options.mapped) {
     std::set<sql::Oid> tables = transaction.changed_tables();
     if (!transaction.buffer().increments(tables).empty()) {
       co_await settle_increments(redis, transaction, std::move(tables), limits, random);
     }
     WriteOptions chunk_options = options;
     chunk_options.token.reset();  // it is the journal that tells what became of the unit
-    if (!transaction.locks().empty()) chunk_options.locks = &transaction.locks();
     chunk_options.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
-    if (co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows)) co_return;
+    const LockDeadline deadline = lock_deadline(limits.lock_timeout);
+    if (co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows, deadline)) co_return;
   }
   WriteStatus status = WriteStatus::kApplied;
-  bool has_unit = transaction.writes_ahead();
+  bool has_unit = transaction.writes_ahead() || (options.mapped && !change.empty());
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    if (changes->table->mapping) continue;
     for (const auto& [member, row] : changes->rows) has_unit = has_unit || row.stored || row.current;
   }
   if (has_unit) {
     status = co_await commit_rows(redis, transaction, std::move(options), limits, random);
+  } else if (options.mapped) {
+    status = co_await commit_mapped_alone(redis, options.mapped);
   } else if (!change.empty()) {
     const std::optional<std::string> version = co_await commit_catalog(redis, transaction.catalog()->base(), change);
     if (!version) status = WriteStatus::kStale;
@@ -230,14 +317,6 @@ return 0
   }
   std::vector<const Script*> scripts{&kScript};
   co_await run_scripts(redis, std::move(scripts), std::move(batch));
-}
-
-asio::awaitable<void> commit_mapped_changes(RedisClient& redis, const Transaction& transaction, std::string catalog_version) {
-  if (!transaction.buffer().empty() || transaction.catalog() != nullptr) throw mixed_transaction();
-  std::vector<std::shared_ptr<MappedUnit>> units = transaction.mapped_units();
-  const WriteStatus status = co_await MappedUnit::write(redis, std::move(units), std::move(catalog_version), nullptr);
-  if (status == WriteStatus::kApplied) co_return;
-  throw sql::SqlError("40001", "could not serialize access due to concurrent update").hint("The transaction might succeed if retried.");
 }
 
 }  // namespace redquel::executor

@@ -9,16 +9,20 @@
 
 namespace redquel::executor {
 
+/// Where mapped tables are.
+struct MappedPlace {
+  RedisAccess& access;
+  int database;  // the session's logical one
+  std::string catalog_version;
+};
+
 /// Brings all changes of the transaction, rows and definitions, to Redis or none of them. Throws SqlError 40001 where a row that it changed
 /// is not any more what it saw, and what a write unit throws; 08007 where the connection broke and nothing can tell what became of it.
-/// More than `script_rows` rows, where no definitions change with them, are a journaled unit. It waits for locks of others where the
+/// Changes of mapped tables go along in the same script; 40001 where an application was faster. More than `script_rows` rows, where
+/// neither definitions nor mapped tables change with them, are a journaled unit. It waits for locks of others where the
 /// transaction only added to rows (increments.h).
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
-                                     LockWaitLimits limits, std::minstd_rand& random);
-
-/// Writes what the transaction changed in mapped tables, all or nothing. 40001 where an application was faster; 0A000 where the
-/// transaction has changed anything else.
-asio::awaitable<void> commit_mapped_changes(RedisClient& redis, const Transaction& transaction, std::string catalog_version);
+                                     LockWaitLimits limits, std::minstd_rand& random, MappedPlace place);
 
 /// SET CONSTRAINTS … IMMEDIATE: throws what the unit of all changes would, of the constraints that `options` ask for.
 asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options);

@@ -1,10 +1,16 @@
 #include "executor/transaction/lock_wait.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <charconv>
+#include <utility>
 
 #include "executor/redis/script.h"
 #include "executor/storage/random_version.h"
@@ -35,18 +41,39 @@ if token == '' then return 'held' end
 call('HSET', KEYS[2], token, holder)
 if ARGV[4] == '1' then
   local at = holder
+  local circle = {holder}
   for _ = 1, 1000 do
     at = call('HGET', KEYS[2], at)
     if not at or not is_alive(at) then break end
     if at == token then
       call('HDEL', KEYS[2], token)
-      return 'deadlock'
+      return 'deadlock ' .. table.concat(circle, ' ')
     end
+    circle[#circle + 1] = at
   end
 end
 return 'held'
 )lua");
   return kScript;
+}
+
+/// `others`: those of the circle, with blanks between; the first is waited for by `token`, each of them waits for the next.
+sql::SqlError deadlock(const std::string& token, std::string_view others) {
+  std::string detail;
+  std::string waiter = token;
+  const auto add = [&](const std::string& holder) {
+    const LockOwner by = owner_of(waiter), of = owner_of(holder);
+    if (!detail.empty()) detail += '\n';
+    detail += fmt::format("Process {} waits for ShareLock on transaction {}; blocked by process {}.", by.pid, of.number, of.pid);
+    waiter = holder;
+  };
+  while (!others.empty()) {
+    const std::string_view holder = others.substr(0, others.find(' '));
+    others.remove_prefix(std::min(holder.size() + 1, others.size()));
+    add(std::string(holder));
+  }
+  add(token);
+  return sql::SqlError("40P01", "deadlock detected").detail(detail).hint("See server log for query details.");
 }
 
 asio::awaitable<void> forget_wait(RedisClient& redis, const std::string& token) {
@@ -131,13 +158,23 @@ asio::awaitable<void> LockLease::keep(std::shared_ptr<State> state) {
   }
 }
 
-asio::awaitable<std::string> LockLease::take_token() {
+LockOwner owner_of(std::string_view token) {
+  LockOwner owner;
+  const char* const end = token.data() + token.size();
+  const std::size_t first = token.find('.');
+  if (first == std::string_view::npos) return owner;
+  const char* const rest = std::from_chars(token.data() + first + 1, end, owner.number).ptr;
+  if (rest != end && *rest == '.') std::from_chars(rest + 1, end, owner.pid);
+  return owner;
+}
+
+asio::awaitable<std::string> LockLease::take_token(std::int32_t pid) {
   co_await hold();
   if (++state_->holders == 1 && !state_->timer) {
     auto executor = co_await asio::this_coro::executor;
     asio::co_spawn(executor, keep(state_), asio::detached);
   }
-  co_return state_->process + "." + std::to_string(state_->next_number++);
+  co_return fmt::format("{}.{}.{}", state_->process, state_->next_number++, pid);
 }
 
 void LockLease::give_back() {
@@ -167,9 +204,8 @@ asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, s
     RepliesPtr replies = co_await run_script(redis, wait_script(), keys, arguments);
     const std::string answer(replies->text(0).value_or(""));
     if (answer == "free") co_return;
-    if (answer == "deadlock") {
-      throw sql::SqlError("40P01", "deadlock detected").hint("See server log for query details.");
-    }
+    constexpr std::string_view kDeadlock = "deadlock ";
+    if (answer.starts_with(kDeadlock)) throw deadlock(token, std::string_view(answer).substr(kDeadlock.size()));
     if (limits.lock_timeout > 0 && waited() >= limits.lock_timeout) {
       co_await forget_wait(redis, token);
       throw sql::SqlError("55P03", "canceling statement due to lock timeout");
@@ -200,25 +236,29 @@ for i = 2, #ARGV do
 end
 return lost
 )lua");
+  constexpr std::size_t kFieldsPerCall = 2000;  // and per round trip, so that others have their turn
+  std::int64_t lost = 0;
   CommandBatch batch;
+  const auto send = [&]() -> asio::awaitable<void> {
+    std::vector<const Script*> scripts{&kScript};
+    const RepliesPtr replies = co_await run_scripts(redis, std::move(scripts), std::exchange(batch, {}));
+    replies->or_throw();
+    for (std::size_t index = 0; index < replies->size(); ++index) lost += (*replies)[index].integer;
+  };
   for (const auto& [table, fields] : locks.fields) {
     std::vector<std::string> arguments{locks.token};
     const std::vector<std::string> keys{lock_key(table)};
     for (const std::string& field : fields) {
       arguments.push_back(field);
-      if (arguments.size() <= 2000) continue;
+      if (arguments.size() <= kFieldsPerCall) continue;
       kScript.append_call(batch, keys, arguments);
       arguments.resize(1);
+      co_await send();
     }
     if (arguments.size() > 1) kScript.append_call(batch, keys, arguments);
   }
-  std::vector<const Script*> scripts{&kScript};
-  RepliesPtr replies = co_await run_scripts(redis, std::move(scripts), std::move(batch));
-  replies->or_throw();
-  for (std::size_t index = 0; index < replies->size(); ++index) {
-    if ((*replies)[index].integer != 0) co_return false;
-  }
-  co_return true;
+  if (!batch.empty()) co_await send();
+  co_return lost == 0;
 }
 
 }  // namespace redquel::executor

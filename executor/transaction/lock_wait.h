@@ -24,7 +24,8 @@ class LockLease {
   ~LockLease();
 
   /// A token for a transaction that is about to lock. The lease holds from now on until as many `give_back` have come.
-  asio::awaitable<std::string> take_token();
+  /// `pid`: of its session, for pg_locks and the details of deadlocks.
+  asio::awaitable<std::string> take_token(std::int32_t pid = 0);
   void give_back();
   /// By what name the lease is known in Redis: `redquel:process:<process>`. A token begins with it.
   const std::string& process() const;

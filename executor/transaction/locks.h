@@ -30,12 +30,18 @@ inline std::string value_lock_field(std::string_view uniques_key, std::string_vi
 
 /// What one transaction holds.
 struct LockSet {
-  std::string token;  // 16 hex digits of the process, '.', a number
+  std::string token;  // 16 hex digits of the process, '.', the transaction's number, '.', the session's pid
   std::map<sql::Oid, std::set<std::string>> fields;
 
   std::string process() const { return token.substr(0, token.find('.')); }
   bool empty() const { return fields.empty(); }
 };
+
+/// What a token says of whoever has it.
+struct LockOwner {
+  std::int64_t number = 0, pid = 0;
+};
+LockOwner owner_of(std::string_view token);
 
 /// Somebody else's lock is in the way.
 struct LockConflict {

@@ -28,7 +28,6 @@ bool Transaction::may_write_ahead(const sql::TableDef& table) const {
 void Transaction::set_savepoint() {
   Savepoint savepoint;
   savepoint.buffer_mark = buffer_.mark();
-  savepoint.mapped_units = mapped_units_.size();
   savepoint.constraint_times = constraint_times_;
   if (catalog_) savepoint.catalog = catalog_->state();
   savepoints_.push_back(std::move(savepoint));
@@ -44,7 +43,6 @@ void Transaction::roll_back_to(std::size_t number) {
   }
   constraint_times_ = savepoint.constraint_times;
   buffer_.roll_back(savepoint.buffer_mark);
-  mapped_units_.resize(savepoint.mapped_units);
 }
 
 }  // namespace redquel::executor

@@ -13,8 +13,6 @@
 
 namespace redquel::executor {
 
-class MappedUnit;
-
 /// One open transaction of a session: what it has changed, and its savepoints. Statements that run in it keep it alive.
 class Transaction {
  public:
@@ -32,10 +30,6 @@ class Transaction {
   ReadChecks& reads() { return reads_; }
   /// What it has locked. Without a token it has locked nothing.
   LockSet& locks() { return locks_; }
-
-  /// Changes of mapped tables, a unit for each statement: written at the commit, in one script.
-  const std::vector<std::shared_ptr<MappedUnit>>& mapped_units() const { return mapped_units_; }
-  void add_mapped_unit(std::shared_ptr<MappedUnit> unit) { mapped_units_.push_back(std::move(unit)); }
 
   ConstraintTimes& constraint_times() { return constraint_times_; }
 
@@ -60,7 +54,6 @@ class Transaction {
  private:
   struct Savepoint {
     std::size_t buffer_mark = 0;
-    std::size_t mapped_units = 0;
     ConstraintTimes constraint_times;
     TransactionCatalog::State catalog;  // without a draft: there was none
   };
@@ -71,7 +64,6 @@ class Transaction {
   LockSet locks_;
   ConstraintTimes constraint_times_;
   ReadChecks reads_;
-  std::vector<std::shared_ptr<MappedUnit>> mapped_units_;
   std::unique_ptr<TransactionCatalog> catalog_;
   std::vector<Savepoint> savepoints_;
 };

@@ -4,6 +4,7 @@
 
 #include "executor/operators/sequence_evaluation.h"
 #include "executor/storage/sequences.h"
+#include "executor/tables/mapped_access.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
 #include "sql/error.h"
@@ -33,7 +34,7 @@ class InsertOperator final : public WriteOperator {
  public:
   InsertOperator(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context,
                  OperatorPtr source, bool brings_many)
-      : WriteOperator(node, insert.table, insert.source, context, std::move(source)), insert_(insert) {
+      : WriteOperator(node, insert.table, insert.source, context, std::move(source)), insert_(insert), brings_many_(brings_many) {
     conflict_.skip = insert.on_conflict == planner::LogicalInsert::OnConflict::kNothing;
     conflict_.columns = insert.conflict_columns;
     if (!conflict_.skip && brings_many) write_ahead_if_possible();
@@ -61,9 +62,9 @@ class InsertOperator final : public WriteOperator {
     std::vector<std::vector<sql::Datum>> rows = rows_of(batch, positions);
     check_rows(*insert_.table, insert_.checks, batch, rows);
     if (insert_.table->has_hidden_key() && !insert_.table->mapping) co_await add_hidden_keys(rows);
-    std::size_t first = unit_.size();
+    std::size_t first = next_ordinal();
     for (const auto& row : rows) {
-      if (!insert_mapped_row(row)) unit_.insert_row(insert_.table, row, conflict_);
+      if (!insert_mapped_row(row, conflict_)) unit_.insert_row(insert_.table, row, conflict_);
     }
     inserted_ += rows.size();
     if (insert_.has_returning || conflict_.skip) batches_.push_back({std::move(batch), first});
@@ -73,7 +74,8 @@ class InsertOperator final : public WriteOperator {
     sql::Type type = insert_.table->find_column(column.number)->type;
     auto found = context_.catalog()->sequences.find(column.sequence);
     if (found == context_.catalog()->sequences.end()) throw StaleCatalog{};
-    std::vector<std::int64_t> numbers = co_await allocate(context_.redis(), found->second, count, counters());
+    RedisClient& client = insert_.table->mapping ? client_of(*insert_.table->mapping, context_) : context_.redis();
+    std::vector<std::int64_t> numbers = co_await allocate(client, found->second, count, counters());
     if (!numbers.empty() && context_.sequences != nullptr) context_.sequences->note(column.sequence, numbers.back());
     auto values = std::make_shared<sql::Column>(type);
     values->reserve(count);
@@ -87,9 +89,20 @@ class InsertOperator final : public WriteOperator {
     co_return values;
   }
 
+  /// Redis answers behind the rows that are on their way: a statement that goes on and on asks for more keys at a time, and leaves some.
   asio::awaitable<void> add_hidden_keys(std::vector<std::vector<sql::Datum>>& rows) {
-    std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), *insert_.table, rows.size(), counters());
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
+    constexpr std::size_t kFirstRows = 10'000, kMostKeys = 100'000;
+    if (keys_.size() < rows.size()) {
+      const std::size_t ahead = brings_many_ && given_keys_ >= kFirstRows ? std::min(given_keys_, kMostKeys) : 0;
+      const std::size_t missing = rows.size() - keys_.size() + ahead;
+      std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), *insert_.table, missing, counters());
+      keys_.insert(keys_.end(), keys.begin(), keys.end());
+    }
+    for (auto& row : rows) {
+      row.emplace_back(keys_.front());
+      keys_.pop_front();
+    }
+    given_keys_ += rows.size();
   }
 
   Finish take_collected() override {
@@ -98,7 +111,7 @@ class InsertOperator final : public WriteOperator {
       for (const Collected& collected : batches) {
         std::vector<std::uint32_t> kept;
         for (std::size_t i = 0; i < collected.rows.rows; ++i) {
-          if (!conflict_.skip || !unit.was_skipped(collected.first + i)) kept.push_back(static_cast<std::uint32_t>(i));
+          if (!conflict_.skip || !was_skipped(unit, collected.first + i)) kept.push_back(static_cast<std::uint32_t>(i));
         }
         context_.affected_rows -= collected.rows.rows - kept.size();
         if (!insert_.has_returning) continue;
@@ -116,15 +129,15 @@ class InsertOperator final : public WriteOperator {
   InsertConflict conflict_;
   std::vector<Collected> batches_;
   std::uint64_t inserted_ = 0;
+  const bool brings_many_;
+  std::deque<std::int64_t> keys_;  // hidden ones, not given to a row yet
+  std::size_t given_keys_ = 0;
 };
 
 }  // namespace
 
 OperatorPtr make_insert(const planner::PhysicalNode& node, const planner::PhysicalInsert& insert, ExecutionContext& context,
                         OperatorPtr source) {
-  if (insert.table->mapping && insert.on_conflict != planner::LogicalInsert::OnConflict::kError) {
-    throw sql::not_supported("ON CONFLICT on a foreign table");
-  }
   if (insert.conflict_update) return make_upsert(node, insert, context);
   const bool brings_many = source || !is_list_of_rows(insert.source);
   return std::make_unique<InsertOperator>(node, insert, context, std::move(source), brings_many);

@@ -77,7 +77,9 @@ class MergeOperator final : public WriteOperator {
       const std::vector<std::int64_t> keys = co_await allocate_row_keys(context_.redis(), table_, rows.size(), counters());
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i].emplace_back(keys[i]);
     }
-    for (const Row& row : rows) unit_.insert_row(merge_.table, row);
+    for (const Row& row : rows) {
+      if (!insert_mapped_row(row)) unit_.insert_row(merge_.table, row);
+    }
   }
 
   asio::awaitable<void> update(const planner::MergeAction& action, const sql::Batch& source) {
@@ -116,7 +118,6 @@ class MergeOperator final : public WriteOperator {
 }  // namespace
 
 OperatorPtr make_merge(const planner::PhysicalNode& node, const planner::PhysicalMerge& merge, ExecutionContext& context) {
-  if (merge.table->mapping) throw sql::not_supported("MERGE into a foreign table");
   return std::make_unique<MergeOperator>(node, merge, context);
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "executor/operators/sequence_evaluation.h"
+#include "executor/writes/increment.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
 #include "sql/expressions/evaluate.h"
@@ -8,61 +9,6 @@
 namespace redquel::executor {
 
 namespace {
-
-/// Positions of the columns that one expression reads.
-std::vector<std::uint32_t> columns_of(const sql::ExpressionPtr& expression) {
-  std::vector<std::uint32_t> columns;
-  if (expression) sql::collect_columns(*expression, columns);
-  return columns;
-}
-
-/// `n + c` or `n - c` of the column at `position` of the source, and nothing else of the row.
-bool adds_to(const sql::Expression& value, std::uint32_t position) {
-  const auto* call = std::get_if<sql::FunctionCall>(&value.node);
-  if (call == nullptr || call->arguments.size() != 2 || (call->function->name != "+" && call->function->name != "-")) return false;
-  const auto is_column = [&](const sql::ExpressionPtr& argument) {
-    const auto* column = std::get_if<sql::ColumnRef>(&argument->node);
-    return column != nullptr && column->column == position && argument->type.oid == value.type.oid;
-  };
-  if (is_column(call->arguments[0])) return columns_of(call->arguments[1]).empty();
-  return call->function->name == "+" && is_column(call->arguments[1]) && columns_of(call->arguments[0]).empty();
-}
-
-/// The columns of an UPDATE of rows by key that only adds to integers which nothing else depends on: their positions in the table;
-/// none: it is not such an UPDATE.
-std::vector<std::size_t> added_columns(const planner::PhysicalUpdate& update) {
-  const sql::TableDef& table = *update.table;
-  const auto* lookup = std::get_if<planner::KeyLookup>(&update.source->node);
-  if (lookup == nullptr || !update.generated.empty() || table.has_hidden_key()) return {};
-  for (const std::uint32_t column : columns_of(lookup->read.condition)) {
-    if (!table.in_primary_key(lookup->read.numbers[column])) return {};
-  }
-  std::vector<bool> is_used(table.columns.size());
-  const auto use = [&](const sql::ExpressionPtr& expression) {
-    for (const std::uint32_t column : columns_of(expression)) {
-      if (column < is_used.size()) is_used[column] = true;
-      for (std::size_t i = 0; i < is_used.size(); ++i) is_used[i] = is_used[i] || column == is_used.size() + update.old_row[i];
-    }
-  };
-  for (const planner::BoundCheck& check : update.checks) use(check.condition);
-  for (const sql::ExpressionPtr& expression : update.returning) use(expression);
-  const RowEncoder encoder(update.table);
-  for (const RowEncoder::StructureKeys& structure : encoder.structures()) {
-    for (const std::size_t position : structure.sources) is_used[position] = true;
-  }
-  std::vector<std::size_t> added;
-  for (const planner::Assignment& assignment : update.assignments) {
-    const std::size_t position = table.position(assignment.number);
-    const sql::ColumnDef& column = table.columns[position];
-    const bool is_integer = column.type.oid == sql::oid::kInt4 || column.type.oid == sql::oid::kInt8;
-    if (!is_integer || is_used[position] || column.missing || table.in_primary_key(column.number) || assignment.value->type.oid != column.type.oid ||
-        !adds_to(*assignment.value, static_cast<std::uint32_t>(update.old_row[position]))) {
-      return {};
-    }
-    added.push_back(position);
-  }
-  return added;
-}
 
 /// Of a mapped table: the integer columns to which it adds. What was read is checked again, so anything may depend on them.
 std::vector<std::size_t> mapped_increments(const planner::PhysicalUpdate& update) {
@@ -77,10 +23,25 @@ std::vector<std::size_t> mapped_increments(const planner::PhysicalUpdate& update
   return added;
 }
 
+/// May it change a primary key or a unique value?
+bool changes_keys(const planner::PhysicalUpdate& update) {
+  const sql::TableDef& table = *update.table;
+  std::vector<bool> is_key(table.columns.size());
+  for (const std::int16_t number : table.primary_key) is_key[table.position(number)] = true;
+  const RowEncoder encoder(update.table);
+  for (const RowEncoder::StructureKeys& structure : encoder.structures()) {
+    if (structure.structure.kind != sql::Structure::Kind::kUnique) continue;
+    for (const std::size_t position : structure.sources) is_key[position] = true;
+  }
+  const auto meets_key = [&](const planner::Assignment& assignment) { return is_key[table.position(assignment.number)]; };
+  return std::ranges::any_of(update.assignments, meets_key) || std::ranges::any_of(update.generated, meets_key);
+}
+
 class UpdateOperator final : public WriteOperator {
  public:
   UpdateOperator(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context)
       : WriteOperator(node, update.table, update.source, context), update_(update) {
+    if (changes_keys(update)) may_exchange_keys();
     if (update.table->mapping) {
       increments_ = mapped_increments(update);
     } else if (context.allows_increments) {
@@ -120,7 +81,7 @@ class UpdateOperator final : public WriteOperator {
       if (table.has_hidden_key()) new_rows[i].push_back(old_rows[i].back());
       // A row that joins several others is updated once, by the first of them.
       const bool adds = !added_.empty() && std::all_of(added_.begin(), added_.end(), [&](std::size_t position) {
-        return is_small(old_rows[i][position]) && is_small(new_rows[i][position]);
+        return is_far_from_bounds(old_rows[i][position]) && is_far_from_bounds(new_rows[i][position]);
       });
       if (update_row(old_rows[i], new_rows[i], adds ? added_ : increments_)) changed.push_back(static_cast<std::uint32_t>(i));
     }
@@ -134,13 +95,6 @@ class UpdateOperator final : public WriteOperator {
       context_.affected_rows += updated;
       for (const sql::Batch& batch : batches) returned_.push_back(evaluate_returning(update_.returning, batch));
     };
-  }
-
-  /// Far from the ends of its type, where an overflow is to be told as it would be without increments.
-  static bool is_small(const sql::Datum& value) {
-    if (const auto* number = std::get_if<std::int32_t>(&value)) return *number > -(1 << 30) && *number < (1 << 30);
-    const auto* number = std::get_if<std::int64_t>(&value);
-    return number != nullptr && *number > -kIncrementBound / 4 && *number < kIncrementBound / 4;
   }
 
   const planner::PhysicalUpdate& update_;
@@ -182,6 +136,7 @@ class DeleteOperator final : public WriteOperator {
 }  // namespace
 
 OperatorPtr make_update(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context) {
+  if (OperatorPtr unread = make_unread_increment(node, update, context)) return unread;
   return std::make_unique<UpdateOperator>(node, update, context);
 }
 

@@ -63,7 +63,7 @@ class UpsertOperator final : public WriteOperator {
           const std::vector<std::int64_t> hidden = co_await allocate_row_keys(context_.redis(), table, 1, counters());
           row.emplace_back(hidden[0]);
         }
-        unit_.insert_row(insert_.table, row, conflict_);
+        if (!insert_mapped_row(row, conflict_)) unit_.insert_row(insert_.table, row, conflict_);
         if (key) touched_[*key] = true;
         finals.push_back(std::move(rows[i]));
         continue;

@@ -10,8 +10,11 @@
 #include "executor/operators/row_store.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_error.h"
+#include "executor/tables/mapped_access.h"
 #include "executor/transaction/lock_wait.h"
+#include "executor/transaction/mapped_changes.h"
 #include "executor/transaction/transaction.h"
+#include "executor/writes/mapped_versions.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -52,7 +55,6 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
   if (rows) source_ = std::move(rows);
   if (table_->mapping) {
     mapped_ = std::make_shared<MappedUnit>(table_);
-    if (context.transaction() && !context.transaction()->buffer().empty()) throw mixed_transaction();
   }
   if (ReferentialActions::concern(*context.catalog(), table_)) actions_.emplace(context);
 }
@@ -66,6 +68,7 @@ void WriteOperator::write_ahead_if_possible() {
   options.ahead_of_commit = true;
   unit_ = WriteUnit(std::move(options));
   is_ahead_ = true;
+  if (UnseenRows::may_take(*table_)) unseen_.emplace(context_.redis(), counters());
 }
 
 bool WriteOperator::update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row,
@@ -76,10 +79,16 @@ bool WriteOperator::update_row(std::span<const sql::Datum> old_row, std::span<co
   return actions_ ? actions_->add(table_, old_row, new_row) : unit_.update_row(table_, old_row, new_row, {}, increments);
 }
 
-bool WriteOperator::insert_mapped_row(std::span<const sql::Datum> new_row) {
+bool WriteOperator::insert_mapped_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict) {
   if (!mapped_) return false;
-  mapped_->add({std::nullopt, std::vector<sql::Datum>(new_row.begin(), new_row.end()), {}});
+  mapped_->add({std::nullopt, std::vector<sql::Datum>(new_row.begin(), new_row.end()), {}, conflict});
   return true;
+}
+
+std::size_t WriteOperator::next_ordinal() const { return mapped_ ? mapped_->size() : unit_.size(); }
+
+bool WriteOperator::was_skipped(const WriteUnit& unit, std::size_t ordinal) const {
+  return mapped_ ? mapped_->was_skipped(ordinal) : unit.was_skipped(ordinal);
 }
 
 bool WriteOperator::delete_row(std::span<const sql::Datum> old_row) {
@@ -101,13 +110,13 @@ asio::awaitable<void> WriteOperator::take_actions(std::size_t limit) {
 
 asio::awaitable<void> WriteOperator::put_aside() {
   written_rows_ += unit_.size();
-  chunks_.push_back({std::move(unit_), take_collected()});
-  WriteOptions options = chunks_.back().unit.options();
+  chunks_.push_back({std::make_shared<WriteUnit>(std::move(unit_)), take_collected()});
+  WriteOptions options = chunks_.back().unit->options();
   options.first_row = written_rows_;
   unit_ = WriteUnit(std::move(options));
   if (streams_) {
     co_await write_chunks();
-  } else if (written_rows_ > kWaitingRows) {
+  } else if (written_rows_ > kWaitingRows && !is_buffered()) {
     throw sql::SqlError("53200", "out of memory")
         .detail(fmt::format("The statement changes more than {} rows.", kWaitingRows))
         .hint("COPY has no such limit.");
@@ -126,74 +135,147 @@ asio::awaitable<void> WriteOperator::begin_journal() {
   if (!co_await journaled_->begin(std::move(tables))) throw StaleCatalog{};
 }
 
-asio::awaitable<void> WriteOperator::write_ahead(WriteUnit& unit) {
+asio::awaitable<void> WriteOperator::write_ahead(WriteUnit unit, Finish finish) {
   if (unit.empty()) co_return;
   Transaction& transaction = *context_.transaction();
   std::string owner = transaction.locks().process();
   if (!co_await transaction.catalog()->claim(context_.redis(), table_->prefix, std::move(owner))) {
     throw sql::SqlError("40001", "could not serialize access due to concurrent change of definitions");
   }
+  if (unseen_) {
+    auto rows = std::make_unique<WriteUnit>(std::move(unit));
+    co_await unseen_->write(std::move(rows), std::move(finish));
+    co_return;
+  }
   if (co_await unit.execute(context_.redis(), counters()) != WriteStatus::kApplied) {
     throw sql::SqlError("XX000", fmt::format("the place of table \"{}\" is not its transaction's", table_->name));
   }
+  finish(unit);
 }
 
 asio::awaitable<void> WriteOperator::write_chunks() {
   if (is_ahead_) {
     for (; !chunks_.empty(); chunks_.pop_front()) {
-      co_await write_ahead(chunks_.front().unit);
-      chunks_.front().finish(chunks_.front().unit);
+      Chunk& chunk = chunks_.front();
+      co_await write_ahead(std::move(*chunk.unit), std::move(chunk.finish));
     }
+    co_return;
+  }
+  if (is_buffered()) {
+    co_await buffer_chunks();
     co_return;
   }
   if (!journaled_) co_await begin_journal();
+  for (Chunk& chunk : chunks_) chunk.unit->set_journal(journaled_->step());
+  // A row that comes again would live from the beginning.
+  if (exchanges_keys_ && !table_->rows_expire()) {
+    for (Chunk& chunk : chunks_) {
+      chunk.unit->turn_updates_into_deletes();
+      co_await journaled_->write(chunk.unit, {});
+    }
+    co_await journaled_->flush();
+    for (Chunk& chunk : chunks_) chunk.unit->turn_deletes_into_inserts();
+  }
   for (; !chunks_.empty(); chunks_.pop_front()) {
-    Chunk& chunk = chunks_.front();
-    chunk.unit.set_journal(journaled_->step());
-    co_await journaled_->write(std::make_unique<WriteUnit>(std::move(chunk.unit)), std::move(chunk.finish));
+    co_await journaled_->write(std::move(chunks_.front().unit), std::move(chunks_.front().finish));
   }
 }
 
-asio::awaitable<void> WriteOperator::write_mapped() {
-  const sql::EvaluationContext& evaluation = context_.evaluation();
-  const std::string* policy = evaluation.show ? evaluation.show(evaluation.session, "redquel.on_bad_value") : nullptr;
-  const bool is_as_read = co_await mapped_->read(context_.redis(), policy != nullptr && *policy == "null", counters());
-  if (!is_as_read) throw WriteConflict{};
-  if (const std::shared_ptr<Transaction>& transaction = context_.transaction()) {
-    for (const std::shared_ptr<MappedUnit>& earlier : transaction->mapped_units()) {
-      if (!mapped_->meets(*earlier)) continue;
-      throw sql::SqlError("23505", fmt::format("duplicate key value violates unique constraint \"{}_key\"", table_->name));
+asio::awaitable<void> WriteOperator::buffer_chunks() {
+  RowBuffer& buffer = context_.transaction()->buffer();
+  if (!buffer_mark_) buffer_mark_ = buffer.mark();
+  for (; !chunks_.empty(); chunks_.pop_front()) {
+    WriteUnit& unit = *chunks_.front().unit;
+    std::exception_ptr failure;
+    try {
+      co_await execute(unit);
+    } catch (...) {
+      failure = std::current_exception();
     }
-    if (mapped_->size() > 0) transaction->add_mapped_unit(mapped_);
-    take_collected()(unit_);
-    co_return;
+    if (failure) {
+      buffer.roll_back(*buffer_mark_);
+      std::rethrow_exception(failure);
+    }
+    unit.absorb_into(buffer);
+    chunks_.front().finish(unit);
   }
-  std::vector<std::shared_ptr<MappedUnit>> units{mapped_};
-  const WriteStatus status = co_await MappedUnit::write(context_.redis(), std::move(units), context_.catalog()->version, counters());
+}
+
+asio::awaitable<void> WriteOperator::execute(WriteUnit& unit) {
+  if (unit.empty()) co_return;
+  const WriteStatus status = co_await unit.execute(context_.redis(), counters());
   if (status == WriteStatus::kConflict) throw WriteConflict{};
   if (status == WriteStatus::kStale) throw StaleCatalog{};
+  if (status == WriteStatus::kLostLock) throw lapsed_lock();
+  if (status == WriteStatus::kLocked) throw LockedByOther{unit.blocker()};
+}
+
+std::size_t WriteOperator::chunk_rows() const {
+  // What foreign keys demand, and whether rows exchange keys, is seen from all rows of the statement together; what a journaled unit
+  // has written is looked at when it is complete, but here nothing is written.
+  const bool needs_whole = exchanges_keys_ || actions_ || !table_->foreign_keys.empty() || !table_->referencing.empty();
+  return is_buffered() && needs_whole ? std::numeric_limits<std::size_t>::max() : context_.max_written_rows;
+}
+
+asio::awaitable<void> WriteOperator::write_mapped() {
+  const sql::Mapping& mapping = *table_->mapping;
+  const sql::EvaluationContext& evaluation = context_.evaluation();
+  const std::string* policy = evaluation.show ? evaluation.show(evaluation.session, "redquel.on_bad_value") : nullptr;
+  const bool bad_is_null = policy != nullptr && *policy == "null";
+  co_await drop_old_versions(*mapped_, context_, counters());
+  if (context_.transaction()) {
+    co_await buffer_mapped(bad_is_null);
+  } else {
+    if (!co_await mapped_->read(client_of(mapping, context_), bad_is_null, counters())) throw WriteConflict{};
+    MappedWriteCall call(context_.catalog()->version, context_.database);
+    mapped_->append_writes(call, database_of(mapping, context_));
+    const WriteStatus status = co_await executor::write_mapped(context_.redis(), std::move(call), counters());
+    if (status == WriteStatus::kConflict) throw WriteConflict{};
+    if (status == WriteStatus::kStale) throw StaleCatalog{};
+  }
   take_collected()(unit_);
+}
+
+asio::awaitable<void> WriteOperator::buffer_mapped(bool bad_is_null) {
+  RowBuffer& buffer = context_.transaction()->buffer();
+  MappedUnit checked(table_);  // against Redis
+  std::vector<std::size_t> numbers;
+  const std::deque<MappedChange>& changes = mapped_->changes();
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (changes[i].conflict.skip && is_in_buffer(*table_, changes[i], buffer)) {
+      mapped_->skip(i);
+      continue;
+    }
+    if (std::optional<MappedChange> change = over_buffer(*table_, changes[i], buffer)) {
+      checked.add(*std::move(change));
+      numbers.push_back(i);
+    }
+  }
+  const MappedLookups before = mapped_lookups(table_, buffer);
+  if (!co_await checked.read(client_of(*table_->mapping, context_), bad_is_null, counters(), before)) throw WriteConflict{};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (checked.was_skipped(i)) mapped_->skip(numbers[i]);
+  }
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (!mapped_->was_skipped(i)) absorb(buffer, table_, changes[i], buffer.mark());
+  }
 }
 
 asio::awaitable<void> WriteOperator::write_at_once() {
   if (is_ahead_) {
-    co_await write_ahead(unit_);
-  } else if (!unit_.empty()) {
-    const WriteStatus status = co_await unit_.execute(context_.redis(), counters());
-    if (status == WriteStatus::kConflict) throw WriteConflict{};
-    if (status == WriteStatus::kStale) throw StaleCatalog{};
-    if (status == WriteStatus::kLostLock) throw lapsed_lock();
-    if (status == WriteStatus::kLocked) throw LockedByOther{unit_.blocker()};
+    Finish finish = take_collected();
+    co_await write_ahead(std::move(unit_), std::move(finish));
+    co_return;
   }
-  if (context_.transaction() && !is_ahead_) unit_.absorb_into(context_.transaction()->buffer());
+  co_await execute(unit_);
+  if (is_buffered()) unit_.absorb_into(context_.transaction()->buffer());
   take_collected()(unit_);
 }
 
 asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
   if (!applied_) {
     applied_ = true;
-    // What a transaction writes waits in its buffer, whatever its size.
-    const std::size_t limit = context_.transaction() && !is_ahead_ ? std::numeric_limits<std::size_t>::max() : context_.max_written_rows;
+    const std::size_t limit = chunk_rows();
     while (auto batch = co_await source_->next()) {
       for (std::size_t first = 0; first < batch->rows; first += std::min(limit, batch->rows)) {
         const std::size_t count = std::min(limit, batch->rows - first);
@@ -223,6 +305,7 @@ asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
     } else if (written_rows_ == 0) {
       co_await write_at_once();
     }
+    if (unseen_) co_await unseen_->flush();
   }
   while (!returned_.empty()) {
     sql::Batch batch = std::move(returned_.front());

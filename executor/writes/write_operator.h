@@ -6,6 +6,7 @@
 #include "executor/operators/operator.h"
 #include "executor/storage/journaled_unit.h"
 #include "executor/storage/mapped_unit.h"
+#include "executor/storage/unseen_rows.h"
 #include "executor/storage/write_unit.h"
 #include "executor/writes/referential_actions.h"
 #include "planner/physical_plan.h"
@@ -30,12 +31,17 @@ class WriteOperator : public Operator {
   bool update_row(std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row, const std::vector<std::size_t>& increments = {});
   bool delete_row(std::span<const sql::Datum> old_row);
   /// A new row of a mapped table; false: the table is managed.
-  bool insert_mapped_row(std::span<const sql::Datum> new_row);
+  bool insert_mapped_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict = {});
+  /// Of the next change, and whether the insert of an ordinal gave way to a row that was there.
+  std::size_t next_ordinal() const;
+  bool was_skipped(const WriteUnit& unit, std::size_t ordinal) const;
   /// What is to be done once the unit with all that was collected so far is applied: RETURNING rows, in order, and the number of rows
   /// that count.
   using Finish = std::function<void(const WriteUnit& applied)>;
   virtual Finish take_collected() = 0;
 
+  /// Keys or unique values of rows may become those of other rows: of a journaled unit all rows go before the first comes again.
+  void may_exchange_keys() { exchanges_keys_ = true; }
   /// For statements that only add rows, and many: they go to Redis before the transaction's commit, where nobody else can see them.
   void write_ahead_if_possible();
 
@@ -61,12 +67,19 @@ class WriteOperator : public Operator {
   /// All that was collected as one unit: into Redis, or into the transaction's buffer.
   asio::awaitable<void> write_at_once();
   asio::awaitable<void> write_mapped();
+  asio::awaitable<void> buffer_mapped(bool bad_is_null);
   asio::awaitable<void> begin_journal();
-  asio::awaitable<void> write_ahead(WriteUnit& unit);
+  asio::awaitable<void> write_ahead(WriteUnit unit, Finish finish);
   asio::awaitable<void> write_chunks();
+  /// Chunk after chunk is verified and locked in Redis, and part of the transaction's buffer then; all of them or none.
+  asio::awaitable<void> buffer_chunks();
+  asio::awaitable<void> execute(WriteUnit& unit);
+  bool is_buffered() const { return context_.transaction() && !is_ahead_; }
+  /// Rows that one script may write, verify or lock.
+  std::size_t chunk_rows() const;
 
   struct Chunk {
-    WriteUnit unit;
+    std::shared_ptr<WriteUnit> unit;
     Finish finish;
   };
   NodeCounters counters_;
@@ -75,8 +88,11 @@ class WriteOperator : public Operator {
   std::shared_ptr<MappedUnit> mapped_;  // in place of the unit; null: the table is managed
   bool streams_;                        // chunks are written while the source still gives rows
   bool is_ahead_ = false;               // of the transaction's commit
+  bool exchanges_keys_ = false;
+  std::optional<std::size_t> buffer_mark_;  // before the first chunk
   std::deque<Chunk> chunks_;  // not sent yet
   std::unique_ptr<JournaledUnit> journaled_;
+  std::optional<UnseenRows> unseen_;  // of what is ahead of the commit
   std::size_t written_rows_ = 0;  // in chunks
   std::size_t checked_rows_ = 0;
   bool applied_ = false;

@@ -17,6 +17,23 @@ namespace {
 /// More keys than this are not worth being named one by one.
 constexpr std::size_t kMaxKeys = 100000;
 
+/// A superset of the same rows that names no other structures than sets: applications keep no zset of all keys, nor sets of NULLs.
+std::optional<SetExpression> of_sets_alone(SetExpression sets) {
+  using Kind = SetExpression::Kind;
+  if (sets.operands.empty()) return sets.kind == Kind::kSet ? std::optional(std::move(sets)) : std::nullopt;
+  std::vector<SetExpression> kept;
+  for (std::size_t i = 0; i < sets.operands.size(); ++i) {
+    std::optional<SetExpression> operand = of_sets_alone(std::move(sets.operands[i]));
+    const bool is_needed = sets.kind == Kind::kUnion || (sets.kind == Kind::kDifference && i == 0);
+    if (!operand && is_needed) return std::nullopt;
+    if (operand) kept.push_back(*std::move(operand));
+  }
+  if (kept.empty()) return std::nullopt;
+  if (kept.size() == 1) return std::move(kept.front());
+  sets.operands = std::move(kept);
+  return sets;
+}
+
 class MappedPathChooser {
  public:
   MappedPathChooser(const LogicalScan& scan, const std::vector<LogicalColumn>& columns, const std::vector<ExpressionPtr>& conditions)
@@ -46,7 +63,8 @@ class MappedPathChooser {
     if (all_slots_fixed()) {
       scan_.path = MappedScan::Path::kKeys;
     } else if (!lookup() && !sets() && !order(wish)) {
-      scan_.path = MappedScan::Path::kScan;
+      scan_.path = mapping_.ohm ? MappedScan::Path::kSets : MappedScan::Path::kScan;
+      if (mapping_.ohm) scan_.sets = SetExpression{SetExpression::Kind::kSet, {}, {}, {}};  // of all ids
     }
     if (scan_.path != MappedScan::Path::kOrder && wish.order.empty()) {
       scan_.goal = wish.goal;
@@ -115,7 +133,8 @@ class MappedPathChooser {
     }
     if (structures.empty()) return false;
     const SetAlgebra algebra(table_, std::move(structures));
-    scan_.sets = algebra.superset(condition_);
+    std::optional<SetExpression> superset = algebra.superset(condition_);
+    if (superset) scan_.sets = of_sets_alone(*std::move(superset));
     if (!scan_.sets) return false;
     scan_.path = MappedScan::Path::kSets;
     return true;

@@ -8,6 +8,7 @@
 #include "planner/bind/named_arguments.h"
 #include "planner/bind/ordering.h"
 #include "planner/bind/plan_nodes.h"
+#include "planner/bind/query_walk.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 #include "sql/stack_depth.h"
@@ -75,8 +76,8 @@ class ColumnLevels {
     sql::check_stack_depth();
     if (const auto* column = std::get_if<ast::ColumnRef>(&expression.node)) {
       note(*column, expression);
-    } else if (std::holds_alternative<ast::SubLink>(expression.node)) {
-      local_ = true;
+    } else if (const auto* link = std::get_if<ast::SubLink>(&expression.node)) {
+      visit_subquery(*link->query);
     }
     for_each_child(expression, [this](const ast::Expression& child) { visit(child); });
   }
@@ -90,6 +91,22 @@ class ColumnLevels {
   }
 
  private:
+  /// What a subquery takes from outside counts as well: names of relations that are not its own. A column without a relation's
+  /// name is taken for the subquery's own, unless this level has one of that name.
+  void visit_subquery(const ast::Select& query) {
+    const WrittenNames names = written_names(query);
+    for (const ast::Expression* written : names.columns) {
+      const auto& column = std::get<ast::ColumnRef>(written->node);
+      const auto offset = state_.position(written->start);
+      if (column.names.empty()) continue;  // *
+      if (column.names.size() == 1 && !column.star) {
+        local_ = local_ || find_local_column(level_, column.names[0], offset).has_value();
+      } else if (!names.relations.contains(column.names[column.names.size() - (column.star ? 1 : 2)])) {
+        note(column, *written);
+      }
+    }
+  }
+
   void note(const ast::ColumnRef& column, const ast::Expression& whole) {
     const auto offset = state_.position(whole.start);
     const ColumnName name = split_column_name(state_, column.names, column.star, offset);
@@ -168,7 +185,15 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
     call.arguments.push_back(coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit));
     if (call.distinct) sql::equality_operator(call.arguments.back()->type, call.arguments.back()->offset);
   }
-  if (ordered_set) call.order_by.back().expression = call.arguments.back();
+  if (ordered_set) {
+    call.order_by.back().expression = call.arguments.back();
+  } else {
+    // A key that is an argument means it as the aggregate takes it: string_agg(DISTINCT varchar, ',' ORDER BY varchar).
+    for (auto& order : call.order_by) {
+      const auto same = std::ranges::find_if(arguments, [&](const ExpressionPtr& argument) { return sql::equal(*argument, *order.expression); });
+      if (same != arguments.end()) order.expression = call.arguments[static_cast<std::size_t>(same - arguments.begin())];
+    }
+  }
   for (const auto& order : call.order_by) {
     sql::ordering_operator(order.expression->type, order.descending, order.expression->offset);
     const bool listed = std::ranges::any_of(

@@ -69,7 +69,7 @@ BoundStatement bind_with_slots(const sql::CatalogSnapshot& catalog, const std::v
       first_slot = count;
       continue;
     }
-    return {std::move(plan), std::move(types), has_own_slots ? state.next_slot() : count, state.next_column()};
+    return {std::move(plan), std::move(types), has_own_slots ? state.next_slot() : count, state.next_column(), state.runs_functions};
   }
 }
 

@@ -25,6 +25,10 @@ struct BindSettings {
   bool parameters = true;
   /// The outermost query may say INTO: its caller makes the table.
   bool into = false;
+  /// The statement stands in the body of this function: its parameters are $1…, also by their names. Types as they are in the call.
+  std::shared_ptr<const sql::FunctionDef> function = nullptr;
+  /// CALL: names of functions in FROM are those of procedures.
+  bool calls_procedure = false;
   /// Told what the names mean (name_uses.h); null: nobody asks.
   NameUses* names = nullptr;
 };

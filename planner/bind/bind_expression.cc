@@ -185,6 +185,7 @@ std::string written_expression(const std::string& text, const sql::TableDef& tab
     const ast::ExpressionPtr parsed = parser::parse_expression(text);
     bind_column_expression(*parsed, table, ids, catalog, settings);
     parser::QueryNames names = uses.names_in(catalog);
+    names.functions.clear();  // calls are shown as they are stored: they follow renames already
     names.columns.clear();  // there is one table: its name says nothing
     return parser::to_sql(*parsed, names, pretty ? parser::QueryLayout::kPretty : parser::QueryLayout::kPlain);
   } catch (const SqlError&) {

@@ -36,7 +36,16 @@ BindState::BindState(const sql::CatalogSnapshot& snapshot, const BindSettings& b
       parameters(std::move(declared_types), bind_settings.parameters),
       names(bind_settings.names),
       first_slot_(first_slot),
-      next_slot_(first_slot) {}
+      next_slot_(first_slot) {
+  if (!settings.function) return;
+  std::vector<ExpressionPtr> arguments;
+  for (const sql::FunctionDef::Parameter& parameter : settings.function->parameters) {
+    arguments.push_back(sql::make_expression(parameter.type, sql::ParameterRef{static_cast<std::uint32_t>(arguments.size())}));
+  }
+  statement_function = std::make_unique<const FunctionScope>(FunctionScope{settings.function.get(), std::move(arguments), nullptr});
+  function = statement_function.get();
+  keeps_positions = false;
+}
 
 void BindState::count_query() {
   if (++queries_ > kQueries) throw SqlError("54000", fmt::format("statement has more than {} queries", kQueries));

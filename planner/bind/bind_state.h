@@ -38,6 +38,10 @@ class BindState {
   const FunctionScope* function = nullptr;
   /// Of the statement's own text; null inside stored texts, and where nobody asks.
   NameUses* names = nullptr;
+  /// The function in whose body the statement stands; `function` begins with it.
+  std::unique_ptr<const FunctionScope> statement_function;
+  /// Volatile functions are run for the statement.
+  bool runs_functions = false;
   /// Name of the first column of each bound subquery: the default name of `SELECT (SELECT …)`.
   std::map<const parser::ast::SubLink*, std::string> subquery_names;
 

@@ -25,8 +25,7 @@ std::int32_t modifier_constant(const ast::Expression& expression, std::uint32_t 
 
 /// Types of PostgreSQL 15 that are not built: 0A000 instead of "does not exist".
 constexpr std::string_view kMissingTypes[] = {
-    "aclitem",  "box",      "cid",     "circle",  "gtsvector", "line",        "lseg",          "money",      "path",
-    "pg_lsn",   "point",    "polygon", "refcursor", "regcollation", "regconfig", "regdictionary", "regoper",
+    "aclitem",  "cid",     "gtsvector", "money",      "pg_lsn",   "refcursor", "regcollation", "regconfig", "regdictionary", "regoper",
     "regoperator", "tid",   "tsquery", "tsvector", "txid_snapshot", "pg_snapshot", "xid", "xid8", "xml"};
 
 sql::UserTypePtr find_user_type(const ast::TypeName& name, const sql::CatalogSnapshot& catalog,

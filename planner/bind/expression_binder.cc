@@ -15,6 +15,7 @@
 #include "planner/bind/row_shape.h"
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
+#include "sql/types/row_value.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
 #include "sql/types/bit_string.h"
@@ -157,6 +158,8 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
     const auto found = find_relation(state_, level_, name.schema, name.relation, offset);
     if (!found && state_.function != nullptr && name.schema.empty()) {
       if (const ExpressionPtr value = function_parameter(*state_.function, name.relation, name.column)) return with_offset(value, offset);
+      const ExpressionPtr row = function_parameter(*state_.function, {}, name.relation);
+      if (row && sql::is_row_type(row->type.oid)) return select_field(row, std::string(name.column), offset);
     }
     if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
     if (const ExpressionPtr value = find_in_relation(*found->relation, name.column, offset)) {

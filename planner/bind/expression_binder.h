@@ -10,6 +10,8 @@
 
 namespace redquel::planner {
 
+struct SqlFunctionCall;
+
 /// Binds expressions of one query level: names become columns, calls get their overload, types meet. Subqueries and
 /// aggregates stay in the level as pending ones. Spread over expression_binder.cc (names, literals, casts),
 /// operator_binder.cc, conditional_binder.cc, function_binder.cc and sublink_binder.cc.
@@ -118,6 +120,15 @@ class ExpressionBinder {
   /// A call of a function in LANGUAGE sql; null: a built-in function is meant.
   sql::ExpressionPtr bind_sql_call(const parser::ast::FunctionCall&, const Whole&);
   sql::ExpressionPtr bind_set_returning(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
+  sql::ExpressionPtr run_set_returning(const SqlFunctionCall&, const Whole&);
+  /// The columns of a set-returning call as one value.
+  sql::ExpressionPtr row_of_columns(sql::Type type, const std::vector<LogicalColumn>& columns, const Whole&);
+  /// Can evaluation wait here for a function whose body is run?
+  bool runs_in_place() const;
+  /// 0A000 "set-returning functions are not allowed in WHERE".
+  void check_set_returning_allowed(const Whole&) const;
+  /// Where set-returning calls of that depth of nesting run side by side; the arguments then read slots.
+  PendingSubquery& pending_set_returning(const std::string& name, Operands& arguments);
   /// The level whose rows the aggregate runs over: that of the innermost column in it.
   QueryLevel& aggregate_level(const parser::ast::FunctionCall&);
   sql::ExpressionPtr add_subquery(PendingSubquery pending, std::optional<std::uint32_t> offset);

@@ -33,6 +33,19 @@ using sql::SqlError;
 
 namespace {
 
+/// Does a built-in function take these arguments? It comes first, then.
+bool is_built_in_call(const std::string& name, const std::vector<ExpressionPtr>& arguments) {
+  std::vector<sql::Type> types;
+  for (const ExpressionPtr& argument : arguments) types.push_back(argument->type);
+  try {
+    if (!sql::find_functions(name).empty()) sql::resolve_function(name, types);
+    else sql::resolve_table_function(name, types);
+    return true;
+  } catch (const SqlError&) {
+    return false;
+  }
+}
+
 /// Every item is a level of the plan, which is walked recursively from here on.
 constexpr std::size_t kRelations = 1'000;
 
@@ -137,6 +150,11 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
       level_.range_table.push_back(view);
       relation = view;
     } else if (found.table) {
+      // Views may be made over it.
+      if (found.table->materialized && !found.table->populated && state_.names == nullptr) {
+        throw SqlError("55000", fmt::format("materialized view \"{}\" has not been populated", found.table->name))
+            .hint("Use the REFRESH MATERIALIZED VIEW command.");
+      }
       part.plan = scan_table(state_, found.table, called, lock.has_value());
       if (lock) add_lock_mark(level_, found.table, called, *lock, part.plan->columns);
       relation = make_relation(level_, *part.plan, found.table->columns.size(), name.name, found.table, table.alias);
@@ -282,22 +300,77 @@ LogicalPtr FromBinder::scan_calls(std::vector<BoundCall> calls, const std::strin
   return make_logical(std::move(scan), std::move(columns));
 }
 
-std::optional<FromPart> FromBinder::sql_function(const ast::FunctionRef& function, std::uint32_t offset) {
+/// `AS t(a int, …)` says what the records of a function are.
+void FromBinder::define_columns(SqlFunctionCall& call, const std::vector<ast::RecordColumn>& written, std::optional<std::uint32_t> offset) {
+  const bool is_open = call.function->result.oid == sql::oid::kRecord && call.function->columns.empty();
+  if (!is_open && written.empty()) return;
+  if (!is_open) {
+    const auto at = state_.position(written[0].offset);
+    const bool named = call.function->result_relation != 0 || sql::is_composite_type(call.function->result.oid);
+    if (named) throw SqlError("42601", "a column definition list is redundant for a function returning a named composite type").at(at);
+    if (call.function->columns.size() > 1) {
+      throw SqlError("42601", "a column definition list is redundant for a function with OUT parameters").at(at);
+    }
+    throw SqlError("42601", "a column definition list is only allowed for functions returning \"record\"").at(at);
+  }
+  if (written.empty()) throw SqlError("42601", "a column definition list is required for functions returning \"record\"").at(offset);
+  auto defined = std::make_shared<sql::FunctionDef>(*call.function);
+  for (const ast::RecordColumn& column : written) {
+    defined->columns.push_back({column.name, bind_type(column.type, state_.catalog, state_.settings.search_path)});
+  }
+  call.function = std::move(defined);
+}
+
+/// The function's body is run for its rows.
+FromPart FromBinder::run_sql_function(const ast::FunctionRef& function, const SqlFunctionCall& call) {
+  FromPart part;
+  CorrelationFrame subqueries;
+  const LogicalPtr input = place_subqueries(state_, level_, one_row(), call.arguments);
+  std::vector<ExpressionPtr> arguments;
+  for (const ExpressionPtr& argument : call.arguments) {
+    arguments.push_back(sql::map_columns(argument, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
+      CorrelationFrame& frame = find_column(*input, column.column) ? subqueries : part.lateral;
+      return correlate(state_, frame, sql::make_expression(whole.type, column, whole.offset));
+    }));
+  }
+  const std::string& name = call.function->name;
+  part.plan = run_function_rows(state_, call, std::move(arguments), function.alias ? function.alias->name : name, false);
+  const bool one_value = !returns_rows(*call.function);
+  if (function.with_ordinality) {
+    LogicalFunctionScan scan = std::get<LogicalFunctionScan>(part.plan->node);
+    scan.with_ordinality = true;
+    std::vector<LogicalColumn> columns = part.plan->columns;
+    columns.push_back({.id = state_.new_column(), .name = "ordinality", .type = sql::kInt8, .nullable = false});
+    part.plan = make_logical(std::move(scan), std::move(columns));
+  }
+  auto relation = std::make_shared<Relation>(Relation{.name = name});
+  for (const LogicalColumn& column : part.plan->columns) relation->columns.push_back({column.name, reference(column)});
+  if (one_value && call.function->columns.empty() && function.alias) relation->columns[0].name = function.alias->name;
+  apply_alias(*relation, function.alias);
+  level_.range_table.push_back(relation);
+  level_.unlockable.emplace_back(relation->name, "a function");
+  part.names.push_back({.relation = relation});
+  if (!subqueries.empty()) part.plan = lateral_join(JoinKind::kInner, input, part.plan, subqueries, nullptr);
+  return part;
+}
+
+std::optional<FromPart> FromBinder::sql_function(const ast::FunctionRef& function, std::uint32_t) {
   const auto* written = std::get_if<ast::FunctionCall>(&function.functions[0].call->node);
   if (function.functions.size() != 1 || written == nullptr || !is_sql_function(state_, written->name)) return std::nullopt;
-  const auto position = state_.position(offset);
   std::vector<ExpressionPtr> arguments;
   {
     Scoped clause(level_.clause, Clause::kFromFunction);
     Scoped lateral(level_.lateral_active, true);
     for (const ast::Argument& argument : written->arguments) arguments.push_back(ExpressionBinder(state_, level_).bind(*argument.value));
   }
-  const SqlFunctionCall call = resolve_sql_function(state_, *written, std::move(arguments), state_.position(function.functions[0].call->offset));
+  if (written->name.size() == 1 && sql::function_name_exists(written->name[0]) && is_built_in_call(written->name[0], arguments)) return std::nullopt;
+  SqlFunctionCall call = resolve_sql_function(state_, *written, std::move(arguments), state_.position(function.functions[0].call->offset),
+                                              state_.settings.calls_procedure);
+  const std::vector<ast::RecordColumn>& defined = function.columns.empty() ? function.functions[0].columns : function.columns;
+  define_columns(call, defined, state_.position(function.functions[0].call->offset));
+  const bool has_subquery = std::ranges::any_of(call.arguments, [&](const ExpressionPtr& argument) { return needs_subquery(level_, *argument); });
+  if (function.with_ordinality || has_subquery || !is_inlinable(state_, *call.function)) return run_sql_function(function, call);
   if (!call.function->returns_set && call.function->columns.size() <= 1) return std::nullopt;
-  if (function.with_ordinality) throw sql::not_supported("WITH ORDINALITY over an SQL function", position);
-  for (const ExpressionPtr& argument : call.arguments) {
-    if (needs_subquery(level_, *argument)) throw sql::not_supported("subquery in the argument of an SQL function in FROM", position);
-  }
   FromPart part;
   CorrelationFrame frame, once;
   part.plan = bind_function_rows(state_, call, frame);

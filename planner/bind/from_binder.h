@@ -9,6 +9,8 @@
 
 namespace redquel::planner {
 
+struct SqlFunctionCall;
+
 struct BoundQuery;
 
 /// A FROM item while it is bound: its rows, its names, and the values of items to its left that it needs (LATERAL).
@@ -55,6 +57,8 @@ class FromBinder {
   LogicalPtr scan_calls(std::vector<BoundCall>, const std::string& alias, bool with_ordinality);
   /// A function in LANGUAGE sql that gives rows; nullopt: it is none.
   std::optional<FromPart> sql_function(const parser::ast::FunctionRef&, std::uint32_t offset);
+  FromPart run_sql_function(const parser::ast::FunctionRef&, const SqlFunctionCall&);
+  void define_columns(SqlFunctionCall&, const std::vector<parser::ast::RecordColumn>& written, std::optional<std::uint32_t> offset);
   void take_marks(BoundQuery&);
   FoundTable find_from_table(const parser::ast::RelationName&);
   /// A function of one value per row, or of none, as a table of one row.

@@ -5,6 +5,7 @@
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/named_arguments.h"
 #include "planner/bind/plan_nodes.h"
+#include "planner/bind/row_shape.h"
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
@@ -42,9 +43,9 @@ void check_plain_call(const ast::FunctionCall& call, std::string_view name, std:
 }
 
 /// 0A000 for calls of other kinds that are written with VARIADIC.
-void check_variadic(const BindState& state, const ast::FunctionCall& call, const std::string& name, std::optional<std::uint32_t> offset) {
+void check_variadic(const ast::FunctionCall& call, const std::string& name, std::optional<std::uint32_t> offset) {
   const bool is_plain = sql::find_aggregates(name).empty() && sql::find_window_functions(name).empty() && !call.over;
-  if (!is_plain || is_sql_function(state, call.name)) throw sql::not_supported("VARIADIC", offset);
+  if (!is_plain) throw sql::not_supported("VARIADIC", offset);
   check_plain_call(call, name, offset);
 }
 
@@ -53,10 +54,15 @@ std::optional<ExpressionPtr> find_call(const PendingSubquery& pending, const sql
                                        const std::vector<ExpressionPtr>& arguments) {
   if (!pending.plan) return std::nullopt;
   const auto& calls = std::get<LogicalFunctionScan>(pending.plan->node).calls;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
+  std::size_t first = 0;
+  for (const TableFunctionCall& call : calls) {
+    const std::size_t own = call.function != nullptr ? call.function->columns.size() : 1;
+    const std::size_t width = call.columns.empty() ? own : call.columns.size();
     const auto same = [](const ExpressionPtr& a, const ExpressionPtr& b) { return sql::equal(*a, *b) && !sql::is_volatile(*a); };
-    if (calls[i].function == &function && std::ranges::equal(calls[i].arguments, arguments, same))
-      return reference(pending.plan->columns[i]);
+    if (width == 1 && call.function == &function && std::ranges::equal(call.arguments, arguments, same)) {
+      return reference(pending.plan->columns[first]);
+    }
+    first += width;
   }
   return std::nullopt;
 }
@@ -120,18 +126,18 @@ ExpressionBinder::Operands ExpressionBinder::bind_all_arguments(const ast::Funct
 
 ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Whole& whole) {
   const auto offset = token(whole);
+  if (is_sql_function(state_, function.name)) {
+    if (const ExpressionPtr value = bind_sql_call(function, whole)) return value;
+  }
   if (function.variadic) {
     const std::string name = function_name(state_, function.name, offset);
-    check_variadic(state_, function, name, offset);
+    check_variadic(function, name, offset);
     Operands arguments = bind_all_arguments(function, name, offset);
     const sql::ResolvedFunction resolved = sql::resolve_variadic_call(name, types_of(arguments), offset, arguments.back()->offset);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);
     }
     return sql::make_expression(resolved.result, sql::FunctionCall{resolved.function, std::move(arguments)}, start(whole));
-  }
-  if (is_sql_function(state_, function.name)) {
-    if (const ExpressionPtr value = bind_sql_call(function, whole)) return value;
   }
   const std::string name = function_name(state_, function.name, offset);
   if (function.over) return bind_window_call(function, name, whole);
@@ -181,17 +187,64 @@ ExpressionPtr ExpressionBinder::bind_sql_call(const ast::FunctionCall& function,
     throw SqlError("42809", fmt::format("OVER specified, but {} is not a window function nor an aggregate function", name)).at(offset);
   }
   check_plain_call(function, name, offset);
-  if (call.function->returns_set) throw sql::not_supported("set-returning SQL function outside of FROM", offset);
-  if (call.function->columns.size() > 1) throw sql::not_supported("SQL function with several results outside of FROM", offset);
-  if (const ExpressionPtr value = inline_function(state_, call)) return with_offset(value, start(whole));
+  if (call.function->returns_set) return run_set_returning(call, whole);
+  if (is_inlinable(state_, *call.function)) {
+    if (const ExpressionPtr value = inline_function(state_, call)) return with_offset(value, start(whole));
+    check_subquery_allowed(whole);
+    PendingSubquery pending{.name = name, .type = call.function->result, .kind = LogicalApply::Kind::kScalar};
+    pending.plan = bind_function_rows(state_, call, pending.correlations);
+    return add_subquery(std::move(pending), start(whole));
+  }
+  const ExpressionPtr value = with_offset(run_function(state_, call), start(whole));
+  if (runs_in_place()) return value;
+  // There evaluation cannot wait for it: it is computed before.
   check_subquery_allowed(whole);
-  PendingSubquery pending{.name = name, .type = call.function->result, .kind = LogicalApply::Kind::kScalar};
-  pending.plan = bind_function_rows(state_, call, pending.correlations);
+  PendingSubquery pending{.name = name, .type = value->type, .kind = LogicalApply::Kind::kScalar};
+  const ExpressionPtr over_slots = columns_to_slots(state_, pending.correlations, value);
+  pending.plan = make_project(state_, one_row(), {{over_slots, name}});
   return add_subquery(std::move(pending), start(whole));
 }
 
-ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& function, const std::string& name,
-                                                   const Whole& whole) {
+bool ExpressionBinder::runs_in_place() const {
+  if (level_.inside_aggregate || level_.inside_window) return false;
+  switch (level_.clause) {
+    case Clause::kSelectList:
+    case Clause::kWhere:
+    case Clause::kHaving:
+    case Clause::kValues:
+    case Clause::kUpdateSource:
+    case Clause::kFromFunction:
+    case Clause::kDefault:
+    case Clause::kMergeWhen:
+    case Clause::kNone:
+      return true;
+    default:
+      return false;
+  }
+}
+
+ExpressionPtr ExpressionBinder::run_set_returning(const SqlFunctionCall& call, const Whole& whole) {
+  check_set_returning_allowed(whole);
+  std::vector<ExpressionPtr> arguments = call.arguments;
+  PendingSubquery& pending = pending_set_returning(call.function->name, arguments);
+  const bool gives_rows = returns_rows(*call.function) && !call.function->columns.empty();
+  const LogicalPtr plan = run_function_rows(state_, call, std::move(arguments), call.function->name, !gives_rows);
+  const std::vector<LogicalColumn> columns = plan->columns;
+  pending.plan = pending.plan ? scan_beside(pending.plan, plan) : plan;
+  return gives_rows ? row_of_columns(call.function->result, columns, whole) : reference(columns[0], start(whole));
+}
+
+ExpressionPtr ExpressionBinder::row_of_columns(Type type, const std::vector<LogicalColumn>& columns, const Whole& whole) {
+  std::vector<std::string> names;
+  Operands fields;
+  for (const LogicalColumn& column : columns) {
+    names.push_back(column.name);
+    fields.push_back(reference(column));
+  }
+  return named_row(type, names, std::move(fields), start(whole));
+}
+
+void ExpressionBinder::check_set_returning_allowed(const Whole& whole) const {
   const auto offset = token(whole);
   if (level_.inside_aggregate) {
     throw SqlError("0A000", "aggregate function calls cannot contain set-returning function calls")
@@ -205,7 +258,7 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
     case Clause::kDistinctOn:
       break;
     case Clause::kValues:
-      throw sql::not_supported("set-returning function in VALUES", offset);
+      throw SqlError("0A000", "set-returning functions are not allowed in VALUES").at(offset);
     case Clause::kWindowPartition:
     case Clause::kWindowOrder:
       throw sql::not_supported("set-returning function in a window definition", offset);
@@ -219,27 +272,48 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
         .hint("You might be able to move the set-returning function into a LATERAL FROM item.")
         .at(offset);
   }
-  check_plain_call(function, name, offset);
-  Operands arguments = bind_all_arguments(function, name, offset);
-  const sql::ResolvedTableFunction resolved = sql::resolve_table_function(name, types_of(arguments), offset);
-  if (resolved.function->columns.empty()) throw sql::not_supported("function returning rows in a select list", offset);
+}
+
+PendingSubquery& ExpressionBinder::pending_set_returning(const std::string& name, Operands& arguments) {
   std::size_t depth = 0;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);
-    depth = std::max(depth, set_returning_depth(*arguments[i]));
-  }
+  for (const ExpressionPtr& argument : arguments) depth = std::max(depth, set_returning_depth(*argument));
   if (depth == level_.set_returning.size()) {
     level_.set_returning.push_back(level_.subqueries.size());
     level_.subqueries.push_back({.name = name, .kind = LogicalApply::Kind::kLateral});
   }
   PendingSubquery& pending = level_.subqueries[level_.set_returning[depth]];
   for (ExpressionPtr& argument : arguments) argument = columns_to_slots(state_, pending.correlations, argument);
+  return pending;
+}
+
+ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& function, const std::string& name,
+                                                   const Whole& whole) {
+  const auto offset = token(whole);
+  check_set_returning_allowed(whole);
+  check_plain_call(function, name, offset);
+  Operands arguments = bind_all_arguments(function, name, offset);
+  const sql::ResolvedTableFunction resolved = sql::resolve_table_function(name, types_of(arguments), offset);
+  std::vector<sql::ResultColumn> record;
+  sql::Type row_type{sql::oid::kRecord};
+  if (resolved.function->columns.empty()) {
+    const auto shape = row_shape(*arguments[0]);
+    if (arguments.size() < 2 || !shape) {
+      throw SqlError("0A000", "function returning record called in context that cannot accept type record")
+          .hint("Try calling the function in the FROM clause using a column definition list.");
+    }
+    for (const RowField& field : *shape) record.push_back({field.name, field.value->type});
+    row_type = arguments[0]->type;
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    arguments[i] = coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit);
+  }
+  PendingSubquery& pending = pending_set_returning(name, arguments);
   if (const auto known = find_call(pending, *resolved.function, arguments)) return with_offset(*known, start(whole));
-  const LogicalPtr plan = scan_function(state_, resolved, std::move(arguments), name, false);
-  if (plan->columns.size() != 1) throw sql::not_supported("function returning rows in a select list", offset);
-  const LogicalColumn column = plan->columns[0];
+  const bool gives_rows = !record.empty() || resolved.function->columns.size() > 1;
+  const LogicalPtr plan = scan_function(state_, resolved, std::move(arguments), name, false, std::move(record));
+  const std::vector<LogicalColumn> columns = plan->columns;
   pending.plan = pending.plan ? scan_beside(pending.plan, plan) : plan;
-  return reference(column, start(whole));
+  return gives_rows ? row_of_columns(row_type, columns, whole) : reference(columns[0], start(whole));
 }
 
 std::size_t ExpressionBinder::set_returning_depth(const sql::Expression& expression) const {

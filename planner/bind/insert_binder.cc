@@ -87,6 +87,10 @@ class InsertBinder {
       for (std::size_t i = 0; i < width; ++i) {
         const ColumnDef& column = (*targets_)[i];
         ExpressionPtr value;
+        if (!targets_->steps(i).empty()) {
+          add_part(i, *row[i], from_sequence, bound.back());
+          continue;
+        }
         if (std::holds_alternative<ast::DefaultValue>(row[i]->node)) {
           value = from_sequence[i] ? nullptr : targets_->default_of(column);
         } else {
@@ -102,12 +106,32 @@ class InsertBinder {
     for (std::size_t i = 0; i < width; ++i) {
       if (from_sequence[i]) continue;
       const ColumnDef& column = (*targets_)[i];
+      if (std::ranges::find(given, &column) != given.end()) continue;  // another part of it
       names.push_back(column.name);
       types.push_back(column.type);
       given.push_back(&column);
     }
     source_ = place_rows(state_, level_, std::move(bound), names, types);
     for (std::size_t i = 0; i < given.size(); ++i) targets_->give(*given[i], reference(source_->columns[i]));
+  }
+
+  /// A part of a column in a row of VALUES: parts of one column become one value, where the first of them stands.
+  void add_part(std::size_t index, const ast::Expression& written, const std::vector<bool>& from_sequence, std::vector<ExpressionPtr>& row) {
+    if (std::holds_alternative<ast::DefaultValue>(written.node)) {
+      const bool is_field = std::holds_alternative<ast::FieldStep>(targets_->steps(index).back());
+      throw SqlError("0A000", is_field ? "cannot set a subfield to DEFAULT" : "cannot set an array element to DEFAULT").at(state_.position(written.start));
+    }
+    std::vector<const ColumnDef*> columns;
+    for (std::size_t i = 0; i < index; ++i) {
+      if (!from_sequence[i] && std::ranges::find(columns, &(*targets_)[i]) == columns.end()) columns.push_back(&(*targets_)[i]);
+    }
+    const ColumnDef& column = (*targets_)[index];
+    const auto place = static_cast<std::size_t>(std::ranges::find(columns, &column) - columns.begin());
+    ExpressionBinder binder(state_, level_);
+    const ExpressionPtr value = binder.bind(written);
+    const ExpressionPtr whole = targets_->with_part(index, binder, place < row.size() ? row[place] : nullptr, value);
+    if (place < row.size()) row[place] = whole;
+    else row.push_back(whole);
   }
 
   void bind_query_source(const ast::Select& query) {
@@ -117,6 +141,11 @@ class InsertBinder {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const ExpressionPtr value = bound.unknowns[i] ? bound.unknowns[i] : reference(columns[i], bound.offsets[i]);
       const ColumnDef& column = (*targets_)[i];
+      if (!targets_->steps(i).empty()) {
+        ExpressionBinder binder(state_, level_);
+        targets_->give(column, targets_->with_part(i, binder, targets_->given(column), value));
+        continue;
+      }
       ExpressionPtr converted = coerce_for_column(state_, value, column);
       if (targets_->is_overridden(column)) continue;
       targets_->check_may_be_given(column);
@@ -232,7 +261,9 @@ class InsertBinder {
     result.source = make_join(JoinKind::kLeft, rows, existing, sql::conjunction(std::move(same_key)));
 
     ConflictUpdate<LogicalColumn> update{.old_row = existing->columns};
-    update.assignments = bind_assignments(state_, level, target_, conflict.assignments);
+    WriteTarget stored = target_;
+    stored.row = existing->columns;  // SET a[1] = … changes the row that is there
+    update.assignments = bind_assignments(state_, level, stored, conflict.assignments);
     std::vector<ExpressionPtr> values;
     for (const Assignment& assignment : update.assignments) values.push_back(assignment.value);
     if (conflict.where) {

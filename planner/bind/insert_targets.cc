@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "planner/bind/part_assignment.h"
 #include "sql/error.h"
 
 namespace redquel::planner {
@@ -23,13 +24,29 @@ InsertTargets::InsertTargets(BindState& state, const WriteTarget& target, const 
     return;
   }
   for (const ast::AssignmentTarget& name : written) {
-    if (!name.steps.empty()) throw sql::not_supported("assignment to a part of a column", state.position(name.offset));
     const ColumnDef& column = find_target_column(state, target, name, WriteOperation::kInsert);
-    if (std::ranges::find(targets_, &column) != targets_.end()) {
+    // Several parts of one column go together.
+    const bool again = std::ranges::find(targets_, &column) != targets_.end();
+    const bool are_parts = !name.steps.empty() && std::ranges::all_of(written, [&](const ast::AssignmentTarget& other) {
+      return other.column != name.column || !other.steps.empty();
+    });
+    if (again && !are_parts) {
       throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name)).at(state.position(name.offset));
     }
     targets_.push_back(&column);
   }
+}
+
+const std::vector<ast::IndirectionStep>& InsertTargets::steps(std::size_t index) const {
+  static const std::vector<ast::IndirectionStep> kNone;
+  return index < written_.size() ? written_[index].steps : kNone;
+}
+
+ExpressionPtr InsertTargets::with_part(std::size_t index, ExpressionBinder& binder, const ExpressionPtr& current,
+                                       const ExpressionPtr& value) const {
+  const ColumnDef& column = *targets_[index];
+  const ExpressionPtr before = current ? current : sql::make_constant(column.type, {});
+  return PartAssignment(state_, binder, column.name, state_.position(written_[index].offset)).assign(before, steps(index), value);
 }
 
 void InsertTargets::check_count(std::size_t given, std::optional<std::uint32_t> surplus) const {

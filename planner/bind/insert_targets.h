@@ -7,6 +7,8 @@
 
 namespace redquel::planner {
 
+class ExpressionBinder;
+
 /// The columns that an INSERT, or an INSERT of MERGE, gives values, and what the others get.
 class InsertTargets {
  public:
@@ -15,6 +17,11 @@ class InsertTargets {
 
   std::size_t size() const { return targets_.size(); }
   const sql::ColumnDef& operator[](std::size_t index) const { return *targets_[index]; }
+  /// Of `a[1]` or `c.x`: which part of the column the value is; empty: all of it.
+  const std::vector<parser::ast::IndirectionStep>& steps(std::size_t index) const;
+  /// The column with that part replaced. `current`: what parts before it have made of the column; null: nothing yet.
+  sql::ExpressionPtr with_part(std::size_t index, ExpressionBinder& binder, const sql::ExpressionPtr& current,
+                               const sql::ExpressionPtr& value) const;
   /// 42601 for another number of values than columns; fewer will do where no columns are written. `offset_of` gives the place of the
   /// i-th value. What is not given a value is a target no more.
   template <class OffsetOf>
@@ -31,6 +38,11 @@ class InsertTargets {
 
   /// This column gets that value.
   void give(const sql::ColumnDef& column, sql::ExpressionPtr value) { values_[column.number] = std::move(value); }
+  /// What it gets so far; null: nothing.
+  sql::ExpressionPtr given(const sql::ColumnDef& column) const {
+    const auto found = values_.find(column.number);
+    return found == values_.end() ? nullptr : found->second;
+  }
   /// Every live column of the table, in order. Those with a sequence that are not given have no value.
   std::vector<InsertColumn> columns();
 

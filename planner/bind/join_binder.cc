@@ -157,7 +157,12 @@ FromPart FromBinder::item(const ast::Join& node, std::uint32_t) {
     for (NamespaceItem& item : both) item.by_column = false;
   }
   part.names = std::move(both);
-  if (!node.using_alias.empty()) {
+  if (!node.using_alias.empty() && !node.alias) {
+    for (const NamespaceItem& item : part.names) {
+      if (item.by_name && item.relation->name == node.using_alias) {
+        throw SqlError("42712", fmt::format("table name \"{}\" specified more than once", node.using_alias));
+      }
+    }
     auto only_merged = std::make_shared<Relation>(Relation{.name = node.using_alias, .aliased = true, .is_join = true});
     only_merged->columns.assign(merged.relation->columns.begin(),
                                 merged.relation->columns.begin() + static_cast<std::ptrdiff_t>(merged.merged));

@@ -41,6 +41,7 @@ std::vector<BoundCheck> bind_checks(BindState& state, const sql::TableDef& table
     const ast::ExpressionPtr written = parser::parse_expression(check.expression_sql);
     checks.push_back({check.name, bind_check(*written, table, ids, state.catalog, state.settings, /*stored=*/true)});
   }
+  std::ranges::sort(checks, {}, &BoundCheck::name);  // PostgreSQL checks in that order
   return checks;
 }
 

@@ -83,6 +83,10 @@ parser::QueryNames NameUses::names_in(const sql::CatalogSnapshot& catalog) const
     }
     names.relations[relation] = std::move(name);
   }
+  for (const auto& [call, oid] : functions) {
+    const auto function = catalog.functions.find(oid);
+    if (function != catalog.functions.end()) names.functions[call] = {function->second->schema, function->second->name};
+  }
   names.targets = targets;
   names.literal_types = literal_types;
   names.casts = casts;
@@ -99,6 +103,7 @@ std::vector<sql::ViewDef::Reference> NameUses::references() const {
   for (const auto& [relation, oid] : relations) {
     if (sql::find_system_table(oid) == nullptr) found[oid];
   }
+  for (const auto& [call, oid] : functions) found[oid];
   for (const auto& [reference, use] : columns) note(use);
   for (const auto& [star, uses] : stars) std::ranges::for_each(uses, note);
   std::vector<sql::ViewDef::Reference> references;

@@ -24,6 +24,7 @@ struct NameUses {
   std::map<const parser::ast::ColumnRef*, Column> columns;
   std::map<const parser::ast::ColumnRef*, std::vector<Column>> stars;
   std::map<const parser::ast::RelationName*, sql::Oid> relations;
+  std::map<const parser::ast::FunctionCall*, sql::Oid> functions;  // in LANGUAGE sql
   std::map<const parser::ast::Target*, std::string> targets;
   std::map<std::uint32_t, std::string> literal_types, casts;
 
@@ -32,7 +33,7 @@ struct NameUses {
 
   /// As they are called in the catalog.
   parser::QueryNames names_in(const sql::CatalogSnapshot& catalog) const;
-  /// The tables and views that are read, and which of their columns.
+  /// The tables and views that are read, and which of their columns; the functions that are called.
   std::vector<sql::ViewDef::Reference> references() const;
 };
 

@@ -147,12 +147,16 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, con
   const ExpressionPtr operand = bind(*comparison.left);
   Operands items;
   const auto* literal = std::get_if<ast::ArrayLiteral>(&comparison.array->node);
-  if (literal != nullptr && !std::ranges::any_of(literal->items, is_array_literal)) {
-    items = bind_all(literal->items);
+  const bool is_flat = literal != nullptr && !std::ranges::any_of(literal->items, is_array_literal);
+  if (is_flat) items = bind_all(literal->items);
+  // An array of arrays is one array of more dimensions, whose elements count.
+  const bool is_list = is_flat && std::ranges::none_of(items, [](const ExpressionPtr& item) { return sql::is_array_type(item->type.oid); });
+  if (is_list) {
     if (items.empty()) throw SqlError("42P18", "cannot determine type of empty array").at(start(*comparison.array));
     sql::Type element;
     items = coerce_to_common(items, "ARRAY", element);
   } else {
+    items.clear();
     const ExpressionPtr array = bind_array(*comparison.array, operand->type, offset);
     const auto* constant = std::get_if<sql::Constant>(&array->node);
     if (constant == nullptr || sql::is_null(constant->value)) return array_test(name, operand, array, comparison.all, whole);

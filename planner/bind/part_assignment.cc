@@ -6,8 +6,11 @@
 
 #include "sql/error.h"
 #include "sql/functions/array_subscript.h"
+#include "sql/functions/jsonb_assignment.h"
 #include "sql/functions/row_functions.h"
+#include "sql/functions/resolve.h"
 #include "sql/types/array_value.h"
+#include "sql/types/more_types.h"
 #include "sql/types/row_value.h"
 
 namespace redquel::planner {
@@ -27,6 +30,7 @@ ExpressionPtr PartAssignment::assign(const ExpressionPtr& current, std::span<con
                                         field->name, name_, sql::format_type(sql::Type{array.oid})))
         .at(offset_);
   }
+  if (array.oid == sql::oid::kJsonb && count == steps.size()) return assign_jsonb(current, steps, value);
   if (!sql::is_array_type(array.oid) || sql::is_vector_type(array.oid)) {
     throw SqlError("42804", fmt::format("cannot subscript type {} because it does not support subscripting",
                                         sql::format_type(sql::Type{array.oid})))
@@ -52,6 +56,37 @@ ExpressionPtr PartAssignment::assign(const ExpressionPtr& current, std::span<con
   arguments.push_back(std::move(converted));
   const sql::ScalarFunction& write = subscripts.is_slice ? sql::array_with_slice() : sql::array_with_element();
   return sql::make_expression(array, sql::FunctionCall{&write, std::move(arguments)}, value->offset);
+}
+
+ExpressionPtr PartAssignment::assign_jsonb(const ExpressionPtr& current, std::span<const ast::IndirectionStep> steps,
+                                           const ExpressionPtr& value) {
+  std::vector<ExpressionPtr> path;
+  bool expects_array = false;
+  for (const ast::IndirectionStep& step : steps) {
+    if (const auto* slice = std::get_if<ast::SliceStep>(&step)) {
+      const ast::ExpressionPtr& bound = slice->upper ? slice->upper : slice->lower;
+      throw SqlError("42804", "jsonb subscript does not support slices").at(bound ? state_.position(bound->start) : offset_);
+    }
+    const ExpressionPtr index = binder_.bind(*std::get<ast::SubscriptStep>(step).index);
+    const bool is_text = is_unknown(*index) || sql::can_coerce(index->type, sql::kText, sql::CastContext::kImplicit);
+    if (!is_text && !sql::can_coerce(index->type, sql::kInt4, sql::CastContext::kImplicit)) {
+      throw SqlError("42804", fmt::format("subscript type {} is not supported", sql::format_type(sql::Type{index->type.oid})))
+          .hint("jsonb subscript must be coercible to either integer or text.")
+          .at(index->offset);
+    }
+    if (path.empty()) expects_array = !is_text;
+    path.push_back(coerce(state_, index, sql::kText, sql::CastContext::kExplicit));
+  }
+  const ExpressionPtr converted = try_coerce(state_, value, sql::kJsonb, sql::CastContext::kAssignment);
+  if (!converted) {
+    throw SqlError("42804", fmt::format("subscripted assignment to \"{}\" requires type jsonb but expression is of type {}", name_,
+                                        sql::format_type(sql::Type{value->type.oid})))
+        .hint("You will need to rewrite or cast the expression.")
+        .at(offset_);
+  }
+  std::vector<ExpressionPtr> arguments = {current, sql::make_constant(sql::kBool, expects_array), converted};
+  arguments.insert(arguments.end(), path.begin(), path.end());
+  return sql::make_expression(sql::kJsonb, sql::FunctionCall{&sql::jsonb_with_part(), std::move(arguments)}, value->offset);
 }
 
 /// The row with the field changed; the rest of the steps goes on inside of the field.

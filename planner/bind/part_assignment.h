@@ -17,6 +17,8 @@ class PartAssignment {
                             const sql::ExpressionPtr& value);
 
  private:
+  sql::ExpressionPtr assign_jsonb(const sql::ExpressionPtr& current, std::span<const parser::ast::IndirectionStep> steps,
+                                  const sql::ExpressionPtr& value);
   sql::ExpressionPtr assign_field(const sql::ExpressionPtr& current, const parser::ast::FieldStep& step,
                                   std::span<const parser::ast::IndirectionStep> steps, const sql::ExpressionPtr& value);
 

@@ -16,6 +16,7 @@ class Walk {
   explicit Walk(const std::string& name) : name_(name) {}
 
   std::vector<QueryReference> found;
+  WrittenNames names;
 
   void query(const ast::Select& select, ReferencePlace place) {
     sql::check_stack_depth();
@@ -51,12 +52,14 @@ class Walk {
   }
   void expression(const ast::Expression& written) {
     sql::check_stack_depth();
+    if (std::holds_alternative<ast::ColumnRef>(written.node)) names.columns.push_back(&written);
     if (const auto* link = std::get_if<ast::SubLink>(&written.node)) query(*link->query, ReferencePlace::kSubquery);
     for_each_child(written, [this](const ast::Expression& child) { expression(child); });
   }
 
   void item(const ast::FromItem& from_item, ReferencePlace place) {
     sql::check_stack_depth();
+    note_alias(from_item);
     if (const auto* table = std::get_if<ast::TableRef>(&from_item.node)) {
       const ast::RelationName& name = table->name;
       if (name.schema.empty() && name.catalog.empty() && name.name == name_) found.push_back({place, name.offset});
@@ -73,10 +76,30 @@ class Walk {
     }
   }
 
+  void note_alias(const ast::FromItem& from_item) {
+    if (const auto* table = std::get_if<ast::TableRef>(&from_item.node)) {
+      names.relations.insert(table->alias ? table->alias->name : table->name.name);
+    } else if (const auto* subquery = std::get_if<ast::SubqueryRef>(&from_item.node)) {
+      if (subquery->alias) names.relations.insert(subquery->alias->name);
+    } else if (const auto* join = std::get_if<ast::Join>(&from_item.node)) {
+      if (join->alias) names.relations.insert(join->alias->name);
+      if (!join->using_alias.empty()) names.relations.insert(join->using_alias);
+    } else if (const auto* function = std::get_if<ast::FunctionRef>(&from_item.node)) {
+      if (function->alias) names.relations.insert(function->alias->name);
+    }
+  }
+
   const std::string& name_;
 };
 
 }  // namespace
+
+WrittenNames written_names(const ast::Select& query) {
+  const std::string no_name;
+  Walk walk(no_name);
+  walk.query(query, ReferencePlace::kSubquery);
+  return std::move(walk.names);
+}
 
 std::vector<QueryReference> references_to(const ast::Select& query, const std::string& name) {
   Walk walk(name);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,5 +19,12 @@ struct QueryReference {
 
 /// Every place in the query that reads a table by that bare name, unless a WITH query inside means something else by it.
 std::vector<QueryReference> references_to(const parser::ast::Select&, const std::string& name);
+
+/// Names in a query and in all queries within it: columns as they are written, and what relations are called there.
+struct WrittenNames {
+  std::vector<const parser::ast::Expression*> columns;  // each a ColumnRef
+  std::set<std::string> relations;
+};
+WrittenNames written_names(const parser::ast::Select&);
 
 }  // namespace redquel::planner

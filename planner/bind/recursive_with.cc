@@ -86,6 +86,7 @@ void check_recursion(const BindState& state, const ast::CommonTableExpression& d
   if (!query.order_by.empty()) throw unsupported("ORDER BY", query.order_by[0].value);
   if (query.limit_offset) throw unsupported("OFFSET", query.limit_offset);
   if (query.limit_count) throw unsupported("LIMIT", query.limit_count);
+  if (!query.locking.empty()) throw SqlError("0A000", "FOR UPDATE/SHARE in a recursive query is not implemented");
 }
 
 }  // namespace

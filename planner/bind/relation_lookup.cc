@@ -101,6 +101,9 @@ FoundTable find_target_relation(const BindState& state, const ast::RelationName&
     throw SqlError("42501", fmt::format("permission denied: \"{}\" is a system catalog", name.name))
         .at(state.position(name.offset));
   }
+  if (found.table && found.table->materialized) {
+    throw SqlError("42809", fmt::format("cannot change materialized view \"{}\"", found.table->name));
+  }
   if (found.view && state.catalog.sequences.contains(found.view->oid)) {
     throw SqlError("42809", fmt::format("cannot change sequence \"{}\"", name.name));
   }

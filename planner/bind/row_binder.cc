@@ -8,6 +8,7 @@
 #include "planner/bind/name_lookup.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/row_shape.h"
+#include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/functions/row_functions.h"
 #include "sql/types/array_value.h"
@@ -55,12 +56,28 @@ std::optional<std::vector<RowField>> row_shape(const sql::Expression& row) {
     for (const ExpressionPtr& value : call->arguments) fields.push_back({fmt::format("f{}", fields.size() + 1), value});
     return fields;
   }
+  if (const auto columns = record_columns(*call)) {
+    std::int32_t place = 0;
+    for (const sql::ResultColumn& column : *columns) {
+      const ExpressionPtr at = sql::make_constant(sql::kInt4, place++);
+      fields.push_back({column.name, sql::make_expression(column.type, sql::FunctionCall{&sql::row_field(),
+                                                          {std::make_shared<const sql::Expression>(row), at}}, row.offset)});
+    }
+    if (fields.empty()) return std::nullopt;
+    return fields;
+  }
   if (!is_named_row(*call)) return std::nullopt;
   const std::string& names = std::get<std::string>(std::get<sql::Constant>(call->arguments[0]->node).value);
   for (const auto& name : sql::read_array(sql::oid::kTextArray, names).elements) {
     fields.push_back({std::string(name.value_or("")), call->arguments[fields.size() + 1]});
   }
   return fields;
+}
+
+ExpressionPtr named_row(sql::Type type, const std::vector<std::string>& names, std::vector<ExpressionPtr> fields,
+                        std::optional<std::uint32_t> offset) {
+  if (type.oid == sql::oid::kRecord) return constructed_row(names, std::move(fields), false, offset);
+  return sql::make_expression(type, sql::FunctionCall{&sql::row_constructor(), std::move(fields)}, offset);
 }
 
 ExpressionPtr table_row(BindState& state, const sql::TableDef& table, const ExpressionPtr& value, std::optional<std::uint32_t> offset) {

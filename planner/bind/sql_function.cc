@@ -6,12 +6,17 @@
 
 #include "parser/parse.h"
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/function_body.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
+#include "planner/bind/row_shape.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
-#include "sql/functions/candidates.h"
+#include "sql/functions/user_function_call.h"
 #include "sql/stack_depth.h"
+#include "sql/types/array_value.h"
+#include "sql/types/more_types.h"
+#include "sql/types/row_value.h"
 
 namespace redquel::planner {
 
@@ -24,56 +29,6 @@ namespace {
 
 /// Calls within calls; each stands in the plan as a whole.
 constexpr std::size_t kNestedCalls = 100;
-
-using FunctionPtr = std::shared_ptr<const FunctionDef>;
-
-/// Those that the name can mean. Of two with the same parameters the one whose schema comes first in the path.
-std::vector<FunctionPtr> functions_named(const BindState& state, const ast::QualifiedName& name) {
-  std::vector<std::string> schemas = state.settings.search_path;
-  if (name.size() > 1) schemas = {name[name.size() - 2]};
-  std::vector<FunctionPtr> found;
-  for (const std::string& schema : schemas) {
-    for (const auto& [oid, function] : state.catalog.functions) {
-      if (function->schema != schema || function->name != name.back()) continue;
-      const bool hidden = std::ranges::any_of(found, [&](const FunctionPtr& other) {
-        return std::ranges::equal(other->parameters, function->parameters,
-                                  [](const auto& a, const auto& b) { return a.type.oid == b.type.oid; });
-      });
-      if (!hidden) found.push_back(function);
-    }
-  }
-  return found;
-}
-
-/// Which parameter each written argument is for; nullopt: the function does not take such arguments.
-std::optional<std::vector<std::size_t>> places(const FunctionDef& function, const std::vector<ast::Argument>& written) {
-  std::vector<std::size_t> result;
-  std::vector<bool> given(function.parameters.size(), false);
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    std::size_t place = i;
-    if (!written[i].name.empty()) {
-      const auto found = std::ranges::find(function.parameters, written[i].name, &FunctionDef::Parameter::name);
-      place = static_cast<std::size_t>(found - function.parameters.begin());
-    }
-    if (place >= given.size() || given[place]) return std::nullopt;
-    given[place] = true;
-    result.push_back(place);
-  }
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    if (!given[i] && function.parameters[i].default_sql.empty()) return std::nullopt;
-  }
-  return result;
-}
-
-std::string written_call(const ast::FunctionCall& call, const std::vector<ExpressionPtr>& bound) {
-  std::string types;
-  for (std::size_t i = 0; i < bound.size(); ++i) {
-    if (i > 0) types += ", ";
-    if (!call.arguments[i].name.empty()) types += call.arguments[i].name + " => ";
-    types += sql::format_type(sql::Type{bound[i]->type.oid});
-  }
-  return fmt::format("function {}({})", fmt::join(call.name, "."), types);
-}
 
 std::shared_ptr<const ast::Select> parse_body(const FunctionDef& function) {
   auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(function.body).at(0).statement));
@@ -94,7 +49,6 @@ auto bind_body(BindState& state, const SqlFunctionCall& call, std::vector<Expres
   state.count_query();
   std::size_t depth = 0;
   for (const FunctionScope* outer = state.function; outer != nullptr; outer = outer->outer) {
-    if (outer->definition->oid == call.function->oid) throw sql::not_supported("recursion in an SQL function");
     if (++depth > kNestedCalls) throw SqlError("54001", "stack depth limit exceeded");
   }
   const FunctionScope scope{call.function.get(), std::move(arguments), state.function};
@@ -119,59 +73,46 @@ bool has_columns(const sql::Expression& expression) {
   return !columns.empty();
 }
 
-}  // namespace
-
-bool is_sql_function(const BindState& state, const ast::QualifiedName& name) {
-  return !state.catalog.functions.empty() && !functions_named(state, name).empty();
+/// `value` where no argument of a STRICT function is NULL.
+ExpressionPtr strict_value(const SqlFunctionCall& call, const ExpressionPtr& value) {
+  if (!call.function->strict || call.arguments.empty()) return value;
+  std::vector<ExpressionPtr> nulls;
+  for (const ExpressionPtr& argument : call.arguments) nulls.push_back(sql::make_expression(sql::kBool, sql::NullTest{argument, false}));
+  const ExpressionPtr any = nulls.size() == 1 ? nulls[0] : make_boolean(sql::Logical::Kind::kOr, std::move(nulls));
+  sql::CaseCall result;
+  result.branches.push_back({any, sql::make_constant(value->type, {})});
+  result.otherwise = value;
+  return sql::make_expression(value->type, std::move(result));
 }
 
-SqlFunctionCall resolve_sql_function(BindState& state, const ast::FunctionCall& call, std::vector<ExpressionPtr> bound,
-                                     std::optional<std::uint32_t> offset) {
-  std::vector<FunctionPtr> candidates;
-  std::vector<std::vector<std::size_t>> candidate_places;
-  std::vector<std::vector<sql::Oid>> signatures;
-  for (FunctionPtr& function : functions_named(state, call.name)) {
-    std::optional<std::vector<std::size_t>> taken = places(*function, call.arguments);
-    if (!taken) continue;
-    std::vector<sql::Oid> types;
-    for (const std::size_t place : *taken) types.push_back(function->parameters[place].type.oid);
-    signatures.push_back(std::move(types));
-    candidate_places.push_back(std::move(*taken));
-    candidates.push_back(std::move(function));
+/// The arguments of a call whose body is run (user_function_call.h).
+std::vector<ExpressionPtr> with_head(const FunctionDef& function, const std::vector<FunctionDef::Column>& columns,
+                                     std::vector<ExpressionPtr> arguments) {
+  std::string names;
+  sql::append_array_element(function.name, names);
+  for (const FunctionDef::Column& column : columns) sql::append_array_element(column.name, names);
+  sql::finish_array_text(names);
+  std::vector<ExpressionPtr> all = {sql::make_constant(sql::kTextArray, names),
+                                    sql::make_constant(sql::kInt4, static_cast<std::int32_t>(function.oid))};
+  for (const FunctionDef::Column& column : columns) all.push_back(sql::make_constant(column.type, {}));
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+void note_run(BindState& state, const FunctionDef& function) {
+  state.runs_functions = state.runs_functions || function.volatility == FunctionDef::Volatility::kVolatile;
+}
+
+}  // namespace
+
+bool is_inlinable(const BindState& state, const FunctionDef& function) {
+  if (function.procedure || function.result.oid == sql::oid::kVoid) return false;
+  // One row is there even where the query gives none; of a record only the query says what it is.
+  if (returns_rows(function) && (!function.returns_set || function.columns.empty())) return false;
+  for (const FunctionScope* outer = state.function; outer != nullptr; outer = outer->outer) {
+    if (outer->definition->oid == function.oid) return false;
   }
-  std::vector<sql::Oid> types;
-  for (const ExpressionPtr& argument : bound) types.push_back(argument->type.oid);
-  sql::Choice choice{sql::Choice::Outcome::kNone};
-  // Without arguments there is nothing to choose by.
-  if (!types.empty()) choice = sql::choose_candidate(signatures, types);
-  if (types.empty() && candidates.size() == 1) choice = {sql::Choice::Outcome::kFound, 0};
-  if (types.empty() && candidates.size() > 1) choice = {sql::Choice::Outcome::kAmbiguous, 0};
-  if (choice.outcome == sql::Choice::Outcome::kNone) {
-    throw SqlError("42883", written_call(call, bound) + " does not exist")
-        .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
-        .at(offset);
-  }
-  if (choice.outcome == sql::Choice::Outcome::kAmbiguous) {
-    throw SqlError("42725", written_call(call, bound) + " is not unique")
-        .hint("Could not choose a best candidate function. You might need to add explicit type casts.")
-        .at(offset);
-  }
-  SqlFunctionCall result{candidates[choice.index], {}};
-  result.arguments.resize(result.function->parameters.size());
-  for (std::size_t i = 0; i < bound.size(); ++i) {
-    const std::size_t place = candidate_places[choice.index][i];
-    result.arguments[place] = coerce(state, bound[i], result.function->parameters[place].type, sql::CastContext::kImplicit);
-  }
-  for (std::size_t i = 0; i < result.arguments.size(); ++i) {
-    if (result.arguments[i]) continue;
-    const FunctionDef::Parameter& parameter = result.function->parameters[i];
-    const auto written = std::make_shared<const ast::ExpressionPtr>(parser::parse_expression(parameter.default_sql));
-    state.keep_alive(written);
-    const Scoped positions(state.keeps_positions, false);
-    QueryLevel level;
-    result.arguments[i] = coerce(state, ExpressionBinder(state, level).bind(**written), parameter.type, sql::CastContext::kAssignment);
-  }
-  return result;
+  return is_one_query(function);
 }
 
 LogicalPtr bind_function_rows(BindState& state, const SqlFunctionCall& call, CorrelationFrame& frame) {
@@ -185,17 +126,21 @@ LogicalPtr bind_function_rows(BindState& state, const SqlFunctionCall& call, Cor
   const SqlFunctionCall inner{call.function, arguments};
   return bind_body(state, inner, arguments, [&](const ast::Select& query) {
     LogicalPtr plan = bind_query(state, nullptr, nullptr, query).plan;
-    if (plan->columns.size() != std::max<std::size_t>(function.columns.size(), 1)) {
-      throw SqlError("42P13", fmt::format("return type mismatch in function declared to return {}", sql::format_type(function.result)))
-          .detail(plan->columns.size() < function.columns.size() ? "Final statement returns too few columns."
-                  : function.columns.empty()                     ? "Final statement must return exactly one column."
-                                                                 : "Final statement returns too many columns.");
+    std::vector<sql::Type> types;
+    for (const LogicalColumn& column : plan->columns) types.push_back(column.type);
+    check_result_types(function, types, state.settings.session);
+    std::vector<ExpressionPtr> values;
+    for (const LogicalColumn& column : plan->columns) values.push_back(reference(column));
+    if (returns_rows(function) && values.size() == 1 && types[0].oid == function.result.oid) {  // whole rows
+      const auto fields = row_shape(*values[0]);
+      values.clear();
+      for (const RowField& field : *fields) values.push_back(field.value);
     }
     std::vector<OutputValue> outputs;
-    for (std::size_t i = 0; i < plan->columns.size(); ++i) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
       const bool one = function.columns.empty();
       const sql::Type type = one ? function.result : function.columns[i].type;
-      outputs.push_back({in_result_type(state, reference(plan->columns[i]), type), one ? function.name : function.columns[i].name});
+      outputs.push_back({in_result_type(state, values[i], type), one ? function.name : function.columns[i].name});
     }
     plan = make_project(state, std::move(plan), outputs);
     if (!function.returns_set) {
@@ -223,22 +168,53 @@ ExpressionPtr inline_function(BindState& state, const SqlFunctionCall& call) {
   });
 }
 
-ExpressionPtr strict_value(const SqlFunctionCall& call, const ExpressionPtr& value) {
-  if (!call.function->strict || call.arguments.empty()) return value;
-  std::vector<ExpressionPtr> nulls;
-  for (const ExpressionPtr& argument : call.arguments) nulls.push_back(sql::make_expression(sql::kBool, sql::NullTest{argument, false}));
-  const ExpressionPtr any = nulls.size() == 1 ? nulls[0] : make_boolean(sql::Logical::Kind::kOr, std::move(nulls));
-  sql::CaseCall result;
-  result.branches.push_back({any, sql::make_constant(value->type, {})});
-  result.otherwise = value;
-  return sql::make_expression(value->type, std::move(result));
+ExpressionPtr run_function(BindState& state, const SqlFunctionCall& call) {
+  const FunctionDef& function = *call.function;
+  note_run(state, function);
+  const bool rows = returns_rows(function);
+  std::vector<ExpressionPtr> arguments = with_head(function, rows ? function.columns : std::vector<FunctionDef::Column>{}, call.arguments);
+  const bool record = rows && !sql::is_composite_type(function.result.oid);
+  const sql::Type type = record ? sql::Type{sql::oid::kRecord} : function.result;
+  return sql::make_expression(type, sql::FunctionCall{&sql::user_function_call(), std::move(arguments)});
+}
+
+LogicalPtr run_function_rows(BindState& state, const SqlFunctionCall& call, std::vector<ExpressionPtr> arguments, const std::string& alias,
+                             bool as_values) {
+  const FunctionDef& function = *call.function;
+  note_run(state, function);
+  const bool rows = returns_rows(function);
+  const bool record = rows && !sql::is_composite_type(function.result.oid);
+  std::vector<sql::ResultColumn> columns;
+  if (rows && !as_values) {
+    for (const FunctionDef::Column& column : function.columns) columns.push_back({column.name, column.type});
+  } else {
+    const std::string& name = function.columns.size() == 1 && !rows ? function.columns[0].name : function.name;
+    columns.push_back({name, record ? sql::Type{sql::oid::kRecord} : function.result});
+  }
+  TableFunctionCall scan{&sql::user_function_rows(),
+                         with_head(function, rows && !as_values ? function.columns : std::vector<FunctionDef::Column>{}, std::move(arguments)),
+                         columns};
+  std::vector<LogicalColumn> outputs;
+  for (const sql::ResultColumn& column : columns) outputs.push_back({.id = state.new_column(), .name = column.name, .type = column.type});
+  return make_logical(LogicalFunctionScan{{std::move(scan)}, alias, false}, std::move(outputs));
+}
+
+std::optional<std::vector<sql::ResultColumn>> record_columns(const sql::FunctionCall& call) {
+  if (call.function != &sql::user_function_call()) return std::nullopt;
+  const auto constant = [&](std::size_t i) { return std::get<sql::Constant>(call.arguments[i]->node).value; };
+  const sql::UserFunctionHead head = sql::read_user_function_head(constant(0), constant(1));
+  std::vector<sql::ResultColumn> columns;
+  for (std::size_t i = 0; i < head.columns.size(); ++i) columns.push_back({head.columns[i], call.arguments[i + 2]->type});
+  return columns;
 }
 
 ExpressionPtr function_parameter(const FunctionScope& scope, std::int32_t number, std::optional<std::uint32_t> offset) {
-  if (number < 1 || static_cast<std::size_t>(number) > scope.arguments.size()) {
-    throw SqlError("42P02", fmt::format("there is no parameter ${}", number)).at(offset);
+  std::int32_t count = 0;
+  for (std::size_t i = 0; i < scope.arguments.size(); ++i) {
+    if (scope.definition->parameters[i].mode == FunctionDef::Parameter::Mode::kOut) continue;
+    if (++count == number) return scope.arguments[i];
   }
-  return scope.arguments[static_cast<std::size_t>(number) - 1];
+  throw SqlError("42P02", fmt::format("there is no parameter ${}", number)).at(offset);
 }
 
 ExpressionPtr function_parameter(const FunctionScope& scope, std::string_view relation, std::string_view name) {
@@ -246,25 +222,6 @@ ExpressionPtr function_parameter(const FunctionScope& scope, std::string_view re
   const auto found = std::ranges::find(scope.definition->parameters, name, &FunctionDef::Parameter::name);
   if (found == scope.definition->parameters.end() || name.empty()) return nullptr;
   return scope.arguments[static_cast<std::size_t>(found - scope.definition->parameters.begin())];
-}
-
-void check_function(const FunctionDef& function, const sql::CatalogSnapshot& catalog, const BindSettings& settings) {
-  BindState state(catalog, settings, {}, 0);
-  SqlFunctionCall call{std::make_shared<const FunctionDef>(function), {}};
-  // Arguments that are anything: slots of their own.
-  for (const FunctionDef::Parameter& parameter : function.parameters) {
-    call.arguments.push_back(sql::make_expression(parameter.type, sql::ParameterRef{state.new_slot()}));
-  }
-  CorrelationFrame frame;
-  bind_function_rows(state, call, frame);
-}
-
-std::string signature_of(const FunctionDef& function) {
-  std::string types;
-  for (const FunctionDef::Parameter& parameter : function.parameters) {
-    types += (types.empty() ? "" : ", ") + sql::format_type(sql::Type{parameter.type.oid});
-  }
-  return fmt::format("{}({})", function.name, types);
 }
 
 }  // namespace redquel::planner

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,12 @@
 
 namespace redquel::planner {
 
-// Functions in LANGUAGE sql: the body stands where the function is called, like a view with parameters.
+// Functions in LANGUAGE sql. Where the body is one query, and means the same there, it stands where the function is called, like a view
+// with parameters. Otherwise (several statements, writes, recursion, rows as values) the call is an expression, or a function in FROM,
+// for which the executor runs the body (function_body.h).
 
-/// A call with its overload chosen; arguments for all parameters, in their types.
+/// A call with its overload chosen: the function with the call's types in place of polymorphic ones, and with the columns of a row type
+/// that it returns; arguments for all parameters, in their types.
 struct SqlFunctionCall {
   std::shared_ptr<const sql::FunctionDef> function;
   std::vector<sql::ExpressionPtr> arguments;
@@ -19,25 +23,36 @@ struct SqlFunctionCall {
 
 /// Is there a function of that name in the search path, or in the schema that is written?
 bool is_sql_function(const BindState&, const parser::ast::QualifiedName&);
-/// The function that a call with these bound arguments means. 42883 "function f(integer) does not exist", 42725.
+/// The function that a call with these bound arguments means; of CALL: the procedure. 42883 "function f(integer) does not exist", 42725,
+/// 42809.
 SqlFunctionCall resolve_sql_function(BindState&, const parser::ast::FunctionCall&, std::vector<sql::ExpressionPtr> bound,
-                                     std::optional<std::uint32_t> offset);
+                                     std::optional<std::uint32_t> offset, bool procedure = false);
+/// The function as it is for arguments of these types. 42804 where nothing says what a polymorphic type stands for.
+std::shared_ptr<const sql::FunctionDef> concrete_function(const sql::CatalogSnapshot&, std::shared_ptr<const sql::FunctionDef>,
+                                                          std::span<const sql::Type> arguments);
+/// Are its results rows: several columns, or of a row type?
+bool returns_rows(const sql::FunctionDef&);
 
-/// The body's rows, in the function's columns. `frame`: how columns in the arguments arrive. 0A000 for recursion.
+/// Can the body stand in place of the call?
+bool is_inlinable(const BindState&, const sql::FunctionDef&);
+/// The body's rows, in the function's columns. `frame`: how columns in the arguments arrive.
 LogicalPtr bind_function_rows(BindState&, const SqlFunctionCall&, CorrelationFrame& frame);
 /// The value of a call as an expression over the arguments; null where the body is more than that.
 sql::ExpressionPtr inline_function(BindState&, const SqlFunctionCall&);
-/// `value` where no argument of a STRICT function is NULL.
-sql::ExpressionPtr strict_value(const SqlFunctionCall&, const sql::ExpressionPtr& value);
+
+/// The value of a call whose body is run.
+sql::ExpressionPtr run_function(BindState&, const SqlFunctionCall&);
+/// All rows of such a call: its columns, or each as one value. The arguments have no columns.
+LogicalPtr run_function_rows(BindState&, const SqlFunctionCall&, std::vector<sql::ExpressionPtr> arguments, const std::string& alias,
+                             bool as_values);
+/// What a call of `user_function_call` gives, field by field; nullopt: no record.
+std::optional<std::vector<sql::ResultColumn>> record_columns(const sql::FunctionCall&);
 
 /// $1 in a body. 42P02 where there is no such parameter.
 sql::ExpressionPtr function_parameter(const FunctionScope&, std::int32_t number, std::optional<std::uint32_t> offset);
 /// `name` or `function.name` in a body; null: no parameter is called so.
 sql::ExpressionPtr function_parameter(const FunctionScope&, std::string_view relation, std::string_view name);
 
-/// What CREATE FUNCTION checks of a body. 42P13 "return type mismatch in function declared to return integer", and what the body's
-/// query throws; 0A000 for bodies that are not one query.
-void check_function(const sql::FunctionDef&, const sql::CatalogSnapshot&, const BindSettings&);
 /// f(integer, text): as messages name it.
 std::string signature_of(const sql::FunctionDef&);
 

@@ -8,6 +8,7 @@
 #include "planner/bind/modification.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/recursive_with.h"
+#include "planner/bind/search_cycle.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
@@ -32,10 +33,11 @@ void check_names(const BindState& state, const ast::WithClause& clause) {
 }
 
 /// An INSERT, UPDATE or DELETE as a WITH query.
-LogicalPtr bind_write(BindState& state, const ast::Statement& statement, WithItem* with) {
+LogicalPtr bind_write(BindState& state, const ast::Statement& statement, WithItem* with, std::optional<std::uint32_t> offset) {
   sql::check_stack_depth();
   if (const auto* insert = std::get_if<ast::Insert>(&statement.node)) return bind_insert(state, *insert, with);
   if (const auto* update = std::get_if<ast::Update>(&statement.node)) return bind_update(state, *update, with);
+  if (std::holds_alternative<ast::Merge>(statement.node)) throw SqlError("0A000", "MERGE not supported in WITH query").at(offset);
   return bind_delete(state, std::get<ast::Delete>(statement.node), with);
 }
 
@@ -74,8 +76,8 @@ WithScope::WithScope(BindState& state, QueryLevel* outer_level, WithItem* with,
 
 void WithScope::add(const ast::CommonTableExpression& definition, bool recursive) {
   const auto offset = state_.position(definition.offset);
-  if (definition.search) throw sql::not_supported("SEARCH", state_.position(definition.search->offset));
-  if (definition.cycle) throw sql::not_supported("CYCLE", state_.position(definition.cycle->offset));
+  const bool has_order = definition.search || definition.cycle;
+  if (has_order && !recursive) throw SqlError("42601", "WITH query is not recursive").at(offset);
   const auto* select = std::get_if<ast::Select>(&definition.statement->node);
   if (select == nullptr && !may_write_) {
     throw SqlError("0A000", "WITH clause containing a data-modifying statement must be at the top level").at(offset);
@@ -83,10 +85,12 @@ void WithScope::add(const ast::CommonTableExpression& definition, bool recursive
   items_.push_back({.outer = innermost_, .name = definition.name, .definition = &definition, .recursive = recursive});
   WithItem& item = items_.back();
   item.number = state_.new_column();
-  if (recursive) {
+  if (has_order) {
+    bind_with_search_or_cycle(state_, outer_level_, item, *select);
+  } else if (recursive) {
     bind_recursive(state_, outer_level_, item, *select);
   } else if (select == nullptr) {
-    item.plan = bind_write(state_, *definition.statement, innermost_);
+    item.plan = bind_write(state_, *definition.statement, innermost_, offset);
     item.writes = true;
     name_with_columns(state_, item, item.plan->columns);
   } else {

@@ -79,7 +79,10 @@ void add_reads(const TableRead& read, const Texts& texts, std::vector<std::strin
   }
   const std::string key = texts.key();
   switch (mapping.layout) {
-    case Layout::kHash: commands.push_back(fields.empty() ? "HLEN " + key : "HMGET " + key + fields); break;
+    case Layout::kHash:
+      if (!mapping.ohm || !fields.empty()) commands.push_back(fields.empty() ? "HLEN " + key : "HMGET " + key + fields);
+      if (mapping.ohm) commands.push_back(fmt::format("SISMEMBER {} {}", word(sql::ohm_key(mapping, "all")), word(texts.text(read.table->primary_key.front()))));
+      break;
     case Layout::kStrings:
       if (fields.empty()) {
         for (const Mapping::Column& column : mapping.columns) {
@@ -104,6 +107,11 @@ void add_reads(const TableRead& read, const Texts& texts, std::vector<std::strin
   if (ttl != nullptr && std::find(read.numbers.begin(), read.numbers.end(), ttl->number) != read.numbers.end()) {
     commands.push_back("PTTL " + key);
   }
+}
+
+/// The connection to another logical database has done it once.
+void add_database(const Mapping& mapping, CommandText& text) {
+  if (mapping.database) text.commands.push_back(fmt::format("SELECT {}", *mapping.database));
 }
 
 /// Where the first chunk of a walk ends that looks for so many rows, and one more.
@@ -143,6 +151,7 @@ void add_sets(const sql::TableDef& table, const SetExpression& sets, std::vector
   static constexpr std::string_view kNames[] = {"SMEMBERS", "SMEMBERS", "SINTER", "SUNION", "SDIFF"};
   std::string command(kNames[static_cast<std::size_t>(sets.kind)]);
   const auto key = [&](const SetExpression& set) {
+    if (set.columns.empty() && table.mapping->ohm) return word(sql::ohm_key(*table.mapping, "all"));
     if (table.mapping->layout == Layout::kSet) {
       Texts texts(table, 0);
       for (std::size_t i = 0; i < set.columns.size(); ++i) texts.add(set.columns[i], *set.values[i]);
@@ -154,7 +163,7 @@ void add_sets(const sql::TableDef& table, const SetExpression& sets, std::vector
     return std::string();
   };
   if (sets.operands.empty()) {
-    commands.push_back(command + " " + key(sets));
+    commands.push_back(fmt::format("SSCAN {} 0 COUNT 1000", key(sets)));
     return;
   }
   for (const SetExpression& operand : sets.operands) {
@@ -173,6 +182,7 @@ void add_sets(const sql::TableDef& table, const SetExpression& sets, std::vector
 CommandText describe_mapped(const MappedScan& scan) {
   const sql::TableDef& table = *scan.read.table;
   CommandText text;
+  add_database(*table.mapping, text);
   if (scan.path == Path::kKeys) {
     std::size_t count = 1;
     for (const MappedScan::Fixed& fixed : scan.fixed) count = std::max(count, fixed.values.size());
@@ -229,6 +239,7 @@ CommandText describe_mapped(const MappedScan& scan) {
 
 CommandText describe_mapped(const MappedJoin& join) {
   CommandText text;
+  add_database(*join.inner.read.table->mapping, text);
   Texts texts(*join.inner.read.table, 0);
   for (const MappedScan::Fixed& fixed : join.inner.fixed) texts.add(fixed);
   for (const MappedJoin::Key& key : join.keys) texts.add(key.column, *key.value);
@@ -305,6 +316,13 @@ CommandText describe_write(const sql::TableDef& table, Change change, const std:
       if (mapping.layout == Layout::kHash && is_field) command += " " + word(column.field);
       text.commands.push_back(std::move(command));
     }
+  }
+  if (mapping.ohm && change != Change::kUpdate) {
+    text.commands.push_back((change == Change::kInsert ? "SADD " : "SREM ") + word(sql::ohm_key(mapping, "all")));
+  }
+  if (mapping.versions > 0 && change == Change::kInsert) {
+    text.commands.push_back(fmt::format("SCAN 0 MATCH {} COUNT 1000 TYPE string", texts.pattern()));
+    text.commands.push_back(fmt::format("DEL {}, all but the newest {}", texts.key(), mapping.versions));
   }
   for (const sql::IndexDef& index : table.indexes) {
     if (!index.maintained) continue;

@@ -7,6 +7,7 @@
 #include "planner/physical/member_sets.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
+#include "sql/functions/sequence_calls.h"
 #include "sql/system_tables.h"
 
 namespace redquel::planner {
@@ -63,6 +64,18 @@ Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted) {
   return input;
 }
 
+namespace {
+
+/// Does its evaluation wait: for a sequence, a lock, a function whose body is run?
+bool waits(const sql::Expression& expression) {
+  const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
+  bool found = call != nullptr && sql::is_sequence_function(*call->function);
+  if (!found) sql::for_each_child(expression, [&](const ExpressionPtr& child) { found = found || waits(*child); });
+  return found;
+}
+
+}  // namespace
+
 std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
   if (const auto* scan = std::get_if<LogicalScan>(&node->node)) {
     if (scan->table->mapping) return {};  // indexes of redquel's own are meant
@@ -73,6 +86,7 @@ std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
   const auto* filter = std::get_if<LogicalFilter>(&node->node);
   const auto* project = std::get_if<LogicalProject>(&node->node);
   if (!filter && !project) return {};
+  if (filter && waits(*filter->condition)) return {};
   const LogicalPtr& input = filter ? filter->input : project->input;
   auto pattern = match_scan(input);
   if (!pattern) return {};
@@ -116,14 +130,29 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalValues& val
 }
 
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalFilter& filter, const Wish& wish) {
-  if (const auto* scan = std::get_if<LogicalScan>(&filter.input->node)) {
+  const auto* scan = std::get_if<LogicalScan>(&filter.input->node);
+  if (scan != nullptr && waits(*filter.condition)) {
+    // What a read checks is checked while nobody waits: such conditions come after the others.
+    std::vector<ExpressionPtr> first, then;
+    for (const ExpressionPtr& condition : sql::split_conjunction(filter.condition)) (waits(*condition) ? then : first).push_back(condition);
+    LogicalPtr rows = filter.input;
+    if (!first.empty()) rows = make_logical(LogicalFilter{filter.input, sql::conjunction(std::move(first))}, filter.input->columns);
+    const ExpressionPtr condition = sql::conjunction(std::move(then));
+    Wish below{wish.order, {}, wish.needed};
+    if (below.needed) below.needed->merge(columns_in(*condition));
+    Planned input = plan(rows, below);
+    auto columns = input.plan->columns;
+    input.plan = make_physical(PhysicalFilter{input.plan, resolve(condition, input.ids)}, std::move(columns));
+    return input;
+  }
+  if (scan != nullptr) {
     return plan_access(filter.input->columns, *scan, sql::split_conjunction(filter.condition), wish);
   }
   Wish below{wish.order, {}, wish.needed};
   if (below.needed) below.needed->merge(columns_in(*filter.condition));
   Planned input = plan(filter.input, below);
-  if (const auto* scan = std::get_if<LogicalSystemScan>(&filter.input->node); scan && scan->schema == sql::kRedisSchema) {
-    PhysicalSystemScan bounded{scan->schema, scan->name, scan->positions, row_bounds(*filter.input, *scan, *filter.condition)};
+  if (const auto* system = std::get_if<LogicalSystemScan>(&filter.input->node); system && system->schema == sql::kRedisSchema) {
+    PhysicalSystemScan bounded{system->schema, system->name, system->positions, row_bounds(*filter.input, *system, *filter.condition)};
     input.plan = make_physical(std::move(bounded), input.plan->columns);
   }
   auto columns = input.plan->columns;
@@ -384,7 +413,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& d
   if (auto from_index = index_answers_ ? plan_index_distinct(node, distinct) : std::nullopt) return std::move(*from_index);
   // All columns of the input are compared, so they must be just the node's.
   Planned input = arrange(plan(distinct.input), distinct.on.empty() ? node.columns : distinct.input->columns);
-  if (auto members = distinct.on.empty() ? distinct_members(input.plan) : std::nullopt) return {*std::move(members), input.ids};
+  if (auto members = distinct.on.empty() && changed_tables_.empty() ? distinct_members(input.plan) : std::nullopt) return {*std::move(members), input.ids};
   PhysicalDistinct physical{input.plan, {}};
   for (const ExpressionPtr& key : distinct.on) physical.on.push_back(resolve(key, input.ids));
   auto columns = input.plan->columns;
@@ -395,7 +424,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalDistinct& d
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalSetOperation& operation, const Wish&) {
   Planned left = arrange(plan(operation.left), operation.left->columns);
   Planned right = arrange(plan(operation.right), operation.right->columns);
-  auto members = operation.all ? std::nullopt : combine_member_sets(operation.kind, left.plan, right.plan);
+  auto members = operation.all || !changed_tables_.empty() ? std::nullopt : combine_member_sets(operation.kind, left.plan, right.plan);
   if (members) return {*std::move(members), column_ids(node.columns)};
   PhysicalSetOperation physical{operation.kind, operation.all, left.plan, right.plan};
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};

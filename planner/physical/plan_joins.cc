@@ -129,7 +129,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join,
     }
     if (auto reduced = plan_semi_join_reduction(join, left, right)) return std::move(*reduced);
   }
-  if (auto members = join_member_sets(join.kind, join.condition, left, right)) return std::move(*members);
+  if (auto members = !changed_tables_.empty() ? std::nullopt : join_member_sets(join.kind, join.condition, left, right)) return std::move(*members);
   if (join.kind == JoinKind::kInner && estimated_rows(*left.plan) < estimated_rows(*right.plan)) std::swap(left, right);
   return plan_hash_join(join, std::move(left), std::move(right));
 }
@@ -241,7 +241,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   const auto* filter = std::get_if<LogicalFilter>(&inner->node);
   const LogicalPtr& inner_scan = filter ? filter->input : inner;
   const auto* scan = std::get_if<LogicalScan>(&inner_scan->node);
-  if (!scan || changed_tables_.contains(scan->table->oid)) return {};
+  if (!scan || (!scan->table->mapping && changed_tables_.contains(scan->table->oid))) return {};
   const double outer_rows = estimated_rows(*from.plan), inner_rows = estimated_rows(*whole.plan);
   const bool few = outer_rows <= kFewRows;
   // How many rows a mapped table has nobody knows.

@@ -173,7 +173,8 @@ LogicalPtr push(const LogicalPtr& node, Conditions conditions) {
   }
   const auto* distinct = std::get_if<LogicalDistinct>(&node->node);
   if (std::holds_alternative<LogicalSort>(node->node) || (distinct && distinct->on.empty())) {
-    return with_inputs(*node, {push(inputs_of(*node)[0], std::move(conditions))});
+    Conditions below = extract(conditions, [](const ExpressionPtr& c) { return !sql::is_volatile(*c); });
+    return filtered(with_inputs(*node, {push(inputs_of(*node)[0], std::move(below))}), std::move(conditions));
   }
   if (const auto* apply = std::get_if<LogicalApply>(&node->node)) {
     auto input_ids = ids_of(*apply->input);

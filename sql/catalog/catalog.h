@@ -83,6 +83,7 @@ struct ForeignKeyDef {
 };
 
 struct Mapping;
+struct ViewDef;
 
 /// A table that redquel manages: keys are made from it by TableKeys alone. Or, with a `mapping`, one over keys of others.
 struct TableDef {
@@ -122,6 +123,9 @@ struct TableDef {
   std::int64_t ttl_milliseconds = 0;
   std::int16_t ttl_column = 0;
   std::string ttl;  // as it was written
+  /// A materialized view: what its rows are made of (oids, name and columns are the table's); null: a table.
+  std::shared_ptr<const ViewDef> materialized;
+  bool populated = true;  // of a materialized view: it has been filled, and can be read
 
   /// By name never a computed one.
   const ColumnDef* find_column(std::string_view name) const;
@@ -159,7 +163,7 @@ struct ViewDef {
     Type type;
     std::string comment;
   };
-  /// A table or view that the query reads, and which of its columns by number.
+  /// A table or view that the query reads, and which of its columns by number; or a function that it calls.
   struct Reference {
     Oid relation = 0;
     std::vector<std::int16_t> columns;
@@ -187,12 +191,15 @@ struct ViewDef {
   const Column* find_column(std::string_view column_name) const;
 };
 
-/// A function in LANGUAGE sql: its body stands wherever it is called.
+/// A function or procedure in LANGUAGE sql. A body of one query stands wherever it is called, if that means the same; others are run
+/// for each call.
 struct FunctionDef {
   struct Parameter {
     std::string name;  // empty: known by its number only
     Type type;
     std::string default_sql;  // deparsed expression; empty: none
+    /// kOut: of a procedure, whose calls have an argument for it that counts for nothing.
+    enum class Mode : std::uint8_t { kIn, kInOut, kOut, kVariadic } mode = Mode::kIn;
   };
   struct Column {
     std::string name;
@@ -205,16 +212,21 @@ struct FunctionDef {
   std::string name;
   std::vector<Parameter> parameters;  // those that a call gives
   Type result;                        // of one row; record where there are several columns
+  Oid result_relation = 0;            // RETURNS table: rows of it; `result` is record then
   std::vector<Column> columns;        // RETURNS TABLE, OUT parameters; empty: one value of `result`
   bool returns_set = false;
   bool table_syntax = false;  // columns come from RETURNS TABLE
-  std::string body;           // one query
+  bool procedure = false;     // called by CALL
+  std::string body;           // statements
   bool standard_body = false;  // written as RETURN or BEGIN ATOMIC; else as a string
+  bool atomic_body = false;    // as BEGIN ATOMIC
   bool strict = false;
   Volatility volatility = Volatility::kVolatile;
   std::string options;  // SECURITY DEFINER, PARALLEL SAFE, …: remembered as pg_get_functiondef() shows them
   std::string comment;
   std::string owner = "postgres";
+
+  bool is_variadic() const { return !parameters.empty() && parameters.back().mode == Parameter::Mode::kVariadic; }
 };
 
 /// Temporary tables lie in schemas of this form, one for each session that has any; nobody else may make such a schema.

@@ -19,7 +19,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kIdentityNames{"none", "always", "by default"};
 constexpr std::array<std::string_view, 6> kMethodNames{"btree", "hash", "zset", "set", "lookup", "list"};
 constexpr std::array<std::string_view, 8> kLayoutNames{"hash", "strings", "string", "set", "zset", "list", "hash_fields", "stream"};
-constexpr std::array<std::string_view, 9> kRoleNames{"slot", "field", "value", "member", "score", "position", "name", "id", "ttl"};
+constexpr std::array<std::string_view, 11> kRoleNames{"slot", "field", "value", "member", "score", "position",
+                                                        "name", "id",    "ttl",   "time",   "sequence"};
 constexpr std::array<std::string_view, 6> kFormatNames{"text", "bool01", "unix", "unix_ms", "list", "json"};
 constexpr std::array<std::string_view, 3> kAbsentNames{"null", "default", "empty"};
 constexpr std::array<std::string_view, 3> kPartsNames{"whole", "delimited", "json"};
@@ -30,6 +31,8 @@ constexpr std::array<std::string_view, 5> kActionNames{"no action", "restrict", 
 constexpr std::array<std::string_view, 3> kOnCommitNames{"preserve rows", "delete rows", "drop"};
 constexpr std::array<std::string_view, 3> kVolatilityNames{"volatile", "stable", "immutable"};
 constexpr std::array<std::string_view, 3> kCheckOptionNames{"none", "local", "cascaded"};
+
+constexpr std::array<std::string_view, 4> kParameterModeNames{"in", "inout", "out", "variadic"};
 
 class Writer;
 class Reader;
@@ -122,6 +125,7 @@ void visit(Visitor& visitor, Mapping::Column& column) {
   visitor.word("format", column.format, kFormatNames);
   visitor.member("delimiter", column.delimiter);
   visitor.word("absent", column.absent, kAbsentNames);
+  visitor.member("default", column.default_text);
 }
 
 template <typename Visitor>
@@ -142,6 +146,12 @@ template <typename Visitor>
 void visit(Visitor& visitor, Mapping& mapping) {
   visitor.word("layout", mapping.layout, kLayoutNames);
   visitor.member("key", mapping.key);
+  visitor.member("ohm", mapping.ohm);
+  visitor.member("database", mapping.database);
+  if (mapping.versions != 0 || std::is_same_v<Visitor, Reader>) {
+    visitor.member("versions", mapping.versions);
+    visitor.member("version", mapping.version);
+  }
   visitor.member("counter", mapping.counter);
   visitor.word("parts", mapping.parts, kPartsNames);
   visitor.member("delimiter", mapping.delimiter);
@@ -180,6 +190,11 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("ttl", table.ttl);
   visitor.member("ttl_milliseconds", table.ttl_milliseconds);
   visitor.member("ttl_column", table.ttl_column);
+  visitor.member("materialized", table.materialized);
+  if (table.materialized) {  // what is not written is false
+    if constexpr (std::is_same_v<Visitor, Reader>) table.populated = false;
+    visitor.member("populated", table.populated);
+  }
 }
 
 template <typename Visitor>
@@ -279,6 +294,7 @@ void visit(Visitor& visitor, FunctionDef::Parameter& parameter) {
   visitor.member("name", parameter.name);
   visitor.member("type", parameter.type);
   visitor.member("default", parameter.default_sql);
+  visitor.word("mode", parameter.mode, kParameterModeNames);
 }
 
 template <typename Visitor>
@@ -294,11 +310,14 @@ void visit(Visitor& visitor, FunctionDef& function) {
   visitor.member("name", function.name);
   visitor.member("parameters", function.parameters);
   visitor.member("result", function.result);
+  if (function.result_relation != 0 || std::is_same_v<Visitor, Reader>) visitor.member("result_relation", function.result_relation);
+  visitor.member("procedure", function.procedure);
   visitor.member("columns", function.columns);
   visitor.member("returns_set", function.returns_set);
   visitor.member("table_syntax", function.table_syntax);
   visitor.member("body", function.body);
   visitor.member("standard_body", function.standard_body);
+  visitor.member("atomic_body", function.atomic_body);
   visitor.member("strict", function.strict);
   visitor.word("volatility", function.volatility, kVolatilityNames);
   visitor.member("options", function.options);
@@ -308,7 +327,8 @@ void visit(Visitor& visitor, FunctionDef& function) {
 
 /// Structs of which `visit` knows the members.
 template <typename T>
-concept Definition = std::is_class_v<T> && !std::same_as<T, std::string> && !std::same_as<T, std::shared_ptr<const Mapping>>;
+concept Definition = std::is_class_v<T> && !std::same_as<T, std::string> && !std::same_as<T, std::shared_ptr<const Mapping>> &&
+                     !std::same_as<T, std::shared_ptr<const ViewDef>>;
 
 class Writer {
  public:
@@ -341,7 +361,10 @@ class Writer {
   static bool is_absent(const std::optional<T>& value) {
     return !value.has_value();
   }
-  static bool is_absent(const std::shared_ptr<const Mapping>& value) { return value == nullptr; }
+  template <typename T>
+  static bool is_absent(const std::shared_ptr<const T>& value) {
+    return value == nullptr;
+  }
   static json::value to_json(const std::string& text) { return json::value(key(text)); }
   static json::value to_json(bool value) { return json::value(value); }
   static json::value to_json(double value) { return json::value(value); }
@@ -359,8 +382,9 @@ class Writer {
     for (T& value : values) array.push_back(to_json(value));
     return array;
   }
-  static json::value to_json(std::shared_ptr<const Mapping>& mapping) {
-    Mapping copy = *mapping;
+  template <typename T>
+  static json::value to_json(std::shared_ptr<const T>& part) {
+    T copy = *part;
     return to_json(copy);
   }
   template <Definition T>
@@ -408,10 +432,11 @@ class Reader {
     values.clear();
     for (const json::value& element : from.as_array()) from_json(element, values.emplace_back());
   }
-  static void from_json(const json::value& from, std::shared_ptr<const Mapping>& mapping) {
-    Mapping read;
+  template <typename T>
+  static void from_json(const json::value& from, std::shared_ptr<const T>& part) {
+    T read;
     from_json(from, read);
-    mapping = std::make_shared<const Mapping>(std::move(read));
+    part = std::make_shared<const T>(std::move(read));
   }
   template <Definition T>
   static void from_json(const json::value& from, T& definition) {

@@ -8,9 +8,9 @@ namespace redquel::sql {
 
 /// pg_get_function_arguments(): "a integer, b text DEFAULT 'x'"; pg_get_function_identity_arguments() leaves the defaults out.
 std::string function_arguments(const FunctionDef& function, bool with_defaults);
-/// pg_get_function_result(): "integer", "SETOF text", "TABLE(a integer)".
-std::string function_result(const FunctionDef& function);
+/// pg_get_function_result(): "integer", "SETOF text", "TABLE(a integer)"; nothing of procedures.
+std::string function_result(const FunctionDef& function, const CatalogSnapshot& catalog);
 /// pg_get_functiondef().
-std::string function_definition(const FunctionDef& function);
+std::string function_definition(const FunctionDef& function, const CatalogSnapshot& catalog);
 
 }  // namespace redquel::sql

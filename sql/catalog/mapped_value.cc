@@ -208,6 +208,7 @@ std::string join_mapped(const Mapping& mapping, const std::vector<std::optional<
 
 Datum absent_value(const Mapping::Column& column, Type type) {
   if (column.absent == Mapping::Absent::kEmpty) return decode_mapped(column, type, "");
+  if (column.absent == Mapping::Absent::kDefault) return decode_mapped(column, type, column.default_text);
   return {};
 }
 

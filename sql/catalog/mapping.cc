@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 
 #include "sql/catalog/catalog.h"
@@ -27,7 +28,8 @@ struct RoleName {
   Role role;
 };
 constexpr RoleName kRoleNames[] = {{"member", Role::kMember}, {"score", Role::kScore}, {"position", Role::kPosition}, {"value", Role::kValue},
-                                   {"field", Role::kName},    {"id", Role::kId},       {"ttl", Role::kTtl}};
+                                   {"field", Role::kName},    {"id", Role::kId},       {"ttl", Role::kTtl},           {"time", Role::kTime},
+                                   {"sequence", Role::kSequence}};
 
 struct FormatName {
   std::string_view name;
@@ -49,8 +51,8 @@ SqlError wrong_columns(std::string message) { return SqlError("42P16", std::move
 Layout read_layout(const std::string& value) {
   const auto found = std::find(kLayoutNames.begin(), kLayoutNames.end(), value);
   if (found != kLayoutNames.end()) return static_cast<Layout>(found - kLayoutNames.begin());
-  if (value == "ohm") throw not_supported("layout \"ohm\"");
-  throw invalid_value("layout", value, "hash, strings, string, set, zset, list, hash_fields, stream");
+  if (value == "ohm") return Layout::kHash;
+  throw invalid_value("layout", value, "hash, strings, string, set, zset, list, hash_fields, stream, ohm");
 }
 
 Format read_format(const std::string& value) {
@@ -64,7 +66,7 @@ Role read_role(const std::string& value) {
   for (const RoleName& name : kRoleNames) {
     if (name.name == value) return name.role;
   }
-  throw invalid_value("role", value, "member, score, position, field, value, id, ttl");
+  throw invalid_value("role", value, "member, score, position, field, value, id, time, sequence, ttl");
 }
 
 bool is_integer(Type type) { return type.oid == oid::kInt2 || type.oid == oid::kInt4 || type.oid == oid::kInt8; }
@@ -83,7 +85,7 @@ std::vector<Role> roles_of(const Mapping& mapping) {
     case Layout::kZset: return {Role::kMember, Role::kScore};
     case Layout::kList: return {Role::kValue, Role::kPosition};
     case Layout::kHashFields: return {Role::kName, Role::kValue};
-    case Layout::kStream: return {Role::kField, Role::kId};
+    case Layout::kStream: return {Role::kField, Role::kId, Role::kTime, Role::kSequence};
   }
   return {};
 }
@@ -99,7 +101,8 @@ std::string_view role_word(Role role) {
 Role natural_role(const Mapping& mapping, const ColumnDef& column) {
   const std::vector<Role> roles = roles_of(mapping);
   for (const Role role : roles) {
-    const bool is_named = role != Role::kField && role != Role::kTtl && column.name == role_word(role);
+    const bool is_common = role == Role::kField || role == Role::kTtl || role == Role::kTime || role == Role::kSequence;
+    const bool is_named = !is_common && column.name == role_word(role);
     if (is_named || (role == Role::kId && column.name == "id") || (role == Role::kName && column.name == "name")) return role;
   }
   return roles.front();
@@ -128,13 +131,40 @@ void check_format(const ColumnDef& column, const Mapping::Column& mapped) {
   if ((mapped.role == Role::kPosition || mapped.role == Role::kTtl) && !is_integer(column.type)) {
     throw wrong_columns(fmt::format("column \"{}\" with role {} must be of an integer type", column.name, role_word(mapped.role)));
   }
+  if (mapped.role == Role::kSequence && !is_integer(column.type)) {
+    throw wrong_columns(fmt::format("column \"{}\" with role sequence must be of an integer type", column.name));
+  }
+  if (mapped.role == Role::kTime && column.type.oid != oid::kInt8 && !is_time(column.type)) {
+    throw wrong_columns(fmt::format("column \"{}\" with role time must be of type timestamp, timestamptz, date or bigint", column.name));
+  }
   if (mapped.role == Role::kId && column.type.oid != oid::kText && column.type.oid != oid::kVarchar) {
     throw wrong_columns(fmt::format("column \"{}\" with role id must be of type text", column.name));
   }
 }
 
-Mapping::Column read_column(const Mapping& mapping, const ColumnDef& column, const MappingOptions& options) {
-  constexpr std::string_view kAllowed = "field, format, delimiter, absent, role";
+std::int64_t read_number(std::string_view option, const std::string& value, std::int64_t least, std::int64_t most) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool is_number = error == std::errc() && end == value.data() + value.size();
+  if (!is_number || number < least || number > most) {
+    throw SqlError("HV024", fmt::format("invalid value for option \"{}\": \"{}\"", option, value))
+        .hint(fmt::format("It is a number from {} to {}.", least, most));
+  }
+  return number;
+}
+
+void read_versions(Mapping& mapping, const ColumnDef& column, const std::string& value) {
+  constexpr std::int64_t kMost = 1'000'000;
+  mapping.versions = read_number("versions", value, 1, kMost);
+  const bool is_last = mapping.key.has_slot(column.number) && is_integer(column.type);
+  if (!is_last || mapping.layout != Layout::kString || mapping.version != 0) {
+    throw wrong_columns("option \"versions\" belongs to one slot of an integer type in the key of layout string");
+  }
+  mapping.version = column.number;
+}
+
+Mapping::Column read_column(Mapping& mapping, const ColumnDef& column, const MappingOptions& options) {
+  constexpr std::string_view kAllowed = "field, format, delimiter, absent, role, versions";
   Mapping::Column mapped;
   mapped.number = column.number;
   mapped.field = column.name;
@@ -150,9 +180,10 @@ Mapping::Column read_column(const Mapping& mapping, const ColumnDef& column, con
       if (value.empty()) throw SqlError("HV024", fmt::format("option \"delimiter\" of column \"{}\" is empty", column.name));
       mapped.delimiter = value;
     } else if (name == "absent") {
-      if (value == "default") throw not_supported("option absent 'default'");
-      if (value != "null" && value != "empty") throw invalid_value("absent", value, "null, default, empty");
-      mapped.absent = value == "empty" ? Mapping::Absent::kEmpty : Mapping::Absent::kNull;
+      if (value != "null" && value != "default" && value != "empty") throw invalid_value("absent", value, "null, default, empty");
+      mapped.absent = value == "empty" ? Mapping::Absent::kEmpty : value == "null" ? Mapping::Absent::kNull : Mapping::Absent::kDefault;
+    } else if (name == "versions") {
+      read_versions(mapping, column, value);
     } else if (name == "role") {
       role = read_role(value);
     } else {
@@ -170,7 +201,11 @@ Mapping::Column read_column(const Mapping& mapping, const ColumnDef& column, con
                                       layout_name(mapping.layout)));
     }
   }
+  if (mapped.absent == Mapping::Absent::kDefault && mapped.role != Role::kField) {
+    throw wrong_columns(fmt::format("option absent 'default' of column \"{}\" belongs to a field", column.name));
+  }
   check_format(column, mapped);
+  if (mapped.role == Role::kTime && is_time(column.type)) mapped.format = Format::kUnixMs;
   return mapped;
 }
 
@@ -208,6 +243,15 @@ void check_columns(const Mapping& mapping, const TableDef& table) {
   if (!has_field_slot && mapping.layout == Layout::kStrings) throw SqlError("22023", "the key of layout strings needs the slot {*} for the column's field");
   const bool has_fields = mapping.layout == Layout::kHash || mapping.layout == Layout::kStrings;
   if (has_fields && fields.empty() && mapping.layout == Layout::kStrings) throw wrong_columns("layout strings needs a column that is not in the key");
+}
+
+/// Ohm's keys are "User:1"; what it keeps beside them begins like them.
+void finish_ohm(Mapping& mapping, const TableDef& table) {
+  const std::vector<KeyTemplate::Part>& parts = mapping.key.parts();
+  const bool fits = parts.size() == 2 && parts[0].column == 0 && parts[0].literal.ends_with(':') && parts[1].column > 0 && parts[1].width == 0;
+  if (!fits) throw SqlError("22023", "the key of layout ohm is the name of the model, a colon and the slot of the id: 'User:{id}'");
+  const ColumnDef& id = *table.find_column(parts[1].column);
+  if (mapping.counter.empty() && is_integer(id.type) && id.default_sql.empty()) mapping.counter = ohm_key(mapping, "id");
 }
 
 void check_table_options(const Mapping& mapping, bool has_delimiter) {
@@ -257,9 +301,10 @@ std::optional<std::string> Mapping::render_key(const KeyTemplate::TextOfColumn& 
 }
 
 Mapping make_mapping(const TableDef& table, const MappingOptions& options, const std::vector<MappingOptions>& columns) {
-  constexpr std::string_view kAllowed = "layout, key, counter, database, format, delimiter";
+  constexpr std::string_view kAllowed = "layout, key, model, counter, database, format, delimiter";
+  constexpr std::int64_t kMostDatabases = 1'000'000;
   Mapping mapping;
-  std::optional<std::string> layout, key;
+  std::optional<std::string> layout, key, model;
   bool has_delimiter = false;
   for (const auto& [name, value] : options) {
     if (name == "layout") {
@@ -270,7 +315,9 @@ Mapping make_mapping(const TableDef& table, const MappingOptions& options, const
       if (value.empty()) throw SqlError("HV024", "option \"counter\" is empty");
       mapping.counter = value;
     } else if (name == "database") {
-      throw not_supported("option \"database\" of a foreign table");
+      mapping.database = static_cast<int>(read_number("database", value, 0, kMostDatabases));
+    } else if (name == "model") {
+      model = value;
     } else if (name == "format") {
       if (value != "json" && value != "delimited" && value != "text") throw invalid_value("format", value, "text, delimited, json");
       mapping.parts = value == "json" ? Mapping::Parts::kJson : value == "text" ? Mapping::Parts::kWhole : Mapping::Parts::kDelimited;
@@ -282,7 +329,10 @@ Mapping make_mapping(const TableDef& table, const MappingOptions& options, const
       throw invalid_option(name, kAllowed);
     }
   }
-  if (!layout) throw SqlError("HV00J", "option \"layout\" is required").hint("It is one of hash, strings, string, set, zset, list, hash_fields, stream.");
+  if (!layout) throw SqlError("HV00J", "option \"layout\" is required").hint("It is one of hash, strings, string, set, zset, list, hash_fields, stream, ohm.");
+  mapping.ohm = *layout == "ohm";
+  if (model && (!mapping.ohm || key)) throw SqlError("HV024", "option \"model\" belongs to layout ohm, in place of option \"key\"");
+  if (model) key = *model + ":{id}";
   if (!key) throw SqlError("HV00J", "option \"key\" is required").hint("It is the template of the keys: 'theme:{id}'.");
   mapping.layout = read_layout(*layout);
   if (has_delimiter && mapping.parts == Mapping::Parts::kWhole) mapping.parts = Mapping::Parts::kDelimited;
@@ -294,7 +344,11 @@ Mapping make_mapping(const TableDef& table, const MappingOptions& options, const
   });
   for (std::size_t i = 0; i < table.columns.size(); ++i) mapping.columns.push_back(read_column(mapping, table.columns[i], columns[i]));
   check_columns(mapping, table);
-  for (const auto& [name, value] : options) mapping.options.push_back({0, name, name == "key" ? mapping.key.stored_text() : value});
+  if (mapping.ohm) finish_ohm(mapping, table);
+  for (const auto& [name, value] : options) {
+    const bool is_key = name == "key" || name == "model";
+    mapping.options.push_back({0, is_key ? "key" : name, is_key ? mapping.key.stored_text() : value});
+  }
   for (std::size_t i = 0; i < columns.size(); ++i) {
     for (const auto& [name, value] : columns[i]) mapping.options.push_back({table.columns[i].number, name, value});
   }
@@ -328,7 +382,7 @@ std::string_view redis_type(Layout layout) { return kRedisTypes[static_cast<std:
 std::string_view layout_name(Layout layout) { return kLayoutNames[static_cast<std::size_t>(layout)]; }
 
 bool may_overlap(const TableDef& a, const TableDef& b) {
-  if (redis_type(a.mapping->layout) != redis_type(b.mapping->layout)) return false;
+  if (redis_type(a.mapping->layout) != redis_type(b.mapping->layout) || a.mapping->database != b.mapping->database) return false;
   const auto a_number = [&](std::int16_t column) { return is_number_slot(a, column); };
   const auto b_number = [&](std::int16_t column) { return is_number_slot(b, column); };
   for (const KeyTemplate& left : forms_of(*a.mapping)) {
@@ -344,6 +398,19 @@ std::string template_text(const KeyTemplate& key, const TableDef& table) {
     const ColumnDef* column = table.find_column(number);
     return column == nullptr ? fmt::format("#{}", number) : column->name;
   });
+}
+
+std::string ohm_key(const Mapping& mapping, std::string_view part) { return mapping.key.parts().front().literal + std::string(part); }
+
+std::string ohm_index_key(const TableDef& table, std::int16_t column, bool is_unique) {
+  const auto escaped = [](std::string_view text) {
+    std::string result;
+    for (const char c : text) result.append(c == '{' || c == '}' ? 2 : 1, c);
+    return result;
+  };
+  const std::string field = escaped(table.mapping->column(column).field);
+  if (is_unique) return escaped(ohm_key(*table.mapping, "uniques:")) + field;
+  return fmt::format("{}{}:{{{}}}", escaped(ohm_key(*table.mapping, "indices:")), field, table.find_column(column)->name);
 }
 
 KeyTemplate index_key(const IndexDef& index) { return KeyTemplate::parse_stored(index.key); }

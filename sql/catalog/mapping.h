@@ -30,6 +30,8 @@ struct Mapping {
     kName,      // the hash field's name
     kId,        // of the stream's entry
     kTtl,       // seconds that the key will live
+    kTime,      // of the stream's entry: the first number of its id
+    kSequence,  // the second one
   };
   enum class Format : std::uint8_t { kText, kBool01, kUnix, kUnixMs, kList, kJson };
   /// What an absent field means.
@@ -48,6 +50,13 @@ struct Mapping {
 
   Layout layout = Layout::kHash;
   KeyTemplate key;
+  /// The hashes are a model's of the Ruby library Ohm, which keeps a set of all ids, and what it has indexed of each row.
+  bool ohm = false;
+  /// The logical database of the keys; nullopt: that of the session.
+  std::optional<int> database;
+  /// Rows that differ only in `version` are versions of one: the newest so many stay when one is inserted. 0: all.
+  std::int64_t versions = 0;
+  std::int16_t version = 0;  // a slot's column
   std::string counter;  // key of the id counter; empty: none
   Parts parts = Parts::kWhole;
   std::string delimiter;  // Parts::kDelimited
@@ -65,6 +74,9 @@ struct Mapping {
   /// The key of one column of the strings layout; else of the row.
   std::optional<std::string> render_key(const KeyTemplate::TextOfColumn& text, std::string_view field = {}) const;
 };
+
+/// A key that Ohm keeps for a model: `all` is "User:all".
+std::string ohm_key(const Mapping& mapping, std::string_view part);
 
 using MappingOptions = std::vector<std::pair<std::string, std::string>>;
 
@@ -85,6 +97,8 @@ inline bool has_one_row(Mapping::Layout layout) {
 bool may_overlap(const TableDef& a, const TableDef& b);
 /// The keys' template with the slots of columns named.
 std::string template_text(const KeyTemplate& key, const TableDef& table);
+/// Ohm's template for the structure of a column: "User:indices:name:{name}", "User:uniques:email".
+std::string ohm_index_key(const TableDef& table, std::int16_t column, bool is_unique);
 /// A structure's template as a declared index keeps it.
 KeyTemplate index_key(const IndexDef& index);
 

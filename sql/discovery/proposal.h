@@ -42,6 +42,7 @@ struct ProposedIndex {
 /// A foreign table in the words of CREATE FOREIGN TABLE … SERVER redis (docs/discovery.md).
 struct ProposedTable {
   std::string name, layout, key, counter;
+  std::string database;  // the logical one, where it is not the session's
   std::vector<ProposedColumn> columns;
   std::vector<ProposedIndex> indexes;
   std::size_t keys = 0;

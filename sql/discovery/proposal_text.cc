@@ -48,6 +48,7 @@ std::string create_table(const ProposedTable& table, const std::string& schema) 
     if (column.not_null) text += " NOT NULL";
   }
   Options options = {{"layout", table.layout}, {"key", table.key}};
+  if (!table.database.empty()) options.emplace_back("database", table.database);
   if (!table.counter.empty()) options.emplace_back("counter", table.counter);
   return text + "\n) SERVER redis " + options_text(options) + ";";
 }
@@ -55,8 +56,10 @@ std::string create_table(const ProposedTable& table, const std::string& schema) 
 std::string create_index(const ProposedTable& table, const ProposedIndex& index, const std::string& schema) {
   std::string columns;
   for (const std::string& column : index.columns) columns += (columns.empty() ? "" : ", ") + quote_identifier(column);
-  return fmt::format("CREATE INDEX ON {} USING {} ({}) WITH (key = {}, maintained = 'application');", qualified(schema, table.name),
-                     index.method, columns, quote_literal(index.key));
+  // What Ohm keeps of a row it also takes back, so whoever writes the row must keep it, too.
+  const std::string_view maintained = table.layout == "ohm" ? "redquel" : "application";
+  return fmt::format("CREATE INDEX ON {} USING {} ({}) WITH (key = {}, maintained = '{}');", qualified(schema, table.name), index.method, columns,
+                     quote_literal(index.key), maintained);
 }
 
 }  // namespace

@@ -326,11 +326,20 @@ class Proposer {
 
   bool is_structure_of(const Entity& entity, const KeyspaceEntry& entry) {
     const KeyPieces rest(entry.pieces.begin() + static_cast<std::ptrdiff_t>(entity.base.size()), entry.pieces.end());
+    if (is_note_of_ohm(entity, entry, rest.back().text)) return true;
     if (entry.type == "string") return entry.has_slot() ? is_lookup(entity, entry) : is_counter(entity, entry, rest);
     if (entry.type == "hash") return is_lookup_hash(entity, entry, rest);
     if (entry.type == "set") return entry.has_slot() ? is_index_set(entity, entry, rest) : is_key_set(entity, entry, rest);
     if (entry.type == "zset" && !entry.has_slot()) return is_order(entity, entry, rest);
     return entry.type == "list" && !entry.has_slot() && is_order_list(entity, entry);
+  }
+
+  /// Beside the rows are notes of what the library Ohm has indexed of them.
+  bool is_note_of_ohm(const Entity& entity, const KeyspaceEntry& entry, const std::string& word) {
+    if ((word != "_uniques" && word != "_indices") || entry.slot_count() != 1) return false;
+    ProposedTable& table = table_of(entity);
+    if (table.layout == "hash" && table.key.ends_with(":{" + entity.slot + "}") && std::ranges::count(table.key, '{') == 1) table.layout = "ohm";
+    return true;
   }
 
   bool is_counter(const Entity& entity, const KeyspaceEntry& entry, const KeyPieces& rest) {
@@ -379,10 +388,6 @@ class Proposer {
   }
 
   bool is_lookup_hash(const Entity& entity, const KeyspaceEntry& entry, const KeyPieces& rest) {
-    if (rest.back().text == "_uniques" && entry.slot_count() == 1) {
-      table_of(entity).doubts.push_back(shape_text(entry.pieces) + " is Ohm's note of the row's unique values");
-      return true;
-    }
     if (entry.has_slot() || !are_ids(entity, elements_of(entry, true))) return false;
     std::vector<std::string> columns;
     for (const KeyPiece& piece : rest) {
@@ -396,10 +401,6 @@ class Proposer {
 
   /// emp:indices:mgr_id:{mgr_id}, theme:owner:{owner}
   bool is_index_set(const Entity& entity, const KeyspaceEntry& entry, const KeyPieces& rest) {
-    if (rest.back().text == "_indices" && entry.slot_count() == 1) {
-      table_of(entity).doubts.push_back(shape_text(entry.pieces) + " is Ohm's note of the row's indexes");
-      return true;
-    }
     std::vector<std::string> columns;
     for (std::size_t i = 0; i < rest.size(); ++i) {
       if (rest[i].is_slot) {
@@ -428,10 +429,9 @@ class Proposer {
   bool is_order(const Entity& entity, const KeyspaceEntry& entry, const KeyPieces& rest) {
     if (!are_ids(entity, elements_of(entry))) return false;
     const std::string key = template_text(entry.pieces, {});
-    if (const auto found = column_named(entity, rest.back().text)) {
-      add_index(entity, "zset", {*found}, key);
-      return true;
-    }
+    const auto column = column_named(entity, rest.back().text);
+    if (column) add_index(entity, "zset", {*column}, key);
+    if (column) return true;
     if (rest.size() != 1 || rest[0].text != "zset") return false;
     // The scores say which column it is, if it is one.
     std::size_t plain = 0, seen = 0;

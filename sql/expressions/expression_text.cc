@@ -2,6 +2,7 @@
 #include <string>
 
 #include "sql/expressions/expression.h"
+#include "sql/functions/user_function_call.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
@@ -66,6 +67,14 @@ struct Printer {
   void operator()(const ParameterRef& parameter) const { out += "$" + std::to_string(parameter.slot + 1); }
 
   void operator()(const FunctionCall& call) const {
+    if (call.function == &user_function_call()) {
+      const auto constant = [&](std::size_t i) { return std::get<Constant>(call.arguments[i]->node).value; };
+      const UserFunctionHead head = read_user_function_head(constant(0), constant(1));
+      out += head.name + '(';
+      append_list({call.arguments.begin() + static_cast<std::ptrdiff_t>(head.size()), call.arguments.end()}, out);
+      out += ')';
+      return;
+    }
     if (!is_operator(*call.function) || call.arguments.empty() || call.arguments.size() > 2) {
       out += call.function->name;
       out += '(';

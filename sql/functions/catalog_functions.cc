@@ -113,7 +113,8 @@ bool arguments_text(Context context, Int oid, std::string& out) {
 }
 bool result_text(Context context, Int oid, std::string& out) {
   if (const FunctionDef* own = find_sql_function(context, oid)) {
-    out = function_result(*own);
+    if (own->procedure) return false;
+    out = function_result(*own, catalog_of(context));
     return true;
   }
   const CatalogFunction* function = find_catalog_function(as_oid(oid));
@@ -124,7 +125,7 @@ bool result_text(Context context, Int oid, std::string& out) {
 /// CREATE FUNCTION, as \sf shows it.
 bool function_text(Context context, Int oid, std::string& out) {
   if (const FunctionDef* own = find_sql_function(context, oid)) {
-    out = function_definition(*own);
+    out = function_definition(*own, catalog_of(context));
     return true;
   }
   const CatalogFunction* function = find_catalog_function(as_oid(oid));
@@ -291,7 +292,8 @@ bool undefined_pretty(Int, bool, std::string&) { return false; }
 
 bool view_text(Context context, Int oid, bool pretty, std::string& out) {
   const CatalogSnapshot& catalog = catalog_of(context);
-  const CatalogSnapshot::ViewPtr view = catalog.find_view(as_oid(oid));
+  CatalogSnapshot::ViewPtr view = catalog.find_view(as_oid(oid));
+  if (const auto table = catalog.find_table(as_oid(oid))) view = table->materialized;
   if (view == nullptr) return false;
   out = view_definition(catalog, *view, pretty, context.search_path);
   return true;

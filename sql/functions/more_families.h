@@ -22,6 +22,16 @@ std::vector<AggregateFunction> zoned_time_aggregates();
 std::vector<ScalarFunction> text_piece_functions();
 std::vector<TableFunction> text_piece_rows();
 std::vector<ScalarFunction> privilege_functions();
+std::vector<ScalarFunction> geometric_functions();
+std::vector<ScalarFunction> geometric_operators();
+std::vector<CastFunction> geometric_casts();
+std::vector<ScalarFunction> privilege_checks();
+std::vector<ScalarFunction> size_functions();
+std::vector<ScalarFunction> hash_functions();
+std::vector<ScalarFunction> binary_form_functions();
+std::vector<ScalarFunction> unicode_functions();
+/// The functions that have names beside their operators, over the rows of those.
+std::vector<ScalarFunction> operator_functions(const std::vector<ScalarFunction>& functions);
 std::vector<TableFunction> catalog_rows();
 std::vector<TableFunction> keyword_rows();
 std::vector<TableFunction> zone_rows();

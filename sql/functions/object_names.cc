@@ -220,8 +220,14 @@ std::string role_name(Oid role, const EvaluationContext& context) {
 std::vector<std::string> split_name(std::string_view text) {
   std::vector<std::string> parts(1);
   const auto invalid = [] { return SqlError("42602", "invalid name syntax"); };
-  for (std::size_t i = 0; i < text.size();) {
-    if (text[i] == '"') {
+  const auto is_blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  std::size_t i = 0;
+  const auto skip_blanks = [&] {
+    while (i < text.size() && is_blank(text[i])) ++i;
+  };
+  for (;;) {
+    skip_blanks();
+    if (i < text.size() && text[i] == '"') {
       for (++i;; ++i) {
         if (i >= text.size()) throw invalid();
         if (text[i] == '"') {
@@ -232,15 +238,15 @@ std::vector<std::string> split_name(std::string_view text) {
       }
       ++i;
     } else {
-      while (i < text.size() && text[i] != '.' && text[i] != '"') parts.back() += to_lower(text[i++]);
+      while (i < text.size() && text[i] != '.' && !is_blank(text[i])) parts.back() += to_lower(text[i++]);
     }
-    if (i < text.size() && text[i] == '.') {
-      parts.emplace_back();
-      ++i;
-    }
+    if (parts.back().empty()) throw invalid();
+    skip_blanks();
+    if (i == text.size()) return parts;
+    if (text[i] != '.') throw invalid();
+    parts.emplace_back();
+    ++i;
   }
-  if (std::ranges::any_of(parts, &std::string::empty)) throw invalid();
-  return parts;
 }
 
 const CatalogSnapshot& catalog_of(const EvaluationContext& context) {

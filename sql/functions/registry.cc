@@ -14,12 +14,26 @@
 namespace redquel::sql {
 namespace {
 
+template <class Row>
+std::vector<Row> joined(std::initializer_list<std::vector<Row>> families) {
+  std::vector<Row> rows;
+  for (const std::vector<Row>& family : families) rows.insert(rows.end(), family.begin(), family.end());
+  return rows;
+}
+
+std::vector<ScalarFunction> with_operator_functions(std::initializer_list<std::vector<ScalarFunction>> families) {
+  std::vector<ScalarFunction> rows = joined(families);
+  const std::vector<ScalarFunction> named = operator_functions(rows);
+  rows.insert(rows.end(), named.begin(), named.end());
+  return rows;
+}
+
 /// A table and its rows by name.
 template <class Row>
 class NamedTable {
  public:
-  explicit NamedTable(std::initializer_list<std::vector<Row>> families) {
-    for (const std::vector<Row>& family : families) rows_.insert(rows_.end(), family.begin(), family.end());
+  explicit NamedTable(std::initializer_list<std::vector<Row>> families) : NamedTable(joined(families)) {}
+  explicit NamedTable(std::vector<Row> rows) : rows_(std::move(rows)) {
     for (const Row& row : rows_) by_name_[row.name].push_back(&row);
   }
 
@@ -36,7 +50,7 @@ class NamedTable {
 };
 
 const NamedTable<ScalarFunction>& functions() {
-  static const NamedTable<ScalarFunction> table({
+  static const NamedTable<ScalarFunction> table(with_operator_functions({
       comparison_functions(),
       arithmetic_functions(),
       math_functions(),
@@ -68,7 +82,14 @@ const NamedTable<ScalarFunction>& functions() {
       row_functions(),
       enum_functions(),
       privilege_functions(),
-  });
+      geometric_functions(),
+      geometric_operators(),
+      privilege_checks(),
+      size_functions(),
+      hash_functions(),
+      binary_form_functions(),
+      unicode_functions(),
+  }));
   return table;
 }
 
@@ -107,7 +128,7 @@ const CastTable& casts() {
     CastTable built;
     for (const std::vector<CastFunction>& family :
          {number_casts(), datetime_casts(), text_casts(), name_casts(), array_casts(), range_casts(), json_casts(),
-          bit_string_casts(), network_casts(), zoned_time_casts()}) {
+          bit_string_casts(), network_casts(), zoned_time_casts(), geometric_casts()}) {
       built.rows.insert(built.rows.end(), family.begin(), family.end());
     }
     for (const CastFunction& row : built.rows) built.by_types[{row.source, row.target}] = &row;

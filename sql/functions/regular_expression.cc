@@ -140,6 +140,15 @@ void refuse_repeated_reference(std::string_view pattern) {
       throw not_supported("a repeated back-reference in a regular expression");
     }
   }
+  // So it may where the reference stands in another branch than an empty group.
+  const std::size_t empty_group = pattern.find("()");
+  if (empty_group == std::string_view::npos) return;
+  const std::size_t branch = pattern.find('|', empty_group);
+  if (branch == std::string_view::npos) return;
+  for (std::size_t i = branch; i + 1 < pattern.size(); ++i) {
+    if (pattern[i] != '\\') continue;
+    if (pattern[++i] >= '1' && pattern[i] <= '9') throw not_supported("a back-reference to an empty group of another branch");
+  }
 }
 
 /// Tcl sets up its allocator once per process; its change of the locale is undone.

@@ -9,6 +9,7 @@
 #include "sql/functions/row_functions.h"
 #include "sql/functions/window_function.h"
 #include "sql/types/array_value.h"
+#include "sql/types/geometry.h"
 #include "sql/types/more_types.h"
 #include "sql/types/row_value.h"
 
@@ -272,6 +273,7 @@ Oid operator_type(Oid type) {
 
 const ScalarFunction* find_own_operator(std::string_view name, Type type) {
   const Oid own = operator_type(type.oid);
+  if (is_geometric_type(own)) return nullptr;  // = of two boxes is about their areas
   if (is_array_type(own) && find_own_operator(name, Type{type_info(own).element}) == nullptr) return nullptr;
   const std::vector<Oid> given(2, own);
   const ScalarFunction* generic = nullptr;

@@ -23,7 +23,7 @@ struct SessionSequences {
 
 /// One evaluated call of nextval() or the like: what it asks for each row, in order.
 struct SequenceCall {
-  enum class Kind : std::uint8_t { kNextval, kSetval, kCurrval, kLastval, kLastValue, kAdvisory, kRedis, kTimeToLive };
+  enum class Kind : std::uint8_t { kNextval, kSetval, kCurrval, kLastval, kLastValue, kAdvisory, kRedis, kTimeToLive, kUserFunction };
   struct Row {
     Oid sequence = 0;
     std::int64_t value = 0;  // kSetval; kAdvisory: the key, or both halves of it
@@ -41,6 +41,11 @@ struct SequenceCall {
   } advisory = {};
   /// kRedis: the words of each row's command.
   std::vector<std::vector<std::string>> commands = {};
+  /// kUserFunction: a function in LANGUAGE sql, the types of its arguments, and the arguments of each row. `result`: of one value.
+  Oid function = 0;
+  std::vector<Type> types = {};
+  std::vector<std::vector<Datum>> arguments = {};
+  Type result = {};
 };
 
 /// Ends an evaluation whose next call has no answer yet.
@@ -53,6 +58,7 @@ class SequenceCalls {
  public:
   using Answer = std::vector<std::optional<std::int64_t>>;  // per row
   using Documents = std::vector<std::optional<std::string>>;  // of kRedis: jsonb per row
+  using Values = std::vector<Datum>;                          // of kUserFunction, per row
 
   explicit SequenceCalls(SessionSequences& session) : session_(session) {}
 
@@ -73,24 +79,29 @@ class SequenceCalls {
   const SequenceCall& pending() const { return pending_; }
   void answer(Answer answer) { answers_.push_back(std::move(answer)); }
   void answer(Documents documents) { documents_.push_back(std::move(documents)); }
+  void answer(Values values) { values_.push_back(std::move(values)); }
 
   /// What a call gives. Throws SequenceCallPending; 55000 for currval() and lastval() of a session that
   /// was given no value.
   Answer ask(SequenceCall call, const EvaluationContext& context);
   /// The same for calls of kind kRedis.
   Documents ask_documents(SequenceCall call);
+  /// The same for calls of kind kUserFunction.
+  Values ask_values(SequenceCall call);
 
  private:
   SessionSequences& session_;
   std::vector<Answer> answers_;
   std::vector<Documents> documents_;
-  std::size_t next_ = 0, next_document_ = 0;
+  std::vector<Values> values_;
+  std::size_t next_ = 0, next_document_ = 0, next_values_ = 0;
   SequenceCall pending_;
 };
 
 /// What the evaluator answers. Throws SequenceCallPending; 0A000 where nobody answers.
 SequenceCalls::Answer ask_evaluator(SequenceCall call, const EvaluationContext& context);
 SequenceCalls::Documents ask_evaluator_for_documents(SequenceCall call);
+SequenceCalls::Values ask_evaluator_for_values(SequenceCall call);
 
 std::vector<ScalarFunction> sequence_functions();
 /// pg_advisory_lock and its kin.
@@ -102,7 +113,8 @@ bool is_redis_function(const ScalarFunction& function);
 /// redquel.ttl.
 std::vector<ScalarFunction> time_to_live_functions();
 bool is_time_to_live(const ScalarFunction& function);
-/// nextval, setval, currval, lastval, pg_sequence_last_value, those for advisory locks, redis.call, redquel.ttl.
+/// nextval, setval, currval, lastval, pg_sequence_last_value, those for advisory locks, redis.call, redquel.ttl, calls of
+/// functions in LANGUAGE sql (user_function_call.h).
 bool is_sequence_function(const ScalarFunction& function);
 
 }  // namespace redquel::sql

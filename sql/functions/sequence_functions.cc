@@ -9,6 +9,7 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/sequence_calls.h"
+#include "sql/functions/user_function_call.h"
 
 namespace redquel::sql {
 namespace {
@@ -96,8 +97,13 @@ SequenceCalls::Documents ask_evaluator_for_documents(SequenceCall call) {
   return current_calls->ask_documents(std::move(call));
 }
 
+SequenceCalls::Values ask_evaluator_for_values(SequenceCall call) {
+  if (current_calls == nullptr) throw not_supported("a function in LANGUAGE sql of several statements, or that calls itself, in this place");
+  return current_calls->ask_values(std::move(call));
+}
+
 SequenceCalls::Evaluation::Evaluation(SequenceCalls& calls) : outer_(std::exchange(current_calls, &calls)) {
-  calls.next_ = calls.next_document_ = 0;
+  calls.next_ = calls.next_document_ = calls.next_values_ = 0;
 }
 SequenceCalls::Evaluation::~Evaluation() { current_calls = outer_; }
 
@@ -120,12 +126,18 @@ SequenceCalls::Documents SequenceCalls::ask_documents(SequenceCall call) {
   throw SequenceCallPending{};
 }
 
+SequenceCalls::Values SequenceCalls::ask_values(SequenceCall call) {
+  if (next_values_ < values_.size()) return values_[next_values_++];
+  pending_ = std::move(call);
+  throw SequenceCallPending{};
+}
+
 bool is_sequence_function(const ScalarFunction& function) {
   static constexpr std::array<Kernel, 5> kKernels{call_sequence<Kind::kNextval>, call_sequence<Kind::kSetval>,
                                                   call_sequence<Kind::kCurrval>, call_sequence<Kind::kLastval>,
                                                   call_sequence<Kind::kLastValue>};
   return std::find(kKernels.begin(), kKernels.end(), function.kernel) != kKernels.end() || is_advisory_lock_function(function) ||
-         is_redis_function(function) || is_time_to_live(function);
+         is_redis_function(function) || is_time_to_live(function) || &function == &user_function_call();
 }
 
 std::vector<ScalarFunction> sequence_functions() {

@@ -11,7 +11,6 @@
 #include "sql/functions/random_generator.h"
 #include "sql/session_hooks.h"
 #include "sql/types/datetime.h"
-#include "sql/types/numeric.h"
 
 namespace redquel::sql {
 namespace {
@@ -168,37 +167,6 @@ std::optional<Int> regclass_or_null(Context context, Text name) {
   return found ? std::optional(static_cast<Int>(*found)) : std::nullopt;
 }
 
-// ---- sizes ----------------------------------------------------------------------------------------------------------
-
-/// A unit serves up to ten thousand of it; the last step rounds half away from zero.
-constexpr std::string_view kSizeUnits[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
-
-std::string size_text(std::int64_t size) {
-  std::uint64_t magnitude = size < 0 ? 0 - static_cast<std::uint64_t>(size) : static_cast<std::uint64_t>(size);
-  std::size_t unit = 0;
-  if (magnitude >= 10 * 1024) {
-    // From here on in halves of the unit, so that the rounding needs no more.
-    for (magnitude >>= 9, unit = 1; magnitude >= 20 * 1024 - 1 && unit + 1 < std::size(kSizeUnits); ++unit)
-      magnitude >>= 10;
-    magnitude = (magnitude + 1) / 2;
-  }
-  return (size < 0 ? "-" : "") + std::to_string(magnitude) + " " + std::string(kSizeUnits[unit]);
-}
-
-std::string numeric_size_text(const Numeric& size) {
-  Numeric amount = size;
-  std::size_t unit = 0;
-  const auto reaches = [&](std::int64_t limit) { return amount.abs() >= Numeric(limit); };
-  if (reaches(10 * 1024)) {
-    for (amount = divide_truncated(amount, Numeric(512)), unit = 1;
-         reaches(20 * 1024 - 1) && unit + 1 < std::size(kSizeUnits); ++unit) {
-      amount = divide_truncated(amount, Numeric(1024));
-    }
-    amount = divide_truncated(amount + Numeric(amount.sign() < 0 ? -1 : 1), Numeric(2));
-  }
-  return amount.to_string() + " " + std::string(kSizeUnits[unit]);
-}
-
 // ---- uuid -----------------------------------------------------------------------------------------------------------
 
 Uuid random_uuid() {
@@ -251,35 +219,7 @@ std::vector<ScalarFunction> name_functions() {
       scalar<is_visible>("pg_collation_is_visible", {kOidType}, kBool, kStable),
       scalar<is_visible>("pg_conversion_is_visible", {kOidType}, kBool, kStable),
       scalar<serial_sequence>("pg_get_serial_sequence", {kText, kText}, kText, kStable),
-      scalar<size_text>("pg_size_pretty", {kInt8}, kText),
-      scalar<numeric_size_text>("pg_size_pretty", {kNumeric}, kText),
   };
-}
-
-/// Every role may do everything until roles come; what is asked about must exist where it is named.
-void add_privileges(std::vector<ScalarFunction>& table) {
-  for (std::string_view name : {"has_database_privilege", "has_schema_privilege", "has_function_privilege",
-                                "has_language_privilege", "has_tablespace_privilege", "has_type_privilege",
-                                "has_foreign_data_wrapper_privilege", "has_server_privilege"}) {
-    table.push_back(scalar<[](Text, Text) { return true; }>(name, {kText, kText}, kBool, kStable));
-    table.push_back(scalar<[](Int, Text) { return true; }>(name, {kOidType, kText}, kBool, kStable));
-    table.push_back(scalar<[](Text, Text, Text) { return true; }>(name, {kName, kText, kText}, kBool, kStable));
-    table.push_back(scalar<[](Text, Int, Text) { return true; }>(name, {kName, kOidType, kText}, kBool, kStable));
-    table.push_back(scalar<[](Int, Text, Text) { return true; }>(name, {kOidType, kText, kText}, kBool, kStable));
-    table.push_back(scalar<[](Int, Int, Text) { return true; }>(name, {kOidType, kOidType, kText}, kBool, kStable));
-  }
-  for (std::string_view name : {"has_table_privilege", "has_any_column_privilege", "has_sequence_privilege"}) {
-    constexpr auto named = [](Context c, Text relation, Text) { return relation_named(relation, c), true; };
-    constexpr auto named_for = [](Context c, Text, Text relation, Text) { return relation_named(relation, c), true; };
-    table.push_back(scalar<named>(name, {kText, kText}, kBool, kStable));
-    table.push_back(scalar<named_for>(name, {kName, kText, kText}, kBool, kStable));
-    table.push_back(scalar<[](Int, Text) { return true; }>(name, {kOidType, kText}, kBool, kStable));
-    table.push_back(scalar<[](Text, Int, Text) { return true; }>(name, {kName, kOidType, kText}, kBool, kStable));
-    table.push_back(scalar<[](Int, Int, Text) { return true; }>(name, {kOidType, kOidType, kText}, kBool, kStable));
-  }
-  table.push_back(scalar<[](Text, Text) { return true; }>("pg_has_role", {kName, kText}, kBool, kStable));
-  table.push_back(scalar<[](Int, Text) { return true; }>("pg_has_role", {kOidType, kText}, kBool, kStable));
-  table.push_back(scalar<[](Text, Text, Text) { return true; }>("pg_has_role", {kName, kName, kText}, kBool, kStable));
 }
 
 }  // namespace
@@ -295,7 +235,6 @@ std::vector<ScalarFunction> system_functions() {
   std::vector<ScalarFunction> table = session_functions();
   const std::vector<ScalarFunction> catalog = name_functions();
   table.insert(table.end(), catalog.begin(), catalog.end());
-  add_privileges(table);
   return table;
 }
 

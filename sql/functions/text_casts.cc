@@ -5,6 +5,7 @@
 #include "sql/functions/lift.h"
 #include "sql/types/compare.h"
 #include "sql/types/conversions.h"
+#include "sql/types/text_io.h"
 
 namespace redquel::sql {
 namespace {
@@ -15,6 +16,9 @@ CastFunction relabel(Type source, Type target) {
   return {source.oid, target.oid, CastContext::kImplicit, nullptr, Volatility::kImmutable};
 }
 Text unchanged(Text text) { return text; }
+
+/// As "char" prints: bytes above 127 as \ooo.
+void text_from_char(Text value, std::string& out) { format_value(kChar, std::string(value), {}, out); }
 
 /// "char" is one byte as a number: signed.
 std::int32_t int4_from_char(Text value) {
@@ -47,9 +51,9 @@ std::vector<CastFunction> text_casts() {
       cast<unchanged>(kName, kText, implicit),
       cast<unchanged>(kName, kVarchar, assignment),
       cast<unchanged>(kName, kBpchar, assignment),
-      cast<unchanged>(kChar, kText, implicit),
-      cast<unchanged>(kChar, kVarchar, assignment),
-      cast<unchanged>(kChar, kBpchar, assignment),
+      cast<text_from_char>(kChar, kText, implicit),
+      cast<text_from_char>(kChar, kVarchar, assignment),
+      cast<text_from_char>(kChar, kBpchar, assignment),
       cast<char_from_text>(kText, kChar, assignment),
       cast<char_from_text>(kVarchar, kChar, assignment),
       cast<char_from_text>(kBpchar, kChar, assignment),

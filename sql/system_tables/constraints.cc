@@ -233,6 +233,11 @@ bool has_default(const ColumnDef& column) {
   return column.sequence != 0 && column.identity == ColumnDef::Identity::kNone;
 }
 
+bool has_shown_default(const CatalogSnapshot& catalog, const ColumnDef& column) {
+  const auto sequence = catalog.sequences.find(column.sequence);
+  return has_default(column) && (sequence == catalog.sequences.end() || !sequence->second.foreign);
+}
+
 std::string default_expression(const CatalogSnapshot& catalog, const TableDef& table, const ColumnDef& column,
                                const EvaluationContext& context) {
   if (!has_default(column)) return {};

@@ -45,6 +45,8 @@ std::string default_expression(const CatalogSnapshot& catalog, const TableDef& t
                                const EvaluationContext& context);
 /// pg_attrdef has a row for it.
 bool has_default(const ColumnDef& column);
+/// The same where pg_dump looks: the counter of a foreign table is an application's, and comes back with the table's options.
+bool has_shown_default(const CatalogSnapshot& catalog, const ColumnDef& column);
 
 // Oids of what the snapshot does not number: made from the table's and a position, above all that are handed out.
 

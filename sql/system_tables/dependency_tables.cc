@@ -2,6 +2,7 @@
 
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
+#include "sql/system_tables/foreign_options.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
@@ -10,15 +11,16 @@ namespace redquel::sql {
 namespace {
 
 // The catalogs that rows stand in.
-constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615, kRewrite = 2618,
-              kExtension = 3079;
+constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615, kRewrite = 2618, kProcedure = 1255,
+              kExtension = 3079, kForeignDataWrapper = 2328, kForeignServer = 1417;
 constexpr Oid kRedquelExtension = 15898;
 
 void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& table) {
+  if (table.mapping) out.add(kClass, table.oid, 0, kForeignServer, kRedisServer, 0, 'n');
   out.add(kType, table.row_type, 0, kClass, table.oid, 0, 'i');
   out.add(kClass, table.oid, 0, kNamespace, schema_oid(catalog, table.schema), 0, 'n');
   for (const ColumnDef& column : table.columns) {
-    if (!has_default(column)) continue;
+    if (!has_shown_default(catalog, column)) continue;
     out.add(kAttrdef, default_oid(table, column), 0, kClass, table.oid, column.number, 'a');
     if (column.sequence != 0) out.add(kAttrdef, default_oid(table, column), 0, kClass, column.sequence, 0, 'n');
   }
@@ -49,16 +51,25 @@ void add_sequence(RowWriter& out, const CatalogSnapshot& catalog, const Sequence
   out.add(kClass, sequence.oid, 0, kClass, owner->oid, sequence.owner_column, identity ? 'i' : 'a');
 }
 
+/// The rule of a view, and what its query reads.
+void add_rule(RowWriter& out, const CatalogSnapshot& catalog, const ViewDef& view, Oid relation) {
+  out.add(kRewrite, view.rule, 0, kClass, relation, 0, 'i');
+  out.add(kRewrite, view.rule, 0, kClass, relation, 0, 'n');
+  for (const ViewDef::Reference& reference : view.references) {
+    if (catalog.functions.contains(reference.relation)) {
+      out.add(kRewrite, view.rule, 0, kProcedure, reference.relation, 0, 'n');
+      continue;
+    }
+    if (reference.columns.empty()) out.add(kRewrite, view.rule, 0, kClass, reference.relation, 0, 'n');
+    for (std::int16_t column : reference.columns) out.add(kRewrite, view.rule, 0, kClass, reference.relation, column, 'n');
+  }
+}
+
 /// A view hangs on its rule, and the rule on what the query reads.
 void add_view(RowWriter& out, const CatalogSnapshot& catalog, const ViewDef& view) {
   out.add(kType, view.row_type, 0, kClass, view.oid, 0, 'i');
   out.add(kClass, view.oid, 0, kNamespace, schema_oid(catalog, view.schema), 0, 'n');
-  out.add(kRewrite, view.rule, 0, kClass, view.oid, 0, 'i');
-  out.add(kRewrite, view.rule, 0, kClass, view.oid, 0, 'n');
-  for (const ViewDef::Reference& reference : view.references) {
-    if (reference.columns.empty()) out.add(kRewrite, view.rule, 0, kClass, reference.relation, 0, 'n');
-    for (std::int16_t column : reference.columns) out.add(kRewrite, view.rule, 0, kClass, reference.relation, column, 'n');
-  }
+  add_rule(out, catalog, view, view.oid);
 }
 
 /// The schema redis is what an extension that came with the server would have made: pg_dump leaves it where it is.
@@ -68,6 +79,8 @@ void extensions(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&
 
 void add_extension(RowWriter& out) {
   out.add(kNamespace, oid::kRedisSchema, 0, kExtension, kRedquelExtension, 0, 'e');
+  out.add(kForeignDataWrapper, kRedisWrapper, 0, kExtension, kRedquelExtension, 0, 'e');
+  out.add(kForeignServer, kRedisServer, 0, kExtension, kRedquelExtension, 0, 'e');
   for (const SystemTable& table : all_system_tables()) {
     if (table.schema == kRedisSchema) out.add(kClass, table.oid, 0, kExtension, kRedquelExtension, 0, 'e');
   }
@@ -75,9 +88,19 @@ void add_extension(RowWriter& out) {
 
 void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   add_extension(out);
-  for (const auto& [oid, table] : catalog.tables) add_table(out, catalog, *table);
-  for (const auto& [oid, sequence] : catalog.sequences) add_sequence(out, catalog, sequence);
+  for (const auto& [oid, table] : catalog.tables) {
+    add_table(out, catalog, *table);
+    if (table->materialized) add_rule(out, catalog, *table->materialized, oid);
+  }
+  for (const auto& [oid, sequence] : catalog.sequences) {
+    if (!sequence.foreign) add_sequence(out, catalog, sequence);
+  }
   for (const auto& [oid, view] : catalog.views) add_view(out, catalog, *view);
+  for (const auto& [oid, function] : catalog.functions) {
+    out.add(kProcedure, oid, 0, kNamespace, schema_oid(catalog, function->schema), 0, 'n');
+    if (const auto table = catalog.find_table(function->result_relation)) out.add(kProcedure, oid, 0, kType, table->row_type, 0, 'n');
+    if (const auto view = catalog.find_view(function->result_relation)) out.add(kProcedure, oid, 0, kType, view->row_type, 0, 'n');
+  }
 }
 
 void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {

@@ -121,16 +121,6 @@ const SystemTableDefinition kViews[] = {
      "view_catalog, view_schema, view_name, table_catalog, table_schema, table_name"},
     {"information_schema", "data_type_privileges", 13488, 'v',
      "object_catalog, object_schema, object_name, object_type character_data, dtd_identifier"},
-    {"information_schema", "parameters", 13334, 'v',
-     "specific_catalog, specific_schema, specific_name, ordinal_position cardinal_number, "
-     "parameter_mode character_data, is_result yes_or_no, as_locator yes_or_no, parameter_name, "
-     "data_type character_data, character_maximum_length cardinal_number, "
-     "character_octet_length cardinal_number, character_set_catalog, character_set_schema, character_set_name, "
-     "collation_catalog, collation_schema, collation_name, numeric_precision cardinal_number, "
-     "numeric_precision_radix cardinal_number, numeric_scale cardinal_number, "
-     "datetime_precision cardinal_number, interval_type character_data, interval_precision cardinal_number, "
-     "udt_catalog, udt_schema, udt_name, scope_catalog, scope_schema, scope_name, "
-     "maximum_cardinality cardinal_number, dtd_identifier, parameter_default character_data"},
     {"information_schema", "role_usage_grants", 13459, 'v',
      "grantor, grantee, object_catalog, object_schema, object_name, object_type character_data, "
      "privilege_type character_data, is_grantable yes_or_no"},

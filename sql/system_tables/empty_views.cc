@@ -11,21 +11,13 @@ const SystemTableDefinition kViews[] = {
      "requires _name, comment text"},
     {"pg_catalog", "pg_available_extensions", 12081, 'v',
      "name name, default_version text, installed_version text, comment text"},
-    {"pg_catalog", "pg_cursors", 12077, 'v',
-     "name text, statement text, is_holdable bool, is_binary bool, is_scrollable bool, creation_time timestamptz"},
     {"pg_catalog", "pg_locks", 12073, 'v',
      "locktype text, database oid, relation oid, page int4, tuple int2, virtualxid text, transactionid xid, "
      "classid oid, objid oid, objsubid int2, virtualtransaction text, pid int4, mode text, granted bool, "
      "fastpath bool, waitstart timestamptz"},
-    {"pg_catalog", "pg_matviews", 12038, 'v',
-     "schemaname name, matviewname name, matviewowner name, tablespace name, hasindexes bool, ispopulated bool, "
-     "definition text"},
     {"pg_catalog", "pg_policies", 12018, 'v',
      "schemaname name, tablename name, policyname name, permissive text, roles _name, cmd text, qual text, "
      "with_check text"},
-    {"pg_catalog", "pg_prepared_statements", 12095, 'v',
-     "name text, statement text, prepare_time timestamptz, parameter_types _regtype, from_sql bool, "
-     "generic_plans int8, custom_plans int8"},
     {"pg_catalog", "pg_prepared_xacts", 12090, 'v',
      "transaction xid, gid text, prepared timestamptz, owner name, database name"},
     {"pg_catalog", "pg_publication_tables", 12068, 'v',

@@ -26,24 +26,22 @@ std::optional<std::string> option_array(const TableDef& table, std::int16_t colu
 
 namespace {
 
-constexpr Oid kWrapper = 8110, kServer = 8111;
-
-/// Wrapper and server need no definition, so they are shown only where a table needs them: pg_dump would write them down.
+/// Wrapper and server are shown where a table needs them. They are the extension's (dependency_tables.cc): pg_dump does not write them down.
 bool has_foreign_tables(const CatalogSnapshot& catalog) {
   return std::ranges::any_of(catalog.tables, [](const auto& entry) { return entry.second->mapping != nullptr; });
 }
 
 void wrappers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
-  if (has_foreign_tables(catalog)) out.add(kWrapper, "redis", kPostgresRole, 0, 0, kNull, kNull);
+  if (has_foreign_tables(catalog)) out.add(kRedisWrapper, "redis", kPostgresRole, 0, 0, kNull, kNull);
 }
 
 void servers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
-  if (has_foreign_tables(catalog)) out.add(kServer, "redis", kPostgresRole, kWrapper, kNull, kNull, kNull, kNull);
+  if (has_foreign_tables(catalog)) out.add(kRedisServer, "redis", kPostgresRole, kRedisWrapper, kNull, kNull, kNull, kNull);
 }
 
 void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const auto& [oid, table] : catalog.tables) {
-    if (table->mapping) out.add(oid, kServer, option_array(*table, 0));
+    if (table->mapping) out.add(oid, kRedisServer, option_array(*table, 0));
   }
 }
 

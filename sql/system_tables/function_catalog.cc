@@ -119,6 +119,7 @@ class Collector {
   void add_scalar(const ScalarFunction& function) {
     const char first = function.name.empty() ? ' ' : function.name.front();
     if (!(first >= 'a' && first <= 'z') && first != '_') return;  // an operator: pg_operator has it
+    if (function.result == oid::kBytea && function.name.ends_with("send")) return;  // a type's, with its oid
     add({.name = std::string(function.name), .arguments = function.arguments, .result = function.result,
          .volatility = function.volatility, .strict = function.strict,
          .variadic = function.variadic ? function.arguments.back() : 0});

@@ -1,6 +1,7 @@
 // pg_proc, pg_aggregate, pg_operator, pg_language.
 
 #include <algorithm>
+#include <set>
 
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/function_catalog.h"
@@ -51,6 +52,7 @@ std::string array_word(const std::string& name) {
 
 void add_function(RowWriter& out, const CatalogSnapshot& catalog, const FunctionDef& function) {
   std::vector<Oid> types, all_types;
+  std::set<std::string> shown;  // parameters that are results, too
   std::string letters, names;
   bool has_names = false;
   std::int64_t defaults = 0;
@@ -61,12 +63,26 @@ void add_function(RowWriter& out, const CatalogSnapshot& catalog, const Function
     has_names = has_names || !name.empty();
   };
   for (const FunctionDef::Parameter& parameter : function.parameters) {
-    types.push_back(parameter.type.oid);
-    add('i', parameter.name, parameter.type.oid);
+    using Mode = FunctionDef::Parameter::Mode;
+    const bool is_both = parameter.mode == Mode::kInOut;
+    const char letter = is_both ? 'b' : parameter.mode == Mode::kOut ? 'o' : parameter.mode == Mode::kVariadic ? 'v' : 'i';
+    if (letter != 'o') types.push_back(parameter.type.oid);
+    add(letter, parameter.name, parameter.type.oid);
     if (!parameter.default_sql.empty()) ++defaults;
+    if (is_both || letter == 'o') shown.insert(parameter.name);
   }
-  for (const FunctionDef::Column& column : function.columns) add(function.table_syntax ? 't' : 'o', column.name, column.type.oid);
-  const bool has_outputs = !function.columns.empty();
+  for (const FunctionDef::Column& column : function.columns) {
+    if (function.procedure || shown.contains(column.name)) continue;
+    add(function.table_syntax ? 't' : 'o', column.name, column.type.oid);
+  }
+  const bool has_outputs = !function.columns.empty() || function.is_variadic();
+  Oid result = function.result.oid, variadic = 0;
+  if (const auto table = catalog.find_table(function.result_relation)) result = table->row_type;
+  if (const auto view = catalog.find_view(function.result_relation)) result = view->row_type;
+  if (function.is_variadic()) {
+    const Oid array = function.parameters.back().type.oid;
+    variadic = array == oid::kAnyArray ? oid::kAnyElement : array == oid::kAnyCompatibleArray ? oid::kAnyCompatible : type_info(array).element;
+  }
   const char volatility = function.volatility == FunctionDef::Volatility::kImmutable ? 'i'
                           : function.volatility == FunctionDef::Volatility::kStable  ? 's'
                                                                                      : 'v';
@@ -75,8 +91,8 @@ void add_function(RowWriter& out, const CatalogSnapshot& catalog, const Function
                                                                                             : 'u';
   const auto if_any = [](bool any, std::string text) { return any ? std::optional(std::move(text)) : std::nullopt; };
   out.add(function.oid, function.name, schema_oid(catalog, function.schema), role_oid(function.owner), kSqlLanguage, 100.0,
-          function.returns_set ? 1000.0 : 0.0, 0, 0, 'f', function.options.find("SECURITY DEFINER") != std::string::npos, false,
-          function.strict, function.returns_set, volatility, parallel, types.size(), defaults, function.result.oid, vector_text(types),
+          function.returns_set ? 1000.0 : 0.0, variadic, 0, function.procedure ? 'p' : 'f', function.options.find("SECURITY DEFINER") != std::string::npos, false,
+          function.strict, function.returns_set, volatility, parallel, types.size(), defaults, result, vector_text(types),
           if_any(has_outputs, array_text(all_types)), if_any(has_outputs, "{" + letters + "}"), if_any(has_names, "{" + names + "}"),
           kNull, kNull, function.standard_body ? "" : function.body, kNull, kNull, kNull, kNull);
 }

@@ -1,4 +1,4 @@
-// information_schema: schemata, tables, columns, sequences, routines.
+// information_schema: schemata, tables, columns, sequences, routines and their parameters.
 
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
@@ -206,7 +206,10 @@ void sequences(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationC
   }
 }
 
-void routines(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
+/// What routines and parameters know a function in LANGUAGE sql by.
+std::string specific_name(const FunctionDef& function) { return function.name + "_" + std::to_string(function.oid); }
+
+void routines(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const std::string& database = context.database;
   constexpr std::string_view kCatalog = "pg_catalog";
   for (const CatalogFunction& function : all_catalog_functions()) {
@@ -223,6 +226,33 @@ void routines(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& c
             // the cast of the result
             kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
             kNull, kNull, kNull, kNull, kNull, kNull, kNull);
+  }
+  for (const auto& [oid, function] : catalog.functions) {
+    out.add(database, function->schema, specific_name(*function), database, function->schema, function->name, "FUNCTION", kNull, kNull,
+            kNull, kNull, kNull, kNull, data_type(function->result.oid), kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
+            kNull, kNull, kNull, kNull, kNull, database, kCatalog, type_info(function->result.oid).name, kNull, kNull, kNull, kNull, "0",
+            "SQL", function->standard_body ? std::nullopt : std::optional(function->body), kNull, "SQL", "GENERAL",
+            function->volatility == FunctionDef::Volatility::kImmutable, "MODIFIES", function->strict, kNull, true, 0, kNull, kNull,
+            function->options.find("SECURITY DEFINER") == std::string::npos ? "INVOKER" : "DEFINER", kNull, kNull, kNull, false, kNull,
+            kNull, kNull, false, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
+            kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull);
+  }
+}
+
+/// Of functions in LANGUAGE sql.
+void parameters(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const auto& [oid, function] : catalog.functions) {
+    int position = 0;
+    const auto add = [&](std::string_view mode, const std::string& name, Oid type, const std::string& default_sql) {
+      ++position;
+      const std::optional<std::string> known_name = name.empty() ? std::nullopt : std::optional(name);
+      out.add(context.database, function->schema, specific_name(*function), position, mode, false, false, known_name, data_type(type),
+              kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, context.database,
+              "pg_catalog", type_info(type).name, kNull, kNull, kNull, kNull, std::to_string(position),
+              default_sql.empty() ? std::nullopt : std::optional(default_sql));
+    };
+    for (const FunctionDef::Parameter& parameter : function->parameters) add("IN", parameter.name, parameter.type.oid, parameter.default_sql);
+    for (const FunctionDef::Column& column : function->columns) add("OUT", column.name, column.type.oid, {});
   }
 }
 
@@ -266,6 +296,16 @@ const SystemTableDefinition kTables[] = {
      "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
      "numeric_scale cardinal_number, start_value character_data, minimum_value character_data, "
      "maximum_value character_data, increment character_data, cycle_option yes_or_no", sequences},
+    {"information_schema", "parameters", 13334, 'v',
+     "specific_catalog, specific_schema, specific_name, ordinal_position cardinal_number, "
+     "parameter_mode character_data, is_result yes_or_no, as_locator yes_or_no, parameter_name, "
+     "data_type character_data, character_maximum_length cardinal_number, "
+     "character_octet_length cardinal_number, character_set_catalog, character_set_schema, character_set_name, "
+     "collation_catalog, collation_schema, collation_name, numeric_precision cardinal_number, "
+     "numeric_precision_radix cardinal_number, numeric_scale cardinal_number, "
+     "datetime_precision cardinal_number, interval_type character_data, interval_precision cardinal_number, "
+     "udt_catalog, udt_schema, udt_name, scope_catalog, scope_schema, scope_name, "
+     "maximum_cardinality cardinal_number, dtd_identifier, parameter_default character_data", parameters},
     {"information_schema", "routines", 13377, 'v',
      "specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, routine_name, "
      "routine_type character_data, module_catalog, module_schema, module_name, udt_catalog, udt_schema, "

@@ -81,9 +81,10 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
     // relpages, reltuples: -1 says that nobody has counted the rows.
     out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), row_type_of(relation), 0,
             role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' || relation.kind == 'f' ? 0 : relation.oid,
-            shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' || relation.kind == 'f' ? -1.0 : 0.0, 0, 0, indexes > 0, shared,
+            shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' || relation.kind == 'f' || relation.kind == 'm' ? -1.0 : 0.0, 0, 0, indexes > 0, shared,
             is_temporary_schema(relation.schema) ? 't' : 'p', relation.kind,
-            attributes_of(relation).size(), checks, relation.kind == 'v', has_foreign_keys, false, false, false, true,
+            attributes_of(relation).size(), checks, relation.kind == 'v' || relation.kind == 'm', has_foreign_keys, false, false, false,
+            !is_table || relation.table->populated,
             is_table ? 'd' : 'n', false, 0, 0, 0, kNull, options_of(relation), kNull);
   }
 }
@@ -114,7 +115,7 @@ void attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
           column == nullptr || !column->missing ? std::string() : "{\"" + *column->missing + "\"}";
       out.add(relation.oid, attribute.name, has_domain ? column->domain : attribute.type.oid, -1, type.length, attribute.number,
               is_true_array(type) ? 1 : 0, -1, has_domain ? -1 : attribute.type.modifier, passed_by_value(type), type.alignment,
-              storage_letter(type), '\0', attribute.not_null, column != nullptr && has_default(*column), !missing.empty(),
+              storage_letter(type), '\0', attribute.not_null, column != nullptr && has_shown_default(catalog, *column), !missing.empty(),
               identity_letter(column), column != nullptr && !column->generated_sql.empty() ? 's' : '\0', false, true, 0, collation_of(type.oid), kNull, kNull,
               foreign_options(relation, attribute.number),
               null_if_empty(missing));
@@ -125,7 +126,7 @@ void attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
 void defaults(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const auto& [oid, table] : catalog.tables) {
     for (const ColumnDef& column : table->columns) {
-      if (!has_default(column)) continue;
+      if (!has_shown_default(catalog, column)) continue;
       out.add(default_oid(*table, column), oid, column.number, default_expression(catalog, *table, column, context));
     }
   }
@@ -133,6 +134,7 @@ void defaults(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
 
 void sequences(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const auto& [oid, sequence] : catalog.sequences) {
+    if (sequence.foreign) continue;
     out.add(oid, sequence.type.oid, sequence.start, sequence.increment, sequence.maximum, sequence.minimum, sequence.cache,
             sequence.cycle);
   }

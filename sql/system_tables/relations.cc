@@ -8,7 +8,7 @@ namespace redquel::sql {
 namespace {
 
 Relation table_relation(const TableDef& table) {
-  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.mapping ? 'f' : 'r', .owner = table.owner,
+  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.mapping ? 'f' : table.materialized ? 'm' : 'r', .owner = table.owner,
           .comment = table.comment, .table = &table};
 }
 
@@ -113,7 +113,9 @@ std::vector<Relation> all_relations(const CatalogSnapshot& catalog) {
     relations.push_back(table_relation(*table));
     for (IndexDef& index : all_indexes(*table)) relations.push_back(index_relation(*table, std::move(index)));
   }
-  for (const auto& [oid, sequence] : catalog.sequences) relations.push_back(sequence_relation(sequence));
+  for (const auto& [oid, sequence] : catalog.sequences) {
+    if (!sequence.foreign) relations.push_back(sequence_relation(sequence));  // else the counter of a foreign table
+  }
   for (const auto& [oid, view] : catalog.views) relations.push_back(view_relation(*view));
   for (const auto& [oid, type] : catalog.types) {
     if (is_composite(*type)) relations.push_back(type_relation(*type));
@@ -180,7 +182,10 @@ std::string view_definition(const CatalogSnapshot& catalog, const ViewDef& view,
     const std::string written(text, schema + 1, name - schema - 1), relation(text, name + 1, end - name - 1);
     const auto unquoted = [](std::string quoted) { return quoted.starts_with('"') ? quoted.substr(1, quoted.size() - 2) : quoted; };
     const std::optional<Relation> found = find_in_schema(catalog, unquoted(written.substr(0, written.size() - 1)), unquoted(relation));
-    if (!found || !is_visible(catalog, *found, search_path)) shown += written;
+    const bool is_function = !found && std::ranges::any_of(catalog.functions, [&](const auto& entry) {
+      return entry.second->name == unquoted(relation) && std::ranges::find(search_path, entry.second->schema) != search_path.end();
+    });
+    if (!is_function && (!found || !is_visible(catalog, *found, search_path))) shown += written;
     shown += relation;
     from = end + 1;
   }

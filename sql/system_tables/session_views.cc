@@ -1,6 +1,7 @@
-// What the session knows about itself: pg_settings, pg_stat_activity, pg_stat_ssl, pg_stat_database.
+// What the session knows about itself: pg_settings, pg_prepared_statements, pg_cursors, pg_stat_activity, pg_stat_ssl, pg_stat_database.
 
 #include "sql/functions/function.h"
+#include "sql/session_hooks.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
@@ -14,6 +15,23 @@ void settings(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& c
     out.add(parameter.name, parameter.setting, null_if_empty(parameter.unit), parameter.category, parameter.description, kNull,
             parameter.context, parameter.type, parameter.source, null_if_empty(parameter.minimum), null_if_empty(parameter.maximum),
             null_if_empty(parameter.choices), parameter.boot_value, parameter.reset_value, kNull, kNull, false);
+  }
+}
+
+void prepared_statements(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
+  if (session_hooks().names == nullptr || context.session == nullptr) return;
+  for (const SessionStatement& statement : session_hooks().names(context.session).statements) {
+    std::vector<Oid> types;
+    for (const Type type : statement.parameter_types) types.push_back(type.oid);
+    out.add(statement.name, statement.text, statement.prepared_at, array_text(types), statement.from_sql, types.empty() ? statement.runs : 0,
+            types.empty() ? 0 : statement.runs);
+  }
+}
+
+void cursors(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
+  if (session_hooks().names == nullptr || context.session == nullptr) return;
+  for (const SessionCursor& cursor : session_hooks().names(context.session).cursors) {
+    out.add(cursor.name, cursor.text, cursor.holdable, cursor.binary, cursor.scrollable, cursor.created_at);
   }
 }
 
@@ -40,6 +58,11 @@ void database_statistics(RowWriter& out, const CatalogSnapshot&, const Evaluatio
 }
 
 const SystemTableDefinition kViews[] = {
+    {"pg_catalog", "pg_prepared_statements", 12095, 'v',
+     "name text, statement text, prepare_time timestamptz, parameter_types _regtype, from_sql bool, "
+     "generic_plans int8, custom_plans int8", prepared_statements},
+    {"pg_catalog", "pg_cursors", 12077, 'v',
+     "name text, statement text, is_holdable bool, is_binary bool, is_scrollable bool, creation_time timestamptz", cursors},
     {"pg_catalog", "pg_settings", 12104, 'v',
      "name text, setting text, unit text, category text, short_desc text, extra_desc text, context text, "
      "vartype text, source text, min_val text, max_val text, enumvals _text, boot_val text, reset_val text, "

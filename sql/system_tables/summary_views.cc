@@ -29,6 +29,14 @@ void views(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationConte
   }
 }
 
+void materialized_views(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const Relation& relation : all_relations(catalog)) {
+    if (relation.kind != 'm') continue;
+    const std::string text = view_definition(catalog, *relation.table->materialized, false, context.search_path);
+    out.add(relation.schema, relation.name, relation.owner, kNull, !all_indexes(*relation.table).empty(), relation.table->populated, text);
+  }
+}
+
 void indexes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const Relation& relation : all_relations(catalog)) {
     if (!relation.index) continue;
@@ -69,6 +77,9 @@ const SystemTableDefinition kViews[] = {
      "schemaname name, tablename name, tableowner name, tablespace name, hasindexes bool, hasrules bool, "
      "hastriggers bool, rowsecurity bool", tables},
     {"pg_catalog", "pg_views", 12028, 'v', "schemaname name, viewname name, viewowner name, definition text", views},
+    {"pg_catalog", "pg_matviews", 12038, 'v',
+     "schemaname name, matviewname name, matviewowner name, tablespace name, hasindexes bool, ispopulated bool, "
+     "definition text", materialized_views},
     {"pg_catalog", "pg_indexes", 12043, 'v',
      "schemaname name, tablename name, indexname name, tablespace name, indexdef text", indexes},
     {"pg_catalog", "pg_sequences", 12048, 'v',

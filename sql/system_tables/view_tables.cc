@@ -10,6 +10,9 @@ namespace {
 /// The rule that makes a relation a view; its action is no tree of PostgreSQL's.
 void rules(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const auto& [oid, view] : catalog.views) out.add(view->rule, "_RETURN", oid, '1', 'O', true, "<>", "<>");
+  for (const auto& [oid, table] : catalog.tables) {
+    if (table->materialized) out.add(table->materialized->rule, "_RETURN", oid, '1', 'O', true, "<>", "<>");
+  }
 }
 
 std::string_view check_option(const ViewDef& view) {

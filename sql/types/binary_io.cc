@@ -14,6 +14,7 @@
 #include "sql/types/bit_string.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/datetime.h"
+#include "sql/types/geometry.h"
 #include "sql/types/jsonb.h"
 #include "sql/types/more_types.h"
 #include "sql/types/network.h"
@@ -271,6 +272,23 @@ void encode_ranges(Oid type, std::string_view text, std::string& out) {
   }
 }
 
+std::string decode_geometry(Oid type, BinaryReader& reader) {
+  bool closed = false;
+  std::size_t count = type == oid::kPoint ? 2 : type == oid::kLine || type == oid::kCircle ? 3 : 4;
+  if (type == oid::kPath) closed = reader.byte() != 0;
+  if (type == oid::kPath || type == oid::kPolygon) {
+    const auto points = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
+    constexpr std::int32_t kMostPoints = 1 << 26;
+    if (points <= 0 || points >= kMostPoints) {
+      throw SqlError("22P03", fmt::format("invalid number of points in external \"{}\" value", type_info(type).name));
+    }
+    count = 2 * static_cast<std::size_t>(points);
+  }
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < count; ++i) numbers.push_back(std::bit_cast<double>(reader.integer<std::uint64_t>()));
+  return geometry_from_numbers(type, numbers, closed);
+}
+
 Datum decode(Type type, BinaryReader& reader) {
   switch (type.oid) {
     case oid::kBool:
@@ -377,6 +395,7 @@ Datum decode(Type type, BinaryReader& reader) {
       return uuid;
     }
     default:
+      if (is_geometric_type(type.oid)) return decode_geometry(type.oid, reader);
       if (is_enum_type(type.oid)) return decode_label(type, reader);
       if (is_composite_type(type.oid)) return decode_row(type.oid, reader);
       if (type.oid == oid::kRecord) throw SqlError("0A000", "input of anonymous composite types is not implemented");
@@ -388,6 +407,13 @@ Datum decode(Type type, BinaryReader& reader) {
       if (is_multirange_type(type.oid)) return ranges_text(type.oid, decode_multirange(type.oid, reader));
       throw SqlError("42883", fmt::format("no binary input function available for type {}", format_type(type)));
   }
+}
+
+void encode_geometry(Oid type, std::string_view value, std::string& out) {
+  const std::vector<double> numbers = geometry_numbers(type, value);
+  if (type == oid::kPath) out.push_back(value.starts_with('(') ? '\1' : '\0');
+  if (type == oid::kPath || type == oid::kPolygon) put(static_cast<std::uint32_t>(numbers.size() / 2), out);
+  for (const double number : numbers) put(std::bit_cast<std::uint64_t>(number), out);
 }
 
 /// Types that are kept as text or bytes.
@@ -422,6 +448,7 @@ void encode_text(Type type, std::string_view value, std::string& out) {
       append_padding(type, value, out);
       break;
     default:
+      if (is_geometric_type(type.oid)) return encode_geometry(type.oid, value, out);
       if (is_row_type(type.oid)) return encode_row(type.oid, value, out);
       if (is_array_type(type.oid)) return encode_array(type, value, out);
       if (is_range_type(type.oid) || is_multirange_type(type.oid)) return encode_ranges(type.oid, value, out);

@@ -144,6 +144,13 @@ std::string name_from_text(std::string_view value) {
   return std::string(value.substr(0, length));
 }
 
-std::string char_from_text(std::string_view value) { return std::string(value.substr(0, 1)); }
+std::string char_from_text(std::string_view text) {
+  const auto octal = [&](std::size_t at, char largest) { return text[at] >= '0' && text[at] <= largest; };
+  if (text.size() == 4 && text[0] == '\\' && octal(1, '3') && octal(2, '7') && octal(3, '7')) {
+    const int byte = (text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0');
+    return byte == 0 ? std::string() : std::string(1, static_cast<char>(byte));
+  }
+  return std::string(text.substr(0, 1));
+}
 
 }  // namespace redquel::sql

@@ -68,7 +68,7 @@ std::string text_from_bpchar(std::string_view value);
 std::string text_from_bool(bool value);
 /// text → name: cut to 63 bytes at a character's end.
 std::string name_from_text(std::string_view value);
-/// text → "char": the first byte.
+/// text → "char": the first byte, or the one that \ooo says.
 std::string char_from_text(std::string_view value);
 
 }  // namespace redquel::sql

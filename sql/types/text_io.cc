@@ -13,6 +13,7 @@
 #include "sql/types/bit_string.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/conversions.h"
+#include "sql/types/geometry.h"
 #include "sql/types/jsonb.h"
 #include "sql/types/more_types.h"
 #include "sql/types/network.h"
@@ -45,15 +46,6 @@ std::int32_t parse_registered_object(std::string_view text, std::string_view typ
 }
 
 /// "char" is one byte; one beyond ASCII is written in octal.
-std::string parse_char(std::string_view text) {
-  const auto octal = [&](std::size_t at, char largest) { return text[at] >= '0' && text[at] <= largest; };
-  if (text.size() == 4 && text[0] == '\\' && octal(1, '3') && octal(2, '7') && octal(3, '7')) {
-    const int byte = (text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0');
-    return byte == 0 ? std::string() : std::string(1, static_cast<char>(byte));
-  }
-  return char_from_text(text);
-}
-
 void append_char(std::string_view value, std::string& out) {
   const auto byte = value.empty() ? 0u : static_cast<unsigned char>(value[0]);
   if (byte >= 0x80) {
@@ -171,7 +163,7 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     case oid::kName:
       return take(name_from_text(text));
     case oid::kChar:
-      return take(parse_char(text));
+      return take(char_from_text(text));
     case oid::kBytea:
       return take(parse_bytea(text));
     case oid::kUuid:
@@ -216,6 +208,7 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     default:
       break;
   }
+  if (is_geometric_type(type.oid)) return take(canonical_geometry(type.oid, text));
   if (is_range_type(type.oid)) return take(range_text(type.oid, parse_range(type.oid, text, settings, now), {}));
   if (is_multirange_type(type.oid)) return take(range_text(type.oid, parse_multirange(type.oid, text, settings, now), {}));
   if (is_array_type(type.oid)) return take(parse_array(type.oid, text, settings, now));
@@ -263,7 +256,9 @@ void format_text(Type type, std::string_view value, const SessionSettings& setti
       append_padding(type, value, out);
       break;
     default:
-      if (is_array_type(type.oid)) {
+      if (is_geometric_type(type.oid) && settings.extra_float_digits < 1) {
+        out += canonical_geometry(type.oid, value, settings.extra_float_digits);
+      } else if (is_array_type(type.oid)) {
         append_array_value(type.oid, value, settings, out);
       } else if (is_row_type(type.oid)) {
         append_row_value(type.oid, value, settings, out);
@@ -507,6 +502,7 @@ bool output_depends_on_settings(Type type) {
     case oid::kFloat8:
       return true;
     default:
+      if (is_geometric_type(type.oid)) return true;
       return part_of(type) != type && output_depends_on_settings(part_of(type));
   }
 }
@@ -534,6 +530,7 @@ bool output_is_storage_form(Type type, const SessionSettings& settings) {
     case oid::kRecord:
       return false;  // it says its fields' types
     default:
+      if (is_geometric_type(type.oid)) return settings.extra_float_digits > 0;
       if (is_composite_type(type.oid)) {
         return std::ranges::all_of(find_user_type(type.oid)->fields, [&](const CompositeField& field) {
           return output_is_storage_form(Type{field.type.oid}, settings) && !has_modifier_effect(field.type);

@@ -9,6 +9,7 @@
 
 #include "sql/error.h"
 #include "sql/types/datetime.h"
+#include "sql/types/geometry.h"
 #include "sql/types/more_types.h"
 #include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
@@ -37,12 +38,21 @@ constexpr TypeInfo kTypes[] = {
     {oid::kJsonArray, "_json", "json[]", Storage::kText, kArray, false, -1, oid::kJson, 0, 'i'},
     {269, "table_am_handler", "table_am_handler", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {325, "index_am_handler", "index_am_handler", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kPoint, "point", "point", Storage::kText, kGeometricCategory, false, 16, 0, 1017, 'd'},
+    {oid::kLseg, "lseg", "lseg", Storage::kText, kGeometricCategory, false, 32, 0, 1018, 'd'},
+    {oid::kPath, "path", "path", Storage::kText, kGeometricCategory, false, -1, 0, 1019, 'd'},
+    {oid::kBox, "box", "box", Storage::kText, kGeometricCategory, false, 32, 0, 1020, 'd'},
+    {oid::kPolygon, "polygon", "polygon", Storage::kText, kGeometricCategory, false, -1, 0, 1027, 'd'},
+    {oid::kLine, "line", "line", Storage::kText, kGeometricCategory, false, 24, 0, 629, 'd'},
+    {629, "_line", "line[]", Storage::kText, kArray, false, -1, oid::kLine, 0, 'd'},
     {oid::kCidr, "cidr", "cidr", Storage::kText, kNetworkCategory, false, -1, 0, oid::kCidrArray, 'i'},
     {oid::kCidrArray, "_cidr", "cidr[]", Storage::kText, kArray, false, -1, oid::kCidr, 0, 'i'},
     {oid::kFloat4, "float4", "real", Storage::kFloat4, TypeCategory::kNumeric, false, 4, 0, oid::kFloat4Array, 'i'},
     {oid::kFloat8, "float8", "double precision", Storage::kFloat8, TypeCategory::kNumeric, true, 8, 0,
      oid::kFloat8Array, 'd'},
     {oid::kUnknown, "unknown", "unknown", Storage::kText, TypeCategory::kUnknown, false, -2, 0, 0, 'c'},
+    {oid::kCircle, "circle", "circle", Storage::kText, kGeometricCategory, false, 24, 0, 719, 'd'},
+    {719, "_circle", "circle[]", Storage::kText, kArray, false, -1, oid::kCircle, 0, 'd'},
     {oid::kMacaddr8, "macaddr8", "macaddr8", Storage::kText, kUserDefined, false, 8, 0, oid::kMacaddr8Array, 'i'},
     {oid::kMacaddr8Array, "_macaddr8", "macaddr8[]", Storage::kText, kArray, false, -1, oid::kMacaddr8, 0, 'i'},
     {oid::kMacaddr, "macaddr", "macaddr", Storage::kText, kUserDefined, false, 6, 0, oid::kMacaddrArray, 'i'},
@@ -60,8 +70,13 @@ constexpr TypeInfo kTypes[] = {
     {oid::kBpcharArray, "_bpchar", "character[]", Storage::kText, kArray, false, -1, oid::kBpchar, 0, 'i'},
     {oid::kVarcharArray, "_varchar", "character varying[]", Storage::kText, kArray, false, -1, oid::kVarchar, 0, 'i'},
     {oid::kInt8Array, "_int8", "bigint[]", Storage::kText, kArray, false, -1, oid::kInt8, 0, 'd'},
+    {1017, "_point", "point[]", Storage::kText, kArray, false, -1, oid::kPoint, 0, 'd'},
+    {1018, "_lseg", "lseg[]", Storage::kText, kArray, false, -1, oid::kLseg, 0, 'd'},
+    {1019, "_path", "path[]", Storage::kText, kArray, false, -1, oid::kPath, 0, 'd'},
+    {1020, "_box", "box[]", Storage::kText, kArray, false, -1, oid::kBox, 0, 'd'},
     {oid::kFloat4Array, "_float4", "real[]", Storage::kText, kArray, false, -1, oid::kFloat4, 0, 'i'},
     {oid::kFloat8Array, "_float8", "double precision[]", Storage::kText, kArray, false, -1, oid::kFloat8, 0, 'd'},
+    {1027, "_polygon", "polygon[]", Storage::kText, kArray, false, -1, oid::kPolygon, 0, 'd'},
     {oid::kOidArray, "_oid", "oid[]", Storage::kText, kArray, false, -1, oid::kOid, 0, 'i'},
     {oid::kMacaddrArray, "_macaddr", "macaddr[]", Storage::kText, kArray, false, -1, oid::kMacaddr, 0, 'i'},
     {oid::kInetArray, "_inet", "inet[]", Storage::kText, kArray, false, -1, oid::kInet, 0, 'i'},

@@ -90,3 +90,26 @@ def test_parts_of_a_dump(fresh_server):
     assert one.count("INSERT INTO public.dept VALUES") == 3
     assert "CREATE DATABASE" in dump(fresh_server, "postgres", "-C", "-s")
     assert "accepting connections" in run(["pg_isready", *connection_options(fresh_server)])
+
+
+FOREIGN = """
+CREATE FOREIGN TABLE login (id bigint, name text OPTIONS (field 'n'), times bigint NOT NULL DEFAULT 1, at timestamptz OPTIONS (format 'unix'))
+  SERVER redis OPTIONS (layout 'strings', key 'login:{id}:{*}', counter 'login:userid');
+CREATE INDEX login_name ON login USING lookup (name) WITH (key = 'login:{name}:id', maintained = 'application');
+CREATE FOREIGN TABLE users (id bigint, name text) SERVER redis OPTIONS (layout 'ohm', model 'User', database '0');
+CREATE TABLE own (id int PRIMARY KEY);
+CREATE VIEW pair AS SELECT l.name FROM login l JOIN users u ON u.id = l.id;
+INSERT INTO login VALUES (1, 'ann', 1, now());
+"""
+
+
+def test_foreign_tables_go_back(fresh_server):
+    """Definitions come back as they were, an application's keys stay where they are."""
+    psql(fresh_server, FOREIGN)
+    text = dump(fresh_server, "postgres")
+    assert "CREATE SERVER" not in text and "FOREIGN DATA WRAPPER" not in text, text
+    psql(fresh_server, "CREATE DATABASE again;")
+    psql(fresh_server, text, "-d", "again")
+    assert dump(fresh_server, "again") == text
+    for command in ("\\des", "\\dew", "\\det", "\\d login"):
+        assert "redis" in psql(fresh_server, command + "\n", "-d", "again"), command

@@ -63,9 +63,9 @@ BALANCED = ("SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(d
             "(SELECT sum(tbalance) FROM pgbench_tellers) = (SELECT sum(delta) FROM pgbench_history), (SELECT count(*) FROM pgbench_history)")
 
 
-def pgbench(server, *options):
+def pgbench(server, *options, env=None):
     binary = shutil.which("pgbench") or next(path for path in ("/usr/lib/postgresql/15/bin/pgbench",) if os.path.exists(path))
-    output = run([binary, "-n", "-b", "tpcb-like", "-j", 2, *options, *connection_options(server)], timeout=170)
+    output = run([binary, "-n", "-b", "tpcb-like", "-j", 2, *options, *connection_options(server)], timeout=170, env=env)
     processed = re.search(r"transactions actually processed: (\d+)/(\d+)", output)
     assert processed and processed[1] == processed[2], output
     return int(processed[1])
@@ -82,3 +82,17 @@ def test_pgbench_tpcb_like(server):
             assert connection.run(BALANCED) == [["t", "t", "t", str(done)]]
         for table in ("branches", "tellers", "history"):
             assert connection.run(f"SELECT * FROM redquel.check_indexes('pgbench_{table}')") == []
+
+
+def test_pgbench_at_repeatable_read(server):
+    """Every transaction changes the one branch: all but one of those at a time are to be tried again."""
+    with server.connect(timeout=120) as connection:
+        for statement in SCHEMA.split(";"):
+            if statement.strip():
+                connection.run(statement)
+        for level in ("repeatable read", "serializable"):
+            connection.run("DELETE FROM pgbench_history; UPDATE pgbench_branches SET bbalance = 0; UPDATE pgbench_tellers SET tbalance = 0; "
+                           "UPDATE pgbench_accounts SET abalance = 0 WHERE abalance <> 0")
+            options = {"PGOPTIONS": "-c default_transaction_isolation=" + level.replace(" ", "\\ ")}
+            done = pgbench(server, "-c", 4, "-t", 20, "--max-tries", 0, "--latency-limit", 100000, env=options)
+            assert done == 80 and connection.run(BALANCED) == [["t", "t", "t", "80"]]

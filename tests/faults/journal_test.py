@@ -279,3 +279,32 @@ def test_a_stopped_redquel_loses_its_tables(make_server, make_redis):
     running.join(60)
     assert running.outcome == "40001", running.outcome
     check(other, redis, (100,))
+
+
+def test_a_commit_waits_for_a_table_that_is_exclusive(make_server, make_redis):
+    """It neither fails nor overtakes; but lock_timeout counts."""
+    redis, server = start(make_server, make_redis)
+    other = make_server(redis=redis)
+    for ending in ("waits", "gives up"):
+        with other.connect() as transaction:
+            transaction.run("BEGIN")
+            transaction.run("UPDATE bulk SET a = a + 1000 WHERE id = 7")
+            first = 1000 if ending == "waits" else 1000 + ROWS
+            running = Running(server, lambda connection, first=first: copy_in(connection, lines(first, ROWS)))
+            with redis.connect() as raw:
+                wait_for(lambda: (journal_length(raw) or 0) >= 1 or running.outcome)
+            assert not running.outcome, running.outcome
+            if ending == "gives up":
+                server.process.send_signal(signal.SIGSTOP)
+                try:
+                    transaction.run("SET LOCAL lock_timeout = '300ms'") if transaction.status == "T" else None
+                    assert transaction.run_error("COMMIT")["C"] == "55P03"
+                finally:
+                    server.process.send_signal(signal.SIGCONT)
+            else:
+                assert transaction.query("COMMIT")[0].tag == "COMMIT"
+            running.join()
+            assert running.outcome == "done", running.outcome
+    with other.connect() as connection:
+        assert connection.run("SELECT a FROM bulk WHERE id = 7") == [["1007"]]
+    check(other, redis, (100 + 2 * ROWS,))

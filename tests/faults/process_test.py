@@ -147,10 +147,28 @@ def test_a_port_that_is_taken(make_server, make_redis):
 
 
 def test_a_redis_that_evicts(make_server, make_redis):
-    """Whose policy it is to drop any key: the log says what that means."""
-    server = make_server(redis=make_redis("--maxmemory-policy", "allkeys-lru"))
-    with server.connect() as connection:
+    """Whose policy it is to drop any key: it is only read until it has another one, unless that is allowed."""
+    redis = make_redis("--maxmemory-policy", "allkeys-lru")
+    folder = temporary_folder()
+    with open(f"{folder}/redquel.toml", "w") as file:
+        file.write("[redis]\nallow_eviction = true\n")
+    allowed = make_server("--config", f"{folder}/redquel.toml", redis=redis)
+    with allowed.connect() as connection:
         connection.run("CREATE TABLE kept (id integer PRIMARY KEY)")
+        connection.run("INSERT INTO kept VALUES (1)")
+    assert "maxmemory-policy allkeys-lru" in allowed.process.log(), allowed.process.log()
+    server = make_server(redis=redis)
+    with server.connect() as connection, redis.connect() as raw:
+        for statement in ("INSERT INTO kept VALUES (2)", "DELETE FROM kept", "CREATE TABLE other (id integer)", "CREATE SEQUENCE numbers"):
+            error = connection.run_error(statement)
+            assert error["C"] == "25006" and "allkeys-lru" in error["D"] and "noeviction" in error["H"], error
+        assert connection.run("SELECT count(*), min(id) FROM kept WHERE id > 0") == [["1", "1"]]
+        raw("CONFIG", "SET", "maxmemory-policy", "noeviction")
+        deadline = time.monotonic() + 30
+        while connection.query("INSERT INTO kept VALUES (2)")[0].error:
+            assert time.monotonic() < deadline, "still only read"
+            time.sleep(0.1)
+        assert connection.run("SELECT count(*) FROM kept") == [["2"]]
     assert "maxmemory-policy allkeys-lru" in server.process.log(), server.process.log()
     quiet = make_server(redis=make_redis("--maxmemory-policy", "volatile-lru"))
     with quiet.connect() as connection:

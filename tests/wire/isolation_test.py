@@ -4,6 +4,68 @@ from harness.isolation import READ, both, play, same
 CONCURRENT = True
 
 
+LEVELS = ("READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
+STRICTER = LEVELS[1:]
+
+
+def test_dirty_write_at_stricter_levels(server, postgres):
+    for level in STRICTER:
+        same(server, postgres, both(level, "a: UPDATE iso SET value = 11 WHERE id = 1", "b: UPDATE iso SET value = 12 WHERE id = 1", "a: ROLLBACK",
+                                    "b: COMMIT"))
+        same(server, postgres, both(level, "b: SELECT value FROM iso WHERE id = 1", "a: UPDATE iso SET value = 11 WHERE id = 1",
+                                    "b: UPDATE iso SET value = 12 WHERE id = 1", "a: COMMIT", "b: COMMIT"))
+
+
+def test_dirty_read(server, postgres):
+    for level in LEVELS:
+        same(server, postgres, both(level, "a: UPDATE iso SET value = 101 WHERE id = 1", "a: INSERT INTO iso VALUES (3, 30, 'c')",
+                                    "a: DELETE FROM iso WHERE id = 2", f"b: {READ}", "b: SELECT count(*) FROM iso WHERE value = 101", "b: COMMIT",
+                                    "a: COMMIT"))
+
+
+def test_intermediate_read_at_stricter_levels(server, postgres):
+    for level in STRICTER:
+        same(server, postgres, both(level, "a: UPDATE iso SET value = 101 WHERE id = 1", f"b: {READ}", "a: UPDATE iso SET value = 11 WHERE id = 1",
+                                    f"b: {READ}", "b: COMMIT", "a: COMMIT"))
+
+
+def test_lost_update_of_what_a_client_computed(server, postgres):
+    """As PostgreSQL's own READ COMMITTED does not prevent it."""
+    same(server, postgres, both("READ COMMITTED", "a: SELECT value FROM iso WHERE id = 1", "b: SELECT value FROM iso WHERE id = 1",
+                                "a: UPDATE iso SET value = 11 WHERE id = 1", "a: COMMIT", "b: UPDATE iso SET value = 12 WHERE id = 1", "b: COMMIT"))
+
+
+def test_no_lost_update_with_a_row_lock(server, postgres):
+    steps = ["a: SELECT value FROM iso WHERE id = 1 FOR UPDATE", "b: SELECT value FROM iso WHERE id = 1 FOR UPDATE",
+             "a: UPDATE iso SET value = 11 WHERE id = 1", "a: COMMIT", "b: ROLLBACK"]
+    same(server, postgres, both("READ COMMITTED", *steps))
+    for level in STRICTER:
+        same(server, postgres, both(level, "b: SELECT value FROM iso WHERE id = 1", *steps))
+
+
+def test_read_skew_at_read_committed(server, postgres):
+    same(server, postgres, both("READ COMMITTED", "a: SELECT value FROM iso WHERE id = 1", "b: UPDATE iso SET value = 12 WHERE id = 1",
+                                "b: UPDATE iso SET value = 18 WHERE id = 2", "b: COMMIT", "a: SELECT value FROM iso WHERE id = 2", "a: COMMIT"))
+
+
+def test_write_skew_at_read_committed(server, postgres):
+    same(server, postgres, both("READ COMMITTED", "a: SELECT sum(value) FROM iso", "b: SELECT sum(value) FROM iso",
+                                "a: UPDATE iso SET value = 0 WHERE id = 1", "b: UPDATE iso SET value = 0 WHERE id = 2", "a: COMMIT", "b: COMMIT"))
+
+
+def test_a_transaction_does_not_vanish_from_view(server, postgres):
+    """Observed transaction vanishes: who has seen one write of it sees the others, too."""
+    same(server, postgres, ["a: BEGIN", "b: BEGIN", "c: BEGIN", "a: UPDATE iso SET value = 11 WHERE id = 1", "a: UPDATE iso SET value = 19 WHERE id = 2",
+                            "b: UPDATE iso SET value = 12 WHERE id = 1", "a: COMMIT", "c: SELECT value FROM iso WHERE id = 1",
+                            "b: UPDATE iso SET value = 18 WHERE id = 2", "c: SELECT value FROM iso WHERE id = 2", "b: COMMIT",
+                            "c: SELECT value FROM iso WHERE id = 2", "c: SELECT value FROM iso WHERE id = 1", "c: COMMIT"])
+
+
+def test_circular_flow_at_read_committed(server, postgres):
+    same(server, postgres, both("READ COMMITTED", "a: UPDATE iso SET value = 11 WHERE id = 1", "b: UPDATE iso SET value = 22 WHERE id = 2",
+                                "a: SELECT value FROM iso WHERE id = 2", "b: SELECT value FROM iso WHERE id = 1", "a: COMMIT", "b: COMMIT"))
+
+
 def test_dirty_write(server, postgres):
     same(server, postgres, both("READ COMMITTED", "a: UPDATE iso SET value = 11 WHERE id = 1", "b: UPDATE iso SET value = 12 WHERE id = 1",
                                 "a: UPDATE iso SET value = 21 WHERE id = 2", "a: COMMIT", "b: UPDATE iso SET value = 22 WHERE id = 2", "b: COMMIT"))
@@ -89,6 +151,41 @@ def test_no_phantom_at_stricter_levels(server):
         log = outcome(server, both(level, "a: SELECT count(*) FROM iso WHERE value > 5", "b: INSERT INTO iso VALUES (3, 30, 'c')", "b: COMMIT",
                                    "a: SELECT count(*) FROM iso"))
         assert log["a: SELECT count(*) FROM iso"] == "40001", log
+
+
+def test_no_non_repeatable_read_at_stricter_levels(server):
+    for level in STRICTER:
+        log = outcome(server, both(level, "a: SELECT word, value FROM iso WHERE id = 1", "b: UPDATE iso SET value = 11 WHERE id = 1", "b: COMMIT",
+                                   "a: SELECT value FROM iso WHERE id = 1"))
+        assert log["a: SELECT value FROM iso WHERE id = 1"] == "40001", log
+
+
+def test_no_circular_flow_at_stricter_levels(server):
+    for level in STRICTER:
+        log = outcome(server, both(level, "a: UPDATE iso SET value = 11 WHERE id = 1", "b: UPDATE iso SET value = 22 WHERE id = 2",
+                                   "a: SELECT value FROM iso WHERE id = 2", "b: SELECT value FROM iso WHERE id = 1", "a: COMMIT", "b: COMMIT"))
+        assert sorted(str(log[step]) for step in ("a: COMMIT", "b: COMMIT")) == ["40001", "[]"], log
+
+
+def test_no_write_skew_by_phantoms(server):
+    for level in STRICTER:
+        log = outcome(server, both(level, "a: SELECT count(*) FROM iso WHERE value > 25", "b: SELECT count(*) FROM iso WHERE value > 25",
+                                   "a: INSERT INTO iso VALUES (3, 30, 'c')", "b: INSERT INTO iso VALUES (4, 40, 'd')", "a: COMMIT", "b: COMMIT"))
+        assert log["a: COMMIT"] == [] and log["b: COMMIT"] == "40001", log
+
+
+def test_who_has_read_nothing_begins_when_it_has_waited(server):
+    """PostgreSQL's snapshot is older than the wait, so it answers 40001; one that begins after it is as good."""
+    for level in STRICTER:
+        log = outcome(server, both(level, "a: UPDATE iso SET value = value + 1 WHERE id = 1", "b: UPDATE iso SET value = value * 2 WHERE id = 1 RETURNING value",
+                                   "a: COMMIT", "b: COMMIT"))
+        assert log["b: UPDATE iso SET value = value * 2 WHERE id = 1 RETURNING value"] == [["22"]] and log["b: COMMIT"] == [], log
+
+
+def test_a_write_that_waited_looks_for_its_rows_again(server):
+    """PostgreSQL looks again at the row that it had found alone, and deletes nothing."""
+    log = outcome(server, both("READ COMMITTED", "a: UPDATE iso SET value = value + 10", "b: DELETE FROM iso WHERE value = 20", "a: COMMIT", "b: COMMIT"))
+    assert log["at the end"] == [["2", "30"]], log
 
 
 def test_no_write_skew(server):

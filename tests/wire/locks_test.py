@@ -1,4 +1,5 @@
 """SELECT … FOR UPDATE, LOCK TABLE and advisory locks: who waits for whom, beside PostgreSQL; and what lapses with its process."""
+import re
 import threading
 import time
 
@@ -184,7 +185,7 @@ def test_an_increment_and_its_row_deleted(server):
 def test_many_add_to_one_row(server):
     """Autocommit and transactions, 8 clients: nothing is lost, nobody fails."""
     with server.connect() as client:
-        client.run("DROP TABLE IF EXISTS hot; CREATE TABLE hot (id integer PRIMARY KEY, n bigint, m integer)")
+        client.run("DROP TABLE IF EXISTS hot; CREATE TABLE hot (id integer PRIMARY KEY, n bigint NOT NULL, m integer)")
         client.run("INSERT INTO hot VALUES (1, 0, 0)")
     failures = []
 
@@ -215,3 +216,46 @@ def test_the_commit_of_an_increment_waits_for_the_row(server):
     assert ("b: SELECT value FROM iso WHERE id = 1", "at once", [["20"]]) in log, log
     assert ("a: COMMIT", "after waiting", []) in log, log
     assert log[-1][2][0] == ["1", "21"], log
+
+
+def test_pg_locks(server):
+    with server.connect() as holder, server.connect() as waiter, server.connect() as watcher:
+        holder.run("DROP TABLE IF EXISTS shown; CREATE TABLE shown (id integer PRIMARY KEY, n integer); INSERT INTO shown VALUES (1, 1), (2, 2)")
+        holder.run("BEGIN; UPDATE shown SET n = 5 WHERE id = 1; SELECT pg_advisory_lock(7), pg_advisory_lock_shared(1, 2); LOCK TABLE shown IN SHARE MODE")
+        seen = ("SELECT locktype, relation = 'shown'::regclass::oid, classid, objid, objsubid, mode, granted FROM pg_locks "
+                "WHERE pid = {} ORDER BY 1, 2, 3, 4, 6")
+        mine = watcher.run(seen.format(holder.process_id))
+        assert mine == [["advisory", None, "0", "7", "1", "ExclusiveLock", "t"], ["advisory", None, "1", "2", "2", "ShareLock", "t"],
+                        ["relation", "t", None, None, None, "RowExclusiveLock", "t"], ["relation", "t", None, None, None, "ShareLock", "t"],
+                        ["transactionid", None, None, None, None, "ExclusiveLock", "t"]], mine
+        thread = threading.Thread(target=lambda: waiter.run("BEGIN; SELECT id FROM shown WHERE id = 2 FOR SHARE; UPDATE shown SET n = 6 WHERE id = 1"))
+        thread.start()
+        blocked = []
+        deadline = time.monotonic() + 30
+        while not blocked:
+            assert time.monotonic() < deadline, "nobody is shown to wait"
+            blocked = watcher.run("SELECT w.pid, h.pid FROM pg_locks w JOIN pg_locks h USING (locktype, transactionid) WHERE NOT w.granted AND h.granted")
+        assert blocked == [[str(waiter.process_id), str(holder.process_id)]], blocked
+        holder.run("COMMIT; SELECT pg_advisory_unlock_all()")
+        thread.join(30)
+        waiter.run("ROLLBACK")
+        assert watcher.run("SELECT count(*) FROM pg_locks") == [["0"]]
+
+
+def test_details_of_a_deadlock(server):
+    with server.connect() as first, server.connect() as second:
+        first.run("DROP TABLE IF EXISTS dead; CREATE TABLE dead (id integer PRIMARY KEY, n integer); INSERT INTO dead VALUES (1, 1), (2, 2)")
+        first.run("SET deadlock_timeout = '60s'; BEGIN; UPDATE dead SET n = 5 WHERE id = 1")
+        second.run("SET deadlock_timeout = '300ms'; BEGIN; UPDATE dead SET n = 6 WHERE id = 2")
+        thread = threading.Thread(target=lambda: first.run("UPDATE dead SET n = 7 WHERE id = 2"))
+        thread.start()
+        time.sleep(1)
+        error = second.run_error("UPDATE dead SET n = 8 WHERE id = 1")
+        assert error["C"] == "40P01", error
+        found = re.fullmatch(r"Process (\d+) waits for ShareLock on transaction (\d+); blocked by process (\d+)\.\n"
+                             r"Process (\d+) waits for ShareLock on transaction (\d+); blocked by process (\d+)\.", error["D"])
+        one, other = str(second.process_id), str(first.process_id)
+        assert found and found.group(1, 3, 4, 6) == (one, other, other, one), error
+        second.run("ROLLBACK")
+        thread.join(30)
+        first.run("ROLLBACK")

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "executor/redis/handshake.h"
+#include "executor/redis/write_admission.h"
 #include "executor/redis/resp_codec.h"
 #include "tests/unit/executor/resp_text.h"
 
@@ -47,6 +48,36 @@ TEST(Handshake, ReadsTheServersIdentity) {
   EXPECT_TRUE(result.server.aof_enabled);
   EXPECT_TRUE(result.server.may_multi && result.server.may_info && result.server.may_script_read &&
               result.server.may_sort_get);
+}
+
+TEST(Handshake, TellsWhetherTheAppendOnlyFileWasRewrittenSinceTheStart) {
+  const auto server = [](const std::string& more) {
+    return read(parse_redis_url("redis://h"), answers_with(kInfo + more)).server;
+  };
+  EXPECT_TRUE(server("aof_rewrite_in_progress:0\r\naof_last_rewrite_time_sec:-1\r\naof_last_bgrewrite_status:ok\r\n").may_append_to_torn_file());
+  EXPECT_TRUE(server("aof_rewrite_in_progress:1\r\naof_last_rewrite_time_sec:-1\r\naof_last_bgrewrite_status:ok\r\n").aof_rewriting);
+  EXPECT_TRUE(server("aof_rewrite_scheduled:1\r\n").aof_rewriting);
+  EXPECT_TRUE(server("aof_last_rewrite_time_sec:0\r\naof_last_bgrewrite_status:err\r\n").may_append_to_torn_file());
+  EXPECT_FALSE(server("aof_last_rewrite_time_sec:0\r\naof_last_bgrewrite_status:ok\r\n").may_append_to_torn_file());
+  EXPECT_FALSE(server("aof_enabled:0\r\n").may_append_to_torn_file());
+  EXPECT_FALSE(server("role:slave\r\n").may_append_to_torn_file());
+}
+
+TEST(Handshake, TellsWhetherRowsMayBeEvicted) {
+  const auto evicts = [](const std::string& policy) {
+    return read(parse_redis_url("redis://h"), answers_with(kInfo + "maxmemory_policy:" + policy + "\r\n")).server.may_evict_rows();
+  };
+  EXPECT_TRUE(evicts("allkeys-lru"));
+  EXPECT_FALSE(evicts("volatile-ttl"));
+  EXPECT_FALSE(evicts("noeviction"));
+}
+
+TEST(Handshake, KnowsWhatOnlyReads) {
+  CommandBatch batch;
+  batch.add("MULTI").add("HMGET", "emp:1", "ename").add("EVALSHA_RO", "sha", "0").add("EXEC").add("GET", "redquel:version");
+  EXPECT_TRUE(only_reads(batch));
+  EXPECT_FALSE(only_reads(CommandBatch(batch).add("EVALSHA", "sha", "0")));
+  EXPECT_FALSE(only_reads(CommandBatch(batch).add("NEW.COMMAND", "key")));
 }
 
 TEST(Handshake, FindsOutWhatAReadOnlyUserMayDo) {

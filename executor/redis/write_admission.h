@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "executor/redis/command_batch.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+// A Redis that has just started, or that may evict rows, is only read (ServerInfo says why).
+
+/// Do all commands only read? What is not known to is taken for a write.
+bool only_reads(const CommandBatch& batch);
+
+/// 25006, naming Redis's policy.
+sql::SqlError eviction_refused(const std::string& address, const std::string& policy);
+/// 57P03: writes wait until the append-only file is rewritten.
+sql::SqlError rewrite_awaited(const std::string& address);
+
+}  // namespace redquel::executor

@@ -1,0 +1,159 @@
+#include "executor/storage/unseen_rows.h"
+
+#include <algorithm>
+#include <cassert>
+#include <tuple>
+#include <unordered_map>
+
+#include "executor/storage/row_error.h"
+
+namespace redquel::executor {
+
+using sql::Structure;
+
+namespace {
+
+/// One that Redis works on, one that waits there, while the next is made.
+constexpr std::size_t kUnitsInFlight = 2;
+
+using Word = std::string_view;
+
+/// Key by key what one command each adds to it.
+class Additions {
+ public:
+  /// True: the key is new among these.
+  bool add(Word key, Word first, Word second = {}) {
+    const auto [found, is_new] = numbers_.try_emplace(key, keys_.size());
+    if (is_new) keys_.push_back({key, {}});
+    std::vector<Word>& words = keys_[found->second].second;
+    words.push_back(first);
+    if (!is_null(second)) words.push_back(second);
+    return is_new;
+  }
+
+  void append_to(CommandBatch& batch, Word command) const {
+    for (const auto& [key, words] : keys_) batch.add(command, key, words);
+  }
+
+ private:
+  std::vector<std::pair<Word, std::vector<Word>>> keys_;
+  std::unordered_map<Word, std::size_t> numbers_;
+};
+
+}  // namespace
+
+struct UnseenRows::Sent {
+  std::unique_ptr<WriteUnit> unit;
+  Written written;
+  std::vector<std::size_t> fields;  // by row
+  struct Value {
+    std::size_t change, structure;
+  };
+  std::vector<Value> values;  // unique ones, in the order of their commands
+  std::unique_ptr<RedisRequest> request;
+};
+
+UnseenRows::UnseenRows(RedisClient& client, ExecutionCounters* counters) : client_(client), counters_(counters) {}
+UnseenRows::~UnseenRows() = default;
+
+/// First the rows, then unique values, then whatever else there is.
+CommandBatch UnseenRows::commands(Sent& sent) {
+  WriteUnit& unit = *sent.unit;
+  CommandBatch batch;
+  std::size_t bytes = 0;
+  for (std::size_t index = 0; index < unit.words_.size(); ++index) bytes += unit.words_[index].size() + 24;
+  batch.reserve(bytes);
+  Additions sets, zsets;
+  CommandBatch uniques;
+  std::vector<Word> names, values;
+  for (std::size_t number = 0; number < unit.changes_.size(); ++number) {
+    const WriteUnit::Change& change = unit.changes_[number];
+    assert(change.kind == WriteUnit::Kind::kInsert && !change.skip_if_exists);
+    const RowEncoder& encoder = unit.tables_[change.table].encoder;
+    const RowImage& image = change.new_image;
+    encoder.fields_of(image, unit.words_, names, values);
+    batch.begin(2 + 2 * names.size()).arg("HSET").arg(image.key);
+    for (std::size_t index = 0; index < names.size(); ++index) batch.arg(names[index]).arg(values[index]);
+    sent.fields.push_back(names.size());
+    zsets.add(encoder.all_rows(), image.score, image.member);
+    for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
+      const RowEncoder::StructureKeys& structure = encoder.structures()[index];
+      const auto [first, second] = RowEncoder::entry(unit.words_, image, index);
+      if (is_null(first)) continue;
+      switch (structure.structure.kind) {
+        case Structure::Kind::kSets:
+          if (sets.add(first, image.member)) sets.add(structure.key, second);
+          break;
+        case Structure::Kind::kNulls:
+          sets.add(structure.key, image.member);
+          break;
+        case Structure::Kind::kZset:
+          zsets.add(structure.key, second, first);
+          break;
+        case Structure::Kind::kUnique:
+          uniques.add("HSETNX", structure.key, first, image.member);
+          sent.values.push_back({number, index});
+          break;
+      }
+    }
+  }
+  batch.append_batch(uniques);
+  sets.append_to(batch, "SADD");
+  zsets.append_to(batch, "ZADD");
+  return batch;
+}
+
+void UnseenRows::check(const Sent& sent, const Replies& replies) {
+  const WriteUnit& unit = *sent.unit;
+  std::vector<WriteUnit::Violation> violations;
+  const std::size_t rows = sent.fields.size();
+  for (std::size_t row = 0; row < rows; ++row) {
+    // All rows have one field in common at least.
+    if (replies.integer(row) != static_cast<std::int64_t>(sent.fields[row])) violations.push_back(unit.violation_of(row, std::nullopt));
+  }
+  for (std::size_t index = 0; index < sent.values.size(); ++index) {
+    const Sent::Value& value = sent.values[index];
+    if (replies.integer(rows + index) == 0) violations.push_back(unit.violation_of(value.change, value.structure));
+  }
+  for (std::size_t index = rows + sent.values.size(); index < replies.size(); ++index) replies.integer(index);
+  if (violations.empty()) return;
+  const auto first = std::ranges::min_element(violations, [](const auto& a, const auto& b) {
+    return std::tie(a.change, a.constraint) < std::tie(b.change, b.constraint);
+  });
+  throw RowError(unit.violation_error(*first), unit.options_.first_row + first->change);
+}
+
+asio::awaitable<void> UnseenRows::finish_first() {
+  const std::unique_ptr<Sent> sent = std::move(sent_.front());
+  sent_.pop_front();
+  const RepliesPtr replies = co_await sent->request->replies();
+  check(*sent, *replies);
+  if (sent->written) sent->written(*sent->unit);
+}
+
+asio::awaitable<void> UnseenRows::write(std::unique_ptr<WriteUnit> unit, Written written) {
+  auto next = std::make_unique<Sent>();
+  next->unit = std::move(unit);
+  next->written = std::move(written);
+  CommandBatch batch = commands(*next);
+  while (sent_.size() >= kUnitsInFlight) co_await finish_first();
+  next->request = client_.start(std::move(batch), counters_);
+  sent_.push_back(std::move(next));
+}
+
+asio::awaitable<void> UnseenRows::flush() {
+  while (!sent_.empty()) co_await finish_first();
+}
+
+asio::awaitable<void> UnseenRows::settle() {
+  while (!sent_.empty()) {
+    const std::unique_ptr<Sent> sent = std::move(sent_.front());
+    sent_.pop_front();
+    try {
+      co_await sent->request->replies();
+    } catch (const sql::SqlError&) {  // the connection is gone, and with it what was on its way
+    }
+  }
+}
+
+}  // namespace redquel::executor

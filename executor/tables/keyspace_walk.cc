@@ -1,0 +1,44 @@
+#include "executor/tables/keyspace_walk.h"
+
+#include <fmt/format.h>
+
+#include "executor/tables/mapped_access.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+KeyspaceWalk::KeyspaceWalk(const MappedReader& reader, ExecutionContext& context, const MappedKey& fixed) : context_(context) {
+  constexpr const char* kHint = "Name the key's slots in WHERE, or declare the structure that has them with CREATE INDEX.";
+  const sql::EvaluationContext& evaluation = context.evaluation();
+  const std::string* allowed = evaluation.show ? evaluation.show(evaluation.session, "redquel.allow_keyspace_scan") : nullptr;
+  const std::string& name = reader.table().name;
+  if (allowed != nullptr && *allowed == "off") {
+    throw sql::SqlError("55000", fmt::format("foreign table \"{}\" can only be read by a scan of the keyspace, which redquel.allow_keyspace_scan forbids", name))
+        .hint(kHint);
+  }
+  if (context.notice) context.notice(sql::SqlError("00000", fmt::format("the keyspace is scanned for foreign table \"{}\"", name)).hint(kHint));
+  pattern_ = reader.mapping().key.pattern([&](std::int16_t column) -> std::optional<std::string> {
+    return column > 0 ? reader.text_of(fixed, column) : std::nullopt;
+  });
+}
+
+asio::awaitable<void> KeyspaceWalk::step(MappedReader& reader, ExecutionCounters* counters) {
+  const sql::Mapping& mapping = reader.mapping();
+  CommandBatch batch;
+  batch.add("SCAN", cursor_, "MATCH", pattern_, "COUNT", context_.limits.chunk_rows, "TYPE", sql::redis_type(mapping.layout));
+  RepliesPtr replies = co_await ask_mapped_bulk(mapping, std::move(batch), context_, counters);
+  const auto parts = replies->array(0);
+  if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SCAN");
+  cursor_ = std::string(parts[0].text);
+  is_over_ = cursor_ == "0";
+  const bool has_fields = mapping.layout == sql::Mapping::Layout::kStrings;
+  for (const Reply& key : parts[1].children()) {
+    auto slots = reader.slots_of(key.text);
+    if (!slots) continue;
+    std::string name(key.text);
+    if (has_fields) name = reader.key_of(*slots, "").value_or(name);
+    if (seen_.insert(std::move(name)).second) reader.add({*std::move(slots)});
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <unordered_set>
+
+#include "executor/tables/mapped_reader.h"
+
+namespace redquel::executor {
+
+/// The keys of a mapped table, found by SCAN in bounded steps. Whoever needs it is told (a notice), or refused where
+/// redquel.allow_keyspace_scan is off (55000).
+class KeyspaceWalk {
+ public:
+  /// `fixed`: values of slots that are known; keys without them are not looked for.
+  KeyspaceWalk(const MappedReader& reader, ExecutionContext& context, const MappedKey& fixed);
+
+  bool is_over() const { return is_over_; }
+  /// One SCAN: adds the keys it finds to the reader, each once.
+  asio::awaitable<void> step(MappedReader& reader, ExecutionCounters* counters);
+
+ private:
+  ExecutionContext& context_;
+  std::string pattern_, cursor_ = "0";
+  std::unordered_set<std::string> seen_;  // SCAN may give a key twice, and the strings of a row are several
+  bool is_over_ = false;
+};
+
+}  // namespace redquel::executor

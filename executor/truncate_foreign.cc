@@ -1,0 +1,101 @@
+#include "executor/truncate_foreign.h"
+
+#include <algorithm>
+
+#include "executor/transaction/transaction.h"
+#include "parser/parse.h"
+#include "sql/error.h"
+#include "sql/functions/quote.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+
+namespace {
+
+std::shared_ptr<const sql::TableDef> find(const ast::TableRef& relation, const sql::CatalogSnapshot& catalog, const SessionState& session) {
+  return catalog.find_table(relation.name.schema, relation.name.name, session.search_path);
+}
+
+class TruncateForeign final : public Execution {
+ public:
+  TruncateForeign(RedisEngine& engine, PreparedPtr prepared, SessionState& session)
+      : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (session_.modes.read_only) throw sql::SqlError("25006", "cannot execute " + command_tag() + " in a read-only transaction");
+    const auto& statement = std::get<ast::Truncate>(prepared_->statement->node);
+    if (statement.restart_identity) throw sql::not_supported("TRUNCATE RESTART IDENTITY of a foreign table");
+    const sql::CatalogPtr catalog = co_await engine_.catalog(session_);
+    std::vector<std::string> deletes;
+    for (const ast::TableRef& relation : statement.relations) {
+      const auto table = find(relation, *catalog, session_);
+      if (!table || !table->mapping) throw sql::not_supported("TRUNCATE of foreign tables together with others");
+      deletes.push_back("DELETE FROM " + sql::quote_identifier(table->schema) + "." + sql::quote_identifier(table->name));
+    }
+    const bool own = session_.transaction == nullptr && deletes.size() > 1;
+    if (own) engine_.begin(session_);
+    std::exception_ptr failure;
+    try {
+      for (std::string& text : deletes) co_await execute(std::move(text));
+      if (own) co_await engine_.commit(session_);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (failure) {
+      if (own) co_await engine_.roll_back(session_);
+      std::rethrow_exception(failure);
+    }
+    co_return std::nullopt;
+  }
+
+  std::string command_tag() const override { return std::string(parser::command_tag(*prepared_->statement)); }
+
+ private:
+  asio::awaitable<void> execute(std::string text) {
+    auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    DeclaredParameters none;
+    PreparedPtr prepared = co_await engine_.prepare(std::move(text), std::move(statement), std::move(none), session_);
+    std::vector<sql::Datum> no_parameters;
+    const std::unique_ptr<Execution> run = engine_.execute(std::move(prepared), std::move(no_parameters), session_);
+    while (co_await run->next()) continue;
+  }
+
+  RedisEngine& engine_;
+  PreparedPtr prepared_;
+  SessionState& session_;
+};
+
+/// Decides when it runs: a definition is not planned.
+class Truncation final : public Execution {
+ public:
+  Truncation(RedisEngine& engine, PreparedPtr prepared, SessionState& session, std::unique_ptr<Execution> plain)
+      : engine_(engine), prepared_(std::move(prepared)), session_(session), run_(std::move(plain)) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    const sql::CatalogPtr catalog = co_await engine_.catalog(session_);
+    const auto& statement = std::get<ast::Truncate>(prepared_->statement->node);
+    const bool is_foreign = std::ranges::any_of(statement.relations, [&](const ast::TableRef& relation) {
+      const auto table = find(relation, *catalog, session_);
+      return table && table->mapping;
+    });
+    if (is_foreign) run_ = std::make_unique<TruncateForeign>(engine_, prepared_, session_);
+    co_return co_await run_->next();
+  }
+
+  std::string command_tag() const override { return run_->command_tag(); }
+
+ private:
+  RedisEngine& engine_;
+  PreparedPtr prepared_;
+  SessionState& session_;
+  std::unique_ptr<Execution> run_;
+};
+
+}  // namespace
+
+std::unique_ptr<Execution> make_truncate(RedisEngine& engine, PreparedPtr prepared, SessionState& session, std::unique_ptr<Execution> plain) {
+  return std::make_unique<Truncation>(engine, std::move(prepared), session, std::move(plain));
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,195 @@
+// has_table_privilege() and its like (manual 9.26.2). Every role may do everything until roles come; what is asked about must exist
+// where it is named, and so must the privilege.
+
+#include <algorithm>
+#include <utility>
+
+#include "sql/error.h"
+#include "sql/functions/characters.h"
+#include "sql/functions/lift.h"
+#include "sql/functions/more_families.h"
+#include "sql/functions/object_names.h"
+#include "sql/system_tables/relations.h"
+#include "sql/system_tables/roles.h"
+#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
+
+namespace redquel::sql {
+namespace {
+
+using Context = const EvaluationContext&;
+using Text = std::string_view;
+using Int = std::int32_t;
+
+constexpr auto kStable = Volatility::kStable;
+
+/// "SELECT, insert with grant option": each must be one of `known`, which are in lower case between commas. 22023.
+void check_privileges(Text known, Text option, Text written) {
+  for (std::size_t begin = 0; begin <= written.size();) {
+    const std::size_t end = std::min(written.find(',', begin), written.size());
+    Text one = written.substr(begin, end - begin);
+    begin = end + 1;
+    while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
+    while (!one.empty() && one.back() == ' ') one.remove_suffix(1);
+    std::string name;
+    for (const char c : one) name += to_lower(c);
+    for (const Text suffix : {Text(" with grant option"), option}) {
+      if (!suffix.empty() && name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+    }
+    if (name.empty() || known.find("," + name + ",") == Text::npos) {
+      throw SqlError("22023", "unrecognized privilege type: \"" + std::string(one) + "\"");
+    }
+  }
+}
+
+void check_role(Context context, Text name) {
+  if (name == "public") return;
+  for (const Role& role : all_roles(catalog_of(context), context)) {
+    if (role.name == name) return;
+  }
+  throw SqlError("42704", "role \"" + std::string(name) + "\" does not exist");
+}
+
+// ---- kinds of objects -------------------------------------------------------------------------------------------------
+
+struct ObjectKind {
+  Text function;
+  Text privileges;  // ",select,insert,"
+  void (*check)(Context, Text name);
+  bool (*exists)(Context, Oid object);
+};
+
+bool always(Context, Oid) { return true; }
+bool relation_exists(Context context, Oid object) { return find_relation(catalog_of(context), object).has_value(); }
+void check_relation(Context context, Text name) { relation_named(name, context); }
+void check_sequence(Context context, Text name) {
+  const std::optional<Relation> relation = find_relation(catalog_of(context), relation_named(name, context));
+  if (relation && relation->kind != 'S') throw SqlError("42809", "\"" + std::string(name) + "\" is not a sequence");
+}
+template <Oid type>
+void check_object(Context context, Text name) {
+  parse_object_name(Type{type}, name, context);
+}
+void check_database(Context context, Text name) {
+  if (name != context.database && std::ranges::find(context.databases, name) == context.databases.end() && name != "postgres" &&
+      name != "template0" && name != "template1") {
+    throw SqlError("3D000", "database \"" + std::string(name) + "\" does not exist");
+  }
+}
+void check_language(Context, Text name) {
+  for (const Text known : {"internal", "c", "sql", "plpgsql"}) {
+    if (name == known) return;
+  }
+  throw SqlError("42704", "language \"" + std::string(name) + "\" does not exist");
+}
+void check_tablespace(Context, Text name) {
+  if (name != "pg_default" && name != "pg_global") throw SqlError("42704", "tablespace \"" + std::string(name) + "\" does not exist");
+}
+void check_nothing(Context, Text) {}
+
+constexpr ObjectKind kKinds[] = {
+    {"has_table_privilege", ",select,insert,update,delete,truncate,references,trigger,rule,", check_relation, relation_exists},
+    {"has_any_column_privilege", ",select,insert,update,references,", check_relation, relation_exists},
+    {"has_sequence_privilege", ",usage,select,update,", check_sequence, relation_exists},
+    {"has_database_privilege", ",create,temporary,temp,connect,", check_database, always},
+    {"has_schema_privilege", ",create,usage,", check_object<oid::kRegnamespace>, always},
+    {"has_function_privilege", ",execute,", check_object<oid::kRegprocedure>, always},
+    {"has_type_privilege", ",usage,", check_object<oid::kRegtype>, always},
+    {"has_language_privilege", ",usage,", check_language, always},
+    {"has_tablespace_privilege", ",create,", check_tablespace, always},
+    {"has_foreign_data_wrapper_privilege", ",usage,", check_nothing, always},
+    {"has_server_privilege", ",usage,", check_nothing, always},
+};
+
+template <std::size_t kind>
+bool by_name(Context context, Text object, Text privileges) {
+  kKinds[kind].check(context, object);
+  check_privileges(kKinds[kind].privileges, {}, privileges);
+  return true;
+}
+template <std::size_t kind>
+bool role_by_name(Context context, Text role, Text object, Text privileges) {
+  check_role(context, role);
+  return by_name<kind>(context, object, privileges);
+}
+template <std::size_t kind>
+std::optional<bool> by_oid(Context context, Int object, Text privileges) {
+  check_privileges(kKinds[kind].privileges, {}, privileges);
+  return kKinds[kind].exists(context, static_cast<Oid>(object)) ? std::optional(true) : std::nullopt;
+}
+template <std::size_t kind>
+std::optional<bool> role_by_oid(Context context, Text role, Int object, Text privileges) {
+  check_role(context, role);
+  return by_oid<kind>(context, object, privileges);
+}
+
+template <std::size_t kind>
+void add_kind(std::vector<ScalarFunction>& table) {
+  const Text name = kKinds[kind].function;
+  table.push_back(scalar<by_name<kind>>(name, {kText, kText}, kBool, kStable));
+  table.push_back(scalar<by_oid<kind>>(name, {kOidType, kText}, kBool, kStable));
+  table.push_back(scalar<role_by_name<kind>>(name, {kName, kText, kText}, kBool, kStable));
+  table.push_back(scalar<role_by_oid<kind>>(name, {kName, kOidType, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Int, Text object, Text privileges) { return by_name<kind>(context, object, privileges); }>(
+      name, {kOidType, kText, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Int, Int object, Text privileges) { return by_oid<kind>(context, object, privileges); }>(
+      name, {kOidType, kOidType, kText}, kBool, kStable));
+}
+
+// ---- roles and parameters -----------------------------------------------------------------------------------------------
+
+constexpr Text kRolePrivileges = ",usage,member,", kAdminOption = " with admin option";
+
+bool has_role(Context context, Text role, Text privileges) {
+  check_role(context, role);
+  check_privileges(kRolePrivileges, kAdminOption, privileges);
+  return true;
+}
+
+void add_roles(std::vector<ScalarFunction>& table) {
+  const Text name = "pg_has_role";
+  table.push_back(scalar<has_role>(name, {kName, kText}, kBool, kStable));
+  table.push_back(scalar<[](Int, Text privileges) { return check_privileges(kRolePrivileges, kAdminOption, privileges), true; }>(
+      name, {kOidType, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Text user, Text role, Text privileges) {
+    check_role(context, user);
+    return has_role(context, role, privileges);
+  }>(name, {kName, kName, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Text user, Int, Text privileges) {
+    check_role(context, user);
+    return check_privileges(kRolePrivileges, kAdminOption, privileges), true;
+  }>(name, {kName, kOidType, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Int, Text role, Text privileges) { return has_role(context, role, privileges); }>(
+      name, {kOidType, kName, kText}, kBool, kStable));
+  table.push_back(scalar<[](Int, Int, Text privileges) { return check_privileges(kRolePrivileges, kAdminOption, privileges), true; }>(
+      name, {kOidType, kOidType, kText}, kBool, kStable));
+}
+
+bool has_parameter(Text, Text privileges) {
+  check_privileges(",set,alter system,", {}, privileges);
+  return true;
+}
+
+template <std::size_t... kinds>
+void add_kinds(std::vector<ScalarFunction>& table, std::index_sequence<kinds...>) {
+  (add_kind<kinds>(table), ...);
+}
+
+}  // namespace
+
+std::vector<ScalarFunction> privilege_checks() {
+  std::vector<ScalarFunction> table;
+  add_kinds(table, std::make_index_sequence<std::size(kKinds)>{});
+  add_roles(table);
+  const Text parameter = "has_parameter_privilege";
+  table.push_back(scalar<has_parameter>(parameter, {kText, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Text role, Text name, Text privileges) {
+    check_role(context, role);
+    return has_parameter(name, privileges);
+  }>(parameter, {kName, kText, kText}, kBool, kStable));
+  table.push_back(scalar<[](Int, Text name, Text privileges) { return has_parameter(name, privileges); }>(
+      parameter, {kOidType, kText, kText}, kBool, kStable));
+  return table;
+}
+
+}  // namespace redquel::sql

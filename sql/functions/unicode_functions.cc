@@ -1,0 +1,56 @@
+// normalize() and IS NORMALIZED (manual 9.4): the four normal forms of Unicode, by utf8proc.
+
+#include <utf8proc.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "sql/error.h"
+#include "sql/functions/characters.h"
+#include "sql/functions/lift.h"
+#include "sql/functions/more_families.h"
+
+namespace redquel::sql {
+namespace {
+
+using Text = std::string_view;
+
+utf8proc_option_t form_options(Text form) {
+  std::string letters;
+  for (const char c : form) letters += to_lower(c);
+  constexpr int composed = UTF8PROC_STABLE | UTF8PROC_COMPOSE, decomposed = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE;
+  if (letters == "nfc") return static_cast<utf8proc_option_t>(composed);
+  if (letters == "nfd") return static_cast<utf8proc_option_t>(decomposed);
+  if (letters == "nfkc") return static_cast<utf8proc_option_t>(composed | UTF8PROC_COMPAT);
+  if (letters == "nfkd") return static_cast<utf8proc_option_t>(decomposed | UTF8PROC_COMPAT);
+  throw SqlError("22023", "invalid normalization form: " + std::string(form));
+}
+
+void normalized(Text text, Text form, std::string& out) {
+  utf8proc_uint8_t* bytes = nullptr;
+  const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                             static_cast<utf8proc_ssize_t>(text.size()), &bytes, form_options(form));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
+  if (size == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
+  if (size < 0) throw SqlError("XX000", utf8proc_errmsg(size));  // text of the database is valid UTF-8
+  out.assign(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+}
+
+bool is_normalized(Text text, Text form) {
+  std::string same;
+  normalized(text, form, same);
+  return same == text;
+}
+
+}  // namespace
+
+std::vector<ScalarFunction> unicode_functions() {
+  return {
+      scalar<normalized>("normalize", {kText, kText}, kText),
+      scalar<[](Text text, std::string& out) { normalized(text, "nfc", out); }>("normalize", {kText}, kText),
+      scalar<is_normalized>("is_normalized", {kText, kText}, kBool),
+      scalar<[](Text text) { return is_normalized(text, "nfc"); }>("is_normalized", {kText}, kBool),
+  };
+}
+
+}  // namespace redquel::sql
