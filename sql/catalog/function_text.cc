@@ -71,6 +71,18 @@ std::string function_result(const FunctionDef& function, const CatalogSnapshot& 
   return "TABLE(" + columns + ")";
 }
 
+std::string function_standard_body(const FunctionDef& function) {
+  if (!function.standard_body) return {};
+  if (!function.atomic_body) return "RETURN " + function.body.substr(std::string_view("SELECT ").size());
+  std::string text = "BEGIN ATOMIC";
+  for (std::size_t begin = 0; begin < function.body.size();) {
+    const std::size_t end = std::min(function.body.find(";\n", begin), function.body.size());
+    text += "\n " + function.body.substr(begin, end - begin) + ";";
+    begin = end + 2;
+  }
+  return text + "\nEND";
+}
+
 std::string function_definition(const FunctionDef& function, const CatalogSnapshot& catalog) {
   std::string options;
   if (function.volatility == FunctionDef::Volatility::kImmutable) options += " IMMUTABLE";
@@ -80,18 +92,8 @@ std::string function_definition(const FunctionDef& function, const CatalogSnapsh
   if (function.strict) options += " STRICT";
   if (security != std::string::npos) options += function.options.substr(security);
   if (!options.empty()) options += "\n";
-  constexpr std::string_view kAtomic = "BEGIN ATOMIC", kSelect = "SELECT ";
-  std::string body = "AS " + dollar_quoted(function.body, function.procedure);
-  if (function.standard_body) body = "RETURN " + function.body.substr(kSelect.size());
-  if (function.standard_body && function.atomic_body) {
-    body = std::string(kAtomic);
-    for (std::size_t begin = 0; begin < function.body.size();) {
-      const std::size_t end = std::min(function.body.find(";\n", begin), function.body.size());
-      body += "\n " + function.body.substr(begin, end - begin) + ";";
-      begin = end + 2;
-    }
-    body += "\nEND";
-  }
+  const std::string body =
+      function.standard_body ? function_standard_body(function) : "AS " + dollar_quoted(function.body, function.procedure);
   const std::string name = quote_identifier(function.schema) + "." + quote_identifier(function.name);
   const std::string returns = function.procedure ? "" : fmt::format(" RETURNS {}\n", function_result(function, catalog));
   return fmt::format("CREATE OR REPLACE {} {}({})\n{} LANGUAGE sql\n{}{}\n", function.procedure ? "PROCEDURE" : "FUNCTION", name,

@@ -125,13 +125,16 @@ bool any_node(const Expression& expression, const Predicate& predicate) {
   return found;
 }
 
+/// 'now' is a time of day, too; of the types that settings touch it is known anyway.
+bool input_depends_on_clock(Type type) { return type.oid == oid::kTime || type.oid == oid::kTimetz; }
+
 Volatility volatility_of(const Expression& expression) {
   if (std::holds_alternative<DomainTest>(expression.node)) return Volatility::kStable;  // its conditions may change
   if (const auto* call = std::get_if<FunctionCall>(&expression.node)) return call->function->volatility;
   if (const auto* cast = std::get_if<CastCall>(&expression.node)) {
     if (cast->function != nullptr) return cast->function->volatility;
     if (cast->method == CastCall::Method::kInputOutput &&
-        (output_depends_on_settings(expression.type) || output_depends_on_settings(cast->operand->type) ||
+        (input_depends_on_clock(expression.type) || output_depends_on_settings(expression.type) || output_depends_on_settings(cast->operand->type) ||
          is_object_name_type(expression.type.oid) || is_object_name_type(cast->operand->type.oid))) {
       return Volatility::kStable;
     }

@@ -122,6 +122,13 @@ bool result_text(Context context, Int oid, std::string& out) {
   out = function_result(*function);
   return true;
 }
+bool body_text(Context context, Int oid, std::string& out) {
+  const FunctionDef* function = find_sql_function(context, oid);
+  if (function == nullptr || !function->standard_body) return false;
+  out = function_standard_body(*function);
+  return true;
+}
+
 /// CREATE FUNCTION, as \sf shows it.
 bool function_text(Context context, Int oid, std::string& out) {
   if (const FunctionDef* own = find_sql_function(context, oid)) {
@@ -320,7 +327,7 @@ std::vector<ScalarFunction> catalog_functions() {
       stable<arguments_text<false>>("pg_get_function_identity_arguments", {kOidType}, kText),
       stable<result_text>("pg_get_function_result", {kOidType}, kText),
       stable<function_text>("pg_get_functiondef", {kOidType}, kText),
-      stable<undefined>("pg_get_function_sqlbody", {kOidType}, kText),
+      stable<body_text>("pg_get_function_sqlbody", {kOidType}, kText),
       stable<[](Int, Int, std::string&) { return false; }>("pg_get_function_arg_default", {kOidType, kInt4}, kText),
       stable<named_view_text>("pg_get_viewdef", {kText}, kText),
       stable<[](Context context, Text name, bool pretty, std::string& out) {
