@@ -13,6 +13,11 @@
 #include "planner/bind/name_uses.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/functions/object_names.h"
+#include "sql/types/array_value.h"
+#include "sql/types/more_types.h"
+#include "sql/types/range_value.h"
+#include "sql/types/row_value.h"
 
 namespace redquel::planner {
 
@@ -90,11 +95,26 @@ ExpressionPtr bind_column_expression(const ast::Expression& expression, const sq
 
 namespace {
 
+/// Types whose text form settings, the clock or the catalog touch, as PostgreSQL's pg_proc has it for their input functions.
+bool reads_surroundings(sql::Oid type) {
+  return sql::is_array_type(type) || sql::is_range_type(type) || sql::is_multirange_type(type) || sql::is_row_type(type) ||
+         sql::is_enum_type(type) || sql::is_object_name_type(type) || type == sql::oid::kDate || type == sql::oid::kTime ||
+         type == sql::oid::kTimetz || type == sql::oid::kTimestamp || type == sql::oid::kTimestamptz || type == sql::oid::kInterval;
+}
+/// The same of output functions: those of a time of day always print the same.
+bool prints_surroundings(sql::Oid type) {
+  return reads_surroundings(type) && type != sql::oid::kTime && type != sql::oid::kTimetz;
+}
+
 bool is_immutable(const sql::Expression& expression) {
   const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
   const auto* cast = std::get_if<sql::CastCall>(&expression.node);
   if (call != nullptr && call->function->volatility != sql::Volatility::kImmutable) return false;
   if (cast != nullptr && cast->function != nullptr && cast->function->volatility != sql::Volatility::kImmutable) return false;
+  if (cast != nullptr && cast->method == sql::CastCall::Method::kInputOutput &&
+      (reads_surroundings(expression.type.oid) || prints_surroundings(cast->operand->type.oid))) {
+    return false;
+  }
   bool result = true;
   sql::for_each_child(expression, [&](const ExpressionPtr& child) { result = result && is_immutable(*child); });
   return result;

@@ -6,6 +6,7 @@
 
 #include "sql/functions/object_names.h"
 #include "sql/types/compare.h"
+#include "sql/types/more_types.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
