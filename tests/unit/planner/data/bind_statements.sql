@@ -283,7 +283,7 @@ insert into t values (1), (1, 2);
 insert into t values (a);
 insert into t values (count(*));
 insert into t values (generate_series(1, 2));
--- 0A000@22 set-returning function in VALUES is not supported by redquel
+-- 0A000@22 set-returning functions are not allowed in VALUES
 insert into t (a) values (default), (1.5);
 insert into t (d) values (5);
 insert into t (d) values ('nonsense');
