@@ -10,7 +10,7 @@
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/temporary.h"
 #include "executor/ddl/ttl_options.h"
-#include "executor/materialized_view.h"
+#include "executor/inner_statements.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/name_uses.h"
@@ -83,7 +83,7 @@ class CreateTableAsExecution final : public Execution {
     std::string insert = "INSERT INTO " + target + " " + query;
     try {
       constexpr std::string_view kInserted = "INSERT 0 ";
-      const std::string inserted = co_await run_text(engine_, session_, std::move(insert));
+      const std::string inserted = co_await run_inner_statement(engine_, session_, std::move(insert));
       tag_ = "SELECT " + inserted.substr(kInserted.size());
       if (view) {
         const MakeDraft close = [&](CatalogDraft& draft) { set_materialized(draft, made, *view, true); };

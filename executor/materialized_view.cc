@@ -7,8 +7,8 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/inner_statements.h"
 #include "parser/deparse.h"
-#include "parser/parse.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -48,19 +48,9 @@ class RefreshExecution final : public Execution {
       : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    const bool stands_alone = !session_.transaction;
-    if (stands_alone) engine_.begin(session_);
-    std::exception_ptr failure;
-    try {
-      co_await refresh();
-      if (stands_alone) co_await engine_.commit(session_);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    if (failure) {
-      if (stands_alone) co_await engine_.roll_back(session_);
-      std::rethrow_exception(failure);
-    }
+    asio::awaitable<void> work = refresh();
+    if (!session_.transaction) work = in_own_transaction(engine_, session_, std::move(work));
+    co_await std::move(work);
     co_return std::nullopt;
   }
 
@@ -82,8 +72,8 @@ class RefreshExecution final : public Execution {
       draft.put(std::move(table));
     };
     co_await change_catalog(context, open);
-    co_await run_text(engine_, session_, "TRUNCATE " + target);
-    if (!statement.with_no_data) co_await run_text(engine_, session_, "INSERT INTO " + target + " " + view->query);
+    co_await run_inner_statement(engine_, session_, "TRUNCATE " + target);
+    if (!statement.with_no_data) co_await run_inner_statement(engine_, session_, "INSERT INTO " + target + " " + view->query);
     const MakeDraft close = [&](CatalogDraft& draft) {
       sql::TableDef table = *draft.catalog().find_table(oid);
       table.materialized = view;
@@ -104,16 +94,6 @@ bool is_refresh(const ast::Statement& statement) { return std::holds_alternative
 
 std::unique_ptr<Execution> make_refresh(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
   return std::make_unique<RefreshExecution>(engine, std::move(prepared), session);
-}
-
-asio::awaitable<std::string> run_text(RedisEngine& engine, SessionState& session, std::string text) {
-  auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
-  DeclaredParameters no_parameters_allowed;
-  PreparedPtr prepared = co_await engine.prepare(std::move(text), std::move(statement), std::move(no_parameters_allowed), session);
-  std::vector<sql::Datum> no_parameters;
-  const std::unique_ptr<Execution> run = engine.execute(std::move(prepared), std::move(no_parameters), session);
-  while (co_await run->next()) continue;
-  co_return run->command_tag();
 }
 
 }  // namespace redquel::executor

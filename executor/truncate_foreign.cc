@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "executor/inner_statements.h"
 #include "executor/transaction/transaction.h"
-#include "parser/parse.h"
 #include "sql/error.h"
 #include "sql/functions/quote.h"
 
@@ -34,31 +34,17 @@ class TruncateForeign final : public Execution {
       deletes.push_back("DELETE FROM " + sql::quote_identifier(table->schema) + "." + sql::quote_identifier(table->name));
     }
     const bool own = session_.transaction == nullptr && deletes.size() > 1;
-    if (own) engine_.begin(session_);
-    std::exception_ptr failure;
-    try {
-      for (std::string& text : deletes) co_await execute(std::move(text));
-      if (own) co_await engine_.commit(session_);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    if (failure) {
-      if (own) co_await engine_.roll_back(session_);
-      std::rethrow_exception(failure);
-    }
+    asio::awaitable<void> work = run_all(std::move(deletes));
+    if (own) work = in_own_transaction(engine_, session_, std::move(work));
+    co_await std::move(work);
     co_return std::nullopt;
   }
 
   std::string command_tag() const override { return std::string(parser::command_tag(*prepared_->statement)); }
 
  private:
-  asio::awaitable<void> execute(std::string text) {
-    auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
-    DeclaredParameters none;
-    PreparedPtr prepared = co_await engine_.prepare(std::move(text), std::move(statement), std::move(none), session_);
-    std::vector<sql::Datum> no_parameters;
-    const std::unique_ptr<Execution> run = engine_.execute(std::move(prepared), std::move(no_parameters), session_);
-    while (co_await run->next()) continue;
+  asio::awaitable<void> run_all(std::vector<std::string> texts) {
+    for (std::string& text : texts) co_await run_inner_statement(engine_, session_, std::move(text));
   }
 
   RedisEngine& engine_;

@@ -7,8 +7,8 @@
 
 #include "executor/ddl/object_lookup.h"
 #include "executor/discovery/keyspace_sampler.h"
+#include "executor/inner_statements.h"
 #include "executor/transaction/transaction.h"
-#include "parser/parse.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -88,19 +88,9 @@ class ImportExecution final : public Execution {
     }
 
     // A transaction of its own where none is open: all tables or none.
-    const bool own = session_.transaction == nullptr;
-    if (own) engine_.begin(session_);
-    std::exception_ptr failure;
-    try {
-      co_await make_tables(statement, discovery.proposal);
-      if (own) co_await engine_.commit(session_);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    if (failure) {
-      if (own) co_await engine_.roll_back(session_);
-      std::rethrow_exception(failure);
-    }
+    asio::awaitable<void> work = make_tables(statement, discovery.proposal);
+    if (session_.transaction == nullptr) work = in_own_transaction(engine_, session_, std::move(work));
+    co_await std::move(work);
     co_return std::nullopt;
   }
 
@@ -132,7 +122,7 @@ class ImportExecution final : public Execution {
     engine_.set_savepoint(session_);
     std::optional<SqlError> overlap;
     try {
-      for (std::string& definition : sql::definition_statements(table, schema)) co_await execute(std::move(definition));
+      for (std::string& definition : sql::definition_statements(table, schema)) co_await run_inner_statement(engine_, session_, std::move(definition));
     } catch (const SqlError& error) {
       if (error.sqlstate() != kOverlap) throw;
       overlap = error;
@@ -143,15 +133,6 @@ class ImportExecution final : public Execution {
     }
     engine_.release_savepoint(session_, savepoint);
     co_return !overlap;
-  }
-
-  asio::awaitable<void> execute(std::string text) {
-    auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
-    DeclaredParameters none;
-    PreparedPtr prepared = co_await engine_.prepare(std::move(text), std::move(statement), std::move(none), session_);
-    std::vector<sql::Datum> no_parameters;
-    const std::unique_ptr<Execution> run = engine_.execute(std::move(prepared), std::move(no_parameters), session_);
-    while (co_await run->next()) continue;
   }
 
   void note(const std::string& text) {

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/redis_engine.h"
+#include "parser/parse.h"
+
+namespace redquel::executor {
+
+/// Runs one of the statements that another one stands for to its end; its rows are dropped. Its command tag.
+inline boost::asio::awaitable<std::string> run_inner_statement(RedisEngine& engine, SessionState& session, std::string text) {
+  auto statement = std::make_shared<const parser::ast::Statement>(std::move(parser::parse(text).at(0).statement));
+  DeclaredParameters none;
+  PreparedPtr prepared = co_await engine.prepare(std::move(text), std::move(statement), std::move(none), session);
+  std::vector<sql::Datum> no_parameters;
+  const std::unique_ptr<Execution> run = engine.execute(std::move(prepared), std::move(no_parameters), session);
+  while (co_await run->next()) continue;
+  co_return run->command_tag();
+}
+
+/// `work`, not started yet, in a transaction of its own: all of it or nothing.
+inline boost::asio::awaitable<void> in_own_transaction(RedisEngine& engine, SessionState& session, boost::asio::awaitable<void> work) {
+  engine.begin(session);
+  std::exception_ptr failure;
+  try {
+    co_await std::move(work);
+    co_await engine.commit(session);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure) {
+    co_await engine.roll_back(session);
+    std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace redquel::executor
