@@ -230,6 +230,8 @@ class IndexMinMaxOperator final : public IndexAnswer {
     if (from.kind == Kind::kField) {
       if (!values[from.index].is_text()) return nullptr;
       column->append_view(values[from.index].text);
+    } else if (min_max_.table->primary_key.size() > 1) {
+      return nullptr;  // the member is the whole key, of which the column is a part
     } else {
       column->append<std::string_view>(rows.member(0));
     }
