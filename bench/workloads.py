@@ -27,6 +27,8 @@ MOVE = ("EVAL \"local old = redis.call('HGET', KEYS[1], 'dept') redis.call('HSET
         "'emp:indices:dept:' .. old, ARGV[2]) redis.call('SADD', 'emp:indices:dept:' .. ARGV[1], ARGV[2]) return 1\" 1 "
         "emp:{{1:{ROWS}}} {{1:{DEPARTMENTS}}} {{1:{ROWS}}}")
 
+ID = "{{1000000000:2000000000}}"
+
 WORKLOADS = [
     Workload("point select", EMP + "SELECT emp_id, ename, dept, city, salary, hired FROM emp WHERE emp_id = :id;",
              "HGETALL emp:{{1:{ROWS}}}", clients=(16, 64), against_postgres=1.3, against_raw=0.6),
@@ -63,6 +65,11 @@ WORKLOADS = [
              "SADD emp:indices:city:x {{1:1000000000}}\nZADD emp:zset:x 1000 {{1:1000000000}}\nEXEC", durabilities=WRITES),
     Workload("update of an indexed column", EMP + "\\set d random(1, {DEPARTMENTS})\nUPDATE emp SET dept = :d WHERE emp_id = :id;",
              MOVE, clients=(16, 64), durabilities=WRITES, against_postgres=2, against_raw=0.6),
+    Workload("insert and delete", "\\set id random(1000000000, 2000000000)\nINSERT INTO emp VALUES (:id, 'new', 7, 3, 1000, '2026-01-01');\n"
+             "DELETE FROM emp WHERE emp_id = :id;",
+             f"MULTI\nHSET emp:x{ID} emp_id 1 ename new dept 7 city 3 salary 1000 hired 2026-01-01\nSADD emp:indices:dept:x {ID}\n"
+             f"SADD emp:indices:city:x {ID}\nZADD emp:zset:x 1000 {ID}\nEXEC\n--\n"
+             f"MULTI\nDEL emp:x{ID}\nSREM emp:indices:dept:x {ID}\nSREM emp:indices:city:x {ID}\nZREM emp:zset:x {ID}\nEXEC", durabilities=WRITES),
     Workload("increment", "\\set id random(1, 10000)\nUPDATE counter SET n = n + 1 WHERE id = :id;",
              "HINCRBY counter:{{1:10000}} n 1", durabilities=WRITES, against_postgres=3, against_raw=0.6),
     Workload("increment of one row", "UPDATE counter SET n = n + 1 WHERE id = 1;", "HINCRBY counter:1 n 1", durabilities=WRITES),
