@@ -135,7 +135,7 @@ class DefinitionExecution final : public Execution {
       throw sql::not_supported("ALTER DATABASE in a transaction block");
     }
     if (session_.modes.read_only && !std::holds_alternative<ast::LockTable>(statement.node)) {
-      throw sql::SqlError("25006", "cannot execute " + command_tag() + " in a read-only transaction");
+      throw sql::in_read_only_transaction(command_tag());
     }
   }
 

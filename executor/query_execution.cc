@@ -126,7 +126,7 @@ void refuse_writes(const planner::PlannedStatement& planned) {
   } else if (const std::optional<planner::RowLock> lock = planner::locking_clause(planned.plan)) {
     command = "SELECT " + std::string(planner::lock_clause(lock->strength));
   }
-  if (!command.empty()) throw sql::SqlError("25006", "cannot execute " + command + " in a read-only transaction");
+  if (!command.empty()) throw sql::in_read_only_transaction(command);
 }
 
 /// Tables whose foreign keys a write may look at.

@@ -23,7 +23,7 @@ class TruncateForeign final : public Execution {
       : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    if (session_.modes.read_only) throw sql::SqlError("25006", "cannot execute " + command_tag() + " in a read-only transaction");
+    if (session_.modes.read_only) throw sql::in_read_only_transaction(command_tag());
     const auto& statement = std::get<ast::Truncate>(prepared_->statement->node);
     if (statement.restart_identity) throw sql::not_supported("TRUNCATE RESTART IDENTITY of a foreign table");
     const sql::CatalogPtr catalog = co_await engine_.catalog(session_);

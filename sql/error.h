@@ -53,4 +53,9 @@ inline SqlError not_supported(std::string_view construct, std::optional<std::uin
   return SqlError("0A000", std::string(construct) + " is not supported by redquel").at(position);
 }
 
+/// 25006: a command that writes in a transaction that only reads.
+inline SqlError in_read_only_transaction(std::string_view command) {
+  return SqlError("25006", "cannot execute " + std::string(command) + " in a read-only transaction");
+}
+
 }  // namespace redquel::sql

@@ -71,9 +71,7 @@ class ImportExecution final : public Execution {
       : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    if (session_.modes.read_only) {
-      throw SqlError("25006", fmt::format("cannot execute {} in a read-only transaction", command_tag()));
-    }
+    if (session_.modes.read_only) throw sql::in_read_only_transaction(command_tag());
     const auto& statement = std::get<ast::ImportForeignSchema>(prepared_->statement->node);
     if (statement.server != "redis") throw SqlError("42704", fmt::format("server \"{}\" does not exist", statement.server));
     const sql::CatalogPtr catalog = co_await engine_.catalog(session_);

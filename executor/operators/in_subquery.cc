@@ -8,10 +8,6 @@ namespace redquel::executor {
 
 namespace {
 
-bool is_integer(sql::Type type) {
-  return type.oid == sql::oid::kInt2 || type.oid == sql::oid::kInt4 || type.oid == sql::oid::kInt8;
-}
-
 enum class Side : std::uint8_t { kInput, kSubquery, kBoth };
 
 /// Constants count as the input's.
@@ -56,7 +52,7 @@ std::optional<SubquerySet> SubquerySet::match(const planner::PhysicalApply& plan
     if (side_of(left, width) == Side::kSubquery) std::swap(left, right);
     if (side_of(left, width) != Side::kInput || side_of(right, width) != Side::kSubquery) return std::nullopt;
     if (left->type.oid != right->type.oid) {
-      if (!is_integer(left->type) || !is_integer(right->type)) return std::nullopt;
+      if (!sql::is_integer(left->type.oid) || !sql::is_integer(right->type.oid)) return std::nullopt;
       left = sql::coerce(left, sql::kInt8, sql::CastContext::kImplicit, settings);
       right = sql::coerce(right, sql::kInt8, sql::CastContext::kImplicit, settings);
     }

@@ -49,7 +49,7 @@ RedisClient& client_of(const sql::SequenceDef& sequence, ExecutionContext& conte
 /// 25006 where the transaction only reads and the sequence is not its session's own.
 void refuse_write(const char* function, const sql::SequenceDef& sequence, const ExecutionContext& context) {
   if (sql::is_temporary_schema(sequence.schema) || !is_on(context, "transaction_read_only")) return;
-  throw sql::SqlError("25006", fmt::format("cannot execute {} in a read-only transaction", function));
+  throw sql::in_read_only_transaction(function);
 }
 
 asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::SessionSequences& session, ExecutionContext& context) {

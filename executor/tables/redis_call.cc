@@ -133,7 +133,7 @@ asio::awaitable<std::optional<std::string>> call_redis(CallWords words, Executio
   const bool runs_script = name == "eval" || name == "evalsha" || name == "fcall";  // which may do anything
   const bool may_write = runs_script || has_flag(command, "write");
   if (may_write && is_on(context, "transaction_read_only")) {
-    throw sql::SqlError("25006", fmt::format("cannot execute {} in a read-only transaction", shown));
+    throw sql::in_read_only_transaction(shown);
   }
 
   CommandBatch batch;

@@ -16,8 +16,8 @@ std::vector<std::size_t> mapped_increments(const planner::PhysicalUpdate& update
   for (const planner::Assignment& assignment : update.assignments) {
     const std::size_t position = update.table->position(assignment.number);
     const sql::Oid type = update.table->columns[position].type.oid;
-    const bool is_integer = type == sql::oid::kInt2 || type == sql::oid::kInt4 || type == sql::oid::kInt8;
-    const bool adds = is_integer && assignment.value->type.oid == type && adds_to(*assignment.value, static_cast<std::uint32_t>(update.old_row[position]));
+    const bool adds = sql::is_integer(type) && assignment.value->type.oid == type &&
+                      adds_to(*assignment.value, static_cast<std::uint32_t>(update.old_row[position]));
     if (adds) added.push_back(position);
   }
   return added;

@@ -15,12 +15,11 @@ bool is_run_time_constant(const Expression& expression) {
 
 namespace {
 
-bool is_integer(sql::Oid type) { return type == sql::oid::kInt2 || type == sql::oid::kInt4 || type == sql::oid::kInt8; }
 bool is_text(sql::Oid type) { return type == sql::oid::kText || type == sql::oid::kVarchar; }
 
 /// May a value of this type stand for one of the column's type in an index, as the operator compares them?
 bool comparable(sql::Oid column, sql::Oid value) {
-  return column == value || (is_integer(column) && is_integer(value)) || (is_text(column) && is_text(value));
+  return column == value || (sql::is_integer(column) && sql::is_integer(value)) || (is_text(column) && is_text(value));
 }
 
 class Analyser {

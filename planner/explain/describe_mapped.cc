@@ -253,9 +253,9 @@ namespace {
 /// `n + c`: INCRBY and its like.
 bool is_increment(const sql::TableDef& table, const Assignment& assignment) {
   const sql::ColumnDef& column = *table.find_column(assignment.number);
-  const bool is_integer = column.type.oid == sql::oid::kInt2 || column.type.oid == sql::oid::kInt4 || column.type.oid == sql::oid::kInt8;
   const auto* call = std::get_if<sql::FunctionCall>(&assignment.value->node);
-  if (!is_integer || call == nullptr || call->arguments.size() != 2 || (call->function->name != "+" && call->function->name != "-")) return false;
+  if (!sql::is_integer(column.type.oid) || call == nullptr || call->arguments.size() != 2) return false;
+  if (call->function->name != "+" && call->function->name != "-") return false;
   return std::any_of(call->arguments.begin(), call->arguments.end(), [&](const ExpressionPtr& argument) {
     const auto* read = std::get_if<sql::ColumnRef>(&argument->node);
     return read != nullptr && read->name == column.name;

@@ -33,14 +33,10 @@ std::optional<Equality> match_equality(const ExpressionPtr& condition, const std
   return {};
 }
 
-bool is_integer(sql::Type type) {
-  return type.oid == sql::oid::kInt2 || type.oid == sql::oid::kInt4 || type.oid == sql::oid::kInt8;
-}
-
 /// Both sides in one type whose equality is the operator's; false where the operator compares different types otherwise.
 bool unify(Equality& equality, const sql::SessionSettings& settings) {
   if (equality.left->type.oid == equality.right->type.oid) return true;
-  if (!is_integer(equality.left->type) || !is_integer(equality.right->type)) return false;
+  if (!sql::is_integer(equality.left->type.oid) || !sql::is_integer(equality.right->type.oid)) return false;
   equality.left = sql::coerce(equality.left, sql::kInt8, sql::CastContext::kImplicit, settings);
   equality.right = sql::coerce(equality.right, sql::kInt8, sql::CastContext::kImplicit, settings);
   return true;
@@ -261,7 +257,8 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
     auto found = equality ? indexed.number_of(*equality->right) : std::nullopt;
     if (!found && column) found = number(column->column);
     if (!found || *found == 0) continue;
-    bool fits = equality->left->type.oid == equality->right->type.oid || (is_integer(equality->left->type) && is_integer(equality->right->type));
+    const sql::Oid left = equality->left->type.oid, right = equality->right->type.oid;
+    const bool fits = left == right || (sql::is_integer(left) && sql::is_integer(right));
     if (fits) values.emplace(*found, equality->left);
   }
   if (values.empty()) return {};

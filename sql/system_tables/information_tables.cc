@@ -20,7 +20,6 @@ struct TypeProperties {
   std::optional<std::string_view> collation;
 };
 
-bool is_integer(Oid type) { return type == oid::kInt2 || type == oid::kInt4 || type == oid::kInt8; }
 
 void describe_number(Type type, TypeProperties& properties) {
   switch (type.oid) {
