@@ -192,13 +192,13 @@ def percentile(world, script, duration):
 
 
 SMALL, LARGE = 10_000, 2_000_000
-GROWN = f"""BEGIN; CREATE TABLE grown {COLUMNS}; CREATE INDEX ON grown USING hash (dept); CREATE INDEX ON grown USING zset (salary);
+GROWN = f"""BEGIN; CREATE TABLE grown {COLUMNS}; CREATE SEQUENCE grown_id START {LARGE + 1} CACHE 100; CREATE INDEX ON grown USING hash (dept); CREATE INDEX ON grown USING zset (salary);
   INSERT INTO grown SELECT i, 'name ' || i, i % 100 + 1, i % 50 + 1, (i::bigint * 15485863 % 1000003)::int, date '2000-01-01' + i % 9000
   FROM generate_series(1, {{rows}}) i; COMMIT;"""
 GROWN_QUERIES = {
     "point select": "\\set id random(1, {rows})\nSELECT emp_id, ename, dept, city, salary, hired FROM grown WHERE emp_id = :id;",
     "top 10 by index": "SELECT emp_id, ename, dept, city, salary, hired FROM grown ORDER BY salary DESC LIMIT 10;",
-    "insert": "\\set id random(1000000000, 2000000000)\nINSERT INTO grown VALUES (:id, 'new', 7, 3, 1000, '2026-01-01');",
+    "insert": "INSERT INTO grown VALUES (nextval('grown_id'), 'new', 7, 3, 1000, '2026-01-01');",
 }
 RAW_INSERT = ("MULTI\nHSET grown:{1000000000:2000000000} ename new dept 7 city 3 salary 1000 hired 2026-01-01\n"
               "ZADD grown:zset {1000000000:2000000000} {1000000000:2000000000}\nSADD grown:indices:dept:7 {1000000000:2000000000}\n"
@@ -217,7 +217,7 @@ def growth(world, options):
             measure.write(f"{folder}/script", sql.format(rows=rows))
             found[query] = [measure.pgbench(world, world.redquel, f"{folder}/script", "prepared", 16, options.seconds) for _ in range(options.rounds)]
         found["raw insert"] = [measure.raw_redis(world, f"{folder}/raw", 16, options.seconds, turn) for turn in range(options.rounds)]
-        psql(world.redquel, "DROP TABLE grown; VACUUM;", timeout=900)
+        psql(world.redquel, "DROP TABLE grown; DROP SEQUENCE grown_id; VACUUM;", timeout=900)
         with world.redis.connect() as redis:
             remove(redis, "grown:*")
     cases = []

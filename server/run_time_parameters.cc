@@ -61,26 +61,16 @@ bool is_of_transaction(const ParameterDefinition& definition) {
   return std::ranges::find(kTransactionParameters, definition.name) != kTransactionParameters.end();
 }
 
-std::size_t index_of(const ParameterDefinition& definition) {
-  return static_cast<std::size_t>(&definition - parameter_definitions().data());
-}
-
 }  // namespace
 
 RunTimeParameters::RunTimeParameters(executor::SessionState& session, const std::vector<ParameterValue>& server_values)
     : session_(session) {
-  settings_.resize(parameter_definitions().size());
-  for (const ParameterDefinition& definition : parameter_definitions()) {
-    settings_[index_of(definition)].value = std::string(definition.initial);
-  }
   for (const auto& [name, value] : server_values) {
-    if (const ParameterDefinition* definition = find_parameter(name)) setting(*definition).value = value;
+    const ParameterDefinition* definition = find_parameter(name);
+    if (definition && value != definition->initial) setting(*definition).value = setting(*definition).start_value = value;
   }
-  for (const ParameterDefinition& definition : parameter_definitions()) {
-    Setting& current = setting(definition);
-    current.start_value = current.value;
-    assign(definition, current.value);
-  }
+  for (const ParameterDefinition& definition : parameter_definitions()) apply(definition, std::string(value(definition)));
+  take_transaction_defaults();
 }
 
 void RunTimeParameters::user_known() {
@@ -88,14 +78,24 @@ void RunTimeParameters::user_known() {
   setting(authorization).start_value = session_.user;
   assign(authorization, session_.user);
   const ParameterDefinition& search_path = *find_parameter("search_path");
-  assign(search_path, setting(search_path).value);
+  apply(search_path, std::string(value(search_path)));
 }
 
-const RunTimeParameters::Setting& RunTimeParameters::setting(const ParameterDefinition& definition) const {
-  return settings_[index_of(definition)];
+std::string_view RunTimeParameters::value(const ParameterDefinition& definition) const {
+  const auto found = settings_.find(&definition);
+  return found == settings_.end() ? definition.initial : std::string_view(found->second.value);
+}
+std::string_view RunTimeParameters::start_value(const ParameterDefinition& definition) const {
+  const auto found = settings_.find(&definition);
+  return found == settings_.end() ? definition.initial : std::string_view(found->second.start_value);
 }
 RunTimeParameters::Setting& RunTimeParameters::setting(const ParameterDefinition& definition) {
-  return settings_[index_of(definition)];
+  const auto [found, is_new] = settings_.try_emplace(&definition);
+  if (is_new) {
+    const std::string initial(definition.initial);
+    found->second = {initial, initial, definition.traits.reported ? show_parameter_value(definition, initial) : ""};
+  }
+  return found->second;
 }
 
 const ParameterDefinition& RunTimeParameters::changeable(std::string_view name) const {
@@ -113,7 +113,7 @@ const ParameterDefinition& RunTimeParameters::changeable(std::string_view name) 
   return *definition;
 }
 
-void RunTimeParameters::assign(const ParameterDefinition& definition, std::string value) {
+void RunTimeParameters::apply(const ParameterDefinition& definition, const std::string& value) {
   if (definition.traits.apply) definition.traits.apply(value, session_);
   if (definition.name == "statement_timeout") statement_timeout_ = std::stoll(value);
   if (definition.name == "idle_session_timeout") idle_session_timeout_ = std::stoll(value);
@@ -121,13 +121,17 @@ void RunTimeParameters::assign(const ParameterDefinition& definition, std::strin
   if (definition.name == "client_min_messages") client_min_messages_ = value;
   if (definition.name == "client_encoding") client_encoding_ = value;
   maybe_changed_ = maybe_changed_ || definition.traits.reported;
-  setting(definition).value = std::move(value);
+}
+
+void RunTimeParameters::assign(const ParameterDefinition& definition, std::string value) {
+  apply(definition, value);
+  if (settings_.contains(&definition) || value != definition.initial) setting(definition).value = std::move(value);
   if (!in_transaction_ && definition.name.starts_with("default_transaction_")) take_transaction_defaults();
 }
 
 void RunTimeParameters::change(const ParameterDefinition& definition, std::string value, bool local) {
   if (in_transaction_) {
-    changes_.push_back({&definition, {}, setting(definition).value, value, local || is_of_transaction(definition)});
+    changes_.push_back({&definition, {}, std::string(this->value(definition)), value, local || is_of_transaction(definition)});
   }
   assign(definition, std::move(value));
 }
@@ -153,7 +157,7 @@ void RunTimeParameters::take_transaction_defaults() {
     for (const std::string_view name : kTransactionParameters) pairs.emplace_back(find_parameter(name), find_parameter(fmt::format("default_{}", name)));
     return pairs;
   }();
-  for (const auto& [definition, initial] : kDefinitions) assign(*definition, setting(*initial).value);
+  for (const auto& [definition, initial] : kDefinitions) assign(*definition, std::string(value(*initial)));
 }
 
 void RunTimeParameters::begin_transaction() {
@@ -186,7 +190,7 @@ void RunTimeParameters::roll_back_to(std::size_t mark) {
 
 RunTimeParameters::TransactionValues RunTimeParameters::transaction_values() const {
   TransactionValues values;
-  for (const std::string_view name : kTransactionParameters) values.push_back(setting(*find_parameter(name)).value);
+  for (const std::string_view name : kTransactionParameters) values.emplace_back(value(*find_parameter(name)));
   return values;
 }
 
@@ -246,21 +250,21 @@ void RunTimeParameters::reset(std::string_view name, bool local) {
     return;
   }
   const ParameterDefinition& definition = changeable(name);
-  change(definition, setting(definition).start_value, local);
+  change(definition, std::string(start_value(definition)), local);
 }
 
 void RunTimeParameters::reset_all() {
   for (const ParameterDefinition& definition : parameter_definitions()) {
     if (definition.context != ParameterContext::kUser) continue;
-    const Setting& current = setting(definition);
-    if (current.value != current.start_value && !is_of_transaction(definition)) change(definition, current.start_value, false);
+    const std::string_view start = start_value(definition);
+    if (value(definition) != start && !is_of_transaction(definition)) change(definition, std::string(start), false);
   }
   for (auto& [key, custom] : custom_) change_custom(key, custom.start_value, false);
 }
 
 std::optional<std::string> RunTimeParameters::find(std::string_view name) const {
   if (const ParameterDefinition* definition = find_parameter(name)) {
-    return show_parameter_value(*definition, setting(*definition).value);
+    return show_parameter_value(*definition, std::string(value(*definition)));
   }
   const auto known = custom_.find(lower_case(name));
   if (known == custom_.end()) return std::nullopt;
@@ -284,7 +288,7 @@ std::vector<RunTimeParameters::Description> RunTimeParameters::all() const {
   std::vector<Description> rows;
   for (const ParameterDefinition& definition : parameter_definitions()) {
     if (definition.traits.hidden) continue;
-    rows.push_back({std::string(definition.name), show_parameter_value(definition, setting(definition).value),
+    rows.push_back({std::string(definition.name), show_parameter_value(definition, std::string(value(definition))),
                     std::string(definition.description)});
   }
   return rows;
@@ -330,16 +334,15 @@ std::vector<sql::RunTimeParameter> RunTimeParameters::settings() const {
   std::vector<sql::RunTimeParameter> rows;
   for (const ParameterDefinition& definition : parameter_definitions()) {
     if (definition.traits.hidden) continue;
-    const Setting& current = setting(definition);
     sql::RunTimeParameter row;
     row.name = definition.name;
-    row.setting = current.value;
+    row.setting = value(definition);
     row.unit = unit_name(definition.traits.unit);
     row.category = "Ungrouped";
     row.description = definition.description;
     row.context = context_name(definition.context);
     row.type = kind_name(definition.kind);
-    row.source = current.value == definition.initial ? "default" : "session";
+    row.source = value(definition) == definition.initial ? "default" : "session";
     if (definition.kind == ParameterKind::kInteger || definition.kind == ParameterKind::kReal) {
       row.minimum = fmt::format("{:.16g}", definition.traits.minimum);
       row.maximum = fmt::format("{:.6g}", definition.traits.maximum);
@@ -347,7 +350,7 @@ std::vector<sql::RunTimeParameter> RunTimeParameters::settings() const {
     }
     if (!definition.traits.choices.empty()) row.choices = fmt::format("{{{}}}", definition.traits.choices);
     row.boot_value = definition.initial;
-    row.reset_value = current.start_value;
+    row.reset_value = start_value(definition);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -357,10 +360,11 @@ std::vector<ParameterValue> RunTimeParameters::status(bool only_changes) {
   std::vector<ParameterValue> values;
   for (const ParameterDefinition& definition : parameter_definitions()) {
     if (!definition.traits.reported) continue;
-    Setting& current = setting(definition);
-    std::string shown = show_parameter_value(definition, current.value);
-    if (only_changes && shown == current.told) continue;
-    current.told = shown;
+    const auto own = settings_.find(&definition);
+    if (only_changes && own == settings_.end()) continue;
+    std::string shown = show_parameter_value(definition, std::string(value(definition)));
+    if (only_changes && shown == own->second.told) continue;
+    if (own != settings_.end()) own->second.told = shown;
     values.emplace_back(std::string(definition.name), std::move(shown));
   }
   maybe_changed_ = false;

@@ -77,6 +77,7 @@ class RunTimeParameters {
   const std::string& client_encoding() const { return client_encoding_; }
 
  private:
+  /// A parameter that is or was something else than its definition's initial value. Thousands of idle sessions have few of them.
   struct Setting {
     std::string value;        // stored form
     std::string start_value;  // what RESET restores
@@ -92,8 +93,12 @@ class RunTimeParameters {
   };
 
   const ParameterDefinition& changeable(std::string_view name) const;
-  const Setting& setting(const ParameterDefinition& definition) const;
+  std::string_view value(const ParameterDefinition& definition) const;
+  std::string_view start_value(const ParameterDefinition& definition) const;
+  /// Makes one with the initial value where there is none.
   Setting& setting(const ParameterDefinition& definition);
+  /// What follows from a value, in the session and here.
+  void apply(const ParameterDefinition& definition, const std::string& value);
   void assign(const ParameterDefinition& definition, std::string value);
   void change(const ParameterDefinition& definition, std::string value, bool local);
   void change_custom(const std::string& key, std::optional<std::string> value, bool local);
@@ -102,7 +107,7 @@ class RunTimeParameters {
   std::vector<ParameterValue> status(bool only_changes);
 
   executor::SessionState& session_;
-  std::vector<Setting> settings_;  // in the order of parameter_definitions()
+  std::map<const ParameterDefinition*, Setting> settings_;
   struct CustomSetting {
     std::string name, value, start_value;
   };

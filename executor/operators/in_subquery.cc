@@ -52,7 +52,7 @@ std::optional<SubquerySet> SubquerySet::match(const planner::PhysicalApply& plan
     if (side_of(left, width) == Side::kSubquery) std::swap(left, right);
     if (side_of(left, width) != Side::kInput || side_of(right, width) != Side::kSubquery) return std::nullopt;
     if (left->type.oid != right->type.oid) {
-      if (!sql::is_integer(left->type.oid) || !sql::is_integer(right->type.oid)) return std::nullopt;
+      if (!sql::is_integer_type(left->type.oid) || !sql::is_integer_type(right->type.oid)) return std::nullopt;
       left = sql::coerce(left, sql::kInt8, sql::CastContext::kImplicit, settings);
       right = sql::coerce(right, sql::kInt8, sql::CastContext::kImplicit, settings);
     }

@@ -16,7 +16,7 @@ std::vector<std::size_t> mapped_increments(const planner::PhysicalUpdate& update
   for (const planner::Assignment& assignment : update.assignments) {
     const std::size_t position = update.table->position(assignment.number);
     const sql::Oid type = update.table->columns[position].type.oid;
-    const bool adds = sql::is_integer(type) && assignment.value->type.oid == type &&
+    const bool adds = sql::is_integer_type(type) && assignment.value->type.oid == type &&
                       adds_to(*assignment.value, static_cast<std::uint32_t>(update.old_row[position]));
     if (adds) added.push_back(position);
   }

@@ -254,7 +254,7 @@ namespace {
 bool is_increment(const sql::TableDef& table, const Assignment& assignment) {
   const sql::ColumnDef& column = *table.find_column(assignment.number);
   const auto* call = std::get_if<sql::FunctionCall>(&assignment.value->node);
-  if (!sql::is_integer(column.type.oid) || call == nullptr || call->arguments.size() != 2) return false;
+  if (!sql::is_integer_type(column.type.oid) || call == nullptr || call->arguments.size() != 2) return false;
   if (call->function->name != "+" && call->function->name != "-") return false;
   return std::any_of(call->arguments.begin(), call->arguments.end(), [&](const ExpressionPtr& argument) {
     const auto* read = std::get_if<sql::ColumnRef>(&argument->node);

@@ -36,7 +36,7 @@ std::optional<Equality> match_equality(const ExpressionPtr& condition, const std
 /// Both sides in one type whose equality is the operator's; false where the operator compares different types otherwise.
 bool unify(Equality& equality, const sql::SessionSettings& settings) {
   if (equality.left->type.oid == equality.right->type.oid) return true;
-  if (!sql::is_integer(equality.left->type.oid) || !sql::is_integer(equality.right->type.oid)) return false;
+  if (!sql::is_integer_type(equality.left->type.oid) || !sql::is_integer_type(equality.right->type.oid)) return false;
   equality.left = sql::coerce(equality.left, sql::kInt8, sql::CastContext::kImplicit, settings);
   equality.right = sql::coerce(equality.right, sql::kInt8, sql::CastContext::kImplicit, settings);
   return true;
@@ -258,7 +258,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
     if (!found && column) found = number(column->column);
     if (!found || *found == 0) continue;
     const sql::Oid left = equality->left->type.oid, right = equality->right->type.oid;
-    const bool fits = left == right || (sql::is_integer(left) && sql::is_integer(right));
+    const bool fits = left == right || (sql::is_integer_type(left) && sql::is_integer_type(right));
     if (fits) values.emplace(*found, equality->left);
   }
   if (values.empty()) return {};

@@ -70,7 +70,7 @@ Role read_role(const std::string& value) {
 }
 
 bool is_number(Type type) {
-  return is_integer(type.oid) || type.oid == oid::kFloat4 || type.oid == oid::kFloat8 || type.oid == oid::kNumeric;
+  return is_integer_type(type.oid) || type.oid == oid::kFloat4 || type.oid == oid::kFloat8 || type.oid == oid::kNumeric;
 }
 bool is_time(Type type) { return type.oid == oid::kTimestamp || type.oid == oid::kTimestamptz || type.oid == oid::kDate; }
 
@@ -127,10 +127,10 @@ void check_format(const ColumnDef& column, const Mapping::Column& mapped) {
     throw wrong_columns(fmt::format("column \"{}\" cannot be a score: its type {} is no number, and it has no format unix or unix_ms",
                                     column.name, format_type(column.type)));
   }
-  if ((mapped.role == Role::kPosition || mapped.role == Role::kTtl) && !is_integer(column.type.oid)) {
+  if ((mapped.role == Role::kPosition || mapped.role == Role::kTtl) && !is_integer_type(column.type.oid)) {
     throw wrong_columns(fmt::format("column \"{}\" with role {} must be of an integer type", column.name, role_word(mapped.role)));
   }
-  if (mapped.role == Role::kSequence && !is_integer(column.type.oid)) {
+  if (mapped.role == Role::kSequence && !is_integer_type(column.type.oid)) {
     throw wrong_columns(fmt::format("column \"{}\" with role sequence must be of an integer type", column.name));
   }
   if (mapped.role == Role::kTime && column.type.oid != oid::kInt8 && !is_time(column.type)) {
@@ -155,7 +155,7 @@ std::int64_t read_number(std::string_view option, const std::string& value, std:
 void read_versions(Mapping& mapping, const ColumnDef& column, const std::string& value) {
   constexpr std::int64_t kMost = 1'000'000;
   mapping.versions = read_number("versions", value, 1, kMost);
-  const bool is_last = mapping.key.has_slot(column.number) && is_integer(column.type.oid);
+  const bool is_last = mapping.key.has_slot(column.number) && is_integer_type(column.type.oid);
   if (!is_last || mapping.layout != Layout::kString || mapping.version != 0) {
     throw wrong_columns("option \"versions\" belongs to one slot of an integer type in the key of layout string");
   }
@@ -250,7 +250,7 @@ void finish_ohm(Mapping& mapping, const TableDef& table) {
   const bool fits = parts.size() == 2 && parts[0].column == 0 && parts[0].literal.ends_with(':') && parts[1].column > 0 && parts[1].width == 0;
   if (!fits) throw SqlError("22023", "the key of layout ohm is the name of the model, a colon and the slot of the id: 'User:{id}'");
   const ColumnDef& id = *table.find_column(parts[1].column);
-  if (mapping.counter.empty() && is_integer(id.type.oid) && id.default_sql.empty()) mapping.counter = ohm_key(mapping, "id");
+  if (mapping.counter.empty() && is_integer_type(id.type.oid) && id.default_sql.empty()) mapping.counter = ohm_key(mapping, "id");
 }
 
 void check_table_options(const Mapping& mapping, bool has_delimiter) {
@@ -261,7 +261,7 @@ void check_table_options(const Mapping& mapping, bool has_delimiter) {
 
 bool is_number_slot(const TableDef& table, std::int16_t column) {
   const ColumnDef* found = table.find_column(column);
-  return found != nullptr && is_integer(found->type.oid);
+  return found != nullptr && is_integer_type(found->type.oid);
 }
 
 /// The key templates that a table's keys have: one for each field of the strings layout.

@@ -37,7 +37,7 @@ void describe_number(Type type, TypeProperties& properties) {
     default: return;
   }
   properties.radix = 2;
-  if (is_integer(type.oid)) properties.scale = 0;
+  if (is_integer_type(type.oid)) properties.scale = 0;
 }
 
 TypeProperties describe(Type type) {

@@ -85,7 +85,7 @@ const TypeInfo* find_type(std::string_view name);
 std::span<const TypeInfo> all_types();
 
 inline Storage storage_of(Type type) { return type_info(type.oid).storage; }
-constexpr bool is_integer(Oid type) { return type == oid::kInt2 || type == oid::kInt4 || type == oid::kInt8; }
+constexpr bool is_integer_type(Oid type) { return type == oid::kInt2 || type == oid::kInt4 || type == oid::kInt8; }
 
 /// PostgreSQL's format_type(): "character varying(20)", "numeric(10,2)", "timestamp(3) without time zone", "integer[]".
 std::string format_type(Type type);
