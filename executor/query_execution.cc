@@ -48,8 +48,16 @@ std::vector<sql::RunTimeParameter> run_time_parameters(const void* session) {
 }
 
 sql::SessionNames session_names(const void* session) {
-  const auto& names = static_cast<const SessionState*>(session)->names;
-  return names ? names() : sql::SessionNames{};
+  const SessionState& state = *static_cast<const SessionState*>(session);
+  sql::SessionNames names = state.names ? state.names() : sql::SessionNames{};
+  if (state.notifications) names.channels = state.notifications->channels();
+  return names;
+}
+
+void notify(const void* session, std::string channel, std::string payload) {
+  const auto& notifications = static_cast<const SessionState*>(session)->notifications;
+  if (!notifications) throw sql::not_supported("pg_notify() outside of a session");
+  notifications->notify(std::move(channel), std::move(payload));
 }
 
 std::string set_parameter(const void* session, const std::string& name, const std::string* value, bool local) {
@@ -69,7 +77,7 @@ std::string written_expression(const sql::EvaluationContext& context, const sql:
 
 /// Once; every thread that evaluates has been here before.
 void name_session_hooks() {
-  static const bool done = (sql::set_session_hooks({.set = set_parameter, .names = session_names, .written_expression = written_expression}), true);
+  static const bool done = (sql::set_session_hooks({.set = set_parameter, .notify = notify, .names = session_names, .written_expression = written_expression}), true);
   static_cast<void>(done);
 }
 

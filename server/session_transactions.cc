@@ -111,7 +111,10 @@ asio::awaitable<void> SessionTransactions::fail() {
   const bool had_none = block_.state() == TransactionBlock::State::kNone;
   switch (block_.fail()) {
     case Failure::kNothing:
-      if (had_none) portals_.clear();  // the statement's transaction is over
+      if (had_none) {  // the statement's transaction is over
+        portals_.clear();
+        if (engine_ != nullptr) co_await engine_->roll_back(state_);
+      }
       co_return;
     case Failure::kRollBack:
       co_await end(false, nullptr);

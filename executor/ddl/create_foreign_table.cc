@@ -9,6 +9,7 @@
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
 #include "sql/catalog/mapped_value.h"
+#include "sql/catalog/row_types.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -153,7 +154,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
   if (sql::is_temporary_schema(schema)) throw sql::not_supported("a temporary foreign table");
   sql::TableDef table;
   table.oid = draft.new_oid();
-  table.row_type = draft.new_oid();
+  sql::choose_row_type(table);
   table.schema = schema;
   table.name = name;
   table.owner = draft.session().user;

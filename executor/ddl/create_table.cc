@@ -12,6 +12,7 @@
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/temporary.h"
 #include "executor/ddl/ttl_options.h"
+#include "sql/catalog/row_types.h"
 
 namespace redquel::executor {
 
@@ -121,7 +122,7 @@ void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
 
   sql::TableDef table;
   table.oid = draft.new_oid();
-  table.row_type = draft.new_oid();
+  sql::choose_row_type(table);
   table.schema = schema;
   table.name = name;
   table.owner = draft.session().user;

@@ -75,14 +75,14 @@ sql::Type parameter_type(const CatalogDraft& draft, const ast::TypeName& name, b
                                     : fmt::format("SQL functions cannot have arguments of type {}", sql::format_type(type)));
 }
 
-/// The table or view whose rows `RETURNS name` means; 0: a type is meant.
+/// The table or view whose rows `RETURNS name` means, where they have no type (row_types.h); 0: a type is meant.
 sql::Oid row_type_relation(const CatalogDraft& draft, const ast::TypeName& name) {
   if (name.names.size() > 2 || !name.array_bounds.empty() || !name.modifiers.empty() || name.percent_type) return 0;
   const std::string schema = name.names.size() == 2 ? name.names[0] : std::string();
   const auto& path = draft.session().search_path;
   if (schema == "pg_catalog" || (schema.empty() && sql::find_type(name.names[0]) != nullptr)) return 0;
   if (draft.catalog().find_user_type(schema, name.names.back(), path)) return 0;
-  if (const auto table = draft.catalog().find_table(schema, name.names.back(), path)) return table->oid;
+  if (const auto table = draft.catalog().find_table(schema, name.names.back(), path)) return table->row_array != 0 ? 0 : table->oid;
   const auto view = draft.catalog().find_view(schema, name.names.back(), path);
   return view ? view->oid : 0;
 }

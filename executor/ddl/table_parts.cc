@@ -10,6 +10,7 @@
 #include "executor/ddl/indexable.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/stored_expression.h"
+#include "executor/ddl/type_lookup.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
@@ -118,6 +119,9 @@ void set_generated(const CatalogDraft& draft, sql::TableDef& table, std::int16_t
 sql::ColumnDef& add_column(CatalogDraft& draft, sql::TableDef& table, const ColumnDraft& written, bool is_key) {
   if (table.columns.size() >= 1600) throw SqlError("54011", "tables can have at most 1600 columns");
   sql::ColumnDef column = written.column;
+  if (table.row_array != 0 && contains_type(draft.catalog(), column.type.oid, table.row_type)) {
+    throw SqlError("42P16", fmt::format("composite type {} cannot be made a member of itself", table.name));
+  }
   column.number = table.next_column++;
   column.field = sql::choose_field(table, column.name);
   if (written.default_value != nullptr) set_default(draft, table, column, *written.default_value);

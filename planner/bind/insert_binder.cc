@@ -80,7 +80,7 @@ class InsertBinder {
       const bool all = std::ranges::all_of(rows, is_default);
       from_sequence[i] = targets_->is_overridden((*targets_)[i]) || (has_sequence_default((*targets_)[i]) && all);
     }
-    level_.clause = Clause::kValues;
+    level_.clause = rows.size() == 1 ? Clause::kInsertValues : Clause::kValues;
     std::vector<std::vector<ExpressionPtr>> bound;
     for (const ast::Expressions& row : rows) {
       bound.emplace_back();
@@ -117,10 +117,7 @@ class InsertBinder {
 
   /// A part of a column in a row of VALUES: parts of one column become one value, where the first of them stands.
   void add_part(std::size_t index, const ast::Expression& written, const std::vector<bool>& from_sequence, std::vector<ExpressionPtr>& row) {
-    if (std::holds_alternative<ast::DefaultValue>(written.node)) {
-      const bool is_field = std::holds_alternative<ast::FieldStep>(targets_->steps(index).back());
-      throw SqlError("0A000", is_field ? "cannot set a subfield to DEFAULT" : "cannot set an array element to DEFAULT").at(state_.position(written.start));
-    }
+    targets_->check_part_is_given(index, written);
     std::vector<const ColumnDef*> columns;
     for (std::size_t i = 0; i < index; ++i) {
       if (!from_sequence[i] && std::ranges::find(columns, &(*targets_)[i]) == columns.end()) columns.push_back(&(*targets_)[i]);

@@ -49,6 +49,12 @@ ExpressionPtr InsertTargets::with_part(std::size_t index, ExpressionBinder& bind
   return PartAssignment(state_, binder, column.name, state_.position(written_[index].offset)).assign(before, steps(index), value);
 }
 
+void InsertTargets::check_part_is_given(std::size_t index, const ast::Expression& written) const {
+  if (!std::holds_alternative<ast::DefaultValue>(written.node)) return;
+  const bool is_field = std::holds_alternative<ast::FieldStep>(steps(index).back());
+  throw SqlError("0A000", is_field ? "cannot set a subfield to DEFAULT" : "cannot set an array element to DEFAULT").at(state_.position(written.start));
+}
+
 void InsertTargets::check_count(std::size_t given, std::optional<std::uint32_t> surplus) const {
   if (given > targets_.size()) throw SqlError("42601", "INSERT has more expressions than target columns").at(surplus);
   if (given < targets_.size() && !written_.empty()) {

@@ -173,6 +173,7 @@ RelationPtr target_relation(const WriteTarget& target, const std::optional<ast::
   for (const WriteTarget::Column& column : target.columns) {
     relation->columns.push_back({column.name, over_row(column.value, target.row, row)});
   }
+  if (!target.view && target.table->has_hidden_key() && row.size() > target.table->columns.size()) relation->row_number = reference(row.back());
   apply_alias(*relation, alias);
   return relation;
 }

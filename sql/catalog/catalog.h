@@ -89,6 +89,7 @@ struct ViewDef;
 struct TableDef {
   Oid oid = 0;
   Oid row_type = 0;
+  Oid row_array = 0;  // the type of arrays over it; 0: the row type is none that values can have (row_types.h)
   std::string schema = "public";
   std::string name;
   std::string prefix;   // first part of all its keys; stays on rename

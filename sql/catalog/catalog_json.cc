@@ -163,6 +163,7 @@ template <typename Visitor>
 void visit(Visitor& visitor, TableDef& table) {
   visitor.member("oid", table.oid);
   visitor.member("row_type", table.row_type);
+  if (table.row_array != 0 || std::is_same_v<Visitor, Reader>) visitor.member("row_array", table.row_array);
   visitor.member("schema", table.schema);
   visitor.member("name", table.name);
   visitor.member("prefix", table.prefix);

@@ -64,17 +64,6 @@ std::unique_ptr<RowSource> open_zones(std::span<const Datum>, const EvaluationCo
   return std::make_unique<ZoneRows>(context.transaction_timestamp);
 }
 
-class NoChannels final : public RowSource {
- public:
-  Batch next(std::size_t) override {
-    Batch batch;
-    batch.columns.push_back(std::make_shared<const Column>(kText));
-    return batch;
-  }
-};
-
-std::unique_ptr<RowSource> open_channels(std::span<const Datum>, const EvaluationContext&) { return std::make_unique<NoChannels>(); }
-
 }  // namespace
 
 std::vector<TableFunction> zone_rows() {
@@ -83,7 +72,6 @@ std::vector<TableFunction> zone_rows() {
        {},
        {{"name", oid::kText}, {"abbrev", oid::kText}, {"utc_offset", oid::kInterval}, {"is_dst", oid::kBool}},
        open_zones},
-      {"pg_listening_channels", {}, {{"pg_listening_channels", oid::kText}}, open_channels},
   };
 }
 

@@ -1,5 +1,6 @@
 #include "sql/system_tables/function_catalog.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "sql/functions/window_function.h"
@@ -29,6 +30,8 @@ constexpr TypeFunctionRow kTypeFunctions[] = {
     {oid::kOid, "oid", {1798, 1799, 2418, 2419}},
     {oid::kOidVector, "oidvector", {54, 55, 2420, 2421}},
     {oid::kJson, "json_", {321, 322, 323, 324}},
+    {oid::kTid, "tid", {48, 49, 2438, 2439}},
+    {oid::kMoney, "cash_", {886, 887, 2492, 2493}},
     {oid::kMacaddr, "macaddr_", {436, 437, 2494, 2495}},
     {oid::kInet, "inet_", {910, 911, 2496, 2497}},
     {oid::kCidr, "cidr_", {1267, 1427, 2498, 2499}},
@@ -120,6 +123,8 @@ class Collector {
     const char first = function.name.empty() ? ' ' : function.name.front();
     if (!(first >= 'a' && first <= 'z') && first != '_') return;  // an operator: pg_operator has it
     if (function.result == oid::kBytea && function.name.ends_with("send")) return;  // a type's, with its oid
+    const bool is_text_form = function.result == oid::kCstring || (!function.arguments.empty() && function.arguments[0] == oid::kCstring);
+    if (is_text_form && std::ranges::find(functions_, function.name, &CatalogFunction::name) != functions_.end()) return;
     add({.name = std::string(function.name), .arguments = function.arguments, .result = function.result,
          .volatility = function.volatility, .strict = function.strict,
          .variadic = function.variadic ? function.arguments.back() : 0});

@@ -41,7 +41,7 @@ struct TypeFunctions {
 TypeFunctions functions_of_type(const TypeInfo& type);
 
 namespace oid {
-inline constexpr Oid kCstring = 2275, kInternal = 2281, kTriggerFunction = 2279, kArrayAnalyze = 3816,
+inline constexpr Oid kInternal = 2281, kTriggerFunction = 2279, kArrayAnalyze = 3816,
                      kArraySubscript = 6179, kRawArraySubscript = 6180;
 }
 

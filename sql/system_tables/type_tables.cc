@@ -1,5 +1,6 @@
 // pg_type, pg_cast, pg_collation.
 
+#include "sql/catalog/row_types.h"
 #include "sql/functions/function.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/function_catalog.h"
@@ -24,12 +25,12 @@ void add_built_in(RowWriter& out, const TypeInfo& type) {
           storage_letter(type), false, 0, -1, 0, collation_of(type.oid), kNull, kNull, kNull);
 }
 
-/// The type of the rows of a table or view.
+/// The type of the rows of a table or view. `array`: the type of arrays over it; 0: there is none.
 template <class Definition>
-void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const Definition& table) {
+void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const Definition& table, Oid array) {
   const TypeFunctions f = functions_of_type(type_info(oid::kRecord));
   out.add(table.row_type, table.name, schema_oid(catalog, table.schema), role_oid(table.owner), -1, false, 'c', 'C', false, true,
-          ',', table.oid, 0, 0, 0, f.input, f.output, f.receive, f.send, 0, 0, 0, 'd', 'x', false, 0, -1, 0, 0, kNull, kNull,
+          ',', table.oid, 0, 0, array, f.input, f.output, f.receive, f.send, 0, 0, 0, 'd', 'x', false, 0, -1, 0, 0, kNull, kNull,
           kNull);
 }
 
@@ -78,8 +79,12 @@ void enums(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationConte
 void types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const TypeInfo& type : all_types()) add_built_in(out, type);
   for (const auto& [oid, type] : catalog.types) add_user_type(out, catalog, *type);
-  for (const auto& [oid, table] : catalog.tables) add_row_type(out, catalog, *table);
-  for (const auto& [oid, view] : catalog.views) add_row_type(out, catalog, *view);
+  for (const auto& [oid, table] : catalog.tables) {
+    const UserTypePtr row = row_type_of(*table);
+    add_row_type(out, catalog, *table, table->row_array);
+    if (row && find_type(row->array) != nullptr) add_array(out, catalog, *row);
+  }
+  for (const auto& [oid, view] : catalog.views) add_row_type(out, catalog, *view, 0);
 }
 
 void ranges(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
