@@ -64,6 +64,11 @@ asio::awaitable<void> run_vacuum(DdlContext& context, const ast::Vacuum& stateme
       const ast::RelationName& name = listed.relation.name;
       check_schema(draft, name);
       if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(name);
+      const TablePtr table = draft.catalog().find_table(name.schema, name.name, draft.session().search_path);
+      for (const std::string& column : listed.columns) {
+        if (!table || table->find_column(column) != nullptr) continue;
+        throw sql::SqlError("42703", "column \"" + column + "\" of relation \"" + table->name + "\" does not exist");
+      }
     }
   };
   if (!statement.relations.empty()) co_await check_definitions(context, check);
@@ -130,6 +135,10 @@ class DefinitionExecution final : public Execution {
                               (drop && drop->object == ast::ObjectType::kDatabase);
     if (session_.transaction && stands_alone) {
       throw sql::SqlError("25001", command_tag() + " cannot run inside a transaction block");
+    }
+    const auto* index = std::get_if<ast::CreateIndex>(&statement.node);
+    if (session_.transaction && ((index && index->concurrently) || (drop && drop->concurrently))) {
+      throw sql::SqlError("25001", command_tag() + " CONCURRENTLY cannot run inside a transaction block");
     }
     if (session_.transaction && rename && rename->object == ast::ObjectType::kDatabase) {
       throw sql::not_supported("ALTER DATABASE in a transaction block");

@@ -77,7 +77,7 @@ void check_types(const std::string& constraint, const sql::ColumnDef& referencin
   }
   throw SqlError("42804", fmt::format("foreign key constraint \"{}\" cannot be implemented", constraint))
       .detail(fmt::format("Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.", referencing.name, referenced.name,
-                          sql::format_type(from), sql::format_type(to)));
+                          sql::format_type(sql::Type{from.oid}), sql::format_type(sql::Type{to.oid})));
 }
 
 Action action_of(ast::ForeignKeyAction action) {

@@ -105,6 +105,13 @@ void check_variadic(sql::Type type) {
   if (!is_array) throw SqlError("42P13", "VARIADIC parameter must be an array");
 }
 
+/// An untyped constant is of the parameter's type, and says so (where no search path decides what the type's name means).
+std::string default_text(const ast::Expression& written, sql::Type type) {
+  constexpr sql::Oid kFirstOwnType = 16384;
+  const bool untyped = std::holds_alternative<ast::StringLiteral>(written.node) || std::holds_alternative<ast::NullLiteral>(written.node);
+  return parser::to_sql(written) + (untyped && type.oid < kFirstOwnType && !sql::is_polymorphic(type.oid) ? "::" + sql::format_type(type) : "");
+}
+
 void read_parameters(const CatalogDraft& draft, const ast::CreateFunction& statement, FunctionDef& function) {
   if (statement.parameters.size() > kParameters) {
     throw SqlError("54023", fmt::format("functions cannot have more than {} arguments", kParameters));
@@ -129,7 +136,7 @@ void read_parameters(const CatalogDraft& draft, const ast::CreateFunction& state
       throw SqlError("42P13", "input parameters after one with a default value must also have defaults");
     }
     had_default = had_default || parameter.default_value != nullptr;
-    function.parameters.push_back({parameter.name, type, parameter.default_value ? parser::to_sql(*parameter.default_value) : std::string(),
+    function.parameters.push_back({parameter.name, type, parameter.default_value ? default_text(*parameter.default_value, type) : std::string(),
                                    mode_of(parameter.mode)});
   }
 }

@@ -154,6 +154,9 @@ std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft
   std::vector<std::int16_t> numbers;
   for (const std::string& name : key.columns) {
     const sql::ColumnDef* column = table.find_column(name);
+    if (column == nullptr && key.primary && !with_position) {  // ALTER TABLE makes the columns NOT NULL first
+      throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", name, table.name));
+    }
     if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" named in key does not exist", name)).at(position);
     if (std::find(numbers.begin(), numbers.end(), column->number) != numbers.end()) {
       throw SqlError("42701", fmt::format("column \"{}\" appears twice in {} constraint", name, key.primary ? "primary key" : "unique"))

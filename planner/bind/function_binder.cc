@@ -259,6 +259,8 @@ void ExpressionBinder::check_set_returning_allowed(const Whole& whole) const {
       break;
     case Clause::kValues:
       throw SqlError("0A000", "set-returning functions are not allowed in VALUES").at(offset);
+    case Clause::kFromFunction:
+      throw SqlError("0A000", "set-returning functions must appear at top level of FROM").at(offset);
     case Clause::kWindowPartition:
     case Clause::kWindowOrder:
       throw sql::not_supported("set-returning function in a window definition", offset);

@@ -258,6 +258,7 @@ class InsertBinder {
       level.names.push_back({.relation = relation});
       level.range_table.push_back(relation);
     }
+    excluded_ = std::move(excluded);
     result.source = make_join(JoinKind::kLeft, rows, existing, sql::conjunction(std::move(same_key)));
 
     ConflictUpdate<LogicalColumn> update{.old_row = existing->columns};
@@ -330,6 +331,7 @@ class InsertBinder {
     const RelationPtr relation = target_relation(target_, alias, new_row);
     level.names.push_back({.relation = relation});
     level.range_table.push_back(relation);
+    if (excluded_) level.range_table.push_back(excluded_);
     Returning returning = bind_returning(state_, level, insert_.returning, new_row);
     return with_returning(state_, level, std::move(result), std::move(returning), new_row);
   }
@@ -342,6 +344,7 @@ class InsertBinder {
   std::shared_ptr<const sql::TableDef> table_;  // the target's
   std::optional<InsertTargets> targets_;
   LogicalPtr source_;  // null: DEFAULT VALUES
+  RelationPtr excluded_;  // of ON CONFLICT DO UPDATE: RETURNING knows it, but cannot see it
 };
 
 }  // namespace

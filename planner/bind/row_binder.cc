@@ -74,6 +74,19 @@ std::optional<std::vector<RowField>> row_shape(const sql::Expression& row) {
   return fields;
 }
 
+std::optional<std::vector<RowField>> row_shape(const BindState& state, const sql::Expression& row) {
+  const auto* column = std::get_if<sql::ColumnRef>(&row.node);
+  const auto known = column != nullptr ? state.record_fields.find(column->column) : state.record_fields.end();
+  if (known == state.record_fields.end()) return row_shape(row);
+  std::vector<RowField> fields;
+  for (const sql::ResultColumn& field : known->second) {
+    const ExpressionPtr at = sql::make_constant(sql::kInt4, static_cast<std::int32_t>(fields.size()));
+    fields.push_back({field.name, sql::make_expression(field.type, sql::FunctionCall{&sql::row_field(),
+                                                       {std::make_shared<const sql::Expression>(row), at}}, row.offset)});
+  }
+  return fields;
+}
+
 ExpressionPtr named_row(sql::Type type, const std::vector<std::string>& names, std::vector<ExpressionPtr> fields,
                         std::optional<std::uint32_t> offset) {
   if (type.oid == sql::oid::kRecord) return constructed_row(names, std::move(fields), false, offset);
@@ -161,7 +174,7 @@ ExpressionPtr ExpressionBinder::select_field(const ExpressionPtr& row, const std
                                         sql::format_type(sql::Type{row->type.oid})))
         .at(offset);
   }
-  const auto fields = row_shape(*row);
+  const auto fields = row_shape(state_, *row);
   if (!fields) throw sql::not_supported("a field of a record whose fields are not known", offset);
   const auto found = std::ranges::find(*fields, name, &RowField::name);
   if (found != fields->end()) return with_offset(found->value, offset);

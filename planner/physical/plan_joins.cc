@@ -10,6 +10,7 @@
 #include "planner/rules/rule.h"
 #include "sql/catalog/mapping.h"
 #include "sql/expressions/coerce.h"
+#include "sql/error.h"
 #include "sql/functions/resolve.h"
 
 namespace redquel::planner {
@@ -143,16 +144,22 @@ Planned PhysicalPlanner::plan_hash_join(const LogicalJoin& join, Planned left, P
 
   HashJoin hash{join.kind, left.plan, right.plan, {}, {}, nullptr};
   std::vector<ExpressionPtr> residual;
+  bool has_equality = false, is_constant = true;
   for (const ExpressionPtr& condition : join.condition ? sql::split_conjunction(join.condition) : std::vector<ExpressionPtr>{}) {
     auto equality = match_equality(condition, left_ids, right_ids);
     if (equality && unify(*equality, settings_)) {
       hash.left_keys.push_back(resolve(equality->left, left.ids));
       hash.right_keys.push_back(resolve(equality->right, right.ids));
     } else {
+      has_equality = has_equality || equality.has_value();
+      is_constant = is_constant && std::holds_alternative<sql::Constant>(condition->node);
       residual.push_back(condition);
     }
   }
   if (hash.left_keys.empty()) {
+    if (join.kind == JoinKind::kFull && !has_equality && !is_constant) {
+      throw sql::SqlError("0A000", "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions");
+    }
     NestedLoopJoin nested{join.kind, left.plan, right.plan, resolve(join.condition, both)};
     return {make_physical(std::move(nested), std::move(columns)), std::move(ids)};
   }

@@ -30,6 +30,7 @@ std::vector<ScalarFunction> size_functions();
 std::vector<ScalarFunction> hash_functions();
 std::vector<ScalarFunction> binary_form_functions();
 std::vector<ScalarFunction> unicode_functions();
+std::vector<ScalarFunction> statistics_functions();
 /// The functions that have names beside their operators, over the rows of those.
 std::vector<ScalarFunction> operator_functions(const std::vector<ScalarFunction>& functions);
 std::vector<TableFunction> catalog_rows();

@@ -89,6 +89,7 @@ const NamedTable<ScalarFunction>& functions() {
       hash_functions(),
       binary_form_functions(),
       unicode_functions(),
+      statistics_functions(),
   }));
   return table;
 }

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "sql/catalog/index_text.h"
 #include "sql/catalog/mapping.h"
 #include "sql/error.h"
 #include "sql/functions/characters.h"
+#include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
-#include "sql/catalog/index_text.h"
 #include "sql/session_hooks.h"
 #include "sql/system_tables/relations.h"
 #include "sql/types/text_io.h"
@@ -63,19 +64,23 @@ bool is_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// 'it''s' → it's; nullopt where the text is anything else than one string literal.
+/// 'it''s' → it's, E'\\x' → \x; nullopt where the text is anything else than one string literal.
 std::optional<std::string> string_literal(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  const bool escaped = text.starts_with("E'");
+  if (escaped) text.remove_prefix(1);
   if (text.size() < 2 || text.front() != '\'' || text.back() != '\'') return std::nullopt;
   std::string value;
   for (std::size_t i = 1; i + 1 < text.size(); ++i) {
-    if (text[i] == '\'' && (++i + 1 >= text.size() || text[i] != '\'')) return std::nullopt;
+    const bool doubled = text[i] == '\'' || (escaped && text[i] == '\\');
+    if (doubled && (++i + 1 >= text.size() || text[i] != text[i - 1])) return std::nullopt;
     value += text[i];
   }
   return value;
 }
 
 /// A literal as PostgreSQL prints it after analysis: 'x'::text, '2020-01-01'::date, '-1'::integer, but plain 5.
-std::optional<std::string> literal_text(std::string_view text, Type type) {
+std::optional<std::string> literal_text(std::string_view text, Type type, const EvaluationContext& context) {
   if (text.starts_with('-') && is_digits(text.substr(1)) && text.size() <= 10) {
     return "'" + std::string(text) + "'::integer";
   }
@@ -93,7 +98,7 @@ std::optional<std::string> literal_text(std::string_view text, Type type) {
   if (type.oid == oid::kBool && value.size() == 1) return std::string(value == "t" ? "true" : "false");
   std::string quoted;
   append_quoted_literal(value, quoted);
-  return quoted + "::" + (type.oid == oid::kBpchar ? "bpchar" : format_type(plain));
+  return quoted + "::" + (type.oid == oid::kBpchar ? "bpchar" : object_name(Type{oid::kRegtype}, type.oid, context));
 }
 
 }  // namespace
@@ -251,7 +256,7 @@ std::string default_expression(const CatalogSnapshot& catalog, const TableDef& t
                           text);
     return text + "::regclass)";
   }
-  if (std::optional<std::string> literal = literal_text(column.default_sql, column.type)) return *std::move(literal);
+  if (std::optional<std::string> literal = literal_text(column.default_sql, column.type, context)) return *std::move(literal);
   return written_expression(table, column.default_sql, false, context);
 }
 

@@ -43,12 +43,11 @@ void add_array(RowWriter& out, const CatalogSnapshot& catalog, const UserType& u
 }
 
 void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user) {
-  constexpr Oid kEnumIn = 3504, kEnumOut = 3505, kEnumReceive = 3532, kEnumSend = 3533, kDomainIn = 2597, kDomainReceive = 2598;
   const Oid schema = schema_oid(catalog, user.schema), owner = role_oid(user.owner);
   switch (user.kind) {
     case UserType::Kind::kEnum:
-      out.add(user.oid, user.name, schema, owner, 4, true, 'e', 'E', false, true, ',', 0, 0, 0, user.array, kEnumIn, kEnumOut,
-              kEnumReceive, kEnumSend, 0, 0, 0, 'i', 'p', false, 0, -1, 0, 0, kNull, kNull, kNull);
+      out.add(user.oid, user.name, schema, owner, 4, true, 'e', 'E', false, true, ',', 0, 0, 0, user.array, kEnumFunctions.input,
+              kEnumFunctions.output, kEnumFunctions.receive, kEnumFunctions.send, 0, 0, 0, 'i', 'p', false, 0, -1, 0, 0, kNull, kNull, kNull);
       return add_array(out, catalog, user);
     case UserType::Kind::kComposite: {
       const TypeFunctions f = functions_of_type(type_info(oid::kRecord));
@@ -61,7 +60,8 @@ void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserTyp
       const TypeFunctions f = functions_of_type(base);
       const bool over_domain = user.base_domain != 0;
       out.add(user.oid, user.name, schema, owner, base.length, passed_by_value(base), 'd', static_cast<char>(base.category), false,
-              true, ',', 0, 0, 0, 0, kDomainIn, f.output, kDomainReceive, f.send, 0, 0, 0, base.alignment, storage_letter(base),
+              true, ',', 0, 0, 0, 0, kDomainFunctions.input, f.output,
+              kDomainFunctions.receive, f.send, 0, 0, 0, base.alignment, storage_letter(base),
               user.not_null, over_domain ? user.base_domain : user.base.oid, over_domain ? -1 : user.base.modifier, 0,
               collation_of(user.base.oid), null_if_empty(user.default_sql), null_if_empty(user.default_sql), kNull);
       return;
