@@ -117,13 +117,23 @@ struct MappedScan {
     kLookup,  // `index` gives the slot for the values of its columns
     kSets,    // `sets` of declared indexes give the slot
     kOrder,   // `index`, a zset or list, gives the slot in the order of its column
+    kRange,   // `index`, a zset, gives the slots between two scores
+    kScores,  // layout zset: members of one key between two scores, or in their order
   } path = Path::kScan;
   sql::Oid index = 0;
+  /// What members of sets and structures say of a row, stored form; empty: they are the member of layout set itself.
+  std::string member;
+  std::int16_t ordered_by = 0;             // kOrder, kRange, kScores
+  std::optional<RangeBound> lower, upper;  // of it; kOrder, kRange, kScores
+  bool wants_order = false;                // kScores: in order, `goal` rows
   std::vector<std::vector<sql::ExpressionPtr>> lookups;  // kLookup: a value for each column of the index
   std::optional<SetExpression> sets;                     // kSets
-  bool descending = false;                               // kOrder
+  bool descending = false;                               // kOrder, kScores
   RowGoal goal;
 };
+
+/// Stands for the place of a column of the old row that the source does not give: a hidden one that nobody looks at.
+inline constexpr std::size_t kNotRead = static_cast<std::size_t>(-1);
 
 // ---- Answers from cardinalities alone ---------------------------------------------------------------------------------------
 
@@ -333,7 +343,7 @@ struct PhysicalInsert {
 struct PhysicalUpdate {
   std::shared_ptr<const sql::TableDef> table;
   PhysicalPlan source;
-  std::vector<std::size_t> old_row;           // positions in the source: live columns in order, then the hidden key if there is one
+  std::vector<std::size_t> old_row;           // positions in the source (or kNotRead): live columns in order, then the hidden key if there is one
   std::vector<Assignment> assignments;        // values over the source's columns
   std::vector<Assignment> generated;          // generated columns, over the new row followed by the source's columns
   std::vector<BoundCheck> checks;             // over the new row followed by the source's columns

@@ -65,6 +65,7 @@ void put_mapping(const CatalogDraft& draft, sql::TableDef& table, sql::Mapping m
     if (column.absent == sql::Mapping::Absent::kDefault) column.default_text = default_text(draft, table, column);
   }
   table.primary_key = sql::identity_columns(mapping);
+  sql::add_hidden_ttl(table, mapping);
   table.mapping = std::make_shared<const sql::Mapping>(std::move(mapping));
 }
 
@@ -161,6 +162,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
   draft.put(table);
   std::vector<sql::MappingOptions> columns;
   std::vector<CheckDraft> checks;
+  std::vector<std::pair<std::string, const ast::Expression*>> generated;
   for (const ast::TableElement& element : written.elements) {
     if (const auto* constraint = std::get_if<ast::Constraint>(&element)) {
       refuse_constraint(*constraint);
@@ -175,7 +177,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
     if (table.find_column(column.column.name) != nullptr) {
       throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.column.name));
     }
-    if (column.generated != nullptr) throw sql::not_supported("a generated column of a foreign table");
+    if (column.generated != nullptr) generated.emplace_back(column.column.name, column.generated);
     if (column.sequence) throw sql::not_supported("a serial or identity column of a foreign table");
     check_new_column_name(table, column.column.name);
     add_column(draft, table, column, false);
@@ -183,6 +185,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
     checks.insert(checks.end(), column.checks.begin(), column.checks.end());
   }
   put_mapping(draft, table, sql::make_mapping(table, read_options(statement.options), columns));
+  for (const auto& [column, expression] : generated) set_generated(draft, table, table.find_column(column)->number, *expression);
   set_row_defaults(table);
   for (const CheckDraft& check : checks) add_check(draft, table, check, true);
   check_overlap(draft, table);

@@ -93,7 +93,7 @@ SqlError duplicate_in_new_index(const sql::TableDef& table, std::string_view ind
 std::string row_description(const sql::TableDef& table, std::span<const sql::Datum> row,
                             const sql::SessionSettings& settings) {
   std::string out = "(";
-  for (std::size_t position = 0; position < table.columns.size(); ++position) {
+  for (std::size_t position = 0; position < table.shown_columns(); ++position) {
     if (position > 0) out += ", ";
     const std::string text = value_text(table.columns[position].type, row[position], settings);
     const std::string_view shown = clip(text, kShownBytes);

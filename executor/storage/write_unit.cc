@@ -310,7 +310,11 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
     const std::span<const Reply> answer = replies->array(0);
     if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the write script");
-    if (answer[0].text == "mapped") co_return refused_mapped_write(answer.size() > 1 ? answer[1].text : "");
+    if (answer[0].text == "mapped") {
+      MappedWriteResult refused = refused_mapped_write(answer.subspan(1));
+      blocker_ = std::move(refused.blocker);
+      co_return refused.status;
+    }
     if (answer[0].text == "stale") co_return WriteStatus::kStale;
     if (answer[0].text == "changed") co_return WriteStatus::kConflict;
     if (answer[0].text == "lost") co_return WriteStatus::kLostLock;

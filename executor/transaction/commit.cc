@@ -212,8 +212,9 @@ asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transact
 namespace {
 
 /// What the commit does to mapped tables, once they are found to be as they were read; null: nothing.
-asio::awaitable<std::shared_ptr<const MappedWriteCall>> mapped_changes(RedisClient& redis, const RowBuffer& buffer, const MappedPlace& place) {
-  auto call = std::make_shared<MappedWriteCall>(place.catalog_version, place.database);
+asio::awaitable<std::shared_ptr<const MappedWriteCall>> mapped_changes(RedisClient& redis, Transaction& transaction, const MappedPlace& place) {
+  const RowBuffer& buffer = transaction.buffer();
+  auto call = std::make_shared<MappedWriteCall>(place.catalog_version, place.database, transaction.locks().token);
   for (const std::shared_ptr<MappedUnit>& unit : mapped_units(buffer)) {
     const int database = unit->table().mapping->database.value_or(place.database);
     RedisClient& client = database == place.database ? redis : place.access.shared(database);
@@ -229,7 +230,8 @@ asio::awaitable<WriteStatus> commit_mapped_alone(RedisClient& redis, std::shared
   std::optional<sql::SqlError> lost;
   try {
     MappedWriteCall sent = *call;
-    co_return co_await write_mapped(redis, std::move(sent), nullptr);
+    const MappedWriteResult result = co_await write_mapped(redis, std::move(sent), nullptr);
+    co_return result.status;
   } catch (const sql::SqlError& error) {
     if (error.sqlstate() != "08006") throw;
     lost = error;
@@ -245,7 +247,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   if (const TransactionCatalog* catalog = transaction.catalog()) change = catalog->take_change();
   if (!change.empty()) options.catalog = encode_commit(transaction.catalog()->base(), change);
   if (!transaction.reads().empty()) options.reads = &transaction.reads();
-  options.mapped = co_await mapped_changes(redis, transaction.buffer(), place);
+  options.mapped = co_await mapped_changes(redis, transaction, place);
   if (change.empty() && changed_rows(transaction) == 0 && !options.mapped) co_return;
   // It is 0 where the transaction began before the first connection.
   if (transaction.generation() != 0 && redis.generation() != transaction.generation()) {

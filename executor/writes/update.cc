@@ -42,6 +42,7 @@ class UpdateOperator final : public WriteOperator {
   UpdateOperator(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context)
       : WriteOperator(node, update.table, update.source, context), update_(update) {
     if (changes_keys(update)) may_exchange_keys();
+    note_read_columns(update.old_row);
     if (update.table->mapping) {
       increments_ = mapped_increments(update);
     } else if (context.allows_increments) {
@@ -54,7 +55,7 @@ class UpdateOperator final : public WriteOperator {
     const sql::TableDef& table = *update_.table;
     sql::Batch batch;  // the new row, then the source's columns
     batch.rows = source.rows;
-    for (std::size_t i = 0; i < table.columns.size(); ++i) batch.columns.push_back(source.columns[update_.old_row[i]]);
+    for (std::size_t i = 0; i < table.columns.size(); ++i) batch.columns.push_back(old_column(source, update_.old_row[i], table.columns[i].type));
     for (const planner::Assignment& assignment : update_.assignments) {
       sql::ColumnPtr& target = batch.columns[table.position(assignment.number)];
       if (calls_sequences({&assignment.value, 1})) {
@@ -107,7 +108,9 @@ class UpdateOperator final : public WriteOperator {
 class DeleteOperator final : public WriteOperator {
  public:
   DeleteOperator(const planner::PhysicalNode& node, const planner::PhysicalDelete& removal, ExecutionContext& context)
-      : WriteOperator(node, removal.table, removal.source, context), delete_(removal) {}
+      : WriteOperator(node, removal.table, removal.source, context), delete_(removal) {
+    note_read_columns(removal.old_row);
+  }
 
  private:
   asio::awaitable<void> collect(const sql::Batch& source) override {

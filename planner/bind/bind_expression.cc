@@ -37,7 +37,7 @@ RelationPtr row_relation(const sql::TableDef& table, const std::vector<ColumnId>
   auto relation = std::make_shared<Relation>(Relation{.name = table.name});
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const sql::ColumnDef& column = table.columns[i];
-    relation->columns.push_back({column.name, sql::make_column(column.type, ids[i], column.name)});
+    if (!column.hidden) relation->columns.push_back({column.name, sql::make_column(column.type, ids[i], column.name)});
   }
   return relation;
 }

@@ -160,7 +160,9 @@ ExpressionPtr variadic_array(BindState& state, const std::vector<ExpressionPtr>&
 std::vector<FunctionDef::Column> columns_of_type(const sql::CatalogSnapshot& catalog, const FunctionDef& function) {
   std::vector<FunctionDef::Column> columns;
   if (const auto table = catalog.find_table(function.result_relation)) {
-    for (const sql::ColumnDef& column : table->columns) columns.push_back({column.name, column.type});
+    for (const sql::ColumnDef& column : table->columns) {
+      if (!column.hidden) columns.push_back({column.name, column.type});
+    }
   } else if (const auto view = catalog.find_view(function.result_relation)) {
     for (const sql::ViewDef::Column& column : view->columns) columns.push_back({column.name, column.type});
   } else if (sql::is_composite_type(function.result.oid)) {

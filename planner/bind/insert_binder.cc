@@ -248,10 +248,11 @@ class InsertBinder {
     for (std::size_t i = 0; i < table_->columns.size(); ++i) {
       const ColumnDef& column = table_->columns[i];
       result.columns[i] = {column.number, reference(rows->columns[i])};
-      target->columns.push_back({column.name, reference(existing->columns[i])});
-      excluded->columns.push_back({column.name, reference(rows->columns[i])});
+      const RelationColumn there{column.name, reference(existing->columns[i])}, proposed_column{column.name, reference(rows->columns[i])};
+      (column.hidden ? target->hidden : target->columns).push_back(there);
+      (column.hidden ? excluded->hidden : excluded->columns).push_back(proposed_column);
       if (std::ranges::find(*result.conflict_columns, column.number) == result.conflict_columns->end()) continue;
-      same_key.push_back(is_same(target->columns.back().value, excluded->columns.back().value, *result.conflict_columns));
+      same_key.push_back(is_same(there.value, proposed_column.value, *result.conflict_columns));
     }
     add_same_expressions(*result.conflict_columns, existing, rows, same_key);
     for (const RelationPtr& relation : {RelationPtr(target), RelationPtr(excluded)}) {

@@ -19,7 +19,7 @@ InsertTargets::InsertTargets(BindState& state, const WriteTarget& target, const 
     : state_(state), table_(*target.table), written_(written), overriding_(overriding) {
   if (written.empty()) {
     for (const WriteTarget::Column& column : target.columns) {
-      targets_.push_back(&find_target_column(state, target, {.column = column.name}, WriteOperation::kInsert));
+      if (!column.hidden) targets_.push_back(&find_target_column(state, target, {.column = column.name}, WriteOperation::kInsert));
     }
     return;
   }

@@ -63,6 +63,9 @@ ExpressionPtr find_in_relation(const Relation& relation, std::string_view name, 
     if (found) throw SqlError("42702", fmt::format("column reference \"{}\" is ambiguous", name)).at(offset);
     found = column.value;
   }
+  for (const RelationColumn& column : relation.hidden) {
+    if (!found && column.name == name) found = column.value;
+  }
   return !found && name == "tableoid" ? oid_of_rows(relation) : found;
 }
 

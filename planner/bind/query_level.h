@@ -62,6 +62,7 @@ struct Relation {
   std::shared_ptr<const sql::ViewDef> view;    // null: not a view; else `columns` is parallel to its columns
   std::string system_schema, system_name;      // of a system table
   std::vector<RelationColumn> columns;
+  std::vector<RelationColumn> hidden;  // names that are found, but that * does not show
 };
 using RelationPtr = std::shared_ptr<const Relation>;
 

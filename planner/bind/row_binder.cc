@@ -89,7 +89,8 @@ ExpressionPtr table_row(BindState& state, const sql::TableDef& table, const Expr
   if (!is_null_literal && (call == nullptr || call->function != &sql::row_constructor())) {
     throw sql::not_supported("a cast to the row type of a table", offset);
   }
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+  const std::size_t count = table.shown_columns();
+  for (std::size_t i = 0; i < count; ++i) {
     const sql::ColumnDef& column = table.columns[i];
     names.push_back(column.name);
     if (is_null_literal) {
@@ -98,7 +99,7 @@ ExpressionPtr table_row(BindState& state, const sql::TableDef& table, const Expr
     }
     const bool given = i < call->arguments.size();
     ExpressionPtr field = given ? try_coerce(state, call->arguments[i], column.type, sql::CastContext::kExplicit) : nullptr;
-    if (!field || (i + 1 == table.columns.size() && call->arguments.size() > table.columns.size())) {
+    if (!field || (i + 1 == count && call->arguments.size() > count)) {
       const std::string detail =
           !given ? "Input has too few columns."
           : field ? "Input has too many columns."

@@ -102,7 +102,7 @@ struct Describe {
     goal(n.goal);
   }
   void operator()(const MappedScan& n) {
-    static constexpr std::string_view kTitles[] = {"Mapped Key Lookup", "Mapped Keyspace Scan", "Mapped Lookup", "Mapped Set Scan", "Mapped Ordered Scan"};
+    static constexpr std::string_view kTitles[] = {"Mapped Key Lookup", "Mapped Keyspace Scan", "Mapped Lookup", "Mapped Set Scan", "Mapped Ordered Scan", "Mapped Range Scan", "Mapped Score Scan"};
     read(std::string(kTitles[static_cast<std::size_t>(n.path)]), n.read);
     if (n.path == MappedScan::Path::kOrder) property("Falls Back", "to a keyspace scan where the structure does not hold enough rows in order");
   }

@@ -68,7 +68,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const FullScan& n) const { return limited(n.goal, 100000); }
     double operator()(const MappedScan& n) const {
       if (n.path == MappedScan::Path::kScan) return 100000;
-      double keys = n.path == MappedScan::Path::kLookup ? static_cast<double>(n.lookups.size()) : n.path == MappedScan::Path::kSets ? 500 : 1;
+      double keys = n.path == MappedScan::Path::kLookup ? static_cast<double>(n.lookups.size()) : n.path == MappedScan::Path::kSets || n.path == MappedScan::Path::kRange ? 500 : 1;
       for (const MappedScan::Fixed& fixed : n.fixed) keys *= static_cast<double>(fixed.values.size());
       return limited(n.goal, sql::has_one_row(n.read.table->mapping->layout) ? keys : keys * 50);
     }

@@ -22,7 +22,10 @@ void resolve_all(std::vector<BoundCheck>& checks, const std::vector<ColumnId>& i
 
 std::vector<std::size_t> positions_of(const std::vector<LogicalColumn>& columns, const std::vector<ColumnId>& ids) {
   std::vector<std::size_t> positions;
-  for (const LogicalColumn& column : columns) positions.push_back(position_of(column.id, ids));
+  for (const LogicalColumn& column : columns) {
+    const bool is_missing = column.attribute == sql::kTtlColumn && std::find(ids.begin(), ids.end(), column.id) == ids.end();
+    positions.push_back(is_missing ? kNotRead : position_of(column.id, ids));
+  }
   return positions;
 }
 

@@ -7,7 +7,7 @@ namespace redquel::sql {
 
 const ColumnDef* TableDef::find_column(std::string_view column_name) const {
   for (const ColumnDef& column : columns) {
-    if (column.name == column_name) return &column;
+    if (column.name == column_name && !column.hidden) return &column;
   }
   return nullptr;
 }

@@ -29,7 +29,12 @@ struct ColumnDef {
   /// stored as the field `<field>%N`.
   std::optional<std::string> missing;
   std::string comment;
+  /// Of a foreign table: a name that `*` does not show, as PostgreSQL's system columns are; behind all others. See kTtlColumn.
+  bool hidden = false;
 };
+
+/// Number of the hidden column `ttl` of a foreign table: how long its key will live.
+inline constexpr std::int16_t kTtlColumn = 32767;
 
 enum class IndexMethod : std::uint8_t { kBtree, kHash, kZset, kSet, kLookup, kList };
 /// building: written, not read; dropping: neither.
@@ -56,6 +61,8 @@ struct IndexDef {
   std::string definition_suffix;  // INCLUDE, WITH, opclasses: accepted and remembered
   // Of a mapped table: a structure that an application has.
   std::string key;            // template of its keys, stored form
+  std::string member;         // of what stands in it for a row, stored form
+  std::string field;          // a lookup that is a hash: of its fields, stored form
   bool maintained = false;    // by redquel, too
   std::int64_t length = 0;    // a list is cut to so many elements; 0: never
   std::string comment;
@@ -127,7 +134,7 @@ struct TableDef {
   std::shared_ptr<const ViewDef> materialized;
   bool populated = true;  // of a materialized view: it has been filled, and can be read
 
-  /// By name never a computed one.
+  /// By name never a computed or hidden one.
   const ColumnDef* find_column(std::string_view name) const;
   const ColumnDef* find_column(std::int16_t number) const;
   bool rows_expire() const { return ttl_milliseconds != 0 || ttl_column != 0; }
@@ -140,6 +147,8 @@ struct TableDef {
   /// Neither NOT NULL nor part of the primary key.
   bool is_nullable(const ColumnDef&) const;
   bool has_hidden_key() const { return primary_key.empty(); }
+  /// Columns that are not hidden: the first so many.
+  std::size_t shown_columns() const { return columns.size() - (!columns.empty() && columns.back().hidden ? 1 : 0); }
 };
 
 struct SequenceDef {

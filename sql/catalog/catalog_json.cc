@@ -56,6 +56,7 @@ void visit(Visitor& visitor, ColumnDef& column) {
   visitor.word("identity", column.identity, kIdentityNames);
   visitor.member("sequence", column.sequence);
   visitor.member("missing", column.missing);
+  visitor.member("hidden", column.hidden);
   visitor.member("comment", column.comment);
 }
 
@@ -86,6 +87,8 @@ void visit(Visitor& visitor, IndexDef& index) {
     visitor.member("key", index.key);
     visitor.member("maintained", index.maintained);
     visitor.member("length", index.length);
+    visitor.member("entry", index.member);
+    visitor.member("field", index.field);
   }
   visitor.member("comment", index.comment);
 }

@@ -223,6 +223,11 @@ std::string index_definition(const TableDef& table, const IndexDef& index, const
     append_quoted_literal(template_text(index_key(index), table), text);
     text += index.maintained ? ", maintained=redquel" : ", maintained=application";
     if (index.length > 0) text += ", length=" + std::to_string(index.length);
+    for (const auto& [option, stored] : {std::pair(", member=", index.member), std::pair(", field=", index.field)}) {
+      if (stored.empty()) continue;
+      text += option;
+      append_quoted_literal(template_text(KeyTemplate::parse_stored(stored), table), text);
+    }
     text += ")";
   }
   return text;

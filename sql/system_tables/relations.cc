@@ -218,6 +218,7 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
     }
   } else if (relation.table != nullptr) {
     for (const ColumnDef& column : relation.table->columns) {
+      if (column.hidden) continue;
       attributes.push_back({column.name, column.number, column.type, !relation.table->is_nullable(column), &column});
     }
   }
