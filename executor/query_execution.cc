@@ -11,6 +11,7 @@
 #include "executor/copy/copy_source.h"
 #include "executor/function_execution.h"
 #include "executor/operators/make_operator.h"
+#include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/clock.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
@@ -243,7 +244,7 @@ class QueryRun {
       if (outcome == Outcome::kLocked) {
         drop_run();
         const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
-        std::string token = transaction_ ? transaction_->locks().token : std::string();
+        std::string token = transaction_ ? transaction_->locks().token : session_.advisory_locks ? session_.advisory_locks->token() : "";
         co_await wait_for_lock(engine_.shared(), std::move(blocker), std::move(token), limits, engine_.random());
         continue;
       }
@@ -331,7 +332,8 @@ class QueryRun {
     if (is_strict_) {
       reads_ = {};
       note_tables(*plan_, reads_);
-      co_await reads_.take_counters(engine_.shared());
+      if (writes_ && transaction_->read_moment().is_past()) throw serialization_failure("update");
+      co_await reads_.take_counters(engine_.shared(), *catalog, transaction_->reads(), transaction_->read_moment());
       context_->set_reads(&reads_);
     }
     // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
@@ -416,13 +418,23 @@ class QueryRun {
     co_return take_held();
   }
 
-  /// Is everything that this statement and those before it have read still so? Then it counts as read. Throws 40001 where the
-  /// transaction is lost.
+  /// Was everything that this statement and those before it have read so at one moment: now, or, where the transaction only reads, at an
+  /// earlier one? Then it counts as read. Throws 40001 where the transaction is lost.
   asio::awaitable<bool> reads_hold() {
-    const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), transaction_->reads(), reads_);
-    if (!answer.first) throw serialization_failure("update");
+    ReadMoment& moment = transaction_->read_moment();
+    ReadChecks none;
+    const bool was_past = moment.is_past();
+    const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), was_past ? none : transaction_->reads(), reads_);
+    if (was_past || !answer.first) {
+      const bool is_then = answer.second && moment.covers(reads_) && !writes_ && transaction_->buffer().empty();
+      if (!is_then) throw serialization_failure("update");
+      moment.become_past();
+    }
+    const bool is_later = !moment.is_past() && answer.second && !reads_.empty() && !moment.covers(reads_);
+    if (is_later) moment.forget();
     if (answer.second && !holds_) co_return true;
     if (answer.second) transaction_->reads().merge(reads_);
+    if (is_later) co_await transaction_->reads().take_moment(engine_.shared(), *catalog_, moment);
     co_return answer.second;
   }
 
