@@ -147,7 +147,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
       if (transaction != nullptr && transaction->buffer().changes(before->oid)) state.is_empty = false;
       // A first pass tells what the rows must fulfil.
       TableAlteration trial(first, before, state.is_empty);
-      for (const ast::Alteration& command : statement.commands) trial.apply(command);
+      trial.apply(statement.commands);
       if (context.session.transaction) refuse_in_transaction(context, trial, *before, state.is_empty);
       if (trial.needs_rewrite()) {
         const bool is_rewritten = co_await try_rewrite_table(context, statement, before);
@@ -175,7 +175,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
       is_same = before == nullptr ? table == nullptr : table != nullptr && table->oid == before->oid && table->version == before->version;
       if (!is_same || !table) return;
       TableAlteration alteration(draft, table, state.is_empty);
-      for (const ast::Alteration& command : statement.commands) alteration.apply(command);
+      alteration.apply(statement.commands);
       const bool looked_at_rows = state.is_empty || !alteration.new_not_null().empty() || !alteration.new_checks().empty();
       if (looked_at_rows) draft.require_unchanged(table->oid, state.change_counter);
       new_indexes = alteration.new_indexes();

@@ -173,7 +173,6 @@ ColumnDraft read_column(const CatalogDraft& draft, const ast::ColumnDefinition& 
 
 KeyDraft read_key(const ast::Constraint& constraint) {
   const auto& written = std::get<ast::KeyConstraint>(constraint.node);
-  if (constraint.initially_deferred) throw sql::not_supported("an INITIALLY DEFERRED unique constraint", constraint.offset);
   if (!written.using_index.empty()) throw sql::not_supported("a constraint USING INDEX", constraint.offset);
   check_storage_parameters(written.options);
   check_tablespace(written.tablespace);
@@ -181,6 +180,7 @@ KeyDraft read_key(const ast::Constraint& constraint) {
   key.primary = written.primary;
   key.nulls_not_distinct = written.nulls_not_distinct;
   key.deferrable = constraint.deferrable;
+  key.initially_deferred = constraint.initially_deferred;
   key.name = constraint.name;
   key.columns = written.columns;
   key.offset = constraint.offset;

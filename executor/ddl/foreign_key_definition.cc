@@ -54,7 +54,7 @@ sql::Oid find_key(const sql::TableDef& table, const std::vector<std::int16_t>& c
     is_deferrable = is_deferrable || deferrable;
     return !deferrable;
   };
-  if (matches(table.primary_key, table.primary_key_deferrable)) return table.primary_key_oid;
+  if (matches(table.primary_key, false)) return table.primary_key_oid;
   for (const sql::IndexDef& index : table.indexes) {
     if (index.unique && index.state == sql::IndexState::kReady && matches(columns_of(index), index.deferrable)) return index.oid;
   }
@@ -145,11 +145,11 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
                                         node.on_delete_columns[index]));
   }
   if (node.referenced_columns.empty()) {
+    if (referenced->deferrable_primary_key() != nullptr) {
+      throw SqlError("55000", fmt::format("cannot use a deferrable primary key for referenced table \"{}\"", referenced->name));
+    }
     if (referenced->primary_key.empty()) {
       throw SqlError("42704", fmt::format("there is no primary key for referenced table \"{}\"", referenced->name));
-    }
-    if (referenced->primary_key_deferrable) {
-      throw SqlError("55000", fmt::format("cannot use a deferrable primary key for referenced table \"{}\"", referenced->name));
     }
     key.referenced_columns = referenced->primary_key;
     key.referenced_index = referenced->primary_key_oid;

@@ -85,8 +85,10 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
     }
     std::vector<std::int16_t> numbers;
     for (const sql::IndexDef::Part& part : index.parts) numbers.push_back(part.column);
-    parts.keys.push_back({.primary = false,
+    parts.keys.push_back({.primary = index.primary,
                           .nulls_not_distinct = index.nulls_not_distinct,
+                          .deferrable = index.deferrable,
+                          .initially_deferred = index.initially_deferred,
                           .columns = names_of(source, numbers),
                           .suffix = index.definition_suffix,
                           .offset = like.source.offset});

@@ -55,6 +55,15 @@ SqlError contains_nulls(const sql::TableDef& table, const sql::ColumnDef& column
 TableAlteration::TableAlteration(CatalogDraft& draft, TablePtr table, bool is_empty)
     : draft_(draft), before_(std::move(table)), table_(*before_), is_empty_(is_empty) {}
 
+void TableAlteration::apply(const std::vector<ast::Alteration>& commands) {
+  for (const bool drops : {true, false}) {
+    for (const ast::Alteration& written : commands) {
+      const bool is_drop = std::holds_alternative<ast::DropColumn>(written) || std::holds_alternative<ast::DropConstraint>(written);
+      if (is_drop == drops) apply(written);
+    }
+  }
+}
+
 void TableAlteration::apply(const ast::Alteration& written) {
   std::visit([&](const auto& node) { command(node); }, written);
 }
@@ -216,7 +225,9 @@ void TableAlteration::command(const ast::AlterColumnNotNull& written) {
   if (changed.identity != Identity::kNone) {
     throw SqlError("42601", fmt::format("column \"{}\" of relation \"{}\" is an identity column", changed.name, table_.name));
   }
-  if (table_.in_primary_key(changed.number)) {
+  const sql::IndexDef* key = table_.deferrable_primary_key();
+  if (table_.in_primary_key(changed.number) ||
+      (key != nullptr && std::ranges::find(key->parts, changed.number, &sql::IndexDef::Part::column) != key->parts.end())) {
     throw SqlError("42P16", fmt::format("column \"{}\" is in a primary key", changed.name));
   }
   changed.not_null = false;

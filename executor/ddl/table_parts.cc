@@ -171,7 +171,6 @@ void add_primary_key(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& 
   table.primary_key_name = index_name(draft, table, key.name, {}, "pkey");
   table.primary_key = numbers;
   table.primary_key_oid = draft.new_oid();
-  table.primary_key_deferrable = key.deferrable;
   for (std::int16_t number : numbers) table.columns[table.position(number)].not_null = true;
 }
 
@@ -188,11 +187,13 @@ void check_nulls_of_unique(const sql::TableDef& table, const sql::IndexDef& inde
 sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, sql::IndexState state, bool with_position) {
   const std::vector<std::int16_t> numbers = key_columns(table, key, with_position);
   sql::IndexDef index;
-  index.name = index_name(draft, table, key.name, column_names(table, numbers), "key");
+  index.primary = key.primary;
+  index.name = key.primary ? index_name(draft, table, key.name, {}, "pkey") : index_name(draft, table, key.name, column_names(table, numbers), "key");
   index.oid = draft.new_oid();
   index.unique = index.constraint = true;
   index.nulls_not_distinct = key.nulls_not_distinct;
   index.deferrable = key.deferrable;
+  index.initially_deferred = key.initially_deferred;
   index.state = state;
   index.definition_suffix = key.suffix;
   for (std::int16_t number : numbers) index.parts.push_back({number, false, false});

@@ -49,6 +49,7 @@ class UpsertOperator final : public WriteOperator {
     const std::vector<std::size_t> all = positions(proposed.columns.size());
     std::vector<Row> rows = rows_of(proposed, all);
     check_rows(table, insert_.checks, proposed, rows);
+    if (!rows.empty()) refuse_deferrable_arbiters(table, insert_.conflict_columns);
 
     const Changes changes = co_await evaluate_update(source);
     std::vector<Row> finals;

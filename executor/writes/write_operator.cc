@@ -36,6 +36,9 @@ WriteOptions write_options(ExecutionContext& context, const sql::TableDef& table
     options.buffer = &transaction->buffer();
     options.locks = &transaction->locks();
     options.changed_rows = context.changed_rows(table.oid);
+    options.defers_unique = [transaction](const sql::TableDef& of, std::span<const std::int16_t> columns) {
+      return transaction->constraint_times().is_deferred(of, columns);
+    };
   } else {
     options.changed_rows = std::make_shared<std::set<std::string, std::less<>>>();
   }

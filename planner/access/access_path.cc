@@ -197,7 +197,8 @@ class AccessPathChooser {
       if (structure.kind != sql::Structure::Kind::kUnique || !structure.readable) continue;
       auto values = key_values(structure.columns);
       if (!values) continue;
-      if (values->size() == 1) planned_.ordered = wish_.order.size();
+      // One row, unless the transaction has others that will not stay so.
+      if (values->size() == 1 && !sql::is_deferrable(table_, structure.columns)) planned_.ordered = wish_.order.size();
       return UniqueLookup{std::move(read_), structure.columns, std::move(*values)};
     }
     return {};

@@ -41,10 +41,10 @@ struct IndexDef {
   IndexMethod method = IndexMethod::kBtree;
   IndexState state = IndexState::kReady;
   bool unique = false;
-  bool primary = false;     // the table's own keys: no structure of its own
+  bool primary = false;     // of a DEFERRABLE primary key; any other is the table's own key, and no index
   bool constraint = false;  // made by a PRIMARY KEY or UNIQUE constraint of the same name
   bool nulls_not_distinct = false;
-  bool deferrable = false;  // of the constraint; checked at the end of each statement
+  bool deferrable = false, initially_deferred = false;  // of the constraint; checked at the end of the statement or at COMMIT
   struct Part {
     std::int16_t column = 0;  // below 0: a computed one of the table
     bool descending = false, nulls_first = false;
@@ -96,7 +96,7 @@ struct TableDef {
   std::vector<ColumnDef> columns;  // live ones, by number
   std::int16_t next_column = 1;
   std::vector<std::string> used_fields;  // of dropped columns: taken while a row may hold them
-  std::vector<std::int16_t> primary_key;  // column numbers; empty: a hidden generated key
+  std::vector<std::int16_t> primary_key;  // column numbers; empty: a hidden generated key, also behind a DEFERRABLE primary key
   std::string primary_key_name;
   /// The column whose hash field tells that a row exists; 0: the key is stored as field(s). Chosen once, so that SET or DROP
   /// NOT NULL never makes existing rows invisible; absent: as a new table would choose (TableKeys::presence_column).
@@ -107,7 +107,6 @@ struct TableDef {
   std::vector<CheckDef> checks;
   std::vector<ForeignKeyDef> foreign_keys;
   std::vector<Oid> referencing;  // tables with foreign keys to this one, itself included
-  bool primary_key_deferrable = false;
   std::string primary_key_comment;
   std::string comment;
   std::string owner = "postgres";
@@ -140,6 +139,9 @@ struct TableDef {
   /// Neither NOT NULL nor part of the primary key.
   bool is_nullable(const ColumnDef&) const;
   bool has_hidden_key() const { return primary_key.empty(); }
+  /// The index of a DEFERRABLE primary key: two rows may share it for a while, so that rows lie under hidden keys. nullptr: none.
+  const IndexDef* deferrable_primary_key() const;
+  bool has_primary_key() const { return !primary_key.empty() || deferrable_primary_key() != nullptr; }
 };
 
 struct SequenceDef {

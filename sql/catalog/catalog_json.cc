@@ -79,6 +79,7 @@ void visit(Visitor& visitor, IndexDef& index) {
   visitor.member("constraint", index.constraint);
   visitor.member("nulls_not_distinct", index.nulls_not_distinct);
   visitor.member("deferrable", index.deferrable);
+  visitor.member("initially_deferred", index.initially_deferred);
   visitor.member("parts", index.parts);
   visitor.member("predicate", index.predicate_sql);
   visitor.member("definition_suffix", index.definition_suffix);
@@ -180,7 +181,6 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("checks", table.checks);
   visitor.member("foreign_keys", table.foreign_keys);
   visitor.member("referencing", table.referencing);
-  visitor.member("primary_key_deferrable", table.primary_key_deferrable);
   visitor.member("comment", table.comment);
   visitor.member("owner", table.owner);
   visitor.word("on_commit", table.on_commit, kOnCommitNames);

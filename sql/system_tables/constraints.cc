@@ -106,6 +106,7 @@ std::vector<Constraint> constraints_of(const TableDef& table) {
     for (const IndexDef::Part& part : index.parts) made.columns.push_back(part.column);
     made.nulls_not_distinct = index.nulls_not_distinct;
     made.deferrable = index.deferrable;
+    made.initially_deferred = index.initially_deferred;
     constraints.push_back(std::move(made));
   }
   for (std::size_t i = 0; i < table.checks.size(); ++i) {
@@ -116,7 +117,8 @@ std::vector<Constraint> constraints_of(const TableDef& table) {
   }
   for (const ForeignKeyDef& key : table.foreign_keys) {
     constraints.push_back({.oid = key.oid, .name = key.name, .type = 'f', .table = &table, .index = key.referenced_index,
-                           .columns = key.columns, .deferrable = key.deferrable, .foreign_key = &key, .comment = key.comment});
+                           .columns = key.columns, .deferrable = key.deferrable, .initially_deferred = key.initially_deferred,
+                           .foreign_key = &key, .comment = key.comment});
   }
   return constraints;
 }
@@ -183,7 +185,8 @@ std::string constraint_definition(const CatalogSnapshot& catalog, const Constrai
     return "CHECK (" + written_expression(*constraint.table, constraint.expression, pretty, context) + ")";
   }
   const std::string columns = column_list(*constraint.table, constraint.columns);
-  const std::string deferrable = constraint.deferrable ? " DEFERRABLE" : "";
+  std::string deferrable = constraint.deferrable ? " DEFERRABLE" : "";
+  if (constraint.initially_deferred) deferrable += " INITIALLY DEFERRED";
   if (constraint.type == 'p') return "PRIMARY KEY (" + columns + ")" + deferrable;
   return std::string("UNIQUE ") + (constraint.nulls_not_distinct ? "NULLS NOT DISTINCT " : "") + "(" + columns + ")" + deferrable;
 }
