@@ -94,12 +94,15 @@ struct OrderedScan {
   bool descending = false;
   enum class Nulls : std::uint8_t { kNone, kFirst, kLast } nulls = Nulls::kNone;  // rows of the NULL set are wanted there
   RowGoal goal;
+  /// Nothing is fetched but columns of the primary key and the one that scores order: elements of the zset say it, no row is read.
+  bool index_only = false;
 };
 /// The whole table in bounded chunks, in order of the all-rows zset.
 struct FullScan {
   TableRead read;
   bool descending = false;
   RowGoal goal;
+  bool index_only = false;  // only columns of the primary key are fetched: no row is read
 };
 
 /// Rows of a mapped table.
@@ -163,13 +166,24 @@ struct IndexGroups {
   PhysicalPlan fallback;
   std::vector<SetExpression> among = {};  // plain sets: only rows that are in all of them count (SINTERCARD)
 };
-/// Columns of the primary key, of the rows that sets hold exactly: the members say it all, no row is read.
+/// Columns of the primary key, and integers that are scores of a zset, of the rows that sets hold exactly: members and scores say it
+/// all, no row is read.
 struct IndexKeys {
   std::shared_ptr<const sql::TableDef> table;
   std::string alias;
   SetExpression sets;
   std::vector<std::int16_t> numbers;  // the node's columns
   PhysicalPlan fallback;              // where the sets are too large for one script
+};
+/// One column that has equality sets, of all rows or of those with certain values: each value as often as its set has members, no row
+/// is read. The node's only column.
+struct IndexValues {
+  std::shared_ptr<const sql::TableDef> table;
+  std::string alias;
+  std::int16_t column;
+  std::vector<sql::ExpressionPtr> values;  // over parameters alone; empty: all values that there are, and NULL
+  sql::ExpressionPtr condition;            // over the column; null: none
+  PhysicalPlan fallback;                   // where there are too many values
 };
 
 // ---- Operators in the proxy -------------------------------------------------------------------------------------------------
@@ -339,6 +353,10 @@ struct PhysicalUpdate {
   std::vector<BoundCheck> checks;             // over the new row followed by the source's columns
   std::vector<sql::ExpressionPtr> returning;  // over the new row followed by the source's columns
   bool has_returning = false;
+  /// Positions in the table of the integers to which rows found by key are added, where that is all that happens and nothing else
+  /// depends on them (`n = n + c`). Empty: it is not such an UPDATE.
+  std::vector<std::size_t> added = {};
+  bool may_add_unread = false;  // … and no row has to be read for it where the statement stands for itself
 };
 struct PhysicalDelete {
   std::shared_ptr<const sql::TableDef> table;
@@ -370,7 +388,7 @@ struct PhysicalNode {
                    PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin, MappedJoin,
                    PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
                    PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
-                   IndexKeys, AdaptiveJoin,
+                   IndexKeys, IndexValues, AdaptiveJoin,
                    PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge>;
   Node node;
   std::vector<PhysicalColumn> columns;

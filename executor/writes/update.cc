@@ -4,6 +4,7 @@
 #include "executor/writes/increment.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
+#include "planner/physical/increment.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -17,7 +18,7 @@ std::vector<std::size_t> mapped_increments(const planner::PhysicalUpdate& update
     const std::size_t position = update.table->position(assignment.number);
     const sql::Oid type = update.table->columns[position].type.oid;
     const bool is_integer = type == sql::oid::kInt2 || type == sql::oid::kInt4 || type == sql::oid::kInt8;
-    const bool adds = is_integer && assignment.value->type.oid == type && adds_to(*assignment.value, static_cast<std::uint32_t>(update.old_row[position]));
+    const bool adds = is_integer && assignment.value->type.oid == type && planner::adds_to(*assignment.value, static_cast<std::uint32_t>(update.old_row[position]));
     if (adds) added.push_back(position);
   }
   return added;
@@ -28,8 +29,8 @@ bool changes_keys(const planner::PhysicalUpdate& update) {
   const sql::TableDef& table = *update.table;
   std::vector<bool> is_key(table.columns.size());
   for (const std::int16_t number : table.primary_key) is_key[table.position(number)] = true;
-  const RowEncoder encoder(update.table);
-  for (const RowEncoder::StructureKeys& structure : encoder.structures()) {
+  const std::shared_ptr<const RowEncoder> encoder = encoder_of(update.table);
+  for (const RowEncoder::StructureKeys& structure : encoder->structures()) {
     if (structure.structure.kind != sql::Structure::Kind::kUnique) continue;
     for (const std::size_t position : structure.sources) is_key[position] = true;
   }
@@ -45,7 +46,7 @@ class UpdateOperator final : public WriteOperator {
     if (update.table->mapping) {
       increments_ = mapped_increments(update);
     } else if (context.allows_increments) {
-      added_ = added_columns(update);
+      added_ = update.added;
     }
   }
 

@@ -79,6 +79,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const IndexMinMax&) const { return 1; }
     double operator()(const IndexGroups&) const { return 100; }
     double operator()(const IndexKeys&) const { return 500; }
+    double operator()(const IndexValues& n) const { return n.values.empty() ? 100000 : 500 * static_cast<double>(n.values.size()); }
     double operator()(const AdaptiveJoin& n) const { return estimated_rows(*n.outer); }
     double operator()(const PhysicalValues& n) const { return static_cast<double>(n.rows.size()); }
     double operator()(const PhysicalFunctionScan&) const { return 1000; }
@@ -247,6 +248,9 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   // How many rows a mapped table has nobody knows.
   if (!scan->table->mapping && inner_rows < outer_rows) return {};
   if (!few && std::holds_alternative<IndexKeys>(whole.plan->node)) return {};
+  // Nothing is cheaper than the cardinalities of sets that are known by name.
+  const auto* index_values = std::get_if<IndexValues>(&whole.plan->node);
+  if (index_values && (!few || !index_values->values.empty())) return {};
 
   const std::set<ColumnId> outer_ids(from.ids.begin(), from.ids.end());
   const std::set<ColumnId> inner_ids = ids_of(*inner);

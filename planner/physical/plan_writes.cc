@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "planner/physical/increment.h"
 #include "planner/physical/physical_planner.h"
 
 namespace redquel::planner {
@@ -56,6 +57,8 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalUpdate& upd
   resolve_all(physical.generated, ids);
   resolve_all(physical.checks, ids);
   resolve_all(physical.returning, ids);
+  physical.added = added_columns(physical);
+  physical.may_add_unread = may_add_unread(physical);
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }
 
