@@ -1,7 +1,7 @@
 """What is measured by many clients for some seconds: a pgbench script, and the ideal Redis commands for the same work.
 
 In `raw` a line is a command, "--" begins a round trip that needs the reply of the one before (bench/tools/raw_redis.cc). `{ROWS}`,
-`{DEPARTMENTS}` and `{CITIES}` become this run's numbers in both.
+`{HUNDREDTH}` of them, `{DEPARTMENTS}` and `{CITIES}` become this run's numbers in both.
 """
 import dataclasses
 
@@ -53,13 +53,17 @@ WORKLOADS = [
     Workload("top 10 with a filter", "\\set d random(1, {DEPARTMENTS})\n"
              "SELECT emp_id, ename, salary FROM emp WHERE dept = :d ORDER BY salary DESC LIMIT 10;",
              "SORT_RO emp:indices:dept:{{1:{DEPARTMENTS}}} BY emp:*->salary DESC LIMIT 0 10 GET # GET emp:*->ename GET emp:*->salary"),
-    Workload("range of 1 %", "\\set s random(1, 990000)\nSELECT count(*), sum(dept) FROM emp WHERE salary BETWEEN :s AND :s + 10000;"),
+    Workload("range of 1 %", "\\set s random(1, 990000)\nSELECT count(*), sum(dept) FROM emp WHERE salary BETWEEN :s AND :s + 10000;",
+             "SORT_RO emp:zset:salary BY nosort LIMIT {{1:{ROWS}}} {HUNDREDTH} GET emp:*->dept GET emp:*->salary"),
     Workload("group by count on an index", "SELECT dept, count(*) FROM emp GROUP BY dept;",
              "\n".join(f"SCARD emp:indices:dept:{d}" for d in range(1, 101)), clients=(1,)),
     Workload("join with departments", "\\set d random(1, {DEPARTMENTS})\n"
-             "SELECT count(*), min(dname) FROM emp JOIN department USING (dept) WHERE dept IN (:d, 1);", clients=(1,)),
+             "SELECT count(*), min(dname) FROM emp JOIN department USING (dept) WHERE dept IN (:d, 1);",
+             "SCARD emp:indices:dept:{{1:{DEPARTMENTS}}}\nSCARD emp:indices:dept:1\nSORT_RO department:zset BY nosort GET # GET department:*->dname",
+             clients=(1,)),
     Workload("tags, self-join", "\\set t random(1, 200)\n"
-             "SELECT a.book_id FROM tag a JOIN tag b ON a.book_id = b.book_id WHERE a.tag = 'tag' || :t AND b.tag = 'tag1';"),
+             "SELECT a.book_id FROM tag a JOIN tag b ON a.book_id = b.book_id WHERE a.tag = 'tag' || :t AND b.tag = 'tag1';",
+             "SMEMBERS tag:indices:tag:tag{{1:200}}\nSMEMBERS tag:indices:tag:tag1"),
     Workload("insert", "INSERT INTO emp VALUES (nextval('fresh'), 'new', 7, 3, 1000, '2026-01-01');",
              "MULTI\nHSET emp:x{{1:1000000000}} emp_id 1 ename new dept 7 city 3 salary 1000 hired 2026-01-01\nSADD emp:indices:dept:x {{1:1000000000}}\n"
              "SADD emp:indices:city:x {{1:1000000000}}\nZADD emp:zset:x 1000 {{1:1000000000}}\nEXEC", durabilities=WRITES),

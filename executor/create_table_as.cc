@@ -16,6 +16,7 @@
 #include "planner/bind/name_uses.h"
 #include "planner/bind/view_query.h"
 #include "sql/catalog/prefixes.h"
+#include "sql/catalog/row_types.h"
 
 namespace redquel::executor {
 
@@ -31,22 +32,23 @@ struct Parts {
   bool materialized = false;  // CREATE MATERIALIZED VIEW
 };
 
-/// 0A000 for what is neither a query nor a plain table.
-Parts parts_of(const ast::Statement& statement) {
+/// 0A000 for what is no query.
+Parts parts_of(const Prepared& prepared) {
+  const ast::Statement& statement = *prepared.statement;
   if (const auto* select = std::get_if<ast::Select>(&statement.node)) return {&*select->into, select};
   const auto& create = std::get<ast::CreateTableAs>(statement.node);
-  const auto* query = std::get_if<ast::Select>(&create.query->node);
+  const auto* query = std::get_if<ast::Select>(prepared.executed ? &prepared.executed->node : &create.query->node);
   if (query == nullptr) throw sql::not_supported(fmt::format("CREATE TABLE AS {}", parser::command_tag(*create.query)));
   return {&create.into, query, create.if_not_exists, create.materialized_view};
 }
 
 class CreateTableAsExecution final : public Execution {
  public:
-  CreateTableAsExecution(RedisEngine& engine, PreparedPtr prepared, SessionState& session)
-      : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
+  CreateTableAsExecution(RedisEngine& engine, PreparedPtr prepared, SessionState& session, std::vector<sql::Datum> parameters)
+      : engine_(engine), prepared_(std::move(prepared)), session_(session), parameters_(std::move(parameters)) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    const Parts parts = parts_of(*prepared_->statement);
+    const Parts parts = parts_of(*prepared_);
     check_options(*parts.into);
     if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     co_await engine_.reload_catalog();
@@ -61,7 +63,8 @@ class CreateTableAsExecution final : public Execution {
     planner::BindSettings settings = bind_settings(session_);
     settings.names = &uses;
     settings.into = true;
-    const planner::BoundStatement bound = planner::bind(*parts.query, *catalog, {}, settings);
+    settings.parameters = !prepared_->parameter_types.empty();
+    const planner::BoundStatement bound = planner::bind(*parts.query, *catalog, prepared_->parameter_types, settings);
     const std::string query = parser::to_sql(*parts.query, uses.names_in(*catalog), parser::QueryLayout::kCompact);
     std::optional<sql::ViewDef> view;
     if (parts.materialized) view = view_of(parts, bound.plan->columns.size(), *catalog);
@@ -83,7 +86,7 @@ class CreateTableAsExecution final : public Execution {
     std::string insert = "INSERT INTO " + target + " " + query;
     try {
       constexpr std::string_view kInserted = "INSERT 0 ";
-      const std::string inserted = co_await run_inner_statement(engine_, session_, std::move(insert));
+      const std::string inserted = co_await run_inner_statement(engine_, session_, std::move(insert), prepared_->parameter_types, std::move(parameters_));
       tag_ = "SELECT " + inserted.substr(kInserted.size());
       if (view) {
         const MakeDraft close = [&](CatalogDraft& draft) { set_materialized(draft, made, *view, true); };
@@ -132,7 +135,7 @@ class CreateTableAsExecution final : public Execution {
     if (columns.size() > 1600) throw SqlError("54011", "tables can have at most 1600 columns");
     sql::TableDef table;
     table.oid = draft.new_oid();
-    table.row_type = draft.new_oid();
+    sql::choose_row_type(table);
     table.schema = schema;
     table.name = relation.name;
     table.owner = draft.session().user;
@@ -185,6 +188,7 @@ class CreateTableAsExecution final : public Execution {
   RedisEngine& engine_;
   PreparedPtr prepared_;
   SessionState& session_;
+  std::vector<sql::Datum> parameters_;
   std::string tag_ = "CREATE TABLE AS";
 };
 
@@ -195,8 +199,9 @@ bool is_create_table_as(const ast::Statement& statement) {
   return (select != nullptr && select->into) || std::holds_alternative<ast::CreateTableAs>(statement.node);
 }
 
-std::unique_ptr<Execution> make_create_table_as(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
-  return std::make_unique<CreateTableAsExecution>(engine, std::move(prepared), session);
+std::unique_ptr<Execution> make_create_table_as(RedisEngine& engine, PreparedPtr prepared, SessionState& session,
+                                                std::vector<sql::Datum> parameters) {
+  return std::make_unique<CreateTableAsExecution>(engine, std::move(prepared), session, std::move(parameters));
 }
 
 }  // namespace redquel::executor

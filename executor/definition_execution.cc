@@ -1,3 +1,4 @@
+#include "executor/create_schema.h"
 #include "executor/create_table_as.h"
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
@@ -5,6 +6,7 @@
 #include "executor/ddl/temporary.h"
 #include "executor/discovery/import_foreign_schema.h"
 #include "executor/materialized_view.h"
+#include "executor/notifications.h"
 #include "executor/query_execution.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
@@ -64,6 +66,11 @@ asio::awaitable<void> run_vacuum(DdlContext& context, const ast::Vacuum& stateme
       const ast::RelationName& name = listed.relation.name;
       check_schema(draft, name);
       if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(name);
+      const TablePtr table = draft.catalog().find_table(name.schema, name.name, draft.session().search_path);
+      for (const std::string& column : listed.columns) {
+        if (!table || table->find_column(column) != nullptr) continue;
+        throw sql::SqlError("42703", "column \"" + column + "\" of relation \"" + table->name + "\" does not exist");
+      }
     }
   };
   if (!statement.relations.empty()) co_await check_definitions(context, check);
@@ -131,6 +138,10 @@ class DefinitionExecution final : public Execution {
     if (session_.transaction && stands_alone) {
       throw sql::SqlError("25001", command_tag() + " cannot run inside a transaction block");
     }
+    const auto* index = std::get_if<ast::CreateIndex>(&statement.node);
+    if (session_.transaction && ((index && index->concurrently) || (drop && drop->concurrently))) {
+      throw sql::SqlError("25001", command_tag() + " CONCURRENTLY cannot run inside a transaction block");
+    }
     if (session_.transaction && rename && rename->object == ast::ObjectType::kDatabase) {
       throw sql::not_supported("ALTER DATABASE in a transaction block");
     }
@@ -158,16 +169,20 @@ class DefinitionExecution final : public Execution {
 }  // namespace
 
 bool is_definition(const ast::Statement& statement) {
-  return is_create_table_as(statement) || is_refresh(statement) || is_import(statement) || std::visit(
+  return is_create_table_as(statement) || is_notification_statement(statement) || is_refresh(statement) || is_import(statement) || std::visit(
       []<class Statement>(const Statement&) { return Definition<Statement> || std::is_same_v<Statement, ast::Vacuum>; },
       statement.node);
 }
 
-std::unique_ptr<Execution> make_definition_execution(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
-  if (is_create_table_as(*prepared->statement)) return make_create_table_as(engine, std::move(prepared), session);
+std::unique_ptr<Execution> make_definition_execution(RedisEngine& engine, PreparedPtr prepared, SessionState& session,
+                                                     std::vector<sql::Datum> parameters) {
+  if (is_create_table_as(*prepared->statement)) return make_create_table_as(engine, std::move(prepared), session, std::move(parameters));
+  if (auto notification = make_notification_statement(prepared, session)) return notification;
   if (is_refresh(*prepared->statement)) return make_refresh(engine, std::move(prepared), session);
   if (is_import(*prepared->statement)) return make_import(engine, std::move(prepared), session);
   auto plain = std::make_unique<DefinitionExecution>(engine, prepared, session);
+  const auto* schema = std::get_if<ast::CreateSchema>(&prepared->statement->node);
+  if (schema != nullptr && !schema->elements.empty()) return make_create_schema(engine, std::move(prepared), session, std::move(plain));
   if (!std::holds_alternative<ast::Truncate>(prepared->statement->node)) return plain;
   return make_truncate(engine, std::move(prepared), session, std::move(plain));
 }

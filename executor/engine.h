@@ -32,6 +32,7 @@ struct OutputColumn {
 
 class Transaction;  // of the executor
 class AdvisoryLocks;
+class SessionNotifications;
 
 enum class IsolationLevel : std::uint8_t { kReadCommitted, kRepeatableRead, kSerializable };
 
@@ -63,6 +64,8 @@ struct SessionState {
   sql::SessionSequences sequences;
   /// pg_advisory_lock() and its kin; made when first needed.
   std::shared_ptr<AdvisoryLocks> advisory_locks;
+  /// LISTEN and NOTIFY; null: there are none (0A000).
+  std::shared_ptr<SessionNotifications> notifications;
   /// Of the transaction, or of the next one while none is open.
   TransactionModes modes;
   /// The open transaction, block or implicit; null: each statement stands for itself. Set by Engine::begin.
@@ -88,6 +91,7 @@ struct Prepared {
   std::vector<OutputColumn> columns;                   // empty: no rows are returned
   bool returns_rows = false;                           // SELECT with zero columns returns rows too
   std::shared_ptr<const sql::FunctionDef> function;    // in whose body it stands; null: none
+  std::shared_ptr<const parser::ast::Statement> executed;  // CREATE TABLE AS EXECUTE: the query that EXECUTE means
   bool needs_transaction = false;                      // its row locks last until it is complete, also where it stands for itself
   bool depends_on_constants = false;                   // with a parameter in a constant's place the plan might be a worse one
   std::shared_ptr<const PreparedPlan> plan;
@@ -147,6 +151,8 @@ class Engine {
   virtual void release_savepoint(SessionState& session, std::size_t number) = 0;
   /// What was done since then is undone; later savepoints are forgotten.
   virtual asio::awaitable<void> roll_back_to(SessionState& session, std::size_t number) = 0;
+  /// A statement that stands for itself is complete: its notifications go out, what it listens to is listened to. Throws SqlError.
+  virtual asio::awaitable<void> finish_statement(SessionState&) { co_return; }
   /// SET CONSTRAINTS, for the rest of the transaction; outside of one only the names are looked at. 42704, 42809; 23503 of what has waited.
   virtual asio::awaitable<void> set_constraints(const parser::ast::SetConstraints&, SessionState&) { co_return; }
 

@@ -26,9 +26,35 @@ std::shared_ptr<Transaction> RedisEngine::begin_transaction() const {
 }
 
 asio::awaitable<void> RedisEngine::commit(SessionState& session) {
-  std::shared_ptr<Transaction> transaction = std::move(session.transaction);
-  session.transaction.reset();
-  co_await commit_transaction(std::move(transaction), session);
+  std::exception_ptr failure;
+  try {
+    co_await notifications_.prepare(session);
+    std::shared_ptr<Transaction> transaction = std::move(session.transaction);
+    session.transaction.reset();
+    co_await commit_transaction(std::move(transaction), session);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure) {
+    co_await roll_back(session);
+    std::rethrow_exception(failure);
+  }
+  co_await notifications_.commit(session);
+}
+
+asio::awaitable<void> RedisEngine::finish_statement(SessionState& session) {
+  if (!session.notifications || !session.notifications->has_pending()) co_return;
+  std::exception_ptr failure;
+  try {
+    co_await notifications_.prepare(session);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure) {
+    session.notifications->forget();
+    std::rethrow_exception(failure);
+  }
+  co_await notifications_.commit(session);
 }
 
 asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transaction> transaction, SessionState& session) {
@@ -104,6 +130,7 @@ asio::awaitable<std::exception_ptr> RedisEngine::settle_lost_commit(CommitToken 
 }
 
 asio::awaitable<void> RedisEngine::roll_back(SessionState& session) {
+  if (session.notifications) session.notifications->forget();
   const std::shared_ptr<Transaction> transaction = std::move(session.transaction);
   session.transaction.reset();
   if (!transaction) co_return;
@@ -184,16 +211,19 @@ asio::awaitable<void> RedisEngine::prepare_locks(Transaction& transaction, const
 
 void RedisEngine::set_savepoint(SessionState& session) {
   session.transaction->set_savepoint();
+  if (session.notifications) session.notifications->set_savepoint();
   ++session.savepoints;
 }
 
 void RedisEngine::release_savepoint(SessionState& session, std::size_t number) {
   session.transaction->release_savepoint(number);
+  if (session.notifications) session.notifications->release_savepoint(number);
   session.savepoints = number;
 }
 
 asio::awaitable<void> RedisEngine::roll_back_to(SessionState& session, std::size_t number) {
   session.transaction->roll_back_to(number);
+  if (session.notifications) session.notifications->roll_back_to(number);
   session.savepoints = number + 1;
   co_return;
 }

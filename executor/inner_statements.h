@@ -11,13 +11,15 @@
 
 namespace redquel::executor {
 
-/// Runs one of the statements that another one stands for to its end; its rows are dropped. Its command tag.
-inline boost::asio::awaitable<std::string> run_inner_statement(RedisEngine& engine, SessionState& session, std::string text) {
+/// Runs one of the statements that another one stands for to its end; its rows are dropped. Its command tag. `parameters` are in the
+/// types of `types`.
+inline boost::asio::awaitable<std::string> run_inner_statement(RedisEngine& engine, SessionState& session, std::string text,
+                                                               std::vector<sql::Type> types = {}, std::vector<sql::Datum> parameters = {}) {
   auto statement = std::make_shared<const parser::ast::Statement>(std::move(parser::parse(text).at(0).statement));
-  DeclaredParameters none;
-  PreparedPtr prepared = co_await engine.prepare(std::move(text), std::move(statement), std::move(none), session);
-  std::vector<sql::Datum> no_parameters;
-  const std::unique_ptr<Execution> run = engine.execute(std::move(prepared), std::move(no_parameters), session);
+  DeclaredParameters declared;
+  if (!types.empty()) declared = std::move(types);
+  PreparedPtr prepared = co_await engine.prepare(std::move(text), std::move(statement), std::move(declared), session);
+  const std::unique_ptr<Execution> run = engine.execute(std::move(prepared), std::move(parameters), session);
   while (co_await run->next()) continue;
   co_return run->command_tag();
 }

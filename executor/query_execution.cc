@@ -11,6 +11,7 @@
 #include "executor/copy/copy_source.h"
 #include "executor/function_execution.h"
 #include "executor/operators/make_operator.h"
+#include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/clock.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
@@ -48,8 +49,16 @@ std::vector<sql::RunTimeParameter> run_time_parameters(const void* session) {
 }
 
 sql::SessionNames session_names(const void* session) {
-  const auto& names = static_cast<const SessionState*>(session)->names;
-  return names ? names() : sql::SessionNames{};
+  const SessionState& state = *static_cast<const SessionState*>(session);
+  sql::SessionNames names = state.names ? state.names() : sql::SessionNames{};
+  if (state.notifications) names.channels = state.notifications->channels();
+  return names;
+}
+
+void notify(const void* session, std::string channel, std::string payload) {
+  const auto& notifications = static_cast<const SessionState*>(session)->notifications;
+  if (!notifications) throw sql::not_supported("pg_notify() outside of a session");
+  notifications->notify(std::move(channel), std::move(payload));
 }
 
 std::string set_parameter(const void* session, const std::string& name, const std::string* value, bool local) {
@@ -69,7 +78,7 @@ std::string written_expression(const sql::EvaluationContext& context, const sql:
 
 /// Once; every thread that evaluates has been here before.
 void name_session_hooks() {
-  static const bool done = (sql::set_session_hooks({.set = set_parameter, .names = session_names, .written_expression = written_expression}), true);
+  static const bool done = (sql::set_session_hooks({.set = set_parameter, .notify = notify, .names = session_names, .written_expression = written_expression}), true);
   static_cast<void>(done);
 }
 
@@ -243,7 +252,7 @@ class QueryRun {
       if (outcome == Outcome::kLocked) {
         drop_run();
         const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
-        std::string token = transaction_ ? transaction_->locks().token : std::string();
+        std::string token = transaction_ ? transaction_->locks().token : session_.advisory_locks ? session_.advisory_locks->token() : "";
         co_await wait_for_lock(engine_.shared(), std::move(blocker), std::move(token), limits, engine_.random());
         continue;
       }
@@ -331,7 +340,8 @@ class QueryRun {
     if (is_strict_) {
       reads_ = {};
       note_tables(*plan_, reads_);
-      co_await reads_.take_counters(engine_.shared());
+      if (writes_ && transaction_->read_moment().is_past()) throw serialization_failure("update");
+      co_await reads_.take_counters(engine_.shared(), *catalog, transaction_->reads(), transaction_->read_moment());
       context_->set_reads(&reads_);
     }
     // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
@@ -416,13 +426,23 @@ class QueryRun {
     co_return take_held();
   }
 
-  /// Is everything that this statement and those before it have read still so? Then it counts as read. Throws 40001 where the
-  /// transaction is lost.
+  /// Was everything that this statement and those before it have read so at one moment: now, or, where the transaction only reads, at an
+  /// earlier one? Then it counts as read. Throws 40001 where the transaction is lost.
   asio::awaitable<bool> reads_hold() {
-    const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), transaction_->reads(), reads_);
-    if (!answer.first) throw serialization_failure("update");
+    ReadMoment& moment = transaction_->read_moment();
+    ReadChecks none;
+    const bool was_past = moment.is_past();
+    const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), was_past ? none : transaction_->reads(), reads_);
+    if (was_past || !answer.first) {
+      const bool is_then = answer.second && moment.covers(reads_) && !writes_ && transaction_->buffer().empty();
+      if (!is_then) throw serialization_failure("update");
+      moment.become_past();
+    }
+    const bool is_later = !moment.is_past() && answer.second && !reads_.empty() && !moment.covers(reads_);
+    if (is_later) moment.forget();
     if (answer.second && !holds_) co_return true;
     if (answer.second) transaction_->reads().merge(reads_);
+    if (is_later) co_await transaction_->reads().take_moment(engine_.shared(), *catalog_, moment);
     co_return answer.second;
   }
 

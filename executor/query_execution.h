@@ -11,8 +11,8 @@ std::unique_ptr<Execution> make_query_execution(RedisEngine&, PreparedPtr, std::
                                                 CopyInput* copy = nullptr);
 /// EXPLAIN [ANALYZE] of them.
 std::unique_ptr<Execution> make_explain_execution(RedisEngine&, PreparedPtr, std::vector<sql::Datum> parameters, SessionState&);
-/// CREATE, ALTER, DROP …, VACUUM: statements that `is_definition` knows.
-std::unique_ptr<Execution> make_definition_execution(RedisEngine&, PreparedPtr, SessionState&);
+/// CREATE, ALTER, DROP …, VACUUM: statements that `is_definition` knows. `parameters`: of the query of CREATE TABLE AS.
+std::unique_ptr<Execution> make_definition_execution(RedisEngine&, PreparedPtr, SessionState&, std::vector<sql::Datum> parameters = {});
 
 bool is_definition(const parser::ast::Statement& statement);
 

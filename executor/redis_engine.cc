@@ -301,7 +301,7 @@ std::unique_ptr<Execution> RedisEngine::execute(PreparedPtr prepared, std::vecto
     case PreparedPlan::Kind::kLockTable:
       return make_lock_table(*this, std::move(prepared), session);
     case PreparedPlan::Kind::kDefinition:
-      return make_definition_execution(*this, std::move(prepared), session);
+      return make_definition_execution(*this, std::move(prepared), session, std::move(parameters));
   }
   return nullptr;
 }

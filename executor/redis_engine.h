@@ -8,6 +8,7 @@
 #include "executor/ddl/temporary.h"
 #include "executor/execution_context.h"
 #include "executor/function_execution.h"
+#include "executor/notifications.h"
 #include "executor/plan_cache.h"
 #include "executor/planned.h"
 #include "executor/redis/client.h"
@@ -43,6 +44,7 @@ class RedisEngine final : public Engine {
   void release_savepoint(SessionState& session, std::size_t number) override;
   asio::awaitable<void> roll_back_to(SessionState& session, std::size_t number) override;
   asio::awaitable<void> drop_temporary(SessionState& session) override;
+  asio::awaitable<void> finish_statement(SessionState& session) override;
 
   asio::awaitable<void> set_constraints(const parser::ast::SetConstraints& statement, SessionState& session) override;
   asio::awaitable<void> release_session_locks(SessionState& session) override;
@@ -104,6 +106,7 @@ class RedisEngine final : public Engine {
   LockLease lease_{shared_, limits_.lock_lease_ms};
   TemporarySchemas temporary_{shared_, limits_.lock_lease_ms};
   RowSweeper sweeper_{bulk_};
+  NotificationExchange notifications_{access_, shared_, database_};
   CommitSlots commit_slots_;
   std::minstd_rand random_{std::random_device{}()};
 };

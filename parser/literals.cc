@@ -128,9 +128,9 @@ bool is_one_of(const std::string& text, const std::array<std::string_view, N>& w
 constexpr std::array<std::string_view, 5> kStatements = {"select", "insert", "update", "delete", "with"};
 constexpr std::array<std::string_view, 7> kComparisons = {"=", "<", ">", "<=", ">=", "<>", "!="};
 /// What may follow an operand of a comparison that is complete.
-constexpr std::array<std::string_view, 21> kOperandEnds = {"and",    "or",   "order", "group",  "limit",     "offset", "fetch",
+constexpr std::array<std::string_view, 22> kOperandEnds = {"and",    "or",   "order", "group",  "limit",     "offset", "fetch",
                                                            "returning", "where", "having", "from", "union", "intersect", "except",
-                                                           "then",   "for",  "on",    "window", "as",        "when",   "end"};
+                                                           "then",   "for",  "on",    "window", "as",        "when",   "end",   "by"};
 
 class Taker {
  public:

@@ -94,12 +94,15 @@ struct OrderedScan {
   bool descending = false;
   enum class Nulls : std::uint8_t { kNone, kFirst, kLast } nulls = Nulls::kNone;  // rows of the NULL set are wanted there
   RowGoal goal;
+  /// Nothing is fetched but columns of the primary key and the one that scores order: elements of the zset say it, no row is read.
+  bool index_only = false;
 };
 /// The whole table in bounded chunks, in order of the all-rows zset.
 struct FullScan {
   TableRead read;
   bool descending = false;
   RowGoal goal;
+  bool index_only = false;  // only columns of the primary key are fetched: no row is read
 };
 
 /// Rows of a mapped table.
@@ -117,13 +120,23 @@ struct MappedScan {
     kLookup,  // `index` gives the slot for the values of its columns
     kSets,    // `sets` of declared indexes give the slot
     kOrder,   // `index`, a zset or list, gives the slot in the order of its column
+    kRange,   // `index`, a zset, gives the slots between two scores
+    kScores,  // layout zset: members of one key between two scores, or in their order
   } path = Path::kScan;
   sql::Oid index = 0;
+  /// What members of sets and structures say of a row, stored form; empty: they are the member of layout set itself.
+  std::string member;
+  std::int16_t ordered_by = 0;             // kOrder, kRange, kScores
+  std::optional<RangeBound> lower, upper;  // of it; kOrder, kRange, kScores
+  bool wants_order = false;                // kScores: in order, `goal` rows
   std::vector<std::vector<sql::ExpressionPtr>> lookups;  // kLookup: a value for each column of the index
   std::optional<SetExpression> sets;                     // kSets
-  bool descending = false;                               // kOrder
+  bool descending = false;                               // kOrder, kScores
   RowGoal goal;
 };
+
+/// Stands for the place of a column of the old row that the source does not give: a hidden one that nobody looks at.
+inline constexpr std::size_t kNotRead = static_cast<std::size_t>(-1);
 
 // ---- Answers from cardinalities alone ---------------------------------------------------------------------------------------
 
@@ -163,13 +176,24 @@ struct IndexGroups {
   PhysicalPlan fallback;
   std::vector<SetExpression> among = {};  // plain sets: only rows that are in all of them count (SINTERCARD)
 };
-/// Columns of the primary key, of the rows that sets hold exactly: the members say it all, no row is read.
+/// Columns of the primary key, and integers that are scores of a zset, of the rows that sets hold exactly: members and scores say it
+/// all, no row is read.
 struct IndexKeys {
   std::shared_ptr<const sql::TableDef> table;
   std::string alias;
   SetExpression sets;
   std::vector<std::int16_t> numbers;  // the node's columns
   PhysicalPlan fallback;              // where the sets are too large for one script
+};
+/// One column that has equality sets, of all rows or of those with certain values: each value as often as its set has members, no row
+/// is read. The node's only column.
+struct IndexValues {
+  std::shared_ptr<const sql::TableDef> table;
+  std::string alias;
+  std::int16_t column;
+  std::vector<sql::ExpressionPtr> values;  // over parameters alone; empty: all values that there are, and NULL
+  sql::ExpressionPtr condition;            // over the column; null: none
+  PhysicalPlan fallback;                   // where there are too many values
 };
 
 // ---- Operators in the proxy -------------------------------------------------------------------------------------------------
@@ -333,12 +357,16 @@ struct PhysicalInsert {
 struct PhysicalUpdate {
   std::shared_ptr<const sql::TableDef> table;
   PhysicalPlan source;
-  std::vector<std::size_t> old_row;           // positions in the source: live columns in order, then the hidden key if there is one
+  std::vector<std::size_t> old_row;           // positions in the source (or kNotRead): live columns in order, then the hidden key if there is one
   std::vector<Assignment> assignments;        // values over the source's columns
   std::vector<Assignment> generated;          // generated columns, over the new row followed by the source's columns
   std::vector<BoundCheck> checks;             // over the new row followed by the source's columns
   std::vector<sql::ExpressionPtr> returning;  // over the new row followed by the source's columns
   bool has_returning = false;
+  /// Positions in the table of the integers to which rows found by key are added, where that is all that happens and nothing else
+  /// depends on them (`n = n + c`). Empty: it is not such an UPDATE.
+  std::vector<std::size_t> added = {};
+  bool may_add_unread = false;  // … and no row has to be read for it where the statement stands for itself
 };
 struct PhysicalDelete {
   std::shared_ptr<const sql::TableDef> table;
@@ -370,7 +398,7 @@ struct PhysicalNode {
                    PhysicalFunctionScan, PhysicalSystemScan, PhysicalFilter, PhysicalProject, HashJoin, NestedLoopJoin, LookupJoin, MappedJoin,
                    PhysicalApply, PhysicalAggregate, PhysicalWindow, PhysicalSort, PhysicalLockRows, PhysicalLimit, PhysicalDistinct, PhysicalSetOperation,
                    PhysicalShare, PhysicalSharedScan, PhysicalRecursiveUnion,
-                   IndexKeys, AdaptiveJoin,
+                   IndexKeys, IndexValues, AdaptiveJoin,
                    PhysicalInsert, PhysicalUpdate, PhysicalDelete, PhysicalMerge>;
   Node node;
   std::vector<PhysicalColumn> columns;

@@ -34,7 +34,7 @@ void count_reads(const PhysicalNode& node, Reads& reads) {
         if constexpr (requires { n.fallback; }) ++reads.sources;
         if constexpr (std::is_same_v<Node, SetScan> || std::is_same_v<Node, OrderedScan> || std::is_same_v<Node, FullScan> ||
                       std::is_same_v<Node, IndexCount> || std::is_same_v<Node, IndexMinMax> || std::is_same_v<Node, LookupJoin> ||
-                      std::is_same_v<Node, AdaptiveJoin>) {
+                      std::is_same_v<Node, IndexValues> || std::is_same_v<Node, AdaptiveJoin>) {
           reads.long_walk = true;
         }
         if constexpr (std::is_same_v<Node, PhysicalAggregate> || std::is_same_v<Node, PhysicalSort> ||

@@ -61,7 +61,8 @@ std::vector<std::size_t> positions_of(const std::vector<std::string>& names, con
     }
   }
   if (names.empty()) {
-    for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::size_t shown = table == nullptr ? columns.size() : table->shown_columns();
+    for (std::size_t i = 0; i < shown; ++i) {
       if (!is_generated(columns[i])) positions.push_back(i);
     }
   }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "sql/error.h"
+#include "sql/types/text_io.h"
 
 namespace redquel::server {
 
@@ -68,9 +69,22 @@ asio::awaitable<void> Cursor::read(std::unique_ptr<executor::Execution> run, std
       throw sql::SqlError("53200", "out of memory").detail("The rows of a cursor exceed work_mem.");
     }
     rows += static_cast<std::int64_t>(batch->rows);
+    if (!table.empty()) {
+      places_.push_back(std::move(batch->columns.back()));
+      batch->columns.pop_back();
+    }
     batches_.push_back(std::move(*batch));
     ends_.push_back(rows);
   }
+}
+
+std::optional<std::string> Cursor::place() const {
+  if (position_ < 1 || ends_.empty() || position_ > ends_.back() || places_.empty()) return std::nullopt;
+  const auto found = static_cast<std::size_t>(std::lower_bound(ends_.begin(), ends_.end(), position_) - ends_.begin());
+  const std::int64_t begin = found == 0 ? 0 : ends_[found - 1];
+  std::string text;
+  sql::format_value(*places_[found], static_cast<std::size_t>(position_ - begin - 1), {}, text);
+  return text;
 }
 
 std::vector<sql::Batch> Cursor::fetch(FetchDirection direction, std::int64_t count, std::int64_t& passed) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,18 +32,23 @@ class Cursor {
   bool binary = false, hold = false, scrolls = true;
   bool outlives = false;  // the transaction that made it has committed
   std::string statement;  // DECLARE's text
+  std::string table;      // whose rows the cursor's are, so that WHERE CURRENT OF can find them; empty: of none
   std::int64_t created_at = 0;
 
-  /// Runs the query to its end. 53200 where the rows need more than `memory` bytes.
+  /// Runs the query to its end; where `table` is set, its last column is ctid, which is kept aside. 53200 where the rows need more than
+  /// `memory` bytes.
   asio::awaitable<void> read(std::unique_ptr<executor::Execution> run, std::size_t memory);
   /// Moves, and gives the rows in the order in which they are passed.
   std::vector<sql::Batch> fetch(parser::ast::FetchDirection direction, std::int64_t count, std::int64_t& passed);
+  /// The ctid of the row on which the cursor stands; nullopt: it stands on none.
+  std::optional<std::string> place() const;
   /// The query's run: it knows names of oids.
   const executor::Execution& run() const { return *run_; }
 
  private:
   std::unique_ptr<executor::Execution> run_;
   std::vector<sql::Batch> batches_;
+  std::vector<sql::ColumnPtr> places_;  // of their rows
   std::vector<std::int64_t> ends_;  // rows of all batches up to each
   std::int64_t position_ = 0;
 };

@@ -87,6 +87,16 @@ void MessageEncoder::negotiate_protocol_version(const std::vector<std::string>& 
   end_message();
 }
 
+void MessageEncoder::notification_response(std::int32_t process_id, std::string_view channel, std::string_view payload) {
+  lossy_ = true;
+  begin_message('A');
+  put_uint32(static_cast<std::uint32_t>(process_id));
+  put_text(channel);
+  put_text(payload);
+  end_message();
+  lossy_ = false;
+}
+
 void MessageEncoder::parameter_status(std::string_view name, std::string_view value) {
   lossy_ = true;
   begin_message('S');

@@ -40,6 +40,8 @@ class MessageEncoder {
   void error_response(const ErrorReport& report) { report_message('E', report); }
   void notice_response(const ErrorReport& report) { report_message('N', report); }
 
+  void notification_response(std::int32_t process_id, std::string_view channel, std::string_view payload);
+
   void parse_complete() { empty_message('1'); }
   void bind_complete() { empty_message('2'); }
   void close_complete() { empty_message('3'); }

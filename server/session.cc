@@ -4,6 +4,7 @@
 
 #include <boost/asio/this_coro.hpp>
 
+#include "executor/notifications.h"
 #include "server/copy_stream.h"
 #include "sql/types/byte_text.h"
 
@@ -50,6 +51,11 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key)
   state_.notice = [this](std::string_view severity, const sql::SqlError& notice) { send_notice(severity, notice); };
   state_.show = [this](const std::string& name) { return parameters_.find(name); };
   state_.run_time_parameters = [this] { return parameters_.settings(); };
+  state_.notifications = std::make_shared<executor::SessionNotifications>();
+  state_.notifications->process_id = key.process_id;
+  state_.notifications->wake = [this] {
+    if (is_idle_) connection_.interrupt();
+  };
   state_.names = [this] { return session_statements_.names(); };
   state_.set = [this](const std::string& name, const std::optional<std::string>& value, bool local) {
     const bool undone = local && !state_.transaction;
@@ -124,6 +130,11 @@ asio::awaitable<void> Session::serve() {
 
 asio::awaitable<void> Session::read_more() {
   if (error_unsent_) co_await flush();
+  while (is_idle_ && state_.notifications->has_arrived()) {
+    send_notifications();
+    if (encoder_.empty()) break;  // in a transaction block
+    co_await flush();
+  }
   waiting_since_ = std::chrono::steady_clock::now();
   const std::size_t count = co_await connection_.read_some(decoder_.room());
   if (idle_too_long_ && is_in_transaction()) {
@@ -137,6 +148,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
   std::exception_ptr failure;
   current_source_ = {};
   error_context_.clear();
+  is_idle_ = false;
   try {
     const FrontendMessage message = decode_message(raw);
     auto work = std::visit([this](const auto& fields) { return on(fields); }, message);
@@ -159,10 +171,19 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
   }
 }
 
+void Session::send_notifications() {
+  if (is_in_transaction()) return;
+  for (const executor::Notification& notification : state_.notifications->take_arrived()) {
+    encoder_.notification_response(notification.process_id, notification.channel, notification.payload);
+  }
+}
+
 asio::awaitable<void> Session::ready() {
   follow_client_encoding();
   for (const auto& [name, value] : parameters_.take_changes()) encoder_.parameter_status(name, value);
+  send_notifications();
   encoder_.ready_for_query(transactions_.block().status());
+  is_idle_ = true;
   co_await flush();
 }
 

@@ -81,7 +81,9 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::awaitable<void> read_more();
   asio::awaitable<void> flush();
   asio::awaitable<void> say_goodbye(std::optional<sql::SqlError> fatal);
-  /// ParameterStatus of what changed, then ReadyForQuery, sent.
+  /// NotificationResponse of what has arrived, unless a transaction is open.
+  void send_notifications();
+  /// ParameterStatus of what changed, notifications, then ReadyForQuery, sent.
   asio::awaitable<void> ready();
 
   // --- session_startup.cc: until the first ReadyForQuery
@@ -173,6 +175,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string error_context_;  // what it was about to do, where that helps
   bool skipping_to_sync_ = false;
   bool error_unsent_ = false;  // an error waits in the buffer: it leaves before the next wait
+  bool is_idle_ = false;  // ReadyForQuery was the last word
   bool has_place_ = false;
   bool started_ = false;
 

@@ -40,7 +40,67 @@ void refuse_locking(const ast::DeclareCursor& declare) {
   }
 }
 
+/// The table whose rows are the query's, as the query calls it; null: no such table.
+const ast::TableRef* single_table(const ast::Select& query) {
+  const bool is_plain = query.from.size() == 1 && !query.distinct && query.distinct_on.empty() && query.group_by.empty() && !query.having &&
+                        query.set_operator == ast::SetOperator::kNone && !query.with && query.windows.empty();
+  return is_plain ? std::get_if<ast::TableRef>(&query.from[0].node) : nullptr;
+}
+
+std::string ctid_of(const ast::TableRef& table) {
+  return parser::quote_identifier(table.alias ? table.alias->name : table.name.name) + ".ctid";
+}
+
 }  // namespace
+
+asio::awaitable<bool> SessionStatements::plan_with_places(Cursor& cursor, const ast::Select& query) {
+  const ast::TableRef* table = single_table(query);
+  if (table == nullptr) co_return false;
+  ast::Statement extended = std::move(parser::parse(parser::to_sql(query)).at(0).statement);
+  ast::Target place;
+  place.value = parser::parse_expression(ctid_of(*table));
+  std::get<ast::Select>(extended.node).targets.push_back(std::move(place));
+  std::string text = parser::to_sql(std::get<ast::Select>(extended.node));
+  bool is_planned = false;
+  try {
+    auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    executor::DeclaredParameters no_types;
+    SourceText source;
+    const PreparedStatementPtr planned =
+        co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(statement), std::move(no_types), state_);
+    auto visible = std::make_shared<PreparedStatement>(*planned);
+    visible->columns.pop_back();
+    cursor.query = std::move(visible);
+    cursor.table = table->name.name;
+    is_planned = true;
+  } catch (const sql::SqlError&) {  // groups, or a table without such a column
+  }
+  co_return is_planned;
+}
+
+std::optional<std::string> SessionStatements::text_for_current(const std::string& text, const ast::Statement& statement) const {
+  const auto* update = std::get_if<ast::Update>(&statement.node);
+  const auto* removal = std::get_if<ast::Delete>(&statement.node);
+  const ast::Expression* where = update ? update->where.get() : removal ? removal->where.get() : nullptr;
+  const auto* current = where ? std::get_if<ast::CurrentOf>(&where->node) : nullptr;
+  if (current == nullptr) return std::nullopt;
+  const ast::TableRef& table = update ? update->relation : removal->relation;
+  const Cursor& cursor = find_cursor(current->cursor);
+  if (cursor.outlives) throw sql::SqlError("24000", fmt::format("cursor \"{}\" is held from a previous transaction", current->cursor));
+  if (cursor.table != table.name.name) {
+    throw sql::SqlError("24000", fmt::format("cursor \"{}\" is not a simply updatable scan of table \"{}\"", current->cursor, table.name.name));
+  }
+  const std::optional<std::string> place = cursor.place();
+  if (!place) throw sql::SqlError("24000", fmt::format("cursor \"{}\" is not positioned on a row", current->cursor));
+  ast::Statement rewritten = std::move(parser::parse(text).at(0).statement);
+  ast::ExpressionPtr condition = parser::parse_expression(fmt::format("{} = {}", ctid_of(table), parser::quote_literal(*place)));
+  if (update) {
+    std::get<ast::Update>(rewritten.node).where = std::move(condition);
+  } else {
+    std::get<ast::Delete>(rewritten.node).where = std::move(condition);
+  }
+  return parser::to_sql(rewritten);
+}
 
 asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr outer) {
   const auto& declare = std::get<ast::DeclareCursor>(outer->statement->node);
@@ -66,17 +126,20 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
   cursor->hold = declare.hold;
   cursor->outlives = !state_.transaction;
   cursor->scrolls = declare.scroll.value_or(!locks);
-  std::string text = parser::to_sql(*declare.query);
-  auto query = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
-  executor::DeclaredParameters no_types;
-  SourceText source;
-  std::optional<sql::SqlError> failure;
-  try {
-    cursor->query = co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(query), std::move(no_types), state_);
-  } catch (const sql::SqlError& error) {
-    failure = without_position(error);
+  const bool has_places = co_await plan_with_places(*cursor, *declare.query);
+  if (!has_places) {
+    std::string text = parser::to_sql(*declare.query);
+    auto query = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    executor::DeclaredParameters no_types;
+    SourceText source;
+    std::optional<sql::SqlError> failure;
+    try {
+      cursor->query = co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(query), std::move(no_types), state_);
+    } catch (const sql::SqlError& error) {
+      failure = without_position(error);
+    }
+    if (failure) throw *failure;
   }
-  if (failure) throw *failure;
   std::vector<sql::Datum> no_values;
   std::unique_ptr<executor::Execution> run = engine_->execute(cursor->query->plan, std::move(no_values), state_);
   co_await cursor->read(std::move(run), state_.work_mem);

@@ -121,6 +121,24 @@ asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::start_p
   co_return execute(std::move(target));
 }
 
+asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::create_from_prepared(PreparedStatementPtr outer) {
+  const auto& create = std::get<ast::CreateTableAs>(outer->statement->node);
+  const auto& execute_statement = std::get<ast::Execute>(create.query->node);
+  const PreparedStatementPtr target = find_statement(execute_statement.name);
+  if (!target->statement || !std::holds_alternative<ast::Select>(target->statement->node)) {
+    throw sql::SqlError("42809", "prepared statement is not a SELECT");
+  }
+  std::vector<sql::Datum> values = co_await evaluate_arguments(execute_statement, *target);
+  ++target->runs;
+  std::string text = outer->source.text ? outer->source.text->substr(outer->source.base) : std::string();
+  executor::DeclaredParameters none;
+  const executor::PreparedPtr planned = co_await engine_->prepare(std::move(text), outer->statement, std::move(none), state_);
+  auto made = std::make_shared<executor::Prepared>(*planned);
+  made->executed = target->statement;
+  made->parameter_types = target->parameter_types;
+  co_return engine_->execute(std::move(made), std::move(values), state_);
+}
+
 namespace {
 
 /// EXPLAIN with the options as they were written.

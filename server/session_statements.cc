@@ -6,6 +6,7 @@
 #include <deque>
 #include <iterator>
 
+#include "executor/notifications.h"
 #include "parser/parse.h"
 #include "sql/error.h"
 
@@ -43,6 +44,10 @@ class SessionStatements::Run final : public executor::Execution {
     }
     if (std::holds_alternative<ast::Explain>(node)) {
       inner_ = co_await owner_.explain_prepared(prepared_);
+      co_return co_await inner_->next();
+    }
+    if (std::holds_alternative<ast::CreateTableAs>(node)) {
+      inner_ = co_await owner_.create_from_prepared(prepared_);
       co_return co_await inner_->next();
     }
     if (std::holds_alternative<ast::Prepare>(node)) {
@@ -99,10 +104,8 @@ class SessionStatements::Run final : public executor::Execution {
       tag_ = owner_.set(*set);
     } else if (const auto* deallocate = std::get_if<ast::Deallocate>(&node)) {
       tag_ = owner_.deallocate(*deallocate);
-    } else if (const auto* close = std::get_if<ast::ClosePortal>(&node)) {
-      tag_ = owner_.close_portal(*close, this);
     } else {
-      tag_ = "UNLISTEN";  // LISTEN is refused, so there is nothing to forget
+      tag_ = owner_.close_portal(std::get<ast::ClosePortal>(node), this);
     }
     return std::nullopt;
   }
@@ -118,8 +121,9 @@ class SessionStatements::Run final : public executor::Execution {
 
 bool SessionStatements::handles(const ast::Statement& statement) {
   if (const auto* explain = std::get_if<ast::Explain>(&statement.node)) return std::holds_alternative<ast::Execute>(explain->statement->node);
+  if (const auto* create = std::get_if<ast::CreateTableAs>(&statement.node)) return std::holds_alternative<ast::Execute>(create->query->node);
   return holds_any<ast::SetVariable, ast::ShowVariable, ast::Discard, ast::Transaction, ast::SetConstraints,
-                   ast::Prepare, ast::Execute, ast::Deallocate, ast::DeclareCursor, ast::Fetch, ast::ClosePortal, ast::Unlisten>(statement.node);
+                   ast::Prepare, ast::Execute, ast::Deallocate, ast::DeclareCursor, ast::Fetch, ast::ClosePortal>(statement.node);
 }
 
 PreparedStatementPtr SessionStatements::prepare(SourceText source,
@@ -247,6 +251,7 @@ std::string SessionStatements::discard(const ast::Discard& discard, const execut
   std::erase_if(statements_, [](const auto& entry) { return !entry.first.empty(); });
   cursors_.clear();
   state_.sequences = {};
+  state_.notifications->add({executor::SessionNotifications::Action::Kind::kUnlistenAll, {}});
   parameters_.reset_all();
   return "DISCARD ALL";
 }

@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ class SessionStatements {
   /// unknown parameter, EXECUTE of an unknown statement.
   PreparedStatementPtr prepare(SourceText source, std::shared_ptr<const parser::ast::Statement> statement) const;
 
+  /// UPDATE or DELETE … WHERE CURRENT OF a cursor, as the same statement of the row on which the cursor stands now; nullopt: it is none.
+  /// 34000, 24000.
+  std::optional<std::string> text_for_current(const std::string& text, const parser::ast::Statement& statement) const;
+
   /// A run of a handled statement. It acts at the first `next`.
   std::unique_ptr<executor::Execution> execute(PreparedStatementPtr prepared);
 
@@ -56,6 +61,8 @@ class SessionStatements {
   asio::awaitable<std::unique_ptr<executor::Execution>> start_prepared(PreparedStatementPtr outer);
   /// EXPLAIN EXECUTE.
   asio::awaitable<std::unique_ptr<executor::Execution>> explain_prepared(PreparedStatementPtr outer);
+  /// CREATE TABLE … AS EXECUTE.
+  asio::awaitable<std::unique_ptr<executor::Execution>> create_from_prepared(PreparedStatementPtr outer);
   asio::awaitable<std::vector<sql::Datum>> evaluate_arguments(const parser::ast::Execute& execute,
                                                               const PreparedStatement& target);
   /// The only row of a query made of `text`.
@@ -64,6 +71,8 @@ class SessionStatements {
 
   // DECLARE, FETCH and MOVE: session_cursors.cc.
   asio::awaitable<void> declare_cursor(PreparedStatementPtr outer);
+  /// Plans a cursor's query with the ctid of its rows behind them; false: they are no rows of one table.
+  asio::awaitable<bool> plan_with_places(Cursor& cursor, const parser::ast::Select& query);
   std::vector<sql::Batch> fetch(const parser::ast::Fetch& fetch, std::string& tag);
   /// 34000
   const Cursor& find_cursor(const std::string& name) const;

@@ -74,7 +74,8 @@ asio::awaitable<std::string> SessionTransactions::run(const ast::Transaction& st
     if (failure) std::rethrow_exception(failure);
   }
   if (steps.commit || steps.roll_back) {
-    const RunTimeParameters::TransactionValues values = parameters_.transaction_values();
+    const RunTimeParameters::TransactionValues values = failed_values_.value_or(parameters_.transaction_values());
+    failed_values_.reset();
     std::exception_ptr failure;
     try {
       co_await end(steps.commit, running);
@@ -111,9 +112,13 @@ asio::awaitable<void> SessionTransactions::fail() {
   const bool had_none = block_.state() == TransactionBlock::State::kNone;
   switch (block_.fail()) {
     case Failure::kNothing:
-      if (had_none) portals_.clear();  // the statement's transaction is over
+      if (had_none) {  // the statement's transaction is over
+        portals_.clear();
+        if (engine_ != nullptr) co_await engine_->roll_back(state_);
+      }
       co_return;
     case Failure::kRollBack:
+      if (block_.state() == TransactionBlock::State::kFailed) failed_values_ = parameters_.transaction_values();
       co_await end(false, nullptr);
       co_return;
     case Failure::kRollBackToSavepoint:

@@ -130,6 +130,11 @@ bool Session::needs_transaction(const PreparedStatement& statement) const {
 
 asio::awaitable<void> Session::run_simple(SourceText source, std::string text,
                                           std::shared_ptr<const parser::ast::Statement> statement, bool commits) {
+  if (auto current = session_statements_.text_for_current(text, *statement)) {
+    text = *std::move(current);
+    statement = std::make_shared<const parser::ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    source = {};  // positions would be those of another text
+  }
   Portal portal;
   executor::DeclaredParameters no_parameters;
   portal.statement =

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "executor/notifications.h"
 #include "server/row_encoder.h"
 #include "server/session.h"
 
@@ -135,6 +136,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
     co_return;
   }
   if (commits) co_await transactions_.commit_implicit();
+  if (!state_.transaction && state_.notifications->has_pending()) co_await engine_->finish_statement(state_);
   portal.finished = !statement.returns_rows;
   encoder_.command_complete(portal.resumed ? tag_with_count(portal.command_tag, sent) : portal.command_tag);
   portal.resumed = true;  // another Execute finds no more rows

@@ -29,13 +29,16 @@ struct SessionCursor {
 struct SessionNames {
   std::vector<SessionStatement> statements;
   std::vector<SessionCursor> cursors;
+  std::vector<std::string> channels;
 };
 
 /// What functions ask of the rooms above this one. `EvaluationContext::session` is theirs.
 struct SessionHooks {
   /// set_config(): gives a run-time parameter a value (null: its default) and returns what SHOW says then. Throws as SET does.
   std::string (*set)(const void* session, const std::string& name, const std::string* value, bool local) = nullptr;
-  /// Its prepared statements and cursors.
+  /// pg_notify(). 22023, 54000.
+  void (*notify)(const void* session, std::string channel, std::string payload) = nullptr;
+  /// Its prepared statements and cursors, and the channels that it listens to.
   SessionNames (*names)(const void* session) = nullptr;
   /// An expression of a table's definition as PostgreSQL shows it after analysis.
   std::string (*written_expression)(const EvaluationContext&, const TableDef&, const std::string& text, bool pretty) = nullptr;

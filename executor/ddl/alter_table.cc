@@ -32,6 +32,41 @@ TablePtr find_altered(CatalogDraft& draft, const ast::AlterTable& statement) {
   return nullptr;
 }
 
+/// PostgreSQL's name of a command in its error; empty: it has none.
+struct ActionName {
+  std::string_view operator()(const ast::AddColumn&) const { return "ADD COLUMN"; }
+  std::string_view operator()(const ast::DropColumn&) const { return "DROP COLUMN"; }
+  std::string_view operator()(const ast::AlterColumnDefault&) const { return "ALTER COLUMN ... SET DEFAULT"; }
+  std::string_view operator()(const ast::AlterColumnNotNull& command) const {
+    return command.not_null ? "ALTER COLUMN ... SET NOT NULL" : "ALTER COLUMN ... DROP NOT NULL";
+  }
+  std::string_view operator()(const ast::AlterColumnType&) const { return "ALTER COLUMN ... SET DATA TYPE"; }
+  std::string_view operator()(const ast::AddIdentity&) const { return "ALTER COLUMN ... ADD IDENTITY"; }
+  std::string_view operator()(const ast::SetIdentity&) const { return "ALTER COLUMN ... SET"; }
+  std::string_view operator()(const ast::DropIdentity&) const { return "ALTER COLUMN ... DROP IDENTITY"; }
+  std::string_view operator()(const ast::DropExpression&) const { return "ALTER COLUMN ... DROP EXPRESSION"; }
+  std::string_view operator()(const ast::SetColumnOptions& command) const {
+    return command.reset ? "ALTER COLUMN ... RESET" : "ALTER COLUMN ... SET";
+  }
+  std::string_view operator()(const ast::AlterForeignOptions& command) const {
+    return command.column.empty() ? "OPTIONS" : "ALTER COLUMN ... OPTIONS";
+  }
+  std::string_view operator()(const ast::AddConstraint&) const { return "ADD CONSTRAINT"; }
+  std::string_view operator()(const ast::AlterConstraint&) const { return "ALTER CONSTRAINT"; }
+  std::string_view operator()(const ast::DropConstraint&) const { return "DROP CONSTRAINT"; }
+  std::string_view operator()(const ast::ValidateConstraint&) const { return "VALIDATE CONSTRAINT"; }
+  std::string_view operator()(const ast::SetTableOptions& command) const { return command.reset ? "RESET" : "SET"; }
+  std::string_view operator()(const ast::ChangeOwner&) const { return "OWNER TO"; }
+  std::string_view operator()(const ast::OtherAlteration&) const { return ""; }
+};
+
+SqlError cannot_be_performed(const ast::AlterTable& statement, const ast::Alteration& command, std::string_view plural) {
+  const std::string_view name = std::visit(ActionName{}, command);
+  return SqlError("42809", fmt::format("ALTER action {}{}cannot be performed on relation \"{}\"", name, name.empty() ? "" : " ",
+                                       statement.relation.name))
+      .detail(fmt::format("This operation is not supported for {}.", plural));
+}
+
 /// ALTER VIEW, SEQUENCE and INDEX with commands of ALTER TABLE: an owner, and options that mean nothing here.
 void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, RelationKind kind) {
   const std::string_view plural = kind == RelationKind::kView ? "views" : kind == RelationKind::kIndex ? "indexes" : "sequences";
@@ -47,8 +82,7 @@ void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, Relation
     } else if (kind == RelationKind::kView && std::holds_alternative<ast::AlterColumnDefault>(command)) {
       throw sql::not_supported("a column default of a view");
     } else {
-      throw SqlError("42809", fmt::format("ALTER action cannot be performed on relation \"{}\"", statement.relation.name))
-          .detail(fmt::format("This operation is not supported for {}.", plural));
+      throw cannot_be_performed(statement, command, plural);
     }
   }
 }
@@ -58,8 +92,7 @@ void check_materialized(const ast::AlterTable& statement) {
   for (const ast::Alteration& command : statement.commands) {
     if (std::holds_alternative<ast::ChangeOwner>(command) || std::holds_alternative<ast::SetTableOptions>(command)) continue;
     if (std::holds_alternative<ast::OtherAlteration>(command)) continue;
-    throw SqlError("42809", fmt::format("ALTER action cannot be performed on relation \"{}\"", statement.relation.name))
-        .detail("This operation is not supported for materialized views.");
+    throw cannot_be_performed(statement, command, "materialized views");
   }
 }
 
@@ -147,7 +180,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
       if (transaction != nullptr && transaction->buffer().changes(before->oid)) state.is_empty = false;
       // A first pass tells what the rows must fulfil.
       TableAlteration trial(first, before, state.is_empty);
-      for (const ast::Alteration& command : statement.commands) trial.apply(command);
+      trial.apply(statement.commands);
       if (context.session.transaction) refuse_in_transaction(context, trial, *before, state.is_empty);
       if (trial.needs_rewrite()) {
         const bool is_rewritten = co_await try_rewrite_table(context, statement, before);
@@ -175,7 +208,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
       is_same = before == nullptr ? table == nullptr : table != nullptr && table->oid == before->oid && table->version == before->version;
       if (!is_same || !table) return;
       TableAlteration alteration(draft, table, state.is_empty);
-      for (const ast::Alteration& command : statement.commands) alteration.apply(command);
+      alteration.apply(statement.commands);
       const bool looked_at_rows = state.is_empty || !alteration.new_not_null().empty() || !alteration.new_checks().empty();
       if (looked_at_rows) draft.require_unchanged(table->oid, state.change_counter);
       new_indexes = alteration.new_indexes();

@@ -4,6 +4,7 @@
 
 #include "executor/ddl/index_expressions.h"
 #include "executor/transaction/transaction.h"
+#include "sql/catalog/row_types.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {
@@ -51,6 +52,7 @@ bool CatalogDraft::reserve_exactly(const std::string& prefix, const std::string&
 void CatalogDraft::put(sql::TableDef table) {
   drop_unused_computed(table);
   const auto before = state_.find_table(table.oid);
+  if (const sql::UserTypePtr row = sql::row_type_of(table); row && !committed_tables_.contains(table.oid)) sql::register_user_types({{row->oid, row}});
   replace(table);
   note_references(before.get(), &table);
 }

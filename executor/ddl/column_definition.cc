@@ -38,10 +38,6 @@ planner::DeclaredType column_type(const CatalogDraft& draft, const ast::ColumnDe
   return declared;
 }
 
-bool is_integer(sql::Type type) {
-  return type.oid == sql::oid::kInt2 || type.oid == sql::oid::kInt4 || type.oid == sql::oid::kInt8;
-}
-
 /// Reads the constraints that stand at one column.
 class ColumnReader {
  public:
@@ -99,7 +95,7 @@ class ColumnReader {
                                           definition_.name, table_name_))
           .at(constraint.offset);
     }
-    if (!is_integer(draft_.column.type)) throw SqlError("22023", "identity column type must be smallint, integer, or bigint");
+    if (!sql::is_integer_type(draft_.column.type.oid)) throw SqlError("22023", "identity column type must be smallint, integer, or bigint");
     draft_.column.identity = identity.always ? sql::ColumnDef::Identity::kAlways : sql::ColumnDef::Identity::kByDefault;
     check_one_source(constraint);
     set_not_null(true, constraint);
@@ -173,7 +169,6 @@ ColumnDraft read_column(const CatalogDraft& draft, const ast::ColumnDefinition& 
 
 KeyDraft read_key(const ast::Constraint& constraint) {
   const auto& written = std::get<ast::KeyConstraint>(constraint.node);
-  if (constraint.initially_deferred) throw sql::not_supported("an INITIALLY DEFERRED unique constraint", constraint.offset);
   if (!written.using_index.empty()) throw sql::not_supported("a constraint USING INDEX", constraint.offset);
   check_storage_parameters(written.options);
   check_tablespace(written.tablespace);
@@ -181,6 +176,7 @@ KeyDraft read_key(const ast::Constraint& constraint) {
   key.primary = written.primary;
   key.nulls_not_distinct = written.nulls_not_distinct;
   key.deferrable = constraint.deferrable;
+  key.initially_deferred = constraint.initially_deferred;
   key.name = constraint.name;
   key.columns = written.columns;
   key.offset = constraint.offset;

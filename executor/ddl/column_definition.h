@@ -15,7 +15,7 @@ namespace redquel::executor {
 struct KeyDraft {
   bool primary = false;
   bool nulls_not_distinct = false;
-  bool deferrable = false;
+  bool deferrable = false, initially_deferred = false;
   std::string name;  // empty: to be chosen
   std::vector<std::string> columns;
   std::string suffix;  // INCLUDE (…)
@@ -47,8 +47,7 @@ struct ColumnDraft {
   std::vector<ForeignKeyDraft> foreign_keys;
 };
 
-/// Reads a column of CREATE TABLE or ADD COLUMN. `table_name` is for messages. Throws SqlError 42601, 42704, 42P16, 22023 …;
-/// 0A000 for unique constraints that are checked at the end of the transaction.
+/// Reads a column of CREATE TABLE or ADD COLUMN. `table_name` is for messages. Throws SqlError 42601, 42704, 42P16, 22023 …
 ColumnDraft read_column(const CatalogDraft& draft, const parser::ast::ColumnDefinition& definition, const std::string& table_name);
 /// A table constraint. Throws as above.
 KeyDraft read_key(const parser::ast::Constraint& constraint);

@@ -24,16 +24,19 @@ void TableAlteration::command(const ast::AddConstraint& written) {
 }
 
 void TableAlteration::add_key(const KeyDraft& key) {
-  if (!key.primary) {
+  if (key.primary && table_.has_primary_key()) {
+    throw SqlError("42P16", fmt::format("multiple primary keys for table \"{}\" are not allowed", table_.name));
+  }
+  if (!key.primary || key.deferrable) {
     const sql::IndexState state = is_empty_ ? sql::IndexState::kReady : sql::IndexState::kBuilding;
     const sql::Oid oid = add_unique(draft_, table_, key, state, false);
+    if (key.primary) {
+      for (const sql::IndexDef::Part& part : table_.indexes.back().parts) require_not_null(table_.columns[table_.position(part.column)]);
+    }
     if (is_empty_) return;
     new_indexes_.push_back(oid);
     draft_.begin_build(oid);
     return;
-  }
-  if (!table_.primary_key.empty()) {
-    throw SqlError("42P16", fmt::format("multiple primary keys for table \"{}\" are not allowed", table_.name));
   }
   needs_rewrite_ = needs_rewrite_ || !is_empty_;
   add_primary_key(draft_, table_, key, false);
@@ -69,12 +72,12 @@ void TableAlteration::command(const ast::DropConstraint& written) {
   const sql::Oid key_oid = index != nullptr ? index->oid : table_.primary_key_oid;
   drop_dependents(draft_, {{DropObject::Kind::kKeyConstraint, key_oid}}, written.cascade);
   take_dropped_references();
-  if (std::erase_if(table_.indexes, is_named) > 0) return;
+  if (std::erase_if(table_.indexes, is_named) > 0) return draft_.put(table_);  // its name is free
   needs_rewrite_ = needs_rewrite_ || !is_empty_;
   table_.primary_key.clear();  // its columns stay NOT NULL, as in PostgreSQL
   table_.primary_key_name.clear();
   table_.primary_key_oid = 0;
-  table_.primary_key_deferrable = false;
+  draft_.put(table_);  // its name is free
 }
 
 /// Foreign keys of the table itself that went in the draft.

@@ -9,6 +9,7 @@
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
 #include "sql/catalog/mapped_value.h"
+#include "sql/catalog/row_types.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -65,6 +66,7 @@ void put_mapping(const CatalogDraft& draft, sql::TableDef& table, sql::Mapping m
     if (column.absent == sql::Mapping::Absent::kDefault) column.default_text = default_text(draft, table, column);
   }
   table.primary_key = sql::identity_columns(mapping);
+  sql::add_hidden_ttl(table, mapping);
   table.mapping = std::make_shared<const sql::Mapping>(std::move(mapping));
 }
 
@@ -107,11 +109,8 @@ void refuse_constraint(const ast::Constraint& constraint) {
 void add_counter(CatalogDraft& draft, sql::TableDef& table) {
   if (table.mapping->counter.empty()) return;
   const std::vector<std::int16_t> slots = table.mapping->key.slots();
-  const auto is_integer = [](sql::Type type) {
-    return type.oid == sql::oid::kInt2 || type.oid == sql::oid::kInt4 || type.oid == sql::oid::kInt8;
-  };
   const sql::ColumnDef* slot = slots.empty() || slots.front() <= 0 ? nullptr : table.find_column(slots.front());
-  if (slot == nullptr || !is_integer(slot->type)) {
+  if (slot == nullptr || !sql::is_integer_type(slot->type.oid)) {
     throw SqlError("42P16", "option \"counter\" needs a key whose first slot is a column of an integer type");
   }
   sql::ColumnDef& column = table.columns[table.position(slot->number)];
@@ -153,7 +152,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
   if (sql::is_temporary_schema(schema)) throw sql::not_supported("a temporary foreign table");
   sql::TableDef table;
   table.oid = draft.new_oid();
-  table.row_type = draft.new_oid();
+  sql::choose_row_type(table);
   table.schema = schema;
   table.name = name;
   table.owner = draft.session().user;
@@ -161,6 +160,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
   draft.put(table);
   std::vector<sql::MappingOptions> columns;
   std::vector<CheckDraft> checks;
+  std::vector<std::pair<std::string, const ast::Expression*>> generated;
   for (const ast::TableElement& element : written.elements) {
     if (const auto* constraint = std::get_if<ast::Constraint>(&element)) {
       refuse_constraint(*constraint);
@@ -175,7 +175,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
     if (table.find_column(column.column.name) != nullptr) {
       throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.column.name));
     }
-    if (column.generated != nullptr) throw sql::not_supported("a generated column of a foreign table");
+    if (column.generated != nullptr) generated.emplace_back(column.column.name, column.generated);
     if (column.sequence) throw sql::not_supported("a serial or identity column of a foreign table");
     check_new_column_name(table, column.column.name);
     add_column(draft, table, column, false);
@@ -183,6 +183,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
     checks.insert(checks.end(), column.checks.begin(), column.checks.end());
   }
   put_mapping(draft, table, sql::make_mapping(table, read_options(statement.options), columns));
+  for (const auto& [column, expression] : generated) set_generated(draft, table, table.find_column(column)->number, *expression);
   set_row_defaults(table);
   for (const CheckDraft& check : checks) add_check(draft, table, check, true);
   check_overlap(draft, table);

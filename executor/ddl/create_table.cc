@@ -12,6 +12,7 @@
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/temporary.h"
 #include "executor/ddl/ttl_options.h"
+#include "sql/catalog/row_types.h"
 
 namespace redquel::executor {
 
@@ -95,6 +96,7 @@ std::vector<KeyDraft> distinct_uniques(const TableParts& parts) {
   for (const KeyDraft& key : parts.uniques) {
     const auto is_same = [&](const KeyDraft& other) {
       return other.columns == key.columns && other.suffix == key.suffix && other.nulls_not_distinct == key.nulls_not_distinct &&
+             other.deferrable == key.deferrable && other.initially_deferred == key.initially_deferred &&
              (other.name.empty() || key.name.empty() || other.name == key.name);
     };
     if (parts.primary_key && is_same(*parts.primary_key) && key.name.empty()) continue;
@@ -121,7 +123,7 @@ void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
 
   sql::TableDef table;
   table.oid = draft.new_oid();
-  table.row_type = draft.new_oid();
+  sql::choose_row_type(table);
   table.schema = schema;
   table.name = name;
   table.owner = draft.session().user;
@@ -143,7 +145,12 @@ void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
   }
   set_time_to_live(table, statement.options);
   for (const CheckDraft& check : parts.checks) add_check(draft, table, check, true);
-  if (parts.primary_key) add_primary_key(draft, table, *parts.primary_key, true);
+  if (parts.primary_key && parts.primary_key->deferrable) {
+    add_unique(draft, table, *parts.primary_key, sql::IndexState::kReady, true);
+    for (const sql::IndexDef::Part& part : table.indexes.back().parts) table.columns[table.position(part.column)].not_null = true;
+  } else if (parts.primary_key) {
+    add_primary_key(draft, table, *parts.primary_key, true);
+  }
   for (const KeyDraft& key : distinct_uniques(parts)) add_unique(draft, table, key, sql::IndexState::kReady, true);
   for (const LikeParts& like : parts.likes) add_like_parts(draft, like, table);
   for (const ForeignKeyDraft& key : parts.foreign_keys) add_foreign_key(draft, table, key, sql::IndexState::kReady);

@@ -88,9 +88,22 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
       if (in_schema(function->schema)) found.push_back({oid, {Kind::kFunction, oid}});
     }
   }
+  const TablePtr dropped = object.kind == Kind::kTable ? catalog.find_table(object.oid) : nullptr;
+  const sql::Oid row_type = dropped ? dropped->row_type : 0;
   if (object.kind == Kind::kTable || object.kind == Kind::kView) {
     for (const auto& [oid, function] : catalog.functions) {
-      if (function->result_relation == object.oid) found.push_back({oid, {Kind::kFunction, oid}});
+      const bool has_row = row_type != 0 && uses(catalog, *function, row_type);
+      if (has_row || function->result_relation == object.oid) found.push_back({oid, {Kind::kFunction, oid}});
+    }
+  }
+  if (row_type != 0) {
+    for (const auto& [oid, table] : catalog.tables) {
+      for (const sql::ColumnDef& column : table->columns) {
+        if (uses_type(catalog, column, row_type)) found.push_back({oid, {Kind::kColumn, oid, column.number}});
+      }
+    }
+    for (const auto& [oid, type] : catalog.types) {
+      if (contains_type(catalog, oid, row_type)) found.push_back({oid, {Kind::kType, oid}});
     }
   }
   if (object.kind == Kind::kTable || object.kind == Kind::kView || object.kind == Kind::kColumn || object.kind == Kind::kFunction) {
@@ -283,9 +296,10 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
 
 namespace {
 
-/// A function needs the row type of a table rather than the table.
+/// A function, a column and a type need the row type of a table rather than the table.
 std::string describe_reason(const CatalogDraft& draft, const DropObject& dependent, const DropObject& because) {
-  if (dependent.kind == Kind::kFunction && (because.kind == Kind::kTable || because.kind == Kind::kView)) {
+  const bool needs_type = dependent.kind == Kind::kFunction || dependent.kind == Kind::kColumn || dependent.kind == Kind::kType;
+  if (needs_type && (because.kind == Kind::kTable || because.kind == Kind::kView)) {
     const auto table = draft.catalog().find_table(because.oid);
     const auto view = draft.catalog().find_view(because.oid);
     return "type " + (table ? display_name(draft, table->schema, table->name) : display_name(draft, view->schema, view->name));

@@ -54,7 +54,7 @@ sql::Oid find_key(const sql::TableDef& table, const std::vector<std::int16_t>& c
     is_deferrable = is_deferrable || deferrable;
     return !deferrable;
   };
-  if (matches(table.primary_key, table.primary_key_deferrable)) return table.primary_key_oid;
+  if (matches(table.primary_key, false)) return table.primary_key_oid;
   for (const sql::IndexDef& index : table.indexes) {
     if (index.unique && index.state == sql::IndexState::kReady && matches(columns_of(index), index.deferrable)) return index.oid;
   }
@@ -64,20 +64,20 @@ sql::Oid find_key(const sql::TableDef& table, const std::vector<std::int16_t>& c
   throw SqlError("42830", fmt::format("there is no unique constraint matching given keys for referenced table \"{}\"", table.name));
 }
 
-bool is_integer(sql::Type type) { return type.oid == sql::oid::kInt2 || type.oid == sql::oid::kInt4 || type.oid == sql::oid::kInt8; }
 bool is_text(sql::Type type) { return type.oid == sql::oid::kText || type.oid == sql::oid::kVarchar || type.oid == sql::oid::kName; }
 
 /// Equal values of both types have one canonical text, which index keys are made of.
 void check_types(const std::string& constraint, const sql::ColumnDef& referencing, const sql::ColumnDef& referenced) {
   const sql::Type from = referencing.type, to = referenced.type;
-  const bool is_number = to.oid == sql::oid::kNumeric && is_integer(from);
-  if (from.oid == to.oid || (is_integer(from) && is_integer(to)) || (is_text(from) && is_text(to)) || is_number) return;
+  const bool from_integer = sql::is_integer_type(from.oid);
+  const bool is_number = to.oid == sql::oid::kNumeric && from_integer;
+  if (from.oid == to.oid || (from_integer && sql::is_integer_type(to.oid)) || (is_text(from) && is_text(to)) || is_number) return;
   if (sql::find_cast_path(from.oid, to.oid, sql::CastContext::kImplicit)) {
     throw sql::not_supported(fmt::format("a foreign key between columns of types {} and {}", sql::format_type(from), sql::format_type(to)));
   }
   throw SqlError("42804", fmt::format("foreign key constraint \"{}\" cannot be implemented", constraint))
       .detail(fmt::format("Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.", referencing.name, referenced.name,
-                          sql::format_type(from), sql::format_type(to)));
+                          sql::format_type(sql::Type{from.oid}), sql::format_type(sql::Type{to.oid})));
 }
 
 Action action_of(ast::ForeignKeyAction action) {
@@ -145,11 +145,11 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
                                         node.on_delete_columns[index]));
   }
   if (node.referenced_columns.empty()) {
+    if (referenced->deferrable_primary_key() != nullptr) {
+      throw SqlError("55000", fmt::format("cannot use a deferrable primary key for referenced table \"{}\"", referenced->name));
+    }
     if (referenced->primary_key.empty()) {
       throw SqlError("42704", fmt::format("there is no primary key for referenced table \"{}\"", referenced->name));
-    }
-    if (referenced->primary_key_deferrable) {
-      throw SqlError("55000", fmt::format("cannot use a deferrable primary key for referenced table \"{}\"", referenced->name));
     }
     key.referenced_columns = referenced->primary_key;
     key.referenced_index = referenced->primary_key_oid;

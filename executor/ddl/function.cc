@@ -75,14 +75,14 @@ sql::Type parameter_type(const CatalogDraft& draft, const ast::TypeName& name, b
                                     : fmt::format("SQL functions cannot have arguments of type {}", sql::format_type(type)));
 }
 
-/// The table or view whose rows `RETURNS name` means; 0: a type is meant.
+/// The table or view whose rows `RETURNS name` means, where they have no type (row_types.h); 0: a type is meant.
 sql::Oid row_type_relation(const CatalogDraft& draft, const ast::TypeName& name) {
   if (name.names.size() > 2 || !name.array_bounds.empty() || !name.modifiers.empty() || name.percent_type) return 0;
   const std::string schema = name.names.size() == 2 ? name.names[0] : std::string();
   const auto& path = draft.session().search_path;
   if (schema == "pg_catalog" || (schema.empty() && sql::find_type(name.names[0]) != nullptr)) return 0;
   if (draft.catalog().find_user_type(schema, name.names.back(), path)) return 0;
-  if (const auto table = draft.catalog().find_table(schema, name.names.back(), path)) return table->oid;
+  if (const auto table = draft.catalog().find_table(schema, name.names.back(), path)) return table->row_array != 0 ? 0 : table->oid;
   const auto view = draft.catalog().find_view(schema, name.names.back(), path);
   return view ? view->oid : 0;
 }
@@ -103,6 +103,13 @@ FunctionDef::Parameter::Mode mode_of(ast::ParameterMode mode) {
 void check_variadic(sql::Type type) {
   const bool is_array = sql::is_array_type(type.oid) || type.oid == sql::oid::kAnyArray || type.oid == sql::oid::kAnyCompatibleArray;
   if (!is_array) throw SqlError("42P13", "VARIADIC parameter must be an array");
+}
+
+/// An untyped constant is of the parameter's type, and says so (where no search path decides what the type's name means).
+std::string default_text(const ast::Expression& written, sql::Type type) {
+  constexpr sql::Oid kFirstOwnType = 16384;
+  const bool untyped = std::holds_alternative<ast::StringLiteral>(written.node) || std::holds_alternative<ast::NullLiteral>(written.node);
+  return parser::to_sql(written) + (untyped && type.oid < kFirstOwnType && !sql::is_polymorphic(type.oid) ? "::" + sql::format_type(type) : "");
 }
 
 void read_parameters(const CatalogDraft& draft, const ast::CreateFunction& statement, FunctionDef& function) {
@@ -129,7 +136,7 @@ void read_parameters(const CatalogDraft& draft, const ast::CreateFunction& state
       throw SqlError("42P13", "input parameters after one with a default value must also have defaults");
     }
     had_default = had_default || parameter.default_value != nullptr;
-    function.parameters.push_back({parameter.name, type, parameter.default_value ? parser::to_sql(*parameter.default_value) : std::string(),
+    function.parameters.push_back({parameter.name, type, parameter.default_value ? default_text(*parameter.default_value, type) : std::string(),
                                    mode_of(parameter.mode)});
   }
 }

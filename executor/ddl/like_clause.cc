@@ -71,7 +71,9 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
   if (kind == RelationKind::kSystemTable) throw sql::not_supported("LIKE of a system table", like.source.offset);
   parts.source = require_table(draft, like.source);
   const sql::TableDef& source = *parts.source;
-  for (const sql::ColumnDef& column : source.columns) parts.columns.push_back(copy_column(draft, like, column));
+  for (const sql::ColumnDef& column : source.columns) {
+    if (!column.hidden) parts.columns.push_back(copy_column(draft, like, column));
+  }
   if (like.constraints) parts.checks = source.checks;
   if (!like.indexes) return parts;
   if (!source.primary_key.empty()) {
@@ -85,8 +87,10 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
     }
     std::vector<std::int16_t> numbers;
     for (const sql::IndexDef::Part& part : index.parts) numbers.push_back(part.column);
-    parts.keys.push_back({.primary = false,
+    parts.keys.push_back({.primary = index.primary,
                           .nulls_not_distinct = index.nulls_not_distinct,
+                          .deferrable = index.deferrable,
+                          .initially_deferred = index.initially_deferred,
                           .columns = names_of(source, numbers),
                           .suffix = index.definition_suffix,
                           .offset = like.source.offset});

@@ -89,7 +89,10 @@ void change_options(sql::MappingOptions& options, const std::vector<ast::Option>
 
 class MappedAlteration {
  public:
-  MappedAlteration(CatalogDraft& draft, const TablePtr& table) : draft_(draft), table_(*table), written_(written_mapping(*table)) {}
+  MappedAlteration(CatalogDraft& draft, const TablePtr& table) : draft_(draft), table_(*table) {
+    table_.columns.resize(table_.shown_columns());  // what is hidden is made anew
+    written_ = written_mapping(table_);
+  }
 
   void apply(const ast::Alteration& command) {
     std::visit([&](const auto& written) { run(written); }, command);
@@ -198,6 +201,36 @@ bool is_number(sql::Type type) {
   return type.oid == kInt2 || type.oid == kInt4 || type.oid == kInt8 || type.oid == kFloat4 || type.oid == kFloat8 || type.oid == kNumeric;
 }
 
+bool has_same_columns(const std::vector<std::int16_t>& a, const std::vector<std::int16_t>& b) {
+  return std::is_permutation(a.begin(), a.end(), b.begin(), b.end());
+}
+
+/// Which columns are slots of the structure's key, and which its content says.
+void check_slots(const sql::IndexDef& index, const sql::KeyTemplate& key, const std::string& method, const std::string& text) {
+  for (const std::int16_t slot : key.slots()) {
+    const bool is_part = std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == slot; });
+    if (!is_part) throw SqlError("42P16", fmt::format("a slot of key \"{}\" is not a column of the index", text));
+  }
+  const std::vector<std::int16_t> beside = sql::columns_beside_key(index);
+  if (index.method == sql::IndexMethod::kSet && key.has_slots() && !beside.empty()) {
+    throw SqlError("42P16", "the columns of a set are the slots of its key");
+  }
+  const bool is_ordered = index.method == sql::IndexMethod::kZset || index.method == sql::IndexMethod::kList;
+  if (is_ordered && beside.size() != 1) {
+    throw SqlError("42P16", fmt::format("a {} has one column that is no slot of its key", method));
+  }
+}
+
+void check_score(const sql::TableDef& table, const sql::IndexDef& index) {
+  const sql::ColumnDef& column = *table.find_column(sql::ordered_column(index));
+  const sql::Mapping::Format format = table.mapping->column(column.number).format;
+  const bool is_timed = format == sql::Mapping::Format::kUnix || format == sql::Mapping::Format::kUnixMs;
+  const bool is_read_only = table.in_primary_key(column.number) && !index.maintained;  // scores may be the application's own
+  if (!is_number(column.type) && !is_timed && !is_read_only) {
+    throw SqlError("42P16", fmt::format("column \"{}\" cannot be a score: its type is no number, and it has no format unix or unix_ms", column.name));
+  }
+}
+
 }  // namespace
 
 void alter_mapped_table(CatalogDraft& draft, const TablePtr& table, const ast::AlterTable& statement) {
@@ -218,17 +251,18 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
   if (statement.where) throw sql::not_supported("a partial index on a foreign table", statement.where->start);
   if (!statement.including.empty()) throw sql::not_supported("INCLUDE in an index on a foreign table");
   const Layout layout = table.mapping->layout;
-  if (layout != Layout::kHash && layout != Layout::kStrings && layout != Layout::kString) {
-    throw sql::not_supported(fmt::format("an index on a foreign table with layout {}", sql::layout_name(layout)));
+  if (layout == Layout::kList || layout == Layout::kStream) {
+    const std::string_view why = layout == Layout::kList ? "positions of a list change" : "Redis makes the ids of a stream";
+    throw SqlError("0A000", fmt::format("an index on a foreign table with layout {} is not supported", sql::layout_name(layout)))
+        .detail(fmt::format("What stands in a structure is what tells rows apart, and {}.", why));
   }
-  if (table.primary_key.size() != 1) throw sql::not_supported("an index on a foreign table whose key has not exactly one slot");
   for (const ast::IndexElement& element : statement.elements) {
     if (element.expression) throw sql::not_supported("an index on an expression", element.expression->start);
     const sql::ColumnDef* column = table.find_column(element.column);
     if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column));
     index.parts.push_back({column->number, element.direction == ast::SortDirection::kDescending, false});
   }
-  std::optional<std::string> key;
+  std::optional<std::string> key, member, field;
   bool says_who = false;
   for (const ast::Option& option : statement.options) {
     const std::string text = option_text(option);
@@ -242,8 +276,12 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
       says_who = true;
     } else if (option.name == "length" && index.method == sql::IndexMethod::kList) {
       index.length = read_length(text);
+    } else if (option.name == "member") {
+      member = text;
+    } else if (option.name == "field" && index.method == sql::IndexMethod::kLookup) {
+      field = text;
     } else {
-      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: key, maintained, length");
+      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: key, maintained, member, field, length");
     }
   }
   const bool is_ohm_form = index.method == sql::IndexMethod::kSet || index.method == sql::IndexMethod::kLookup;
@@ -252,34 +290,35 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
   }
   if (!key) throw SqlError("HV00J", "option \"key\" is required").hint("It is the template of the structure's keys: WITH (key = 'theme:owner:{owner}').");
   if (!says_who) index.maintained = true;
-  const sql::KeyTemplate parsed = sql::KeyTemplate::parse(*key, [&](std::string_view name) -> std::int16_t {
+  const auto number_of = [&](std::string_view name) -> std::int16_t {
     const sql::ColumnDef* column = table.find_column(name);
     return column == nullptr ? std::int16_t{0} : column->number;
-  });
-  index.key = parsed.stored_text();
-  const std::vector<std::int16_t> slots = parsed.slots();
-  const auto is_part = [&](std::int16_t slot) {
-    return std::any_of(index.parts.begin(), index.parts.end(), [&](const auto& part) { return part.column == slot; });
   };
-  for (const std::int16_t slot : slots) {
-    if (!is_part(slot)) throw SqlError("42P16", fmt::format("a slot of key \"{}\" is not a column of the index", *key));
-  }
-  if (index.method == sql::IndexMethod::kSet || index.method == sql::IndexMethod::kLookup) {
-    const bool is_hash = index.method == sql::IndexMethod::kLookup && slots.empty() && index.parts.size() == 1;
-    const bool holds_all = index.method == sql::IndexMethod::kSet && slots.empty();
-    if (!is_hash && !holds_all && slots.size() != index.parts.size()) throw SqlError("42P16", "the columns of a set or lookup are the slots of its key");
-  } else {
-    if (index.parts.size() != 1 || !slots.empty()) throw SqlError("42P16", fmt::format("a {} has one column, which is no slot of its key", method));
-    const std::int16_t number = index.parts.front().column;
-    const sql::ColumnDef* column = table.find_column(number);
-    const sql::Mapping::Format format = table.mapping->column(number).format;
-    const bool is_timed = format == sql::Mapping::Format::kUnix || format == sql::Mapping::Format::kUnixMs;
-    const bool has_score = is_number(column->type) || is_timed;
-    const bool is_slot = table.in_primary_key(number);
-    if (index.method == sql::IndexMethod::kZset && !has_score && !is_slot) {
-      throw SqlError("42P16", fmt::format("column \"{}\" cannot be a score: its type is no number, and it has no format unix or unix_ms", column->name));
+  const sql::KeyTemplate parsed = sql::KeyTemplate::parse(*key, number_of);
+  index.key = parsed.stored_text();
+  check_slots(index, parsed, method, *key);
+  const std::vector<std::int16_t> beside = sql::columns_beside_key(index);
+  if (field) {
+    const sql::KeyTemplate written = sql::KeyTemplate::parse(*field, number_of);
+    if (beside.empty() || !has_same_columns(written.slots(), beside)) {
+      throw SqlError("42P16", fmt::format("the slots of field \"{}\" are not the columns of the index beside its key", *field));
     }
+    index.field = written.stored_text();
   }
+  if (member) {
+    const sql::KeyTemplate written = sql::KeyTemplate::parse(*member, number_of);
+    std::vector<std::int16_t> rest;
+    for (const std::int16_t column : table.primary_key) {
+      if (!parsed.has_slot(column)) rest.push_back(column);
+    }
+    if (!has_same_columns(written.slots(), rest)) {
+      throw SqlError("42P16", fmt::format("the slots of member \"{}\" are not the columns that tell apart the rows of one key \"{}\"", *member, *key));
+    }
+    index.member = written.stored_text();
+  } else if (sql::natural_member(table, parsed).empty()) {
+    throw SqlError("42P16", fmt::format("key \"{}\" of the structure names rows already: nothing is left that could stand in it", *key));
+  }
+  if (index.method == sql::IndexMethod::kZset) check_score(table, index);
   return index;
 }
 

@@ -9,8 +9,9 @@
 #include "executor/ddl/schema_name.h"
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
-#include "planner/bind/sql_function.h"
 #include "executor/ddl/type_lookup.h"
+#include "planner/bind/sql_function.h"
+#include "planner/bind/view_query.h"
 
 namespace redquel::executor {
 
@@ -157,18 +158,11 @@ void rename_column(CatalogDraft& draft, const ast::Rename& statement) {
   rename_in_views(draft, before, table->oid);
 }
 
-/// Calls in the texts of views, defaults and checks follow.
-void replace_function(CatalogDraft& draft, const sql::FunctionDef& before, sql::FunctionDef function) {
-  if (find_same_function(draft, function)) {
-    throw SqlError("42723", fmt::format("{} {} already exists in schema \"{}\"", function.procedure ? "procedure" : "function",
-                                        planner::signature_of(function), function.schema));
-  }
-  const sql::CatalogSnapshot original = draft.catalog();
-  const sql::Oid oid = function.oid;
-  const ast::QualifiedName name = {function.schema, function.name};
-  draft.put(std::move(function));
-  rename_in_views(draft, original, oid);
-  for (const auto& [table_oid, table] : original.tables) {
+/// Calls of a function in defaults, generated columns and checks follow its name.
+void rename_in_tables(CatalogDraft& draft, const sql::CatalogSnapshot& original, const sql::FunctionDef& before, const ast::QualifiedName& name) {
+  for (const auto& [oid, unused] : original.tables) {
+    const TablePtr table = draft.catalog().find_table(oid);
+    if (!table) continue;
     sql::TableDef changed = *table;
     bool found = false;
     const auto follow = [&](std::string& text) {
@@ -184,6 +178,20 @@ void replace_function(CatalogDraft& draft, const sql::FunctionDef& before, sql::
     for (sql::CheckDef& check : changed.checks) follow(check.expression_sql);
     if (found) draft.put(std::move(changed));
   }
+}
+
+/// Calls in the texts of views, defaults and checks follow.
+void replace_function(CatalogDraft& draft, const sql::FunctionDef& before, sql::FunctionDef function) {
+  if (find_same_function(draft, function)) {
+    throw SqlError("42723", fmt::format("{} {} already exists in schema \"{}\"", function.procedure ? "procedure" : "function",
+                                        planner::signature_of(function), function.schema));
+  }
+  const sql::CatalogSnapshot original = draft.catalog();
+  const sql::Oid oid = function.oid;
+  const ast::QualifiedName name = {function.schema, function.name};
+  draft.put(std::move(function));
+  rename_in_views(draft, original, oid);
+  rename_in_tables(draft, original, before, name);
 }
 
 void rename_function(CatalogDraft& draft, const ast::Rename& statement) {
@@ -216,16 +224,33 @@ void rename_constraint(CatalogDraft& draft, const ast::Rename& statement) {
   draft.put(std::move(changed));
 }
 
+/// All views once: each names what it reads as the draft calls it.
+void rename_in_all_views(CatalogDraft& draft, const sql::CatalogSnapshot& before) {
+  for (const auto& [oid, unused] : before.views) {
+    sql::ViewDef view = *draft.catalog().find_view(oid);
+    planner::rename_in_view(view, before, draft.catalog());
+    draft.put(std::move(view));
+  }
+  for (const auto& [oid, unused] : before.tables) {
+    sql::TableDef table = *draft.catalog().find_table(oid);
+    if (!table.materialized) continue;
+    sql::ViewDef view = *table.materialized;
+    planner::rename_in_view(view, before, draft.catalog());
+    table.materialized = std::make_shared<const sql::ViewDef>(std::move(view));
+    draft.put(std::move(table));
+  }
+}
+
 void rename_schema(CatalogDraft& draft, const ast::Rename& statement) {
   const std::string name = statement.name.names.empty() ? statement.old_name : statement.name.names.back();
   const auto found = draft.catalog().schemas.find(name);
   if (found == draft.catalog().schemas.end()) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name));
   check_new_schema_name(draft, statement.new_name);
   sql::SchemaDef schema = found->second;
+  const sql::CatalogSnapshot before = draft.catalog();
   draft.drop_schema(name);
   schema.name = statement.new_name;
   draft.put(schema);
-  const sql::CatalogSnapshot before = draft.catalog();
   for (const auto& [oid, table] : before.tables) {
     if (table->schema != name) continue;
     sql::TableDef changed = *table;
@@ -249,8 +274,14 @@ void rename_schema(CatalogDraft& draft, const ast::Rename& statement) {
     changed.schema = statement.new_name;
     draft.put(std::move(changed));
   }
-  for (const auto& [oid, table] : before.tables) rename_in_views(draft, before, oid);
-  for (const auto& [oid, view] : before.views) rename_in_views(draft, before, oid);
+  for (const auto& [oid, function] : before.functions) {
+    if (function->schema != name) continue;
+    sql::FunctionDef changed = *function;
+    changed.schema = statement.new_name;
+    draft.put(std::move(changed));
+    rename_in_tables(draft, before, *function, {statement.new_name, function->name});
+  }
+  rename_in_all_views(draft, before);
 }
 
 }  // namespace

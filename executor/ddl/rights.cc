@@ -6,6 +6,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/type_lookup.h"
 
 namespace redquel::executor {
 
@@ -17,9 +18,8 @@ void require_role(const SessionState& session, const std::string& role) {
   throw SqlError("42704", fmt::format("role \"{}\" does not exist", role));
 }
 
-/// Everybody may do everything: what is granted is there already, and nothing can be taken away.
+/// Every role is a superuser: what is granted is there already, and what is taken from a superuser stays, as in PostgreSQL.
 asio::awaitable<void> run(DdlContext& context, const ast::Grant& statement) {
-  if (!statement.grant) throw sql::not_supported("REVOKE");
   const MakeDraft make = [&](CatalogDraft& draft) {
     for (const std::string& role : statement.grantees) {
       if (role != "public") require_role(draft.session(), role);
@@ -30,6 +30,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::Grant& statement) {
         const ast::RelationName name = relation_name(object.names);
         check_schema(draft, name);
         if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(name);
+      } else if (is_routine(statement.object) && !statement.all_in_schema) {
+        require_function(draft, object, statement.object);
+      } else if (statement.object == ast::ObjectType::kType || statement.object == ast::ObjectType::kDomain) {
+        require_type(draft, object.names);
       } else if (are_relations || statement.object == ast::ObjectType::kSchema) {
         const std::string& schema = object.names.back();
         if (!is_system_schema(schema) && !draft.catalog().schemas.contains(schema)) {

@@ -20,7 +20,6 @@ void check_new_schema_name(const CatalogDraft& draft, const std::string& name) {
 }
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statement) {
-  if (!statement.elements.empty()) throw sql::not_supported("CREATE SCHEMA with elements");
   const MakeDraft make = [&](CatalogDraft& draft) {
     const std::string name = statement.name.empty() ? statement.role : statement.name;
     if (statement.if_not_exists && (draft.catalog().schemas.contains(name) || is_system_schema(name))) {

@@ -10,6 +10,7 @@
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/table_rewrite.h"
 #include "executor/ddl/ttl_options.h"
+#include "executor/ddl/type_lookup.h"
 #include "executor/storage/stored_text.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
@@ -55,6 +56,15 @@ SqlError contains_nulls(const sql::TableDef& table, const sql::ColumnDef& column
 TableAlteration::TableAlteration(CatalogDraft& draft, TablePtr table, bool is_empty)
     : draft_(draft), before_(std::move(table)), table_(*before_), is_empty_(is_empty) {}
 
+void TableAlteration::apply(const std::vector<ast::Alteration>& commands) {
+  for (const bool drops : {true, false}) {
+    for (const ast::Alteration& written : commands) {
+      const bool is_drop = std::holds_alternative<ast::DropColumn>(written) || std::holds_alternative<ast::DropConstraint>(written);
+      if (is_drop == drops) apply(written);
+    }
+  }
+}
+
 void TableAlteration::apply(const ast::Alteration& written) {
   std::visit([&](const auto& node) { command(node); }, written);
 }
@@ -74,6 +84,21 @@ sql::ColumnDef& TableAlteration::column(const std::string& name) {
   return table_.columns[table_.position(found->number)];
 }
 
+namespace {
+
+/// 0A000 where values of the table's row type lie in columns: they would be of another form than the type.
+void check_row_type_is_free(const CatalogDraft& draft, const sql::TableDef& table) {
+  if (table.row_array == 0) return;
+  for (const auto& [oid, other] : draft.catalog().tables) {
+    for (const sql::ColumnDef& column : other->columns) {
+      if (!uses_type(draft.catalog(), column, table.row_type)) continue;
+      throw SqlError("0A000", fmt::format("cannot alter table \"{}\" because column \"{}.{}\" uses its row type", table.name, other->name, column.name));
+    }
+  }
+}
+
+}  // namespace
+
 void TableAlteration::command(const ast::AddColumn& written) {
   const std::string& name = written.column.name;
   if (table_.find_column(name) != nullptr && written.if_not_exists) {
@@ -81,6 +106,7 @@ void TableAlteration::command(const ast::AddColumn& written) {
     return;
   }
   check_new_column_name(table_, name);
+  check_row_type_is_free(draft_, table_);
   const ColumnDraft read = read_column(draft_, written.column, table_.name);
   const bool is_key = std::any_of(read.keys.begin(), read.keys.end(), [](const KeyDraft& key) { return key.primary; });
   const std::int16_t number = add_column(draft_, table_, read, is_key).number;
@@ -157,6 +183,7 @@ void TableAlteration::command(const ast::DropColumn& written) {
     return;
   }
   const sql::ColumnDef dropped = column(written.column);
+  check_row_type_is_free(draft_, table_);
   check_no_expiry(dropped);
   if (table_.in_primary_key(dropped.number)) {
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
@@ -216,7 +243,9 @@ void TableAlteration::command(const ast::AlterColumnNotNull& written) {
   if (changed.identity != Identity::kNone) {
     throw SqlError("42601", fmt::format("column \"{}\" of relation \"{}\" is an identity column", changed.name, table_.name));
   }
-  if (table_.in_primary_key(changed.number)) {
+  const sql::IndexDef* key = table_.deferrable_primary_key();
+  if (table_.in_primary_key(changed.number) ||
+      (key != nullptr && std::ranges::find(key->parts, changed.number, &sql::IndexDef::Part::column) != key->parts.end())) {
     throw SqlError("42P16", fmt::format("column \"{}\" is in a primary key", changed.name));
   }
   changed.not_null = false;
@@ -236,6 +265,7 @@ void TableAlteration::check_type_is_free(std::int16_t number) const {
 
 void TableAlteration::command(const ast::AlterColumnType& written) {
   sql::ColumnDef& changed = column(written.column);
+  check_row_type_is_free(draft_, table_);
   const auto [type, domain] = planner::bind_declared_type(written.type, draft_.catalog(), draft_.session().search_path);
   check_collation(written.collation, type, written.offset);
   // Values enter a domain by being written.

@@ -23,6 +23,8 @@ class TableAlteration {
   /// `is_empty`: the table has no rows, and the change will be refused if that is not so any more when it is committed.
   TableAlteration(CatalogDraft& draft, TablePtr table, bool is_empty);
 
+  /// As PostgreSQL does: what is dropped goes first, so that what is added can take its place.
+  void apply(const std::vector<parser::ast::Alteration>& commands);
   void apply(const parser::ast::Alteration& command);
   /// Puts the changed definition into the draft.
   void finish();

@@ -10,6 +10,7 @@
 #include "executor/ddl/indexable.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/stored_expression.h"
+#include "executor/ddl/type_lookup.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
@@ -104,8 +105,7 @@ sql::Oid sequence_of(const sql::Expression& expression) {
 void set_default(const CatalogDraft& draft, const sql::TableDef& table, sql::ColumnDef& column, const parser::ast::Expression& written) {
   const sql::ExpressionPtr value = planner::bind_default(written, table, column, draft.catalog(), bind_settings(draft.session()));
   const sql::Oid type = column.type.oid;
-  const bool is_integer = type == sql::oid::kInt2 || type == sql::oid::kInt4 || type == sql::oid::kInt8;
-  column.sequence = is_integer ? sequence_of(*value) : 0;
+  column.sequence = sql::is_integer_type(type) ? sequence_of(*value) : 0;
   column.default_sql = column.sequence == 0 ? parser::to_sql(written) : "";
 }
 
@@ -118,6 +118,9 @@ void set_generated(const CatalogDraft& draft, sql::TableDef& table, std::int16_t
 sql::ColumnDef& add_column(CatalogDraft& draft, sql::TableDef& table, const ColumnDraft& written, bool is_key) {
   if (table.columns.size() >= 1600) throw SqlError("54011", "tables can have at most 1600 columns");
   sql::ColumnDef column = written.column;
+  if (table.row_array != 0 && contains_type(draft.catalog(), column.type.oid, table.row_type)) {
+    throw SqlError("42P16", fmt::format("composite type {} cannot be made a member of itself", table.name));
+  }
   column.number = table.next_column++;
   column.field = sql::choose_field(table, column.name);
   if (written.default_value != nullptr) set_default(draft, table, column, *written.default_value);
@@ -154,6 +157,9 @@ std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft
   std::vector<std::int16_t> numbers;
   for (const std::string& name : key.columns) {
     const sql::ColumnDef* column = table.find_column(name);
+    if (column == nullptr && key.primary && !with_position) {  // ALTER TABLE makes the columns NOT NULL first
+      throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", name, table.name));
+    }
     if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" named in key does not exist", name)).at(position);
     if (std::find(numbers.begin(), numbers.end(), column->number) != numbers.end()) {
       throw SqlError("42701", fmt::format("column \"{}\" appears twice in {} constraint", name, key.primary ? "primary key" : "unique"))
@@ -171,7 +177,6 @@ void add_primary_key(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& 
   table.primary_key_name = index_name(draft, table, key.name, {}, "pkey");
   table.primary_key = numbers;
   table.primary_key_oid = draft.new_oid();
-  table.primary_key_deferrable = key.deferrable;
   for (std::int16_t number : numbers) table.columns[table.position(number)].not_null = true;
 }
 
@@ -188,11 +193,13 @@ void check_nulls_of_unique(const sql::TableDef& table, const sql::IndexDef& inde
 sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, sql::IndexState state, bool with_position) {
   const std::vector<std::int16_t> numbers = key_columns(table, key, with_position);
   sql::IndexDef index;
-  index.name = index_name(draft, table, key.name, column_names(table, numbers), "key");
+  index.primary = key.primary;
+  index.name = key.primary ? index_name(draft, table, key.name, {}, "pkey") : index_name(draft, table, key.name, column_names(table, numbers), "key");
   index.oid = draft.new_oid();
   index.unique = index.constraint = true;
   index.nulls_not_distinct = key.nulls_not_distinct;
   index.deferrable = key.deferrable;
+  index.initially_deferred = key.initially_deferred;
   index.state = state;
   index.definition_suffix = key.suffix;
   for (std::int16_t number : numbers) index.parts.push_back({number, false, false});

@@ -27,11 +27,11 @@ void add_column_sequence(CatalogDraft& draft, const sql::TableDef& table, sql::C
 
 /// The columns' numbers. 42703 `column "x" named in key does not exist`, 42701 `column "a" appears twice in …`.
 std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft& key, bool with_position);
-/// PRIMARY KEY: sets the key and makes its columns NOT NULL.
+/// PRIMARY KEY that is not DEFERRABLE: sets the key and makes its columns NOT NULL.
 void add_primary_key(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, bool with_position);
 /// 0A000 where another unique index over the same columns treats NULLs in the other way: both would have one structure in Redis.
 void check_nulls_of_unique(const sql::TableDef& table, const sql::IndexDef& index);
-/// UNIQUE: an index in the given state; returns its oid.
+/// UNIQUE, or a DEFERRABLE primary key (whose columns the caller makes NOT NULL): an index in the given state; returns its oid.
 sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, sql::IndexState state, bool with_position);
 /// CHECK: binds and names it. `duplicate_wording`: of CREATE TABLE or ALTER TABLE.
 void add_check(CatalogDraft& draft, sql::TableDef& table, const CheckDraft& check, bool in_create_table);

@@ -211,7 +211,7 @@ SqlError as_build_error(const SqlError& error, const sql::TableDef& table) {
 sql::TableDef alter(CatalogDraft& draft, const ast::AlterTable& statement, const TablePtr& table, const std::string& prefix,
                     std::vector<ColumnRewrite>& rewrites) {
   TableAlteration alteration(draft, table, /*is_empty=*/true);
-  for (const ast::Alteration& command : statement.commands) alteration.apply(command);
+  alteration.apply(statement.commands);
   rewrites = alteration.rewrites();
   sql::TableDef altered = alteration.result();
   altered.stores_key = false;

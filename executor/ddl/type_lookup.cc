@@ -91,9 +91,11 @@ bool contains_type(const sql::CatalogSnapshot& catalog, sql::Oid outer, sql::Oid
   if (outer < sql::kFirstUserOid) return false;
   const auto found = catalog.types.find(outer);
   if (found == catalog.types.end()) {
-    return std::ranges::any_of(catalog.types, [&](const auto& entry) {
-      return entry.second->array == outer && contains_type(catalog, entry.first, inner);
-    });
+    if (const UserType* row = sql::find_user_type(outer)) {  // of a table
+      return std::ranges::any_of(row->fields, [&](const sql::CompositeField& field) { return contains_type(catalog, field.type.oid, inner); });
+    }
+    const sql::TypeInfo* info = sql::find_type(outer);
+    return info != nullptr && info->element != 0 && contains_type(catalog, info->element, inner);
   }
   const UserType& type = *found->second;
   if (type.kind == UserType::Kind::kDomain) {

@@ -42,13 +42,26 @@ class LockRowsOperator final : public Operator {
       }
       const std::vector<RowNumber> locked = co_await lock_some();
       if (wanted_) *wanted_ -= locked.size();
-      if (!locked.empty()) co_return pending_->gather(locked);
+      if (!locked.empty() && !must_look_again_) co_return pending_->gather(locked);
     }
+    if (must_look_again_) throw WriteConflict{};
     input_.reset();
     co_return std::nullopt;
   }
 
  private:
+  /// Locks on rows of foreign tables. Their keys are not looked at when they are locked: the statement runs again when it has got new
+  /// ones, and finds the rows as they are then.
+  std::size_t mapped_locks(const LockSet* held) const {
+    std::size_t count = 0;
+    for (const LockedTable& table : tables_) {
+      if (held == nullptr || !table.table().mapping || !context_.allows_increments) continue;  // the stricter levels look at nothing again
+      const auto found = held->fields.find(table.table().oid);
+      if (found != held->fields.end()) count += found->second.size();
+    }
+    return count;
+  }
+
   /// Of the pending rows, as many as one script takes: those that are locked now.
   asio::awaitable<std::vector<RowNumber>> lock_some() {
     std::size_t count = std::min(pending_->rows - first_, context_.limits.script_rows);
@@ -67,6 +80,7 @@ class LockRowsOperator final : public Operator {
       }
     }
     LockSet* held = transaction ? &transaction->locks() : nullptr;
+    const std::size_t held_before = mapped_locks(held);
     const RowLockRequest::Answer answer = co_await request.execute(context_.redis(), wanted_, held, counters_.get());
     if (answer.not_waited_for) {
       const std::string& name = tables_[*answer.not_waited_for].table().name;
@@ -78,6 +92,7 @@ class LockRowsOperator final : public Operator {
     for (std::size_t row = 0; row < answer.states.size(); ++row) {
       if (answer.states[row] == 'l') locked.push_back(static_cast<RowNumber>(first_ + row));
     }
+    must_look_again_ = must_look_again_ || mapped_locks(held) != held_before;
     first_ += answer.states.size() < count ? pending_->rows - first_ : count;
     co_return locked;
   }
@@ -87,7 +102,7 @@ class LockRowsOperator final : public Operator {
   OperatorPtr input_;
   ExecutionContext& context_;
   NodeCounters counters_;
-  bool started_ = false, skips_ = false;
+  bool started_ = false, skips_ = false, must_look_again_ = false;
   std::optional<std::size_t> wanted_;  // rows that are still to be locked
   std::optional<sql::Batch> pending_;
   std::size_t first_ = 0;  // of the pending rows, the first that was not looked at

@@ -41,6 +41,7 @@ struct MakeOperator {
   }
   OperatorPtr operator()(const planner::MappedJoin& plan) const { return make_mapped_join(node, plan, context); }
   OperatorPtr operator()(const planner::IndexKeys& plan) const { return make_index_keys(node, plan, context); }
+  OperatorPtr operator()(const planner::IndexValues& plan) const { return make_index_values(node, plan, context); }
   OperatorPtr operator()(const planner::AdaptiveJoin& plan) const { return make_adaptive_join(node, plan, context); }
   OperatorPtr operator()(const planner::LookupJoin& plan) const { return make_lookup_join(node, plan, context); }
 

@@ -1,6 +1,7 @@
 #include "executor/redis/client.h"
 
 #include "executor/redis/redis_error.h"
+#include "executor/redis/subscription.h"
 
 namespace redquel::executor {
 
@@ -59,6 +60,10 @@ class AtomicRequest final : public RedisRequest {
 };
 
 }  // namespace
+
+std::unique_ptr<Subscription> RedisAccess::subscribe(std::string, std::function<void(std::string_view)>) {
+  throw sql::not_supported("LISTEN without a connection of its own to Redis");
+}
 
 asio::awaitable<RepliesPtr> RedisClient::execute_atomic(CommandBatch batch, ExecutionCounters* counters) {
   if (batch.size() < 2) co_return co_await execute(std::move(batch), counters);

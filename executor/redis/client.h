@@ -2,7 +2,10 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "executor/redis/command_batch.h"
 #include "executor/redis/reply.h"
@@ -60,6 +63,8 @@ class RedisClient {
   virtual std::uint64_t generation() const = 0;
 };
 
+class Subscription;
+
 /// The ways to Redis of one thread: what operators get.
 class RedisAccess {
  public:
@@ -68,6 +73,8 @@ class RedisAccess {
   virtual RedisClient& shared(int database) = 0;
   /// For bulk reads and loads, so that a scan never delays a lookup.
   virtual RedisClient& bulk(int database) = 0;
+  /// The messages of a channel of Redis's publish/subscribe from now on, on a connection of their own. 0A000 where there can be none.
+  virtual std::unique_ptr<Subscription> subscribe(std::string channel, std::function<void(std::string_view message)> take);
 };
 
 }  // namespace redquel::executor

@@ -1,5 +1,7 @@
 #include "executor/redis/redis_pool.h"
 
+#include "executor/redis/subscription.h"
+
 namespace redquel::executor {
 
 RedisPool::RedisPool(asio::any_io_executor executor, ConnectionOptions options)
@@ -7,6 +9,10 @@ RedisPool::RedisPool(asio::any_io_executor executor, ConnectionOptions options)
 
 SharedConnection& RedisPool::shared(int database) { return connection(database, Purpose::statements); }
 SharedConnection& RedisPool::bulk(int database) { return connection(database, Purpose::bulk); }
+
+std::unique_ptr<Subscription> RedisPool::subscribe(std::string channel, std::function<void(std::string_view message)> take) {
+  return std::make_unique<Subscription>(executor_, options_, std::move(channel), std::move(take));
+}
 
 SharedConnection& RedisPool::connection(int database, Purpose purpose) {
   std::unique_ptr<SharedConnection>& slot = connections_[{database, purpose}];

@@ -17,6 +17,7 @@ class RedisPool final : public RedisAccess {
 
   SharedConnection& shared(int database) override;
   SharedConnection& bulk(int database) override;
+  std::unique_ptr<Subscription> subscribe(std::string channel, std::function<void(std::string_view message)> take) override;
   int default_database() const { return options_.url.database; }
 
   /// Sum over all connections.

@@ -7,6 +7,7 @@
 #include "executor/storage/exclusive_tables.h"
 #include "executor/storage/random_version.h"
 #include "sql/catalog/catalog_json.h"
+#include "sql/catalog/row_types.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -67,6 +68,7 @@ LoadedCatalog decode_catalog(const Replies& replies) {
     }
   });
   sql::register_user_types(snapshot->types);
+  sql::register_row_types(*snapshot);
   for (const auto& [oid, table] : snapshot->tables) {
     for (const sql::ColumnDef& column : table->columns) {
       if (sql::find_type(column.type.oid) != nullptr) continue;

@@ -50,12 +50,12 @@ std::string computed_name(const sql::TableDef& table, std::int16_t number) {
 }  // namespace
 
 UniqueName unique_name(const sql::TableDef& table, std::span<const std::int16_t> columns) {
-  UniqueName found;
+  const sql::IndexDef* first = nullptr;
   for (const sql::IndexDef& index : table.indexes) {
     if (!index.unique || index.state == sql::IndexState::kDropping || !has_columns(index, columns)) continue;
-    if (found.name.empty() || index.oid < found.oid) found = {index.name, index.oid};
+    if (first == nullptr || std::pair(index.deferrable, index.oid) < std::pair(first->deferrable, first->oid)) first = &index;
   }
-  return found;
+  return first == nullptr ? UniqueName{} : UniqueName{first->name, first->oid};
 }
 
 UniqueName primary_key_name(const sql::TableDef& table) { return {table.primary_key_name, table.primary_key_oid}; }
@@ -93,7 +93,7 @@ SqlError duplicate_in_new_index(const sql::TableDef& table, std::string_view ind
 std::string row_description(const sql::TableDef& table, std::span<const sql::Datum> row,
                             const sql::SessionSettings& settings) {
   std::string out = "(";
-  for (std::size_t position = 0; position < table.columns.size(); ++position) {
+  for (std::size_t position = 0; position < table.shown_columns(); ++position) {
     if (position > 0) out += ", ";
     const std::string text = value_text(table.columns[position].type, row[position], settings);
     const std::string_view shown = clip(text, kShownBytes);

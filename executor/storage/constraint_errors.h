@@ -13,7 +13,8 @@ namespace redquel::executor {
 
 // PostgreSQL's constraint violations: message, detail, and the fields that tell clients which constraint it was.
 
-/// The name that a violation of the table's unique structure over these columns (its primary key) reports: of the oldest such index.
+/// The name that a violation of the table's unique structure over these columns (its primary key) reports: of the oldest such index, those
+/// that are looked at behind the last row after all others.
 struct UniqueName {
   std::string name;
   sql::Oid oid = 0;

@@ -106,7 +106,7 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
     std::optional<bool> exists;
     if (buffer != nullptr) {
       if (need.place->field) {
-        if (buffer->owner(need.place->key, *need.place->field) != nullptr) {
+        if (!buffer->owners(need.place->key, *need.place->field).empty()) {
           exists = true;
         } else if (buffer->former_owner(need.place->key, *need.place->field) != nullptr) {
           exists = false;

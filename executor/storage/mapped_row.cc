@@ -42,8 +42,18 @@ std::size_t MappedRow::position(std::int16_t column) const { return table_.posit
 
 bool MappedRow::is_increment(std::int16_t column) const {
   const std::size_t at = position(column);
-  if (mapping_.column(column).absent != Mapping::Absent::kNull) return false;  // Redis adds to 0 where the field is absent
+  if (!change_.before || mapping_.column(column).absent != Mapping::Absent::kNull) return false;  // Redis adds to 0 where the field is absent
+  const std::optional<std::string> before = text(*change_.before, column);
+  if (const auto* found = found_text(column); found != nullptr && *found != before) return false;  // " 7", 007: Redis reads no number
   return std::find(change_.increments.begin(), change_.increments.end(), at) != change_.increments.end();
+}
+
+const std::optional<std::string>* MappedRow::found_text(std::int16_t column) const {
+  const Role role = mapping_.column(column).role;
+  if (role == Role::kValue && (mapping_.layout == Layout::kHashFields || mapping_.layout == Layout::kString)) return &found_.at(0);
+  if (role != Role::kField || mapping_.layout == Layout::kString || mapping_.layout == Layout::kStream) return nullptr;
+  const auto field = std::find_if(fields_.begin(), fields_.end(), [&](const Mapping::Column* other) { return other->number == column; });
+  return &found_.at(static_cast<std::size_t>(field - fields_.begin()));
 }
 
 std::string MappedRow::delta(std::int16_t column) const {
@@ -84,7 +94,17 @@ std::string MappedRow::key(Row row, std::string_view field) const {
   return mapping_.render_key([&](std::int16_t column) { return text(row, column); }, field).value_or("");
 }
 
-std::string MappedRow::member(Row row) const { return required(row, mapping_.column(table_.primary_key.front())); }
+std::string MappedRow::ohm_id(Row row) const { return required(row, mapping_.column(table_.primary_key.front())); }
+
+/// Redis takes no NaN, and would stop in the middle of a script.
+std::string MappedRow::score(Row row, std::int16_t column) const {
+  const std::string value = required(row, mapping_.column(column));
+  if (value == "NaN") {
+    throw SqlError("22003", fmt::format("column \"{}\" of foreign table \"{}\" cannot be NaN", table_.find_column(column)->name, table_.name))
+        .detail("It is a score of a zset.");
+  }
+  return value;
+}
 
 std::string MappedRow::description(Row row) const {
   std::vector<sql::Datum> values;
@@ -98,21 +118,16 @@ SqlError MappedRow::duplicate(Row row, std::span<const std::int16_t> columns) co
   return duplicate_key(table_, table_.name + "_key", columns, values, sql::SessionSettings{});
 }
 
-std::optional<std::string> MappedRow::structure_key(const sql::IndexDef& index, Row row) const {
-  for (const sql::IndexDef::Part& part : index.parts) {
-    if (sql::is_null(row[position(part.column)])) return std::nullopt;
-  }
-  return sql::index_key(index).render([&](std::int16_t column) { return text(row, column); });
-}
-
 void MappedRow::add_reads() {
-  const auto read_row = [&](Row row) {
+  const auto read_row = [&](Row row, bool is_new) {
     const std::string name = key(row);
     switch (mapping_.layout) {
       case Layout::kHash: {
-        for (const Mapping::Column* column : fields_) reads_.push_back({"HGET", name, column->field});
-        if (mapping_.ohm) reads_.push_back({"SISMEMBER", sql::ohm_key(mapping_, "all"), member(row)});
-        else reads_.push_back({"EXISTS", name});
+        for (const Mapping::Column* column : fields_) {
+          if (!is_new) reads_.push_back({"HGET", name, column->field});
+        }
+        if (mapping_.ohm) reads_.push_back({"SISMEMBER", sql::ohm_key(mapping_, "all"), ohm_id(row)});
+        else reads_.push_back({is_new ? "HLEN" : "EXISTS", name});  // HLEN tells a key of another type
         break;
       }
       case Layout::kStrings:
@@ -128,19 +143,17 @@ void MappedRow::add_reads() {
       case Layout::kStream: break;
     }
   };
-  if (change_.before) read_row(*change_.before);
-  if (change_.after && (!change_.before || moves_) && mapping_.layout != Layout::kList) read_row(*change_.after);
+  if (change_.before) read_row(*change_.before, false);
+  own_reads_ = reads_.size();
+  if (change_.after && (!change_.before || moves_) && mapping_.layout != Layout::kList) read_row(*change_.after, true);
   if (!change_.after) return;
   for (const sql::IndexDef& index : table_.indexes) {
     if (!index.maintained || index.method != sql::IndexMethod::kLookup) continue;
     const auto name = structure_key(index, *change_.after);
     if (!name) continue;
     lookups_.push_back({&index, reads_.size()});
-    if (sql::index_key(index).has_slots()) {
-      reads_.push_back({"GET", *name});
-    } else {
-      reads_.push_back({"HGET", *name, *text(*change_.after, index.parts.front().column)});
-    }
+    if (sql::is_hash_lookup(index)) reads_.push_back({"HGET", *name, filled(sql::index_field(index), *change_.after)});
+    else reads_.push_back({"GET", *name});
   }
 }
 
@@ -212,32 +225,6 @@ bool MappedRow::is_key_taken(std::size_t own, std::size_t row_reads) const {
                      [](const auto& found) { return found.has_value(); });
 }
 
-/// A lookup's key and, of a hash, its field.
-std::string MappedRow::lookup_entry(const sql::IndexDef& index, Row row) const {
-  const auto name = structure_key(index, row);
-  if (!name) return {};
-  return sql::index_key(index).has_slots() ? *name : *name + '\0' + *text(row, index.parts.front().column);
-}
-
-void MappedRow::add_released(MappedLookups& lookups) const {
-  if (!change_.before) return;
-  for (const sql::IndexDef& index : table_.indexes) {
-    if (!index.maintained || index.method != sql::IndexMethod::kLookup) continue;
-    const std::string before = lookup_entry(index, *change_.before);
-    const bool is_kept = change_.after && !moves_ && lookup_entry(index, *change_.after) == before;
-    if (!before.empty() && !is_kept) lookups.released[before] = member(*change_.before);
-  }
-}
-
-void MappedRow::add_taken(MappedLookups& lookups) const {
-  if (!change_.after) return;
-  for (const sql::IndexDef& index : table_.indexes) {
-    if (!index.maintained || index.method != sql::IndexMethod::kLookup) continue;
-    const std::string after = lookup_entry(index, *change_.after);
-    if (!after.empty()) lookups.taken[after] = member(*change_.after);
-  }
-}
-
 MappedRow::Found MappedRow::take_reads(std::span<const Reply> replies, bool bad_values_are_null, MappedLookups& lookups) {
   for (std::size_t i = 0; i < replies.size(); ++i) {
     if (replies[i].is_error()) {
@@ -247,7 +234,7 @@ MappedRow::Found MappedRow::take_reads(std::span<const Reply> replies, bool bad_
     found_.push_back(replies[i].is_nil() ? std::nullopt : std::optional(reply_text(replies[i])));
   }
   const std::size_t row_reads = lookups_.empty() ? reads_.size() : lookups_.front().read;
-  const std::size_t own = change_.before ? (moves_ && mapping_.layout != Layout::kList ? row_reads / 2 : row_reads) : 0;
+  const std::size_t own = own_reads_;
   if (change_.before && !is_as_read(own, bad_values_are_null)) return Found::kChanged;
   if (change_.after && row_reads > own && is_key_taken(own, row_reads)) {
     violates_key_ = true;
@@ -255,10 +242,10 @@ MappedRow::Found MappedRow::take_reads(std::span<const Reply> replies, bool bad_
     return Found::kTaken;
   }
   for (const Lookup& lookup : lookups_) {
-    const std::string entry = lookup_entry(*lookup.index, *change_.after), own_member = member(*change_.after);
+    const std::string entry = lookup_entry(*lookup.index, *change_.after), own_member = member(*lookup.index, *change_.after);
     const std::optional<std::string>& holder = found_[lookup.read];
     const auto released = lookups.released.find(entry);
-    const bool is_free = !holder || (change_.before && *holder == member(*change_.before)) ||
+    const bool is_free = !holder || (change_.before && *holder == member(*lookup.index, *change_.before)) ||
                          (released != lookups.released.end() && released->second == *holder);
     const auto [taken, is_new] = lookups.taken.emplace(entry, own_member);
     if (is_free && (is_new || taken->second == own_member)) continue;
@@ -278,7 +265,9 @@ void MappedRow::put(MappedWriteCall& call, const std::string& name, std::string_
 }
 
 void MappedRow::append_writes(MappedWriteCall& call) {
-  for (std::size_t i = 0; i < reads_.size(); ++i) {
+  const std::size_t fields = mapping_.layout == Layout::kHash && change_.before ? fields_.size() : 0;
+  if (fields > 0) call.expect_fields(reads_.front()[1], std::span(reads_).first(fields), std::span(found_).first(fields));
+  for (std::size_t i = fields; i < reads_.size(); ++i) {
     if (found_[i]) call.expect(reads_[i], *found_[i]);
     else call.expect_nil(reads_[i]);
   }
@@ -317,7 +306,13 @@ void MappedRow::write_fields(MappedWriteCall& call) {
   if (moves_ && is_hash) call.command({"RENAME", key(*change_.before), key(after)});
   std::vector<std::string> keys;
   if (is_hash) keys.push_back(key(after));
-  for (const Mapping::Column* column : fields_) {
+  // What was read says that the keys are absent or of the right type. A hash that loses its last field is gone, and its time to live with it: fields go last.
+  Words set{"HSET"}, removed{"HDEL"};
+  if (is_hash) {
+    set.push_back(keys.front());
+    removed.push_back(keys.front());
+  }
+  for (const Mapping::Column* const& column : fields_) {
     const std::size_t at = position(column->number);
     const std::string name = is_hash ? keys.front() : key(after, column->field);
     const std::optional<std::string> value = text(after, column->number);
@@ -327,43 +322,61 @@ void MappedRow::write_fields(MappedWriteCall& call) {
       const sql::Datum &before = (*change_.before)[at], &now = after[at];
       is_changed = sql::is_null(before) != sql::is_null(now) ||
                    (!sql::is_null(now) && !sql::equal(table_.columns[at].type, before, now));
-      if (moves_ && !is_hash) {
-        call.command({"DEL", key(*change_.before, column->field)});
-        is_changed = true;
-      }
+      const bool was_there = found_[static_cast<std::size_t>(&column - fields_.data())].has_value();
+      if (moves_ && !is_hash && was_there) call.command({"RENAME", key(*change_.before, column->field), name});
     }
     if (!is_changed) continue;
     if (!value && column->absent == Mapping::Absent::kDefault) {
       throw SqlError("22023", fmt::format("column \"{}\" of foreign table \"{}\" cannot be null", table_.columns[at].name, table_.name))
           .detail("An absent field stands for the column's default.");
     }
-    if (!value) {
-      if (change_.before) call.command(is_hash ? Words{"HDEL", name, column->field} : Words{"DEL", name});
+    if (!value && is_hash) {
+      removed.push_back(column->field);
+    } else if (!value) {
+      if (change_.before) call.command({"DEL", name});
     } else if (is_increment(column->number) && !moves_) {
-      put(call, name, is_hash ? "hash" : "string", is_hash ? Words{"HINCRBY", name, column->field, delta(column->number)} : Words{"INCRBY", name, delta(column->number)});
+      call.command(is_hash ? Words{"HINCRBY", name, column->field, delta(column->number)} : Words{"INCRBY", name, delta(column->number)});
+    } else if (is_hash) {
+      set.insert(set.end(), {column->field, *value});
     } else {
-      put(call, name, is_hash ? "hash" : "string", is_hash ? Words{"HSET", name, column->field, *value} : Words{"SET", name, *value, "KEEPTTL"});
+      call.command({"SET", name, *value, "KEEPTTL"});
     }
   }
+  if (set.size() > 2 && mapping_.ohm) call.expect_type(keys.front(), "hash");  // what is in the set of all ids says nothing of the hash
+  if (set.size() > 2) call.command(set);
+  if (change_.before && removed.size() > 2) call.command(removed);
   write_ttl(call, keys);
 }
 
-void MappedRow::write_ttl(MappedWriteCall& call, std::span<const std::string> keys) {
+bool MappedRow::changes_ttl() const {
   const Mapping::Column* ttl = with_role(Role::kTtl);
-  if (ttl == nullptr) return;
-  const std::size_t at = position(ttl->number);
-  const std::optional<std::string> now = text(*change_.after, ttl->number);
-  const std::optional<std::string> before = change_.before ? text(*change_.before, ttl->number) : std::nullopt;
-  if (now == before) return;
-  if (now && (now->starts_with('-') || *now == "0")) throw SqlError("22023", fmt::format("column \"{}\" is a time to live and must be positive", table_.columns[at].name));
-  for (const std::string& name : keys) call.command(now ? Words{"EXPIRE", name, *now} : Words{"PERSIST", name});
+  if (ttl == nullptr || !change_.after) return false;
+  return text(*change_.after, ttl->number) != (change_.before ? text(*change_.before, ttl->number) : std::nullopt);
+}
+
+void MappedRow::write_ttl(MappedWriteCall& call, std::span<const std::string> keys) {
+  if (!changes_ttl()) return;
+  const std::int16_t ttl = with_role(Role::kTtl)->number;
+  std::optional<std::int64_t> seconds;
+  if (const auto now = text(*change_.after, ttl)) {
+    constexpr std::int64_t kMost = 100'000'000'000;  // Redis counts milliseconds
+    seconds = std::stoll(*now);
+    if (*seconds <= 0 || *seconds > kMost) {
+      throw SqlError("22023", fmt::format("column \"{}\" is a time to live and must be positive", table_.find_column(ttl)->name))
+          .detail(fmt::format("It is a number of seconds, at most {}.", kMost));
+    }
+  }
+  for (const std::string& name : keys) call.expire(name, seconds);
 }
 
 void MappedRow::write_string(MappedWriteCall& call) {
-  if (!change_.after || moves_) call.command({"DEL", key(*change_.before)});
-  if (!change_.after) return;
+  if (!change_.after) {
+    call.command({"DEL", key(*change_.before)});
+    return;
+  }
   const Row after(*change_.after);
   const std::string name = key(after);
+  if (moves_) call.command({"RENAME", key(*change_.before), name});
   std::string value;
   if (mapping_.parts == Mapping::Parts::kWhole) {
     const Mapping::Column& column = *with_role(Role::kValue);
@@ -389,22 +402,29 @@ void MappedRow::write_string(MappedWriteCall& call) {
 void MappedRow::write_member(MappedWriteCall& call) {
   const bool is_set = mapping_.layout == Layout::kSet, is_zset = mapping_.layout == Layout::kZset;
   const Mapping::Column& name = *with_role(is_set || is_zset ? Role::kMember : Role::kName);
-  const Mapping::Column* value = with_role(is_zset ? Role::kScore : Role::kValue);
-  const std::string_view type = is_set ? "set" : is_zset ? "zset" : "hash";
+  if (change_.after) put_member(call, name);
+  // Behind what comes, so that a key does not lose its time to live in between.
   if (change_.before && (!change_.after || moves_)) {
     call.command({is_set ? "SREM" : is_zset ? "ZREM" : "HDEL", key(*change_.before), required(*change_.before, name)});
   }
-  if (!change_.after) return;
+}
+
+void MappedRow::put_member(MappedWriteCall& call, const Mapping::Column& name) {
   const Row after(*change_.after);
   const std::string own = key(after), member = required(after, name);
-  if (is_set) {
-    if (!change_.before || moves_) put(call, own, type, {"SADD", own, member});
+  write_ttl(call, {&own, 1});
+  const bool is_new = !change_.before || moves_;
+  if (mapping_.layout == Layout::kSet) {
+    if (is_new) put(call, own, "set", {"SADD", own, member});
     return;
   }
-  const std::string text = value != nullptr ? required(after, *value) : is_zset ? "0" : "";
-  const bool adds = value != nullptr && change_.before && !moves_ && is_increment(value->number);
-  if (is_zset) put(call, own, type, adds ? Words{"ZINCRBY", own, delta(value->number), member} : Words{"ZADD", own, text, member});
-  else put(call, own, type, adds ? Words{"HINCRBY", own, member, delta(value->number)} : Words{"HSET", own, member, text});
+  const bool is_zset = mapping_.layout == Layout::kZset;
+  const Mapping::Column* value = with_role(is_zset ? Role::kScore : Role::kValue);
+  if (!is_new && (value == nullptr || text(*change_.before, value->number) == text(after, value->number))) return;
+  const bool adds = !is_new && is_increment(value->number);
+  const std::string now = value == nullptr ? (is_zset ? "0" : "") : is_zset ? score(after, value->number) : required(after, *value);
+  if (is_zset) put(call, own, "zset", adds ? Words{"ZINCRBY", own, delta(value->number), member} : Words{"ZADD", own, now, member});
+  else put(call, own, "hash", adds ? Words{"HINCRBY", own, member, delta(value->number)} : Words{"HSET", own, member, now});
 }
 
 void MappedRow::write_list(MappedWriteCall& call) {
@@ -414,6 +434,7 @@ void MappedRow::write_list(MappedWriteCall& call) {
     const std::string own = key(*change_.before), at = required(*change_.before, *position_column);
     if (change_.after && moves_) throw sql::not_supported("another key or position for an element of a list");
     if (change_.after) {
+      write_ttl(call, {&own, 1});
       call.command({"LSET", own, at, required(*change_.after, value)});
     } else {
       call.command({"LSET", own, at, std::string(kRemoved)});
@@ -427,6 +448,13 @@ void MappedRow::write_list(MappedWriteCall& call) {
     throw SqlError("22023", "an element can only be put to the head of a list, position 0, or to its end, position -1");
   }
   put(call, own, "list", {at == "0" ? "LPUSH" : "RPUSH", own, required(*change_.after, value)});
+  write_ttl(call, {&own, 1});
+}
+
+bool MappedRow::is_same_beside_ttl() const {
+  return std::all_of(mapping_.columns.begin(), mapping_.columns.end(), [&](const Mapping::Column& column) {
+    return column.role == Role::kTtl || text(*change_.before, column.number) == text(*change_.after, column.number);
+  });
 }
 
 /// A new entry gets from Redis what it does not say.
@@ -435,18 +463,36 @@ std::string MappedRow::entry_id(Row row) const {
   const std::string whole = id != nullptr ? required(row, *id) : "*";
   const auto first = whole == "*" && time != nullptr ? text(row, time->number) : std::nullopt;
   const auto second = sequence != nullptr ? text(row, sequence->number) : std::nullopt;
-  return first ? *first + "-" + second.value_or("*") : whole;
+  const std::string given = first ? *first + "-" + second.value_or("*") : whole;
+  if (given == "*" || change_.before) return given;
+  const std::string complete = given.find('-') == std::string::npos ? given + "-0" : given;
+  const std::size_t dash = complete.find('-');
+  const auto is_number = [](std::string_view digits) {
+    return !digits.empty() && digits.size() <= 15 && std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  const std::string_view number = std::string_view(complete).substr(dash + 1);
+  if (!is_number(std::string_view(complete).substr(0, dash)) || (number != "*" && !is_number(number)) || complete == "0-0") {
+    throw SqlError("22023", fmt::format("invalid id of a stream's entry: \"{}\"", given));
+  }
+  return complete;
 }
 
 void MappedRow::write_stream(MappedWriteCall& call) {
-  if (change_.before && change_.after) throw sql::not_supported("UPDATE of an entry of a stream");
+  if (change_.before && change_.after) {
+    if (!changes_ttl() || !is_same_beside_ttl()) throw sql::not_supported("UPDATE of an entry of a stream");
+    const std::string own = key(*change_.after);
+    call.expect_type(own, "stream");
+    return write_ttl(call, {&own, 1});
+  }
   if (!change_.after) {
     call.command({"XDEL", key(*change_.before), entry_id(*change_.before)});
     return;
   }
   const Row after(*change_.after);
   const std::string own = key(after);
-  Words words{"XADD", own, entry_id(after)};
+  const std::string id = entry_id(after);
+  call.add_entry(own, id);
+  Words words{"XADD", own, id};
   for (const Mapping::Column* column : fields_) {
     if (const auto value = text(after, column->number)) {
       words.push_back(column->field);
@@ -455,79 +501,7 @@ void MappedRow::write_stream(MappedWriteCall& call) {
   }
   if (words.size() == 3) throw SqlError("22023", "an entry of a stream needs a field that is not null");
   put(call, own, "stream", words);
-}
-
-/// Ohm keeps the ids of all rows; of a row that goes, it takes back all that it has noted.
-void MappedRow::write_ohm(MappedWriteCall& call) {
-  const std::string all = sql::ohm_key(mapping_, "all");
-  if (!change_.before) put(call, all, "set", {"SADD", all, member(*change_.after)});
-  if (change_.after) return;
-  const std::string own = key(*change_.before), id = member(*change_.before);
-  call.forget_indices(own + ":_indices", id);
-  call.forget_uniques(own + ":_uniques");
-  call.command({"SREM", all, id});
-  call.command({"DEL", own + ":counters", own + ":_indices", own + ":_uniques"});
-}
-
-/// Which keys of structures a row is in, beside the row.
-void MappedRow::note_for_ohm(MappedWriteCall& call, const sql::IndexDef& index, const std::optional<std::string>& old_key,
-                             const std::optional<std::string>& new_key) {
-  if (!mapping_.ohm || !change_.after) return;
-  const std::string own = key(*change_.after);
-  if (index.method == sql::IndexMethod::kSet) {
-    const std::string noted = own + ":_indices";
-    if (old_key) call.command({"SREM", noted, *old_key});
-    if (new_key) put(call, noted, "set", {"SADD", noted, *new_key});
-  } else if (index.method == sql::IndexMethod::kLookup) {
-    const std::string noted = own + ":_uniques";
-    if (old_key && !new_key) call.command({"HDEL", noted, *old_key});
-    if (new_key) put(call, noted, "hash", {"HSET", noted, *new_key, *text(*change_.after, index.parts.front().column)});
-  }
-}
-
-void MappedRow::write_structure(MappedWriteCall& call, const sql::IndexDef& index) {
-  const auto old_key = change_.before ? structure_key(index, *change_.before) : std::nullopt;
-  const auto new_key = change_.after ? structure_key(index, *change_.after) : std::nullopt;
-  const std::int16_t column = index.parts.front().column;
-  const auto old_text = old_key ? text(*change_.before, column) : std::nullopt;
-  const auto new_text = new_key ? text(*change_.after, column) : std::nullopt;
-  const bool has_slots = sql::index_key(index).has_slots();
-  const bool is_same = old_key == new_key && !moves_ && (has_slots || old_text == new_text);
-  switch (index.method) {
-    case sql::IndexMethod::kSet:
-      if (old_key == new_key && !moves_) return;
-      note_for_ohm(call, index, old_key, new_key);
-      if (old_key) call.command({"SREM", *old_key, member(*change_.before)});
-      if (new_key) put(call, *new_key, "set", {"SADD", *new_key, member(*change_.after)});
-      return;
-    case sql::IndexMethod::kLookup:
-      if (is_same) return;
-      note_for_ohm(call, index, old_key, new_key);
-      if (old_key) call.early_command(has_slots ? Words{"DEL", *old_key} : Words{"HDEL", *old_key, *old_text});
-      if (new_key) {
-        put(call, *new_key, has_slots ? "string" : "hash",
-            has_slots ? Words{"SET", *new_key, member(*change_.after)} : Words{"HSET", *new_key, *new_text, member(*change_.after)});
-      }
-      return;
-    case sql::IndexMethod::kZset:
-      if (is_same) return;
-      if (old_key && new_key && !moves_ && is_increment(column)) {
-        put(call, *new_key, "zset", {"ZINCRBY", *new_key, delta(column), member(*change_.after)});
-        return;
-      }
-      if (old_key && (!new_key || moves_)) call.command({"ZREM", *old_key, member(*change_.before)});
-      if (new_key) put(call, *new_key, "zset", {"ZADD", *new_key, *new_text, member(*change_.after)});
-      return;
-    case sql::IndexMethod::kList:
-      if (is_same) return;
-      if (old_key && (!new_key || moves_)) call.command({"LREM", *old_key, "0", member(*change_.before)});
-      if (new_key) {
-        put(call, *new_key, "list", {"LPUSH", *new_key, member(*change_.after)});
-        if (index.length > 0) call.command({"LTRIM", *new_key, "0", std::to_string(index.length - 1)});
-      }
-      return;
-    default: return;
-  }
+  write_ttl(call, {&own, 1});
 }
 
 }  // namespace redquel::executor

@@ -44,6 +44,8 @@ class MappedRow {
   const sql::Mapping::Column* with_role(sql::Mapping::Role role) const { return mapping_.with_role(role); }
   std::size_t position(std::int16_t column) const;
   bool is_increment(std::int16_t column) const;
+  /// What Redis holds of a column, where it adds to that; nullptr: it does not.
+  const std::optional<std::string>* found_text(std::int16_t column) const;
   std::string delta(std::int16_t column) const;
   /// The text of a column that must not be NULL.
   std::string required(Row row, const sql::Mapping::Column& column) const;
@@ -55,9 +57,12 @@ class MappedRow {
   void write_fields(MappedWriteCall& call);
   void write_string(MappedWriteCall& call);
   void write_member(MappedWriteCall& call);
+  void put_member(MappedWriteCall& call, const sql::Mapping::Column& name);
   void write_list(MappedWriteCall& call);
   void write_stream(MappedWriteCall& call);
   void write_ttl(MappedWriteCall& call, std::span<const std::string> keys);
+  bool changes_ttl() const;
+  bool is_same_beside_ttl() const;
   void write_ohm(MappedWriteCall& call);
   void note_for_ohm(MappedWriteCall& call, const sql::IndexDef& index, const std::optional<std::string>& old_key,
                     const std::optional<std::string>& new_key);
@@ -66,16 +71,26 @@ class MappedRow {
   bool is_as_read(std::size_t own, bool bad_values_are_null) const;
   std::string lookup_entry(const sql::IndexDef& index, Row row) const;
   void write_structure(MappedWriteCall& call, const sql::IndexDef& index);
+  /// The same of a zset or list.
+  void write_ordered(MappedWriteCall& call, const sql::IndexDef& index, const std::optional<std::string>& old_key,
+                     const std::optional<std::string>& new_key);
   void put(MappedWriteCall& call, const std::string& key, std::string_view type, const Words& words);
   std::optional<std::string> structure_key(const sql::IndexDef& index, Row row) const;
-  std::string member(Row row) const;
+  /// A template of a structure's content with the row's values.
+  std::string filled(const sql::KeyTemplate& content, Row row) const;
+  /// What stands for the row in a structure.
+  std::string member(const sql::IndexDef& index, Row row) const;
+  /// The row's id in a model of Ohm.
+  std::string ohm_id(Row row) const;
+  std::string score(Row row, std::int16_t column) const;
   std::string entry_id(Row row) const;
 
   const sql::TableDef& table_;
   const sql::Mapping& mapping_;
   const MappedChange& change_;
   bool moves_ = false;  // another key or member
-  std::vector<Words> reads_;                           // of the row
+  std::vector<Words> reads_;                           // of the row as it was, then of the one it becomes, then of lookups
+  std::size_t own_reads_ = 0;                          // of the row as it was
   std::vector<std::optional<std::string>> found_;      // their answers, parallel to reads_
   std::vector<const sql::Mapping::Column*> fields_;    // of hash, strings
   struct Lookup {

@@ -1,18 +1,26 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "executor/redis/script.h"
+#include "executor/transaction/locks.h"
 
 namespace redquel::executor {
 
 /// The one script of writes to mapped tables: first it looks whether everything is as its caller has read it, only reading; then it
-/// runs the commands. Reply: "applied", "stale", "conflict", or "type <key>" where a key is of another type than the caller needs.
+/// runs the commands. Reply, a list: "applied"; "stale"; "conflict"; "type" and a key that is of another type than the caller needs;
+/// "behind" with a stream and an id that is not above its last one; "locked" and holder, key and field of a lock of another transaction; "lost": the caller's own locks mean nothing any more.
 const Script& mapped_write_script();
 /// The same around the scripts that write rows of redquel's own tables (write_script.h), so that both happen or neither: ARGV is the number of
-/// MappedWriteCall's arguments, these, then the arguments of the other script. Its reply, or {"mapped", reply} where the mapped
+/// MappedWriteCall's arguments, these, then the arguments of the other script. Its reply, or {"mapped", …} where the mapped
 /// tables are not as they were read.
 const Script& write_rows_and_mapped_script();
 const Script& write_rows_catalog_and_mapped_script();
@@ -21,7 +29,9 @@ const Script& write_rows_catalog_and_mapped_script();
 class MappedWriteCall {
  public:
   /// `database`: the logical one in which the script begins, and whose catalog is meant.
-  MappedWriteCall(std::string catalog_version, int database) : version_(std::move(catalog_version)), home_(database) {}
+  /// `token`: of the transaction whose changes they are; empty: none.
+  MappedWriteCall(std::string catalog_version, int database, std::string token = {})
+      : version_(std::move(catalog_version)), home_(database), token_(std::move(token)) {}
 
   using Words = std::vector<std::string>;
   /// What follows is about this logical database.
@@ -29,13 +39,21 @@ class MappedWriteCall {
   /// The command must give this text, or nil.
   void expect(const Words& command, std::string text);
   void expect_nil(const Words& command);
+  /// Fields of one hash, each as a command HGET, must hold these texts.
+  void expect_fields(const std::string& key, std::span<const Words> reads, std::span<const std::optional<std::string>> texts);
   /// The key is absent or of that type.
   void expect_type(const std::string& key, std::string_view type);
+  /// A new entry of a stream gets an id ("5-1", "5-*"; "*": that of now), which must be greater than all others. Throws 22023.
+  void add_entry(const std::string& key, const std::string& id);
   void command(const Words& words);
   /// Before all commands.
   void early_command(const Words& words);
   /// After all commands.
   void last_command(const Words& words);
+  /// After all commands: so many seconds are left to the key; nullopt: it stays. Throws 22023 where the call says two things of one key.
+  void expire(const std::string& key, std::optional<std::int64_t> seconds);
+  /// Nobody else may have a lock on the row (see mapped_identity) that conflicts with this one.
+  void respect_lock(sql::Oid table, const std::string& row, LockMode mode);
   /// Takes a row out of all that Ohm has noted for it: the members of a set of keys of sets, the values of a hash of keys of hashes.
   void forget_indices(const std::string& noted_keys, const std::string& member);
   void forget_uniques(const std::string& noted_values);
@@ -54,9 +72,15 @@ class MappedWriteCall {
 
   std::string version_;
   int home_;
+  std::string token_;
+  std::map<sql::Oid, std::map<std::string, LockMode>> locks_;  // by field
   int selected_ = home_;
   List checks_{{}, home_}, early_commands_{{}, home_}, commands_{{}, home_}, last_commands_{{}, home_};
-  std::size_t check_count_ = 0;
+  std::size_t check_count_ = 0, command_count_ = 0;
+  using Place = std::pair<int, std::string>;  // database, key
+  std::map<Place, std::optional<std::int64_t>> expiries_;
+  std::map<Place, std::string> entries_;  // the last one of each stream
+  std::set<std::pair<Place, std::string>> types_;  // that are asked for
 };
 
 }  // namespace redquel::executor

@@ -34,6 +34,11 @@ std::string mapped_identity(const sql::TableDef& table, std::span<const sql::Dat
   return identity;
 }
 
+LockMode MappedUnit::lock_of(const MappedChange& change) const {
+  const bool keeps_key = change.after && mapped_identity(*table_, *change.before) == mapped_identity(*table_, *change.after);
+  return keeps_key ? LockMode::kNoKeyUpdate : LockMode::kUpdate;
+}
+
 MappedUnit::MappedUnit(std::shared_ptr<const sql::TableDef> table) : table_(std::move(table)) {}
 MappedUnit::~MappedUnit() = default;
 
@@ -44,6 +49,12 @@ bool MappedUnit::add(MappedChange change) {
   }
   changes_.push_back(std::move(change));
   return true;
+}
+
+void MappedUnit::set_unread(std::size_t change, std::size_t position, const sql::Datum& value) {
+  for (auto* row : {&changes_[change].before, &changes_[change].after}) {
+    if (*row) (**row)[position] = value;
+  }
 }
 
 asio::awaitable<bool> MappedUnit::read(RedisClient& redis, bool bad_values_are_null, ExecutionCounters* counters, const MappedLookups& before) {
@@ -93,27 +104,40 @@ asio::awaitable<bool> MappedUnit::read(RedisClient& redis, bool bad_values_are_n
 
 void MappedUnit::append_writes(MappedWriteCall& call, int database) const {
   call.select(database);
-  for (const std::unique_ptr<MappedRow>& row : rows_) {
-    if (row) row->append_writes(call);
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (!rows_[i]) continue;
+    rows_[i]->append_writes(call);
+    if (changes_[i].before && !table_->primary_key.empty()) {
+      call.respect_lock(table_->oid, mapped_identity(*table_, *changes_[i].before), lock_of(changes_[i]));
+    }
   }
 }
 
-asio::awaitable<WriteStatus> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters) {
-  if (call.empty()) co_return WriteStatus::kApplied;
+asio::awaitable<MappedWriteResult> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters) {
+  MappedWriteResult result{WriteStatus::kApplied, {}};
+  if (call.empty()) co_return result;
   const std::vector<std::string> no_keys, arguments = call.arguments();
   RepliesPtr written = co_await run_script(redis, mapped_write_script(), no_keys, arguments, counters);
-  const std::optional<std::string_view> answer = written->text(0);
-  if (answer == "applied") co_return WriteStatus::kApplied;
-  co_return refused_mapped_write(answer.value_or(""));
+  const std::span<const Reply> answer = written->array(0);
+  const bool is_applied = !answer.empty() && answer[0].text == "applied";
+  if (!is_applied) result = refused_mapped_write(answer);
+  co_return result;
 }
 
-WriteStatus refused_mapped_write(std::string_view answer) {
-  if (answer == "stale") return WriteStatus::kStale;
-  if (answer.starts_with("type ")) {
-    throw sql::SqlError("XX001", fmt::format("key \"{}\" is of another Redis type than its foreign table needs", answer.substr(5)))
+MappedWriteResult refused_mapped_write(std::span<const Reply> answer) {
+  const auto text = [&](std::size_t index) { return index < answer.size() ? std::string(answer[index].text) : std::string(); };
+  const std::string word = text(0);
+  if (word == "stale") return {WriteStatus::kStale, {}};
+  if (word == "lost") return {WriteStatus::kLostLock, {}};
+  if (word == "locked") return {WriteStatus::kLocked, {text(1), text(2), text(3)}};
+  if (word == "behind") {
+    throw sql::SqlError("22023", fmt::format("id \"{}\" is not greater than the last one of stream \"{}\"", text(2), text(1))).hint("Nothing was written.");
+  }
+  if (word == "type") {
+    throw sql::SqlError("XX001", fmt::format("key \"{}\" is of another Redis type than its foreign table needs", text(1)))
         .hint("Nothing was written.");
   }
-  return WriteStatus::kConflict;
+  return {WriteStatus::kConflict, {}};
 }
 
 }  // namespace redquel::executor

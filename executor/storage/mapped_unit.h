@@ -47,6 +47,8 @@ class MappedUnit {
 
   const sql::TableDef& table() const { return *table_; }
   std::size_t size() const { return changes_.size(); }
+  /// A column's value in the row, before and after the change, that the statement neither read nor changed.
+  void set_unread(std::size_t change, std::size_t position, const sql::Datum& value);
   const std::deque<MappedChange>& changes() const { return changes_; }
 
   /// Reads what is there now, at the table's database. False: a row is not what the statement has read, or one has come that it should have
@@ -57,6 +59,8 @@ class MappedUnit {
   void skip(std::size_t change) { skipped_.insert(change); }
   /// After `read`: what the script is to do. `database`: of the table.
   void append_writes(MappedWriteCall& call, int database) const;
+  /// The row lock that a change of a row that is there needs.
+  LockMode lock_of(const MappedChange& change) const;
 
  private:
   std::shared_ptr<const sql::TableDef> table_;
@@ -66,10 +70,14 @@ class MappedUnit {
   std::set<std::string> changed_;  // identities of rows that are updated or deleted
 };
 
-/// Writes units that were read, all or nothing, in one script. kApplied, kStale, or kConflict where something changed since. XX001 for
-/// keys of the wrong type.
-asio::awaitable<WriteStatus> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters);
-/// What an answer of the script's first half means: kStale, kConflict; throws XX001.
-WriteStatus refused_mapped_write(std::string_view answer);
+struct MappedWriteResult {
+  WriteStatus status;
+  LockConflict blocker;  // of kLocked
+};
+/// Writes units that were read, all or nothing, in one script. kApplied, kStale, kLocked, kLostLock, or kConflict where something changed
+/// since. XX001 for keys of the wrong type.
+asio::awaitable<MappedWriteResult> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters);
+/// What an answer of the script's first half means; throws XX001.
+MappedWriteResult refused_mapped_write(std::span<const Reply> answer);
 
 }  // namespace redquel::executor

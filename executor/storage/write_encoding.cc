@@ -1,6 +1,7 @@
 #include "executor/storage/write_encoding.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/journal.h"
@@ -28,43 +29,46 @@ WriteEncoding::WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_onl
   }
   order_old_rows();
   demand_foreign_keys();
-  write_program();
+  std::stable_sort(pending_checks_.begin(), pending_checks_.end(), [](const auto& a, const auto& b) { return a.first.key < b.first.key; });
+  if (!unit_.options_.ahead_of_commit) collect_locks();
+  order_locks();
+  divide();
 }
 
-void WriteEncoding::demand_foreign_keys() {
-  const std::shared_ptr<ForeignKeyChecks>& checks = unit_.options_.foreign_keys;
-  if (!checks || unit_.options_.journal) return;
-  const auto is_active_change = [this](std::size_t change) { return change >= limit_ || is_active(change); };
-  foreign_keys_ = checks->demands(unit_.options_.buffer, is_active_change, unit_.options_.settings);
-  for (ForeignKeyDemands::Children& children : foreign_keys_.children) {
-    const auto lost = unit_.lost_references_.find(children.set);
-    if (lost == unit_.lost_references_.end()) continue;
-    for (const std::string& member : lost->second) {
-      if (std::find(children.gone.begin(), children.gone.end(), member) == children.gone.end()) children.gone.push_back(member);
-    }
-  }
-}
+namespace {
 
-/// Tables of which nothing changes here, but the checks are made with their definitions.
-void WriteEncoding::write_relied_tables() {
-  put(foreign_keys_.tables.size());
-  for (const auto& table : foreign_keys_.tables) put(unit_.words_.number(table->oid));
-  for (const auto& table : foreign_keys_.tables) put(table->version);
-}
+/// Locks, rows, values and sets that one call looks at where it does nothing else: about 10 ms of Redis.
+constexpr std::size_t kLooksAtOnce = 4000;
 
-void WriteEncoding::write_foreign_keys() {
-  put(foreign_keys_.parents.size());
-  for (const ForeignKeyDemands::Parent& parent : foreign_keys_.parents) {
-    keys_.push_back(parent.place.key);
-    put(parent.place.field ? "value" : "row");
-    put(parent.place.field ? Word(*parent.place.field) : Word("", 0));
-  }
-  put(foreign_keys_.children.size());
-  for (const ForeignKeyDemands::Children& children : foreign_keys_.children) {
-    keys_.push_back(children.set);
-    put(children.gone.size());
-    for (const std::string& member : children.gone) put(member);
-  }
+}  // namespace
+
+void WriteEncoding::divide() {
+  Call done;  // how far the calls have come
+  do {
+    Call call;
+    std::size_t left = verify_only_ ? kLooksAtOnce : SIZE_MAX;
+    call.is_last = true;
+    const auto take = [&](Range Call::* range, std::size_t size) {
+      const std::size_t first = (done.*range).last, count = std::min(left, size - first);
+      call.*range = done.*range = {first, first + count};
+      left -= count;
+      call.is_last = call.is_last && first + count == size;
+    };
+    // Rows are looked at once they are locked.
+    take(&Call::locks, locks_.size());
+    take(&Call::new_rows, new_rows_.size());
+    take(&Call::old_rows, old_rows_.size());
+    take(&Call::uniques, pending_checks_.size());
+    take(&Call::sets, sets_.keys.size());
+    take(&Call::zsets, zsets_.keys.size());
+    take(&Call::parents, foreign_keys_.parents.size());
+    take(&Call::children, foreign_keys_.children.size());
+    write_call(call);
+    if (!verify_only_) write_apply();
+    call.keys = std::exchange(keys_, {});
+    call.arguments = std::exchange(arguments_, {});
+    calls_.push_back(std::move(call));
+  } while (!calls_.back().is_last);
 }
 
 void WriteEncoding::release_old_entries() {
@@ -125,7 +129,7 @@ bool WriteEncoding::claim_uniques(std::size_t number) {
     const RowEncoder::StructureKeys& structure = encoder.structures()[index];
     if (structure.structure.kind != Structure::Kind::kUnique) continue;
     const Word field = RowEncoder::entry(unit_.words_, change.new_image, index).first;
-    if (is_null(field)) continue;
+    if (is_null(field) || is_deferred(change.table, index)) continue;
     const bool is_update = change.kind == WriteUnit::Kind::kUpdate;
     const bool kept = is_update && !moves(change) && RowEncoder::entry(unit_.words_, change.old_image, index).first == field;
     const bool taken = unit_.is_taken_in_buffer(change, index, field);
@@ -221,7 +225,7 @@ void WriteEncoding::order_old_rows() {
   });
 }
 
-void WriteEncoding::write_program() {
+void WriteEncoding::write_call(const Call& call) {
   const bool in_transaction = unit_.options_.locks != nullptr;
   if (in_transaction && unit_.options_.buffer) {
     put("lock");
@@ -246,22 +250,31 @@ void WriteEncoding::write_program() {
   }
   for (const auto& [oid, table] : tables) put(unit_.options_.journal ? unit_.options_.journal->owner : table->version);
   write_relied_tables();
-  write_locks();
+  write_locks(call.locks);
   write_reads();
   // Verify.
-  for (std::size_t number : new_rows_) keys_.push_back(unit_.changes_[number].new_image.key);
-  put(new_rows_.size());
-  put(checked_new_rows_);
-  write_old_rows();
-  write_uniques();
-  put(sets_.keys.size());
-  keys_.insert(keys_.end(), sets_.keys.begin(), sets_.keys.end());
-  put(zsets_.keys.size());
-  keys_.insert(keys_.end(), zsets_.keys.begin(), zsets_.keys.end());
-  write_foreign_keys();
-  write_increments();
-  if (verify_only_) return;
-  // Apply.
+  for (std::size_t index = call.new_rows.first; index < call.new_rows.last; ++index) {
+    keys_.push_back(unit_.changes_[new_rows_[index]].new_image.key);
+  }
+  put(call.new_rows.size());
+  put(std::clamp(checked_new_rows_, call.new_rows.first, call.new_rows.last) - call.new_rows.first);
+  write_old_rows(call);
+  write_uniques(call.uniques);
+  const auto put_keys = [this](const std::vector<Word>& keys, const Range& range) {
+    put(range.size());
+    keys_.insert(keys_.end(), keys.begin() + static_cast<std::ptrdiff_t>(range.first), keys.begin() + static_cast<std::ptrdiff_t>(range.last));
+  };
+  put_keys(sets_.keys, call.sets);
+  put_keys(zsets_.keys, call.zsets);
+  write_foreign_keys(call);
+  if (verify_only_) {
+    put(std::size_t{0});  // what is added to is looked at by the commit
+  } else {
+    write_increments();
+  }
+}
+
+void WriteEncoding::write_apply() {
   write_groups(set_removals_, false);
   write_groups(zset_removals_, false);
   write_released();
@@ -367,16 +380,16 @@ void WriteEncoding::write_journal() {
   put(unit_.words_.store(records));
 }
 
-void WriteEncoding::write_old_rows() {
+void WriteEncoding::write_old_rows(const Call& call) {
   const std::size_t count_at = arguments_.size();
   put(std::size_t{0});
   std::size_t groups = 0;
-  for (std::size_t first = 0; first < old_rows_.size();) {
+  for (std::size_t first = call.old_rows.first; first < call.old_rows.last;) {
     const WriteUnit::Change& head = unit_.changes_[old_rows_[first]];
     const bool is_delete = head.kind == WriteUnit::Kind::kDelete;
     const bool is_move = head.kind == WriteUnit::Kind::kUpdate && moves(head);
     std::size_t last = first;
-    while (last < old_rows_.size()) {
+    while (last < call.old_rows.last) {
       const WriteUnit::Change& change = unit_.changes_[old_rows_[last]];
       const bool same = change.table == head.table && change.shape == head.shape &&
                         (change.kind == WriteUnit::Kind::kDelete) == is_delete && change.increments.empty() == head.increments.empty() &&
@@ -399,7 +412,8 @@ void WriteEncoding::write_old_rows() {
     }
     ++groups;
   }
-  for (const WriteUnit::Guard& guard : unit_.guards_) {
+  for (std::size_t index = 0; call.is_last && index < unit_.guards_.size(); ++index) {
+    const WriteUnit::Guard& guard = unit_.guards_[index];
     put("keep");
     put(std::size_t{1});
     put(guard.fields.size());
@@ -411,23 +425,23 @@ void WriteEncoding::write_old_rows() {
   arguments_[count_at] = unit_.words_.number(groups);
 }
 
-void WriteEncoding::write_uniques() {
-  std::stable_sort(pending_checks_.begin(), pending_checks_.end(),
-                   [](const auto& a, const auto& b) { return a.first.key < b.first.key; });
-  put(uniques_.keys.size());
-  std::size_t next = 0;
+/// Key by key: how many values, the values, their owners. Who applies refers to keys by their numbers, so that all of them are there.
+void WriteEncoding::write_uniques(const Range& range) {
+  const std::size_t count_at = arguments_.size();
+  put(std::size_t{0});
+  std::size_t keys = 0, next = range.first;
   for (std::uint32_t key = 0; key < uniques_.keys.size(); ++key) {
-    keys_.push_back(uniques_.keys[key]);
     std::size_t end = next;
-    while (end < pending_checks_.size() && pending_checks_[end].first.key == key) ++end;
+    while (end < range.last && pending_checks_[end].first.key == key) ++end;
+    if (verify_only_ && end == next) continue;
+    ++keys;
+    keys_.push_back(uniques_.keys[key]);
     put(end - next);
     for (std::size_t index = next; index < end; ++index) put(pending_checks_[index].second.field);
-    for (std::size_t index = next; index < end; ++index) {
-      put(pending_checks_[index].second.allowed);
-      unique_checks_.push_back(pending_checks_[index].second);
-    }
+    for (std::size_t index = next; index < end; ++index) put(pending_checks_[index].second.allowed);
     next = end;
   }
+  arguments_[count_at] = unit_.words_.number(keys);
 }
 
 /// New rows, each run of those that have the same fields: how many rows and fields, the names, then row by row the values.
@@ -544,16 +558,18 @@ void WriteEncoding::write_released() {
   arguments_[count_at] = unit_.words_.number(groups);
 }
 
-CommandBatch WriteEncoding::command() const {
+CommandBatch WriteEncoding::command(std::size_t call) const {
+  const std::vector<Word>& call_keys = calls_[call].keys;
+  const std::vector<Word>& call_arguments = calls_[call].arguments;
   CommandBatch batch;
   std::size_t bytes = 0;
-  for (Word key : keys_) bytes += key.size() + 16;
-  for (Word argument : arguments_) bytes += argument.size() + 16;
+  for (Word key : call_keys) bytes += key.size() + 16;
+  for (Word argument : call_arguments) bytes += argument.size() + 16;
   batch.reserve(bytes + 128);
   const auto& catalog = unit_.options_.catalog;
   const auto& mapped = unit_.options_.mapped;
   if (!catalog && !mapped) {
-    write_rows_script().append_call(batch, keys_, arguments_);
+    write_rows_script().append_call(batch, call_keys, call_arguments);
     return batch;
   }
   const std::vector<std::string> mapped_words = mapped ? mapped->arguments() : std::vector<std::string>();
@@ -569,8 +585,8 @@ CommandBatch WriteEncoding::command() const {
     arguments.insert(arguments.end(), {Word(key_count), Word(argument_count)});
     arguments.insert(arguments.end(), catalog->arguments.begin(), catalog->arguments.end());
   }
-  keys.insert(keys.end(), keys_.begin(), keys_.end());
-  arguments.insert(arguments.end(), arguments_.begin(), arguments_.end());
+  keys.insert(keys.end(), call_keys.begin(), call_keys.end());
+  arguments.insert(arguments.end(), call_arguments.begin(), call_arguments.end());
   script().append_call(batch, keys, arguments);
   return batch;
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,7 +17,9 @@ namespace redquel::executor {
 /// In the place of an absent field or owner: see the script. No text of PostgreSQL holds a zero byte.
 inline constexpr std::string_view kNobody("\0", 1);
 
-/// The changes of a unit as one call of the write script: groups what goes to the same key, finds duplicates within the unit.
+/// The changes of a unit as one call of the write script: groups what goes to the same key, finds duplicates within the unit. What is
+/// only verified and locked may be several calls, each of which Redis does in a few milliseconds: what the earlier ones have found
+/// stays so because of their locks.
 class WriteEncoding {
  public:
   /// `verify_only`: nothing is to be applied, and only the first `limit` changes are looked at.
@@ -24,31 +27,50 @@ class WriteEncoding {
 
   /// The first violation between two changes of the unit that does not skip a row.
   const std::optional<WriteUnit::Violation>& local_violation() const { return local_violation_; }
+  std::size_t calls() const { return calls_.size(); }
   /// Which script `command` calls.
   const Script& script() const;
-  CommandBatch command() const;
+  CommandBatch command(std::size_t call) const;
   /// Did the insert give way to an earlier one of this unit?
   bool was_skipped(std::size_t change) const { return skipped_here_[change]; }
 
   /// What foreign keys demand of Redis.
   const ForeignKeyDemands& foreign_keys() const { return foreign_keys_; }
-  /// By table: mode and field of each lock that the unit needs.
-  const std::map<sql::Oid, std::vector<std::string_view>>& locks() const { return locks_; }
+  /// Table, mode and field of each lock that the call takes.
+  std::span<const std::pair<sql::Oid, std::string_view>> locks(std::size_t call) const {
+    const Range& range = calls_[call].locks;
+    return std::span(locks_).subspan(range.first, range.size());
+  }
 
-  // What the script's failures refer to.
-  std::size_t change_of_new_row(std::size_t index) const { return new_rows_[index]; }
+  // What the failures of a call refer to.
+  std::size_t change_of_new_row(std::size_t call, std::size_t index) const { return new_rows_[calls_[call].new_rows.first + index]; }
   /// nullopt: a guard.
-  std::optional<std::size_t> change_of_old_row(std::size_t index) const {
+  std::optional<std::size_t> change_of_old_row(std::size_t call, std::size_t index) const {
+    index += calls_[call].old_rows.first;
     return index < old_rows_.size() ? std::optional(old_rows_[index]) : std::nullopt;
   }
+  std::size_t parent(std::size_t call, std::size_t index) const { return calls_[call].parents.first + index; }
+  std::size_t children(std::size_t call, std::size_t index) const { return calls_[call].children.first + index; }
   struct UniqueCheck {
     std::size_t change, structure;
     std::string_view field, allowed;
   };
-  const UniqueCheck& unique_check(std::size_t index) const { return unique_checks_[index]; }
+  const UniqueCheck& unique_check(std::size_t call, std::size_t index) const {
+    return pending_checks_[calls_[call].uniques.first + index].second;
+  }
 
  private:
   using Word = std::string_view;
+  struct Range {
+    std::size_t first = 0, last = 0;
+    std::size_t size() const { return last - first; }
+  };
+  /// The parts of the unit that one call looks at, and its words.
+  struct Call {
+    Range locks, new_rows, old_rows, uniques, sets, zsets, parents, children;
+    bool is_last = false;  // with the guards
+    std::vector<Word> keys, arguments;
+  };
   /// Keys of one kind, each once, and arguments for each of them.
   struct KeyGroup {
     std::vector<Word> keys;
@@ -67,15 +89,18 @@ class WriteEncoding {
   void order_old_rows();
   bool keeps_unique_values(const WriteUnit::Change& change) const;
   void collect_locks();
-  void write_locks();
+  void order_locks();
+  void divide();
+  void write_locks(const Range& range);
   void write_reads();
-  void write_program();
+  void write_call(const Call& call);
+  void write_apply();
   void write_increments();
-  void write_old_rows();
-  void write_uniques();
+  void write_old_rows(const Call& call);
+  void write_uniques(const Range& range);
   void demand_foreign_keys();
   void write_relied_tables();
-  void write_foreign_keys();
+  void write_foreign_keys(const Call& call);
   void write_new_rows();
   void write_field_changes(std::size_t old_index, const WriteUnit::Change& change);
   void write_groups(std::vector<Argument>& arguments, bool with_second);
@@ -84,6 +109,8 @@ class WriteEncoding {
   void write_journal();
   void put(Word word) { arguments_.push_back(word); }
   void put(std::size_t number) { arguments_.push_back(unit_.words_.number(number)); }
+  /// Is the unique structure of that number looked at by the commit alone?
+  bool is_deferred(std::uint32_t table, std::size_t structure);
   bool is_active(std::size_t number) const { return !skipped_here_[number] && !unit_.changes_[number].skipped; }
   bool moves(const WriteUnit::Change& change) const { return change.old_image.member != change.new_image.member; }
 
@@ -91,6 +118,7 @@ class WriteEncoding {
   std::size_t limit_;
   bool verify_only_;
   std::vector<bool> skipped_here_;
+  std::map<std::pair<std::uint32_t, std::size_t>, bool> deferred_;
   std::optional<WriteUnit::Violation> local_violation_;
 
   // Row keys and unique values: who gives them up, who takes them.
@@ -109,7 +137,6 @@ class WriteEncoding {
   KeyGroup sets_, zsets_, uniques_;
   std::vector<Argument> set_removals_, set_additions_, zset_removals_, zset_additions_, unique_removals_, unique_additions_;
   std::vector<std::pair<Argument, UniqueCheck>> pending_checks_;
-  std::vector<UniqueCheck> unique_checks_;
   std::unordered_set<std::uint32_t> announced_;  // sets whose value goes into the values-set
   struct EmptyValue {
     std::uint32_t set, values;
@@ -117,10 +144,11 @@ class WriteEncoding {
   };
   std::vector<EmptyValue> emptied_;
 
-  std::map<sql::Oid, std::vector<std::string_view>> locks_;
+  std::vector<std::pair<sql::Oid, Word>> locks_;  // a mode's digit and a field; by table
   ForeignKeyDemands foreign_keys_;
 
-  std::vector<Word> keys_, arguments_;
+  std::vector<Call> calls_;
+  std::vector<Word> keys_, arguments_;  // of the call that is being made
 };
 
 }  // namespace redquel::executor

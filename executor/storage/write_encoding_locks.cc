@@ -1,6 +1,7 @@
-// What a write unit verifies besides its own rows: locks, and what its transaction has read.
+// What a write unit verifies besides its own rows: locks, what its transaction has read, foreign keys; and what waits for the commit.
 
 #include <algorithm>
+#include <tuple>
 
 #include "executor/storage/write_encoding.h"
 
@@ -24,7 +25,7 @@ bool WriteEncoding::keeps_unique_values(const WriteUnit::Change& change) const {
 void WriteEncoding::collect_locks() {
   if (unit_.options_.locks != nullptr && !unit_.options_.buffer) {  // a commit: those that it has
     for (const auto& [table, fields] : unit_.options_.locks->fields) {
-      for (const std::string& field : fields) locks_[table].push_back(unit_.words_.store("4" + field));
+      for (const std::string& field : fields) locks_.emplace_back(table, unit_.words_.store("4" + field));
     }
     // Increments and new rows without a key of their own have none: those of others are in their way.
     for (const WriteUnit::Change& change : unit_.changes_) {
@@ -32,12 +33,12 @@ void WriteEncoding::collect_locks() {
       const bool is_insert = change.kind == WriteUnit::Kind::kInsert && encoder.is_free_to_insert();
       if (change.increments.empty() && !is_insert) continue;
       const Word member = is_insert ? change.new_image.member : change.old_image.member;
-      locks_[encoder.table().oid].push_back(unit_.words_.store("3" + row_lock_field(member)));
+      locks_.emplace_back(encoder.table().oid, unit_.words_.store("3" + row_lock_field(member)));
     }
     return;
   }
   const auto add = [&](sql::Oid table, LockMode mode, const std::string& field) {
-    locks_[table].push_back(unit_.words_.store(std::to_string(static_cast<int>(mode)) + field));
+    locks_.emplace_back(table, unit_.words_.store(std::to_string(static_cast<int>(mode)) + field));
   };
   for (std::size_t number = 0; number < limit_; ++number) {
     const WriteUnit::Change& change = unit_.changes_[number];
@@ -63,25 +64,34 @@ void WriteEncoding::collect_locks() {
   for (const ForeignKeyDemands::Lock& lock : foreign_keys_.locks) add(lock.table, lock.mode, lock.field);
 }
 
-void WriteEncoding::write_locks() {
-  if (!unit_.options_.ahead_of_commit) collect_locks();
-  // Of one field the strongest. Rows that only come have different keys.
+/// By table; of one field the strongest. Rows that only come have different keys.
+void WriteEncoding::order_locks() {
   const bool are_distinct = old_rows_.empty() && uniques_.keys.empty() && foreign_keys_.locks.empty() && unit_.options_.locks == nullptr;
-  for (auto& [table, locks] : locks_) {
-    if (are_distinct) break;
-    std::sort(locks.begin(), locks.end(), [](Word a, Word b) {
-      return std::pair(a.substr(1), b.front()) < std::pair(b.substr(1), a.front());
-    });
-    const auto is_same_field = [](Word a, Word b) { return a.substr(1) == b.substr(1); };
-    locks.erase(std::unique(locks.begin(), locks.end(), is_same_field), locks.end());
+  using Lock = std::pair<sql::Oid, Word>;
+  if (are_distinct) {
+    std::stable_sort(locks_.begin(), locks_.end(), [](const Lock& a, const Lock& b) { return a.first < b.first; });
+    return;
   }
+  std::sort(locks_.begin(), locks_.end(), [](const Lock& a, const Lock& b) {
+    return std::tuple(a.first, a.second.substr(1), b.second.front()) < std::tuple(b.first, b.second.substr(1), a.second.front());
+  });
+  const auto is_same_field = [](const Lock& a, const Lock& b) { return a.first == b.first && a.second.substr(1) == b.second.substr(1); };
+  locks_.erase(std::unique(locks_.begin(), locks_.end(), is_same_field), locks_.end());
+}
+
+void WriteEncoding::write_locks(const Range& range) {
   put(unit_.options_.locks != nullptr ? Word(unit_.options_.locks->token) : Word(""));
-  put(locks_.size());
-  for (const auto& [table, locks] : locks_) {
-    keys_.push_back(unit_.words_.store(lock_key(table)));
-    put(locks.size());
-    for (const Word lock : locks) put(lock);
+  const std::size_t count_at = arguments_.size();
+  put(std::size_t{0});
+  std::size_t tables = 0;
+  for (std::size_t first = range.first; first < range.last; ++tables) {
+    std::size_t last = first;
+    while (last < range.last && locks_[last].first == locks_[first].first) ++last;
+    keys_.push_back(unit_.words_.store(lock_key(locks_[first].first)));
+    put(last - first);
+    for (; first < last; ++first) put(locks_[first].second);
   }
+  arguments_[count_at] = unit_.words_.number(tables);
 }
 
 /// Table by table: its counter and, unless the whole of it counts, the rows that were read.
@@ -101,6 +111,52 @@ void WriteEncoding::write_reads() {
       for (const auto& value : row.values) put(value ? Word(*value) : kNobody);
     }
   }
+}
+
+void WriteEncoding::demand_foreign_keys() {
+  const std::shared_ptr<ForeignKeyChecks>& checks = unit_.options_.foreign_keys;
+  if (!checks || unit_.options_.journal) return;
+  const auto is_active_change = [this](std::size_t change) { return change >= limit_ || is_active(change); };
+  foreign_keys_ = checks->demands(unit_.options_.buffer, is_active_change, unit_.options_.settings);
+  for (ForeignKeyDemands::Children& children : foreign_keys_.children) {
+    const auto lost = unit_.lost_references_.find(children.set);
+    if (lost == unit_.lost_references_.end()) continue;
+    for (const std::string& member : lost->second) {
+      if (std::find(children.gone.begin(), children.gone.end(), member) == children.gone.end()) children.gone.push_back(member);
+    }
+  }
+}
+
+/// Tables of which nothing changes here, but the checks are made with their definitions.
+void WriteEncoding::write_relied_tables() {
+  put(foreign_keys_.tables.size());
+  for (const auto& table : foreign_keys_.tables) put(unit_.words_.number(table->oid));
+  for (const auto& table : foreign_keys_.tables) put(table->version);
+}
+
+void WriteEncoding::write_foreign_keys(const Call& call) {
+  put(call.parents.size());
+  for (std::size_t index = call.parents.first; index < call.parents.last; ++index) {
+    const ForeignKeyDemands::Parent& parent = foreign_keys_.parents[index];
+    keys_.push_back(parent.place.key);
+    put(parent.place.field ? "value" : "row");
+    put(parent.place.field ? Word(*parent.place.field) : Word("", 0));
+  }
+  put(call.children.size());
+  for (std::size_t index = call.children.first; index < call.children.last; ++index) {
+    const ForeignKeyDemands::Children& children = foreign_keys_.children[index];
+    keys_.push_back(children.set);
+    put(children.gone.size());
+    for (const std::string& member : children.gone) put(member);
+  }
+}
+
+bool WriteEncoding::is_deferred(std::uint32_t table, std::size_t structure) {
+  if (!unit_.options_.defers_unique) return false;
+  const auto [found, is_new] = deferred_.try_emplace({table, structure}, false);
+  const RowEncoder& encoder = unit_.tables_[table].encoder;
+  if (is_new) found->second = unit_.options_.defers_unique(encoder.table(), encoder.structures()[structure].structure.columns);
+  return found->second;
 }
 
 }  // namespace redquel::executor

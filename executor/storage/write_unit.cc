@@ -2,35 +2,17 @@
 
 #include <algorithm>
 #include <cassert>
-#include <charconv>
 
 #include <fmt/format.h>
 
-#include "executor/redis/redis_error.h"
 #include "executor/storage/constraint_errors.h"
-#include "executor/storage/mapped_unit.h"
 #include "executor/storage/row_error.h"
 #include "executor/storage/stored_text.h"
-#include "executor/storage/write_encoding.h"
-#include "executor/storage/write_script.h"
 
 namespace redquel::executor {
 
 using sql::SqlError;
 using sql::Structure;
-
-namespace {
-
-/// Other writers may get in between as often; then the statement runs again from its beginning.
-constexpr int kAttempts = 10;
-
-std::size_t failure_index(std::string_view text) {
-  std::size_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-}  // namespace
 
 WriteUnit::WriteUnit(WriteOptions options) : options_(std::move(options)) {}
 WriteUnit::~WriteUnit() = default;
@@ -275,6 +257,13 @@ SqlError WriteUnit::violation_error(const Violation& violation) const {
   return duplicate_key(definition, name, columns, values, options_.settings);
 }
 
+void WriteUnit::throw_violation(const Violation& violation) const {
+  const RowEncoder& encoder = tables_[changes_[violation.change].table].encoder;
+  SqlError error = violation_error(violation);
+  if (violation.structure && sql::is_deferrable(encoder.table(), encoder.structures()[*violation.structure].structure.columns)) throw error;
+  throw RowError(std::move(error), options_.first_row + violation.change);
+}
+
 bool WriteUnit::may_skip(const Change& change, const Violation& violation) const {
   return change.skip_if_exists && is_expected(change, violation);
 }
@@ -287,119 +276,6 @@ bool WriteUnit::is_expected(const Change& change, const Violation& violation) co
   std::vector<std::int16_t> columns = encoder.table().primary_key;
   if (violation.structure) columns = encoder.structures()[*violation.structure].structure.columns;
   return std::is_permutation(columns.begin(), columns.end(), wanted->begin(), wanted->end());
-}
-
-asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    if (changes_.empty() && !options_.foreign_keys) co_return WriteStatus::kApplied;
-    WriteEncoding encoding(*this, changes_.size(), options_.buffer != nullptr || options_.verify_only);
-    // Increments, and new rows that nobody else can have, wait for the commit alone.
-    if (options_.buffer && changes_.empty() && encoding.foreign_keys().empty()) co_return WriteStatus::kApplied;
-    std::optional<WriteEncoding> earlier;
-    const WriteEncoding* sent = &encoding;
-    if (encoding.local_violation()) {
-      // The unit fails, but an earlier row may meet an existing one: that is what PostgreSQL would report.
-      earlier.emplace(*this, encoding.local_violation()->change, true);
-      sent = &*earlier;
-    } else if (encoding.foreign_keys().violation && options_.buffer == nullptr) {
-      earlier.emplace(*this, changes_.size(), true);
-      sent = &*earlier;
-    }
-    CommandBatch batch = sent->command();
-    std::vector<const Script*> scripts{&sent->script()};
-    RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
-    const std::span<const Reply> answer = replies->array(0);
-    if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the write script");
-    if (answer[0].text == "mapped") co_return refused_mapped_write(answer.size() > 1 ? answer[1].text : "");
-    if (answer[0].text == "stale") co_return WriteStatus::kStale;
-    if (answer[0].text == "changed") co_return WriteStatus::kConflict;
-    if (answer[0].text == "lost") co_return WriteStatus::kLostLock;
-    if (answer[0].text == "fenced") co_return WriteStatus::kFenced;
-    if (answer[0].text == "locked") {
-      if (answer.size() < 4) throw unexpected_reply("EVALSHA", "the holder of a lock");
-      blocker_ = {std::string(answer[1].text), std::string(answer[2].text), std::string(answer[3].text)};
-      co_return WriteStatus::kLocked;
-    }
-    if (options_.buffer && options_.locks) note_locks(*sent);
-    if (encoding.local_violation() && answer[0].text == "verified") {
-      throw RowError(violation_error(*encoding.local_violation()), options_.first_row + encoding.local_violation()->change);
-    }
-    if (answer[0].text == "verified" && encoding.foreign_keys().violation) throw SqlError(*encoding.foreign_keys().violation);
-    if (answer[0].text == "applied" || answer[0].text == "verified") {
-      for (std::size_t number = 0; number < changes_.size(); ++number) {
-        if (encoding.was_skipped(number)) changes_[number].skipped = true;
-      }
-      co_return WriteStatus::kApplied;
-    }
-
-    std::vector<std::size_t> changed_rows;
-    std::vector<Violation> violations;
-    std::vector<UniqueFailure> failures;
-    std::optional<std::size_t> missing_parent, remaining_children;
-    bool guard_failed = false;
-    for (std::size_t index = 1; index + 2 < answer.size(); index += 3) {
-      const std::string_view kind = answer[index].text;
-      const std::size_t position = answer[index + 1].is_text() ? failure_index(answer[index + 1].text)
-                                                               : static_cast<std::size_t>(answer[index + 1].integer);
-      if (kind == "increment") co_return WriteStatus::kConflict;
-      if (kind == "parent") {
-        if (!missing_parent) missing_parent = position;
-      } else if (kind == "child") {
-        if (!remaining_children) remaining_children = position;
-      } else if (kind == "row") {
-        violations.push_back(violation_of(sent->change_of_new_row(position), std::nullopt));
-      } else if (kind == "unique") {
-        const WriteEncoding::UniqueCheck& check = sent->unique_check(position);
-        failures.push_back({check.change, check.structure, std::string(answer[index + 2].text)});
-      } else if (const auto change = sent->change_of_old_row(position)) {
-        changed_rows.push_back(*change);
-      } else {
-        guard_failed = true;
-      }
-    }
-    if (guard_failed) {
-      guards_.clear();
-      allowed_owners_.clear();
-    }
-    if (!changed_rows.empty() && !co_await reread_old_rows(client, changed_rows, counters)) co_return WriteStatus::kConflict;
-    if (!failures.empty()) {
-      std::vector<Violation> found = co_await examine_owners(client, failures, counters);
-      violations.insert(violations.end(), found.begin(), found.end());
-    }
-    std::sort(violations.begin(), violations.end(), [](const Violation& a, const Violation& b) {
-      return std::tie(a.change, a.constraint) < std::tie(b.change, b.constraint);
-    });
-    for (const Violation& violation : violations) {
-      Change& change = changes_[violation.change];
-      if (change.run_again_if_exists && is_expected(change, violation)) co_return WriteStatus::kConflict;
-      if (!may_skip(change, violation)) throw RowError(violation_error(violation), options_.first_row + violation.change);
-      change.skipped = true;
-      // Others of the statement that gave way to this one have met the same row.
-      const auto value = [&](const Change& of) {
-        return violation.structure ? RowEncoder::entry(words_, of.new_image, *violation.structure).first : of.new_image.member;
-      };
-      for (std::size_t number = violation.change + 1; number < changes_.size(); ++number) {
-        Change& other = changes_[number];
-        if (other.skipped || other.kind != Kind::kInsert || other.table != change.table || !other.skip_if_exists) continue;
-        if (!is_null(value(other)) && value(other) == value(change)) other.skipped = may_skip(other, {number, violation.constraint, violation.structure});
-      }
-    }
-    if (!violations.empty() || !failures.empty() || !changed_rows.empty() || guard_failed) continue;
-    if (const auto& violation = sent->foreign_keys().violation) throw SqlError(*violation);
-    if (missing_parent) {
-      const ForeignKeyDemands::Parent& parent = sent->foreign_keys().parents[*missing_parent];
-      throw parent.key->missing(*parent.row, options_.settings);
-    }
-    if (remaining_children) {
-      const ForeignKeyDemands::Children& children = sent->foreign_keys().children[*remaining_children];
-      const ReferenceState state = co_await examine_references(client, children, counters);
-      if (state == ReferenceState::kGone) continue;
-      // Its action has missed a row that came meanwhile.
-      if (state == ReferenceState::kNew && children.key->acts_on(children.is_update)) co_return WriteStatus::kConflict;
-      throw children.key->still_referenced(*children.row, options_.settings);
-    }
-  }
-  co_return WriteStatus::kConflict;
 }
 
 }  // namespace redquel::executor

@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,6 +66,8 @@ struct WriteOptions {
   std::optional<JournalStep> journal;
   /// What foreign keys the changes must leave intact; a chunk of a journaled unit only notes its rows. Null: nobody asks.
   std::shared_ptr<ForeignKeyChecks> foreign_keys;
+  /// Do unique values of these columns wait for the commit? Null: none does.
+  std::function<bool(const sql::TableDef&, std::span<const std::int16_t>)> defers_unique;
   /// The rows' tables are at places that only their transaction knows (TransactionCatalog::claim): no definition there to compare, no locks.
   bool ahead_of_commit = false;
   /// Nothing is to be applied.
@@ -144,7 +147,7 @@ class WriteUnit {
   bool empty() const { return changes_.empty() && records_.empty(); }
   std::size_t size() const { return changes_.size(); }
 
-  /// One script call; more where an insert meets existing rows or leftovers of vanished ones. After kApplied the unit is done, after
+  /// One script call; more where an insert meets existing rows or leftovers of vanished ones, and where much is only verified and locked. After kApplied the unit is done, after
   /// anything else nothing has changed. Throws RowError 23505 for the first violation in the order of rows (its
   /// number: that of the change), and Redis's errors.
   asio::awaitable<WriteStatus> execute(RedisClient& client, ExecutionCounters* counters = nullptr);
@@ -212,6 +215,8 @@ class WriteUnit {
   bool is_taken_in_buffer(const Change& change, std::size_t structure, std::string_view field) const;
   std::vector<sql::Datum> new_row(const Change& change, std::span<const std::size_t> positions) const;
   sql::SqlError violation_error(const Violation& violation) const;
+  /// As an error of its row; of a deferrable constraint, which PostgreSQL looks at behind the last row, of none.
+  [[noreturn]] void throw_violation(const Violation& violation) const;
   bool is_expected(const Change& change, const Violation& violation) const;
   bool may_skip(const Change& change, const Violation& violation) const;
   Violation violation_of(std::size_t change, std::optional<std::size_t> structure) const;
@@ -223,7 +228,10 @@ class WriteUnit {
   enum class ReferenceState { kGone, kThere, kNew };
   asio::awaitable<ReferenceState> examine_references(RedisClient& client, const ForeignKeyDemands::Children& children,
                                                      ExecutionCounters* counters);
-  void note_locks(const WriteEncoding& encoding);
+  struct Findings;
+  void note_failures(const WriteEncoding& encoding, std::size_t call, std::span<const Reply> answer, Findings& findings) const;
+  asio::awaitable<WriteStatus> send(RedisClient& client, const WriteEncoding& encoding, Findings& findings, ExecutionCounters* counters);
+  WriteStatus skip_or_throw(std::vector<Violation> violations);
   asio::awaitable<bool> reread_old_rows(RedisClient& client, std::span<const std::size_t> changes, ExecutionCounters* counters);
   struct UniqueFailure {
     std::size_t change, structure;

@@ -1,7 +1,8 @@
 // A unit of an open transaction: each change is sent to Redis as the difference to what Redis holds, for the checks alone, and noted
 // for the transaction's buffer.
 
-#include "executor/storage/write_encoding.h"
+#include <algorithm>
+
 #include "executor/storage/write_unit.h"
 
 namespace redquel::executor {
@@ -71,15 +72,9 @@ bool WriteUnit::is_taken_in_buffer(const Change& change) const {
 bool WriteUnit::is_taken_in_buffer(const Change& change, std::size_t structure, std::string_view field) const {
   if (!options_.buffer) return false;
   const Table& table = tables_[change.table];
-  const std::string* owner = options_.buffer->owner(table.encoder.structures()[structure].key, field);
-  return owner != nullptr && *owner != change.new_image.member && !table.changed_members.contains(*owner);
-}
-
-void WriteUnit::note_locks(const WriteEncoding& encoding) {
-  for (const auto& [table, locks] : encoding.locks()) {
-    std::set<std::string>& fields = options_.locks->fields[table];
-    for (const std::string_view lock : locks) fields.emplace(lock.substr(1));
-  }
+  return std::ranges::any_of(options_.buffer->owners(table.encoder.structures()[structure].key, field), [&](const auto& owner) {
+    return owner.second != change.new_image.member && !table.changed_members.contains(owner.second);
+  });
 }
 
 void WriteUnit::absorb_into(RowBuffer& buffer) const {

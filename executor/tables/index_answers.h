@@ -10,5 +10,6 @@ OperatorPtr make_index_count(const planner::PhysicalNode&, const planner::IndexC
 OperatorPtr make_index_min_max(const planner::PhysicalNode&, const planner::IndexMinMax&, ExecutionContext&);
 OperatorPtr make_index_groups(const planner::PhysicalNode&, const planner::IndexGroups&, ExecutionContext&);
 OperatorPtr make_index_keys(const planner::PhysicalNode&, const planner::IndexKeys&, ExecutionContext&);
+OperatorPtr make_index_values(const planner::PhysicalNode&, const planner::IndexValues&, ExecutionContext&);
 
 }  // namespace redquel::executor

@@ -3,12 +3,14 @@
 #include "executor/tables/index_answer.h"
 #include "executor/tables/index_answers.h"
 #include "executor/tables/set_program.h"
+#include "planner/access/ordered_source.h"
+#include "sql/error.h"
 
 namespace redquel::executor {
 
 namespace {
 
-/// Key columns of the members of sets.
+/// Key columns of the members of sets, and their scores in zsets.
 class IndexKeysOperator final : public IndexAnswer {
  public:
   IndexKeysOperator(const planner::PhysicalNode& node, const planner::IndexKeys& keys, ExecutionContext& context)
@@ -16,6 +18,9 @@ class IndexKeysOperator final : public IndexAnswer {
     const auto& key = keys.table->primary_key;
     for (const std::int16_t number : keys.numbers) {
       parts_.push_back(static_cast<std::size_t>(std::ranges::find(key, number) - key.begin()));
+      if (parts_.back() < key.size()) continue;
+      parts_.back() += scores_.size();
+      scores_.push_back(planner::ordered_source(*keys.table, number)->key);
     }
   }
 
@@ -24,32 +29,60 @@ class IndexKeysOperator final : public IndexAnswer {
     context_.note_read(*keys_.table);
     const std::optional<EvaluatedSets> sets = evaluate_sets(keys_.sets, *keys_.table, context_.evaluation());
     if (!sets) co_return sql::Batch{};
+    if (sets->is_leaf() && sets->kind != planner::SetExpression::Kind::kRange && scores_.empty()) co_return co_await read_set(sets->key);
     const std::vector<std::string> no_fields;
     const RowArguments no_rows{"", false, &no_fields};
     CommandBatch batch;
-    append_rows_of_sets(batch, to_program(*sets), no_rows, context_.limits.set_members, 0);
+    SetProgram program = to_program(*sets);
+    program.scores = scores_;
+    append_rows_of_sets(batch, program, no_rows, context_.limits.set_members, 0);
     RepliesPtr replies = co_await context_.ask_script(SetScripts::rows_of_sets(), std::move(batch), counters());
     const auto reply = (*replies)[0].children();
-    if (reply.size() != 3) co_return std::nullopt;
-    co_return decode(reply[2].children(), replies);
+    if (reply.size() != 3 + scores_.size()) co_return std::nullopt;
+    for (const Reply& scores : reply.subspan(3)) {
+      // A row without a score is not as the index says.
+      if (!std::ranges::all_of(scores.children(), &Reply::is_text)) co_return std::nullopt;
+    }
+    co_return decode(reply[2].children(), reply.subspan(3), replies);
   }
 
-  sql::Batch decode(std::span<const Reply> members, const RepliesPtr& owner) const {
+  /// One set needs no script: a step of SSCAN that is long enough has all of it. SMEMBERS costs half of that, where no set of the
+  /// table can be very large.
+  asio::awaitable<std::optional<sql::Batch>> read_set(const std::string& key) {
+    CommandBatch batch;
+    if (context_.is_known_cheap(&keys_)) {
+      batch.add("SMEMBERS", key);
+      RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
+      co_return decode(replies->array(0), {}, replies);
+    }
+    batch.add("SSCAN", key, "0", "COUNT", context_.limits.set_members);
+    batch.add("ZCARD", names_.all_rows());
+    RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
+    if (replies->integer(1) <= static_cast<std::int64_t>(5 * context_.limits.set_members)) context_.remember_cheap(&keys_);
+    const auto parts = replies->array(0);
+    if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SSCAN");
+    if (parts[0].text != "0") co_return std::nullopt;
+    co_return decode(parts[1].children(), {}, replies);
+  }
+
+  sql::Batch decode(std::span<const Reply> members, std::span<const Reply> scores, const RepliesPtr& owner) const {
     std::vector<std::shared_ptr<sql::Column>> columns;
     for (const std::int16_t number : keys_.numbers) {
       columns.push_back(std::make_shared<sql::Column>(sql::Column::encoded(keys_.table->find_column(number)->type)));
     }
-    const bool is_composite = keys_.table->primary_key.size() > 1;
+    const std::size_t key_size = keys_.table->primary_key.size();
     std::vector<std::string_view> views;
-    for (const Reply& member : members) {
-      if (!is_composite) {
-        for (const auto& column : columns) column->append_view(member.text);
-      } else if (member.text.find('%') == std::string_view::npos) {
-        split(member.text, views);
-        for (std::size_t i = 0; i < columns.size(); ++i) columns[i]->append_view(views.at(parts_[i]));
-      } else {
-        const std::vector<std::string> texts = names_.split_member(member.text);
-        for (std::size_t i = 0; i < columns.size(); ++i) columns[i]->append<std::string_view>(texts.at(parts_[i]));
+    std::vector<std::string> texts;
+    for (std::size_t row = 0; row < members.size(); ++row) {
+      const std::string_view member = members[row].text;
+      const bool is_escaped = key_size > 1 && member.find('%') != std::string_view::npos;
+      if (is_escaped) texts = names_.split_member(member);
+      else if (key_size > 1) split(member, views);
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (parts_[i] >= key_size) columns[i]->append_view(scores[parts_[i] - key_size].children()[row].text);
+        else if (key_size == 1) columns[i]->append_view(member);
+        else if (is_escaped) columns[i]->append<std::string_view>(texts.at(parts_[i]));
+        else columns[i]->append_view(views.at(parts_[i]));
       }
     }
     for (const auto& column : columns) column->keep_alive(owner);
@@ -70,7 +103,8 @@ class IndexKeysOperator final : public IndexAnswer {
 
   const planner::IndexKeys& keys_;
   sql::TableKeys names_;
-  std::vector<std::size_t> parts_;  // of the key, for each column
+  std::vector<std::size_t> parts_;  // of the key, for each column; behind these places in
+  std::vector<std::string> scores_;  // zsets
 };
 
 }  // namespace

@@ -21,6 +21,15 @@ namespace {
 
 std::string_view kind_name(Layout layout) { return sql::redis_type(layout); }
 
+/// The least of the replies of PTTL in seconds, rounded up; nullopt: the keys stay.
+std::optional<std::string> ttl_text(std::span<const Reply> replies) {
+  std::optional<std::int64_t> least;
+  for (const Reply& reply : replies) {
+    if (reply.integer >= 0) least = std::min(least.value_or(reply.integer), reply.integer);
+  }
+  return least ? std::optional(std::to_string((*least + 999) / 1000)) : std::nullopt;
+}
+
 }  // namespace
 
 MappedReader::MappedReader(const planner::TableRead& read, ExecutionContext& context)
@@ -40,6 +49,9 @@ MappedReader::MappedReader(const planner::TableRead& read, ExecutionContext& con
   const bool may_repeat = mapping_.layout == Layout::kList || mapping_.layout == Layout::kStream;
   changes_ = context.changes(read.table->oid);
   if (changes_ && may_repeat) throw sql::not_supported(fmt::format("reading a foreign table with layout {} that the transaction has written", sql::layout_name(mapping_.layout)));
+  if (changes_ && wants_ttl_ && !sql::has_one_row(mapping_.layout)) {
+    throw sql::not_supported(fmt::format("reading the time to live of a foreign table with layout {} that the transaction has written", sql::layout_name(mapping_.layout)));
+  }
   const sql::EvaluationContext& evaluation = context.evaluation();
   const std::string* policy = evaluation.show ? evaluation.show(evaluation.session, "redquel.on_bad_value") : nullptr;
   if (policy != nullptr) bad_value_ = *policy == "null" ? BadValue::kNull : *policy == "skip" ? BadValue::kSkip : BadValue::kError;
@@ -92,19 +104,32 @@ std::optional<MappedKey> MappedReader::slots_of(std::string_view key) const {
   return values;
 }
 
-std::optional<MappedKey> MappedReader::slot_of_member(std::string_view member) const {
-  for (const sql::KeyTemplate::Part& part : mapping_.key.parts()) {
-    if (part.column <= 0) continue;
-    sql::KeyTemplate::Part plain = part;
-    auto value = sql::decode_slot(plain, mapping_.column(part.column), table().find_column(part.column)->type, member);
-    if (!value && part.width > 0) {
-      plain.width = 0;
-      value = sql::decode_slot(plain, mapping_.column(part.column), table().find_column(part.column)->type, member);
+std::optional<MappedKey> MappedReader::key_of_member(const sql::KeyTemplate& member, std::string_view text) const {
+  std::vector<std::string_view> texts{text};
+  const std::vector<sql::KeyTemplate::Part>& parts = member.parts();
+  if (parts.size() > 1) {
+    auto found = member.match(text);
+    if (!found) return std::nullopt;
+    texts = *std::move(found);
+  }
+  MappedKey values;
+  std::size_t position = 0;
+  for (const std::int16_t number : member.slots()) {
+    const std::string_view own = texts[position++];
+    sql::KeyTemplate::Part slot{{}, number, 0};
+    for (const sql::KeyTemplate::Part& part : mapping_.key.parts()) {
+      if (part.column == number) slot = part;
+    }
+    const sql::Type type = table().find_column(number)->type;
+    auto value = sql::decode_slot(slot, mapping_.column(number), type, own);
+    if (!value && slot.width > 0) {
+      slot.width = 0;
+      value = sql::decode_slot(slot, mapping_.column(number), type, own);
     }
     if (!value) return std::nullopt;
-    return MappedKey{{part.column, std::move(*value)}};
+    values[number] = *std::move(value);
   }
-  return std::nullopt;
+  return values;
 }
 
 sql::SqlError MappedReader::wrong_kind(std::string_view key, std::string_view wanted, const Reply& error) const {
@@ -142,6 +167,32 @@ void MappedReader::add_member_row(MappedKey slots, std::string_view member) {
   add_row(waiting, texts, member);
 }
 
+void MappedReader::add_scored_row(MappedKey slots, std::string_view member, std::string_view score) {
+  Waiting waiting;
+  waiting.target.values = std::move(slots);
+  waiting.key = key_of(waiting.target.values).value_or(mapping_.key.stored_text());
+  std::vector<std::optional<std::string_view>> texts = no_texts();
+  if (const auto position = position_of(Role::kMember)) texts[*position] = member;
+  if (const auto position = position_of(Role::kScore)) texts[*position] = score;
+  add_row(waiting, texts, member);
+}
+
+std::vector<std::optional<std::string_view>> MappedReader::no_texts() const {
+  std::vector<std::optional<std::string_view>> texts(read_.numbers.size());
+  if (ttl_) texts[*position_of(Role::kTtl)] = *ttl_;
+  return texts;
+}
+
+std::vector<std::string> MappedReader::expiring_keys(const Waiting& waiting) const {
+  if (!wants_ttl_) return {};
+  if (mapping_.layout != Layout::kStrings) return {waiting.key};
+  std::vector<std::string> keys;
+  for (const Mapping::Column& column : mapping_.columns) {
+    if (column.role == Role::kField) keys.push_back(key_of(waiting.target.values, column.field).value_or(""));
+  }
+  return keys;
+}
+
 std::optional<std::size_t> MappedReader::position_of(Role role) const {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i] != nullptr && columns_[i]->role == role) return i;
@@ -169,7 +220,7 @@ std::size_t MappedReader::command_count(const Waiting& waiting) const {
     count = is_hash ? (fields_.empty() ? 0 : 1) : fields_.size();
     if (waiting.asks_existence || mapping_.ohm) ++count;
   }
-  return count + (wants_ttl_ ? 1 : 0);
+  return count + expiring_keys(waiting).size();
 }
 
 void MappedReader::append_commands(CommandBatch& batch, const Waiting& waiting) const {
@@ -216,7 +267,7 @@ void MappedReader::append_commands(CommandBatch& batch, const Waiting& waiting) 
       batch.add("XRANGE", waiting.key, waiting.cursor == "0" ? "-" : "(" + waiting.cursor, "+", "COUNT", page);
       break;
   }
-  if (wants_ttl_) batch.add("PTTL", waiting.key);
+  for (const std::string& key : expiring_keys(waiting)) batch.add("PTTL", key);
 }
 
 asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
@@ -229,7 +280,7 @@ asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
     waiting_.pop_front();
     append_commands(batch, asked.back());
     const bool has_fields = mapping_.layout == Layout::kStrings || mapping_.ohm || asked.back().asks_existence;
-    is_torn = is_torn || (has_fields && command_count(asked.back()) > 1);
+    is_torn = is_torn || ((has_fields || wants_ttl_) && command_count(asked.back()) > 1);
   }
   RepliesPtr replies = co_await ask_mapped(mapping_, std::move(batch), is_torn, context_, counters);
   std::size_t first = 0;
@@ -248,6 +299,9 @@ bool MappedReader::take_replies(Waiting& waiting, std::span<const Reply> replies
     const std::string key = is_field ? *key_of(waiting.target.values, fields_[i]) : waiting.key;
     throw wrong_kind(key, kind_name(mapping_.layout), replies[i]);
   }
+  const std::size_t ttls = expiring_keys(waiting).size();
+  ttl_ = ttl_text(replies.last(ttls));
+  replies = replies.first(replies.size() - ttls);
   std::vector<std::optional<std::string_view>> texts = no_texts();
   const std::optional<std::string> part = wanted_part(*this, waiting.target.values);
   switch (mapping_.layout) {
@@ -277,12 +331,6 @@ bool MappedReader::take_replies(Waiting& waiting, std::span<const Reply> replies
   return true;
 }
 
-/// Seconds, rounded up; nullopt: it stays.
-static std::optional<std::string> ttl_text(const Reply& reply) {
-  if (reply.integer < 0) return std::nullopt;
-  return std::to_string((reply.integer + 999) / 1000);
-}
-
 bool MappedReader::take_fields(Waiting& waiting, std::span<const Reply> replies) {
   std::vector<std::optional<std::string_view>> texts = no_texts();
   const bool is_hash = mapping_.layout == Layout::kHash, is_asked = waiting.asks_existence || mapping_.ohm;
@@ -300,11 +348,6 @@ bool MappedReader::take_fields(Waiting& waiting, std::span<const Reply> replies)
     return false;
   }
   if (!exists) return true;
-  std::optional<std::string> ttl;
-  if (wants_ttl_) {
-    ttl = ttl_text(replies.back());
-    if (const auto position = position_of(Role::kTtl); position && ttl) texts[*position] = *ttl;
-  }
   add_row(waiting, texts);
   return true;
 }
@@ -325,13 +368,9 @@ bool MappedReader::take_string(Waiting& waiting, std::span<const Reply> replies)
       parts.push_back(*text);
       texts[i] = parts.back();
     }
-    std::optional<std::string> ttl;
-    if (wants_ttl_ && (ttl = ttl_text(replies.back()))) texts[*position_of(Role::kTtl)] = *ttl;
     add_row(waiting, texts);
     return true;
   }
-  std::optional<std::string> ttl;
-  if (wants_ttl_ && (ttl = ttl_text(replies.back()))) texts[*position_of(Role::kTtl)] = *ttl;
   add_row(waiting, texts);
   return true;
 }

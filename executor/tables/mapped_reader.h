@@ -39,6 +39,8 @@ class MappedReader {
   void add(MappedTarget target);
   /// A row of a set whose member is known to be there.
   void add_member_row(MappedKey slots, std::string_view member);
+  /// The same of a zset.
+  void add_scored_row(MappedKey slots, std::string_view member, std::string_view score);
   bool is_idle() const { return waiting_.empty(); }
   /// One step: a pipeline over as many targets as a chunk has rows.
   asio::awaitable<void> step(ExecutionCounters* counters);
@@ -54,8 +56,8 @@ class MappedReader {
   std::optional<std::string> key_of(const MappedKey& values, std::string_view field = {}) const;
   /// The values of a key's slots; nullopt: it is none of the table's.
   std::optional<MappedKey> slots_of(std::string_view key) const;
-  /// The slot's value, as a structure's member or a lookup gives it.
-  std::optional<MappedKey> slot_of_member(std::string_view member) const;
+  /// The columns' values, as a structure's content gives them; nullopt: it is none of the template's.
+  std::optional<MappedKey> key_of_member(const sql::KeyTemplate& member, std::string_view text) const;
   /// XX001: what is at the key is no hash, set, …
   sql::SqlError wrong_kind(std::string_view key, std::string_view wanted, const Reply& error) const;
 
@@ -82,7 +84,10 @@ class MappedReader {
   void add_row(const Waiting& waiting, const std::vector<std::optional<std::string_view>>& texts, std::string_view part = {});
   bool is_changed(const Waiting& waiting, std::string_view part) const;
   std::optional<std::size_t> position_of(sql::Mapping::Role role) const;
-  std::vector<std::optional<std::string_view>> no_texts() const { return std::vector<std::optional<std::string_view>>(read_.numbers.size()); }
+  /// Texts of a row's columns before there are any, but for the key's time to live.
+  std::vector<std::optional<std::string_view>> no_texts() const;
+  /// Keys whose times to live are asked for: the least of them counts.
+  std::vector<std::string> expiring_keys(const Waiting& waiting) const;
   void start();
 
   const planner::TableRead& read_;
@@ -93,6 +98,7 @@ class MappedReader {
   std::vector<std::string> fields_;                  // asked of each row (hash, strings)
   std::vector<std::optional<std::size_t>> field_of_;  // parallel to columns_
   bool wants_ttl_ = false;
+  std::optional<std::string> ttl_;  // of the key whose replies are taken
   std::shared_ptr<const TableChanges> changes_;  // of the transaction; null: none
   BadValue bad_value_ = BadValue::kError;
   std::deque<Waiting> waiting_;

@@ -45,10 +45,16 @@ class MappedScanOperator final : public Operator {
  private:
   asio::awaitable<void> start() {
     keys_ = fixed_keys(scan_.fixed, reader_.table(), context_.evaluation());
-    if (scan_.path == Path::kOrder) {
+    if (!scan_.member.empty()) {
+      member_ = sql::KeyTemplate::parse_stored(scan_.member);
+      beside_ = keys_beside_member();
+    }
+    if (scan_.path == Path::kRange || (scan_.path == Path::kScores && !scan_.wants_order)) walk_structure_.emplace(scan_, reader_, context_);
+    if (scan_.path == Path::kOrder || scan_.wants_order) {
       is_over_ = co_await read_in_order();
       if (is_over_) co_return;
       ordered_.clear();
+      if (scan_.path == Path::kScores) walk_structure_.emplace(scan_, reader_, context_);
     }
     if (scan_.path == Path::kScan || scan_.path == Path::kOrder) begin_keyspace_scan();
   }
@@ -61,27 +67,56 @@ class MappedScanOperator final : public Operator {
       is_over_ = walk_->is_over();
       co_return true;
     }
+    if (walk_structure_) {
+      const std::vector<StructureWalk::Element> elements = co_await walk_structure_->next(context_.limits.chunk_rows, counters_.get());
+      is_over_ = elements.empty();
+      for (const StructureWalk::Element& element : elements) add_element(element, 0);
+      co_return !is_over_;
+    }
     is_over_ = true;
     if (scan_.path == Path::kKeys) {
       for (MappedKey& key : keys_) reader_.add({std::move(key)});
       co_return true;
     }
-    std::vector<std::string> members;
     if (scan_.path == Path::kLookup) {
-      members = co_await look_up_members(scan_, reader_, context_, counters_.get());
-    } else {
-      members = co_await set_members(scan_, reader_, context_, counters_.get());
+      const std::vector<StructureMember> found = co_await look_up_members(scan_, reader_, context_, counters_.get());
+      for (const StructureMember& member : found) add_member(member.text, member.beside, 0);
+      co_return true;
     }
-    if (reader_.mapping().layout == sql::Mapping::Layout::kSet) {
+    const std::vector<std::string> members = co_await set_members(scan_, reader_, context_, counters_.get());
+    if (!member_) {
       for (const std::string& member : members) reader_.add_member_row(keys_.empty() ? MappedKey() : keys_.front(), member);
       co_return reader_.rows() > 0;
     }
-    for (const std::string& member : members) add_member(member);
+    for (const std::string& member : members) {
+      for (const MappedKey& beside : beside_) add_member(member, beside, 0);
+    }
     co_return true;
   }
 
-  void add_member(const std::string& member) {
-    if (auto slot = reader_.slot_of_member(member)) reader_.add({*std::move(slot)});
+  /// A row by what stands in a structure for it, and what the structure's key says.
+  void add_member(std::string_view member, const MappedKey& beside, std::size_t tag) {
+    auto values = reader_.key_of_member(*member_, member);
+    if (!values) return;
+    values->insert(beside.begin(), beside.end());
+    reader_.add({*std::move(values), tag});
+  }
+
+  void add_element(const StructureWalk::Element& element, std::size_t tag) {
+    if (member_) {
+      for (const MappedKey& beside : beside_) add_member(element.member, beside, tag);
+    } else if (!keys_.empty()) {
+      reader_.add_scored_row(keys_.front(), element.member, element.score);
+    }
+  }
+
+  /// The values of the columns that tell rows apart and that members do not say.
+  std::vector<MappedKey> keys_beside_member() const {
+    std::vector<planner::MappedScan::Fixed> fixed;
+    for (const planner::MappedScan::Fixed& column : scan_.fixed) {
+      if (reader_.table().in_primary_key(column.column) && !member_->has_slot(column.column)) fixed.push_back(column);
+    }
+    return fixed_keys(fixed, reader_.table(), context_.evaluation());
   }
 
   void begin_keyspace_scan() {
@@ -99,9 +134,9 @@ class MappedScanOperator final : public Operator {
     if (!wanted) co_return false;
     StructureWalk walk(scan_, reader_, context_);
     const auto& numbers = scan_.read.numbers;
-    const auto position = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), walk.column()) - numbers.begin());
+    const auto position = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), scan_.ordered_by) - numbers.begin());
     if (position == numbers.size()) co_return false;
-    const sql::Type type = reader_.table().find_column(walk.column())->type;
+    const sql::Type type = reader_.table().find_column(scan_.ordered_by)->type;
     std::vector<sql::Datum> values;  // what orders the rows so far
     const auto in_order = [&](const sql::Datum& first, const sql::Datum& second) {
       const int order = sql::compare(type, first, second);
@@ -112,9 +147,9 @@ class MappedScanOperator final : public Operator {
       return values.size() >= *wanted && (*wanted == 0 || (values.size() > *wanted && sql::compare(type, values.back(), values[*wanted - 1]) != 0));
     };
     while (!is_complete()) {
-      const std::vector<std::string> members = co_await walk.next(*wanted, counters_.get());
-      if (members.empty()) break;
-      sql::Batch batch = co_await read_members(members);
+      const std::vector<StructureWalk::Element> elements = co_await walk.next(*wanted, counters_.get());
+      if (elements.empty()) break;
+      sql::Batch batch = co_await read_elements(elements);
       const sql::Column& column = *batch.columns[position];
       for (std::size_t row = 0; row < batch.rows; ++row) {
         if (column.is_null(row) || (!values.empty() && !in_order(values.back(), column.datum(row)))) co_return false;
@@ -122,20 +157,19 @@ class MappedScanOperator final : public Operator {
       }
       if (batch.rows > 0) ordered_.push_back(std::move(batch));
     }
-    co_return values.size() >= *wanted;
+    // Between bounds there may be fewer; the rows' own zset has all of them.
+    co_return values.size() >= *wanted || walk.has_bounds() || !member_;
   }
 
-  /// The rows of members, in their order.
-  asio::awaitable<sql::Batch> read_members(const std::vector<std::string>& members) {
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      if (auto slot = reader_.slot_of_member(members[i])) reader_.add({*std::move(slot), i});
-    }
+  /// The rows of elements, in their order.
+  asio::awaitable<sql::Batch> read_elements(const std::vector<StructureWalk::Element>& elements) {
+    for (std::size_t i = 0; i < elements.size(); ++i) add_element(elements[i], i);
     while (!reader_.is_idle()) co_await reader_.step(counters_.get());
     std::vector<std::size_t> tags;
     sql::Batch batch = reader_.take_all(tags);
     std::vector<std::uint32_t> order(batch.rows);
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return tags[a] < tags[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return tags[a] < tags[b]; });
     batch = batch.gather(order);
     if (scan_.read.condition && batch.rows > 0) batch = batch.gather(sql::select_rows(*scan_.read.condition, batch, context_.evaluation()));
     co_return batch;
@@ -146,6 +180,9 @@ class MappedScanOperator final : public Operator {
   MappedReader reader_;
   NodeCounters counters_;
   std::vector<MappedKey> keys_;
+  std::optional<sql::KeyTemplate> member_;  // of declared structures
+  std::vector<MappedKey> beside_;
+  std::optional<StructureWalk> walk_structure_;
   std::deque<sql::Batch> ordered_;
   std::optional<KeyspaceWalk> walk_;
   bool is_started_ = false, is_over_ = false;

@@ -6,8 +6,10 @@
 #include "executor/tables/key_values.h"
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/member_algebra.h"
+#include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/types/text_io.h"
 
 namespace redquel::executor {
 
@@ -50,8 +52,9 @@ using Members = std::vector<std::string>;
 /// Sets by their algebra: what lies flat over sets is one command of Redis, what is nested is combined here.
 class SetReader {
  public:
-  SetReader(const MappedReader& reader, ExecutionContext& context, ExecutionCounters* counters)
-      : reader_(reader), context_(context), counters_(counters) {}
+  /// `declared`: the sets are those of indexes.
+  SetReader(const MappedReader& reader, bool declared, ExecutionContext& context, ExecutionCounters* counters)
+      : reader_(reader), declared_(declared), context_(context), counters_(counters) {}
 
   asio::awaitable<Members> members(const SetExpression& sets) {
     const bool is_flat = std::all_of(sets.operands.begin(), sets.operands.end(), [](const SetExpression& operand) { return operand.operands.empty(); });
@@ -78,7 +81,7 @@ class SetReader {
  private:
   std::optional<std::string> key_of(const SetExpression& set) const {
     if (set.columns.empty() && reader_.mapping().ohm) return sql::ohm_key(reader_.mapping(), "all");
-    if (reader_.mapping().layout == sql::Mapping::Layout::kSet) {  // the table's own keys
+    if (!declared_) {  // the table's own keys
       const auto values = values_of(reader_.table(), set.columns, set.values, context_.evaluation());
       return values ? reader_.key_of(*values) : std::nullopt;
     }
@@ -112,69 +115,155 @@ class SetReader {
   }
 
   const MappedReader& reader_;
+  bool declared_;
   ExecutionContext& context_;
   ExecutionCounters* counters_;
 };
 
+/// Of the columns that tell rows apart those that are slots of a structure's key.
+MappedKey beside_member(const sql::TableDef& table, const sql::KeyTemplate& key, const MappedKey& values) {
+  MappedKey beside;
+  for (const auto& [column, value] : values) {
+    if (table.in_primary_key(column) && key.has_slot(column)) beside[column] = value;
+  }
+  return beside;
+}
+
 }  // namespace
 
-asio::awaitable<std::vector<std::string>> look_up_members(const planner::MappedScan& scan, const MappedReader& reader, ExecutionContext& context,
-                                                          ExecutionCounters* counters) {
-  const sql::IndexDef& index = index_of(reader.table(), scan.index);
+asio::awaitable<std::vector<StructureMember>> look_up_members(const planner::MappedScan& scan, const MappedReader& reader, ExecutionContext& context,
+                                                              ExecutionCounters* counters) {
+  const sql::TableDef& table = reader.table();
+  const sql::IndexDef& index = index_of(table, scan.index);
   const std::vector<std::int16_t> columns = columns_of(index);
-  const bool is_hash = !sql::index_key(index).has_slots();
-  std::vector<std::string> keys, members;
+  const sql::KeyTemplate key_template = sql::index_key(index);
+  const bool is_hash = sql::is_hash_lookup(index);
+  const sql::KeyTemplate field_template = is_hash ? sql::index_field(index) : sql::KeyTemplate();
+  std::vector<std::string> keys;
+  std::vector<MappedKey> beside;
+  std::vector<StructureMember> members;
   CommandBatch batch;
   for (const auto& expressions : scan.lookups) {
-    const auto values = values_of(reader.table(), columns, expressions, context.evaluation());
+    const auto values = values_of(table, columns, expressions, context.evaluation());
     const auto key = values ? structure_key(index, *values, reader) : std::nullopt;
     if (!key) continue;
+    if (is_hash) {
+      const auto field = field_template.render([&](std::int16_t column) { return reader.text_of(*values, column); });
+      if (!field) continue;
+      batch.add("HGET", *key, *field);
+    } else {
+      batch.add("GET", *key);
+    }
     keys.push_back(*key);
-    if (is_hash) batch.add("HGET", *key, reader.text_of(*values, columns[0]).value_or(""));
-    else batch.add("GET", *key);
+    beside.push_back(beside_member(table, key_template, *values));
   }
   if (keys.empty()) co_return members;
   RepliesPtr replies = co_await ask_mapped(reader.mapping(), std::move(batch), false, context, counters);
+  std::set<std::string> seen;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if ((*replies)[i].is_error()) throw reader.wrong_kind(keys[i], is_hash ? "hash" : "string", (*replies)[i]);
-    const bool is_new = (*replies)[i].is_text() && std::find(members.begin(), members.end(), (*replies)[i].text) == members.end();
-    if (is_new) members.emplace_back((*replies)[i].text);
+    if (!(*replies)[i].is_text()) continue;
+    std::string name((*replies)[i].text);
+    for (const auto& [column, value] : beside[i]) name += '\0' + reader.text_of(beside[i], column).value_or("");
+    if (seen.insert(std::move(name)).second) members.push_back({std::string((*replies)[i].text), std::move(beside[i])});
   }
   co_return members;
 }
 
 asio::awaitable<std::vector<std::string>> set_members(const planner::MappedScan& scan, const MappedReader& reader, ExecutionContext& context,
                                                       ExecutionCounters* counters) {
-  SetReader sets(reader, context, counters);
+  SetReader sets(reader, !scan.member.empty(), context, counters);
   co_return co_await sets.members(*scan.sets);
 }
 
 StructureWalk::StructureWalk(const planner::MappedScan& scan, const MappedReader& reader, ExecutionContext& context)
-    : scan_(scan), reader_(reader), context_(context), index_(&index_of(reader.table(), scan.index)) {
-  key_ = structure_key(*index_, {}, reader).value_or("");
+    : scan_(scan), reader_(reader), context_(context) {
+  const sql::TableDef& table = reader.table();
+  if (scan.path == planner::MappedScan::Path::kScores) {
+    MappedKey values;
+    for (const planner::MappedScan::Fixed& fixed : scan.fixed) {
+      auto value = values_of(table, {fixed.column}, fixed.values, context.evaluation());
+      if (value) values.merge(*value);
+    }
+    key_ = reader.key_of(values).value_or("");
+  } else {
+    const sql::IndexDef& index = index_of(table, scan.index);
+    is_list_ = index.method == sql::IndexMethod::kList;
+    MappedKey values;
+    const std::vector<std::int16_t> slots = sql::index_key(index).slots();
+    if (!slots.empty()) {
+      if (scan.lookups.empty()) throw StaleCatalog{};
+      values = values_of(table, slots, scan.lookups.front(), context.evaluation()).value_or(MappedKey());
+    }
+    key_ = structure_key(index, values, reader).value_or("");
+  }
+  has_scores_ = has_bounds() || scan.path == planner::MappedScan::Path::kScores;
+  const auto low = end_of(scan.lower, true), high = end_of(scan.upper, false);
+  if (!low || !high) key_.clear();
+  low_ = low.value_or("");
+  high_ = high.value_or("");
 }
 
-asio::awaitable<std::vector<std::string>> StructureWalk::next(std::uint64_t count, ExecutionCounters* counters) {
-  const bool is_list = index_->method == sql::IndexMethod::kList;
-  const std::uint64_t size = std::clamp<std::uint64_t>(count + 1, 10, context_.limits.chunk_rows);
-  std::vector<std::string> members;
-  while (members.empty()) {
-    CommandBatch batch;
-    if (is_list) {
-      batch.add("LRANGE", key_, position_, position_ + size - 1);
-    } else if (scan_.descending) {
-      batch.add("ZRANGE", key_, position_, position_ + size - 1, "REV");
-    } else {
-      batch.add("ZRANGE", key_, position_, position_ + size - 1);
-    }
+std::optional<std::string> StructureWalk::end_of(const std::optional<planner::RangeBound>& bound, bool is_lower) const {
+  const std::string open = is_lower ? "-inf" : "+inf";
+  if (!bound) return open;
+  const sql::Datum value = sql::evaluate_scalar(*bound->value, context_.evaluation());
+  if (sql::is_null(value)) return std::nullopt;
+  const sql::Type type = reader_.table().find_column(scan_.ordered_by)->type;
+  std::string text;
+  try {
+    const bool is_own_type = bound->value->type.oid == type.oid;
+    text = is_own_type ? sql::encode_mapped(reader_.mapping().column(scan_.ordered_by), type, value) : sql::format_value(bound->value->type, value);
+  } catch (const sql::SqlError&) {  // infinity, which no score can be
+    return open;
+  }
+  if (text != "NaN") return text;
+  return is_lower ? std::nullopt : std::optional(open);  // behind all numbers
+}
+
+/// Changes between two pages move elements: a page of a range begins with the score at which the last one ended, and a few elements early.
+CommandBatch StructureWalk::page(std::uint64_t size) const {
+  CommandBatch batch;
+  if (is_list_) {
+    batch.add("LRANGE", key_, position_, position_ + size - 1);
+  } else if (!has_bounds()) {
+    batch.begin(4 + (scan_.descending ? 1 : 0) + (has_scores_ ? 1 : 0));
+    batch.arg("ZRANGE").arg(key_).arg(std::to_string(position_)).arg(std::to_string(position_ + size - 1));
+    if (scan_.descending) batch.arg("REV");
+    if (has_scores_) batch.arg("WITHSCORES");
+  } else {
+    const std::string &low = !scan_.descending && !last_score_.empty() ? last_score_ : low_, &high = scan_.descending && !last_score_.empty() ? last_score_ : high_;
+    batch.begin(9 + (scan_.descending ? 1 : 0));
+    batch.arg("ZRANGE").arg(key_).arg(scan_.descending ? high : low).arg(scan_.descending ? low : high).arg("BYSCORE");
+    if (scan_.descending) batch.arg("REV");
+    batch.arg("LIMIT").arg(std::to_string(position_)).arg(std::to_string(size)).arg("WITHSCORES");
+  }
+  return batch;
+}
+
+asio::awaitable<std::vector<StructureWalk::Element>> StructureWalk::next(std::uint64_t count, ExecutionCounters* counters) {
+  const std::uint64_t size = std::clamp<std::uint64_t>(count + 1, 10, std::max<std::uint64_t>(context_.limits.chunk_rows, 10));
+  std::vector<Element> members;
+  while (members.empty() && !key_.empty()) {
+    CommandBatch batch = page(size);
     RepliesPtr replies = co_await ask_mapped(reader_.mapping(), std::move(batch), false, context_, counters);
-    if ((*replies)[0].is_error()) throw reader_.wrong_kind(key_, is_list ? "list" : "zset", (*replies)[0]);
+    if ((*replies)[0].is_error()) throw reader_.wrong_kind(key_, is_list_ ? "list" : "zset", (*replies)[0]);
     const auto elements = replies->array(0);
-    if (elements.empty()) co_return members;
-    position_ += elements.size();
-    for (const Reply& element : elements) {
-      if (seen_.insert(std::string(element.text)).second) members.emplace_back(element.text);
+    const std::size_t width = has_scores_ ? 2 : 1, found = elements.size() / width;
+    for (std::size_t i = 0; i < found; ++i) {
+      Element element{std::string(elements[i * width].text), has_scores_ ? std::string(elements[i * width + 1].text) : std::string()};
+      if (!seen_.insert(element.member).second) continue;
+      ties_ = element.score == last_score_ ? ties_ + 1 : 1;
+      last_score_ = element.score;
+      members.push_back(std::move(element));
     }
+    if (!has_bounds()) {
+      position_ += found;
+      if (found == 0) co_return members;
+      continue;
+    }
+    if (found < size) key_.clear();  // that was the last page
+    position_ = ties_ - std::min(ties_, size / 2);
   }
   co_return members;
 }

@@ -77,6 +77,7 @@ class OrderedScanOperator final : public SourceOperator {
     options.source = std::move(source);
     options.range = std::move(*range);
     options.whole = !scan_.lower && !scan_.upper && !scan_.prefix;
+    options.index_only = scan_.index_only;
     options.atomic_if_small = options.whole && !counts.limit;
     if (scan_.nulls != planner::OrderedScan::Nulls::kNone) options.null_set = reader_.keys().null_set(scan_.column);
     if (scan_.goal.exact) {
@@ -154,6 +155,7 @@ class FullScanOperator final : public SourceOperator {
     options.range.high = options.by_score ? "+inf" : "+";
     options.range.descending = scan_.descending;
     options.whole = true;
+    options.index_only = scan_.index_only;
     options.atomic_if_small = !counts.limit;
     if (scan_.goal.exact) {
       options.offset = counts.offset;

@@ -28,9 +28,17 @@ end
 
 constexpr std::string_view kRangeRows = R"lua(
 local low, high, by, descending, offset, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local holds_value, prefix, escape, field_count = ARGV[7], ARGV[8], ARGV[9], tonumber(ARGV[10])
+local holds_value, few, prefix, escape, field_count = ARGV[7], tonumber(ARGV[8]), ARGV[9], ARGV[10], tonumber(ARGV[11])
 local fields = {}
-for i = 1, field_count do fields[i] = ARGV[10 + i] end
+for i = 1, field_count do fields[i] = ARGV[11 + i] end
+if few >= 0 then
+  local size = redis.call('ZCOUNT', KEYS[1], low, high)
+  if size > few then
+    local function beyond(bound) return bound:sub(1, 1) == '(' and bound:sub(2) or '(' .. bound end
+    if descending == '1' then return {redis.call('ZCOUNT', KEYS[1], beyond(high), '+inf'), size} end
+    return {redis.call('ZCOUNT', KEYS[1], '-inf', beyond(low)), size}
+  end
+end
 local words = {'ZRANGE', KEYS[1], low, high, by}
 if descending == '1' then
   words[3], words[4] = high, low
@@ -147,11 +155,23 @@ RowArguments row_arguments(const RowReader& reader) {
 }
 
 void append_range_rows(CommandBatch& batch, std::string_view key, const ZsetRange& range, bool members_hold_value,
-                       const RowArguments& rows) {
-  ReadScripts::range_rows().begin_call(batch, 1, 10 + rows.fields->size());
+                       const RowArguments& rows, std::optional<std::size_t> few) {
+  ReadScripts::range_rows().begin_call(batch, 1, 11 + rows.fields->size());
   batch.arg(key).arg(range.low).arg(range.high).arg(range.by == ZsetRange::By::kScore ? "BYSCORE" : "BYLEX");
   batch.arg(range.descending ? "1" : "0").arg(range.offset).arg(range.count).arg(members_hold_value ? "1" : "0");
+  if (few) batch.arg(*few);
+  else batch.arg("-1");
   append_row_arguments(batch, rows);
+}
+
+void append_range(CommandBatch& batch, std::string_view key, const ZsetRange& range) {
+  const bool by_score = range.by == ZsetRange::By::kScore;
+  batch.begin(8 + (range.descending ? 1 : 0) + (by_score ? 1 : 0));
+  batch.arg("ZRANGE").arg(key).arg(range.descending ? range.high : range.low).arg(range.descending ? range.low : range.high);
+  batch.arg(by_score ? "BYSCORE" : "BYLEX");
+  if (range.descending) batch.arg("REV");
+  batch.arg("LIMIT").arg(range.offset).arg(range.count);
+  if (by_score) batch.arg("WITHSCORES");
 }
 
 RangeRows::RangeRows(const Reply& reply, std::size_t fields) : width_(fields) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,9 +42,12 @@ struct ZsetRange {
   bool descending = false;
   std::size_t offset = 0, count = 0;
 };
-/// For the reply see RangeRows.
+/// For the reply see RangeRows. Of a range by score that has more than `few` elements (if given) only { rank of the first one, how many
+/// there are }.
 void append_range_rows(CommandBatch& batch, std::string_view key, const ZsetRange& range, bool members_hold_value,
-                       const RowArguments& rows);
+                       const RowArguments& rows, std::optional<std::size_t> few = {});
+/// The elements alone: `ZRANGE … BYSCORE … WITHSCORES` or `ZRANGE … BYLEX`.
+void append_range(CommandBatch& batch, std::string_view key, const ZsetRange& range);
 
 /// The elements of a range with their rows: { flat (member, score or ""), flat fields }; nil instead of the fields where Lua cannot make
 /// a row's key.
@@ -51,16 +55,20 @@ class RangeRows {
  public:
   /// Views into the reply. `fields`: of each row.
   RangeRows(const Reply& reply, std::size_t fields);
+  /// Of `append_range`'s reply: elements without rows.
+  RangeRows(std::span<const Reply> elements, ZsetRange::By by) : elements_(elements), step_(by == ZsetRange::By::kScore ? 2 : 1) {}
 
-  std::size_t size() const { return elements_.size() / 2; }
-  std::string_view member(std::size_t i) const { return elements_[2 * i].text; }
-  std::string_view score(std::size_t i) const { return elements_[2 * i + 1].text; }
+  std::size_t size() const { return elements_.size() / step_; }
+  std::string_view member(std::size_t i) const { return elements_[step_ * i].text; }
+  std::string_view score(std::size_t i) const { return step_ == 2 ? elements_[step_ * i + 1].text : std::string_view(); }
+  /// The score, or the member where there is none.
+  const Reply& value(std::size_t i) const { return elements_[step_ * i + step_ - 1]; }
   bool has_fields() const { return has_fields_; }
   std::span<const Reply> fields(std::size_t i) const { return fields_.subspan(i * width_, width_); }
 
  private:
   std::span<const Reply> elements_, fields_;
-  std::size_t width_;
+  std::size_t step_ = 2, width_ = 0;
   bool has_fields_ = false;
 };
 

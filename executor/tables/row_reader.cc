@@ -58,6 +58,11 @@ bool RowReader::add(std::string_view member, std::span<const Reply> values) {
   return true;
 }
 
+bool RowReader::add_entry(std::string_view member, const Reply& value) {
+  entry_.assign(fields_.fields.size(), value);
+  return add(member, entry_);
+}
+
 sql::Batch RowReader::take_all() {
   sql::Batch batch;
   batch.rows = rows_;

@@ -35,6 +35,8 @@ class RowReader {
   /// Adds a row unless its presence field is absent or the transaction has changed it; `values` are the fields' answers. Both must stay alive by `keep_alive`.
   /// False: there is no such row.
   bool add(std::string_view member, std::span<const Reply> values);
+  /// The same of a row that an element of an index tells whole (planner/physical/index_only.h): `value` is that of its only field.
+  bool add_entry(std::string_view member, const Reply& value);
   void keep_alive(std::shared_ptr<const void> owner) { owners_.push_back(std::move(owner)); }
   std::size_t rows() const { return rows_; }
   /// The rows added so far that satisfy the read's condition; may be empty. Starts anew.
@@ -51,6 +53,7 @@ class RowReader {
   sql::RowFields fields_;
   std::vector<std::shared_ptr<sql::Column>> columns_;
   std::vector<std::shared_ptr<const void>> owners_;
+  std::vector<Reply> entry_;  // of add_entry
   bool needs_key_parts_ = false;
   std::size_t rows_ = 0;
 };

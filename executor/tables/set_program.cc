@@ -26,11 +26,64 @@ std::optional<EvaluatedSets> evaluate_leaf(const planner::SetExpression& range, 
   const planner::OrderedSource source = *planner::ordered_source(table, range.columns[0]);
   const std::optional<ZsetRange> ends = evaluate_range(table, source, range.columns[0], range.lower, range.upper, context);
   if (!ends) return {};
-  return EvaluatedSets{range.kind, source.key, ends->low, ends->high, {}};
+  EvaluatedSets leaf;
+  leaf.kind = range.kind;
+  leaf.key = source.key;
+  leaf.low = ends->low;
+  leaf.high = ends->high;
+  return leaf;
 }
 
 bool is_same_leaf(const EvaluatedSets& a, const EvaluatedSets& b) {
   return a.is_leaf() && b.is_leaf() && a.key == b.key && a.low == b.low && a.high == b.high;
+}
+
+/// `sets` where members of the leaf `removed` do not count, as far as leaving out operands does it; nullopt: nothing is left.
+std::optional<EvaluatedSets> without(EvaluatedSets sets, const EvaluatedSets& removed) {
+  if (sets.is_leaf()) return is_same_leaf(sets, removed) ? std::nullopt : std::optional(std::move(sets));
+  std::vector<EvaluatedSets> kept;
+  for (std::size_t i = 0; i < sets.operands.size(); ++i) {
+    if (sets.kind == Kind::kDifference && i > 0) {
+      kept.push_back(std::move(sets.operands[i]));
+    } else if (auto operand = without(std::move(sets.operands[i]), removed)) {
+      kept.push_back(std::move(*operand));
+    } else if (sets.kind != Kind::kUnion) {
+      return {};
+    }
+  }
+  if (kept.empty()) return {};
+  if (kept.size() == 1) {
+    EvaluatedSets only = std::move(kept[0]);
+    return only;
+  }
+  sets.operands = std::move(kept);
+  return sets;
+}
+
+/// Have they surely no member in common? A row has one value, so sets of other values of the same columns have none.
+bool are_disjoint(const EvaluatedSets& sets, const EvaluatedSets& leaf) {
+  if (sets.is_leaf()) return !sets.columns.empty() && sets.columns == leaf.columns && sets.key != leaf.key;
+  const auto is_disjoint = [&](const EvaluatedSets& operand) { return are_disjoint(operand, leaf); };
+  if (sets.kind == Kind::kUnion) return std::ranges::all_of(sets.operands, is_disjoint);
+  if (sets.kind == Kind::kDifference) return is_disjoint(sets.operands[0]);
+  return std::ranges::any_of(sets.operands, is_disjoint);
+}
+
+/// a IN (1, 2, 3) AND a <> 2 is a IN (1, 3).
+std::optional<EvaluatedSets> simplify_difference(EvaluatedSets sets) {
+  std::vector<EvaluatedSets> removed(std::make_move_iterator(sets.operands.begin() + 1), std::make_move_iterator(sets.operands.end()));
+  std::optional<EvaluatedSets> base = std::move(sets.operands[0]);
+  std::vector<EvaluatedSets> left;
+  for (EvaluatedSets& leaf : removed) {
+    if (leaf.is_leaf()) base = without(std::move(*base), leaf);
+    if (!base) return {};
+    if (!leaf.is_leaf() || !are_disjoint(*base, leaf)) left.push_back(std::move(leaf));
+  }
+  if (left.empty()) return base;
+  sets.operands.clear();
+  sets.operands.push_back(std::move(*base));
+  std::move(left.begin(), left.end(), std::back_inserter(sets.operands));
+  return sets;
 }
 
 }  // namespace
@@ -44,6 +97,7 @@ std::optional<EvaluatedSets> evaluate_sets(const planner::SetExpression& sets, c
     auto key = evaluate_set_key(sets, table, context);
     if (!key) return {};
     result.key = std::move(*key);
+    result.columns = sets.columns;
     return result;
   }
   for (std::size_t i = 0; i < sets.operands.size(); ++i) {
@@ -62,6 +116,7 @@ std::optional<EvaluatedSets> evaluate_sets(const planner::SetExpression& sets, c
     EvaluatedSets only = std::move(result.operands[0]);
     return only;
   }
+  if (result.kind == Kind::kDifference) return simplify_difference(std::move(result));
   return result;
 }
 

@@ -14,6 +14,7 @@ std::optional<std::string> evaluate_set_key(const planner::SetExpression& set, c
 struct EvaluatedSets {
   planner::SetExpression::Kind kind = planner::SetExpression::Kind::kSet;
   std::string key;        // of a leaf
+  std::vector<std::int16_t> columns = {};  // of a plain set: those whose values have one set each
   std::string low, high;  // of a range: its ends as ZCOUNT takes them
   std::vector<EvaluatedSets> operands;
   bool is_leaf() const { return operands.empty(); }

@@ -57,11 +57,16 @@ local function parse(first, next_key)
     end
     p = p + 1
   end
+  stack[1].keys = next_key
   return stack[1], work
 end
 
 local function contains(node, ids)
   local flags = {}
+  if node.key and #ids <= kChunk then
+    if #ids == 0 then return flags end
+    return redis.call('SMISMEMBER', node.key, unpack(ids))
+  end
   if node.key then
     in_chunks('SMISMEMBER', node.key, ids, function(i, flag) flags[i] = flag end)
     return flags
@@ -212,7 +217,15 @@ end
 
 local ids = members(root)
 if max_rows < 0 then return {#ids} end
-if max_rows == 0 then return {#ids, {}, ids} end
+if max_rows == 0 then
+  local reply = {#ids, {}, ids}
+  for k = root.keys + 1, #KEYS do
+    local scores = {}
+    in_chunks('ZMSCORE', KEYS[k], ids, function(i, score) scores[i] = score end)
+    reply[#reply + 1] = scores
+  end
+  return reply
+end
 -- Many rows are read faster by HMGETs of their own; the counter tells whether they are still those of this moment.
 if few_rows < #ids and #ids <= max_rows and #KEYS > 0 then return {#ids, {}, ids, redis.call('GET', KEYS[#KEYS]) or ''} end
 for i = 1, #ids do
@@ -242,27 +255,40 @@ for i = 1, field_count do fields[i] = ARGV[13 + i] end
 local scored = by == 'BYSCORE'
 local root, work = parse(14 + field_count, 2)
 local total = redis.call(scored and 'ZCOUNT' or 'ZLEXCOUNT', KEYS[1], low, high)
+local unbounded = (low == '-inf' and high == '+inf') or (low == '-' and high == '+')
 
 local function walk(missing)
   local expected = total * missing / math.max(root.size, 1)
   local ids, offset, last = {}, 0, nil
-  local count = math.floor(math.min(math.max(expected * 1.2, 32), kChunk))
+  -- As many as should do, then little by little: each element costs as much again to be asked for.
+  local count = math.floor(math.min(math.max(expected, 32), kChunk))
+  local more = math.max(math.floor(count / 5), 32)
+  local with_scores = scored and ties
   while offset < max_members do
-    local words = {'ZRANGE', KEYS[1], descending and high or low, descending and low or high, by}
-    if descending then words[6] = 'REV' end
-    words[#words + 1] = 'LIMIT'
-    words[#words + 1] = offset
-    words[#words + 1] = count
-    if scored then words[#words + 1] = 'WITHSCORES' end
-    local found = redis.call(unpack(words))
-    local met, places, step = {}, {}, scored and 2 or 1
-    for i = 1, #found, step do
-      local n = #met + 1
-      if holds_value then
-        local value, member = found[i]:match('^(.*)%z([^%z]*)$')
-        met[n], places[n] = member, value
-      else
-        met[n], places[n] = found[i], scored and found[i + 1] or found[i]
+    local found
+    if unbounded and not with_scores then
+      if descending then found = redis.call('ZRANGE', KEYS[1], offset, offset + count - 1, 'REV')
+      else found = redis.call('ZRANGE', KEYS[1], offset, offset + count - 1) end
+    else
+      local words = {'ZRANGE', KEYS[1], descending and high or low, descending and low or high, by}
+      if descending then words[6] = 'REV' end
+      words[#words + 1] = 'LIMIT'
+      words[#words + 1] = offset
+      words[#words + 1] = count
+      if with_scores then words[#words + 1] = 'WITHSCORES' end
+      found = redis.call(unpack(words))
+    end
+    local met, places, step = found, found, with_scores and 2 or 1
+    if holds_value or with_scores then
+      met, places = {}, {}
+      for i = 1, #found, step do
+        local n = #met + 1
+        if holds_value then
+          local value, member = found[i]:match('^(.*)%z([^%z]*)$')
+          met[n], places[n] = member, value
+        else
+          met[n], places[n] = found[i], found[i + 1]
+        end
       end
     end
     local flags = contains(root, met)
@@ -273,9 +299,10 @@ local function walk(missing)
         last = places[i]
       end
     end
-    if #met < count then return ids end
+    if #met < count or (#ids >= missing and not ties) then return ids end
     offset = offset + count
-    count = math.min(count * 2, kChunk)
+    count = more
+    more = math.min(more * 2, kChunk)
   end
   return nil
 end
@@ -368,8 +395,9 @@ const Script& SetScripts::first_rows_of_sets() {
 void append_rows_of_sets(CommandBatch& batch, const SetProgram& program, const RowArguments& rows, std::size_t max_members,
                          std::size_t max_rows, const ApartRows& apart) {
   const std::size_t arguments = 6 + rows.fields->size() + program.tokens.size();
-  SetScripts::rows_of_sets().begin_call(batch, program.keys.size() + (apart.counter.empty() ? 0 : 1), arguments);
+  SetScripts::rows_of_sets().begin_call(batch, program.keys.size() + program.scores.size() + (apart.counter.empty() ? 0 : 1), arguments);
   for (const std::string& key : program.keys) batch.arg(key);
+  for (const std::string& key : program.scores) batch.arg(key);
   if (!apart.counter.empty()) batch.arg(apart.counter);
   batch.arg(max_members).arg(max_rows).arg(apart.counter.empty() ? max_rows : apart.more_than);
   append_row_arguments(batch, rows);

@@ -22,6 +22,7 @@ struct SetScripts {
 struct SetProgram {
   std::vector<std::string> keys;
   std::vector<std::string> tokens;
+  std::vector<std::string> scores = {};  // zsets whose scores of the result's members are asked for, where only ids are
 };
 
 /// More rows than `more_than` are not read by the script where that is slow; the table's change counter (a key; empty: never) comes
@@ -32,7 +33,7 @@ struct ApartRows {
 };
 
 /// Reply: nil (too large), or { number of ids, flat rows (id, field…), ids whose rows were not read [, change counter] }. `max_rows` 0:
-/// only ids.
+/// only ids, and then an array of scores for each of the program's zsets (nil: the id is not in it).
 void append_rows_of_sets(CommandBatch& batch, const SetProgram& program, const RowArguments& rows, std::size_t max_members,
                          std::size_t max_rows, const ApartRows& apart = {});
 /// Reply: nil (too large), or { number of ids }.

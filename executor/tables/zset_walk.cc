@@ -4,14 +4,37 @@
 
 namespace redquel::executor {
 
+namespace {
+
+/// So many rows come faster with their range by one script than by a round trip for its ranks and a chunk.
+constexpr std::size_t kFewRows = 100;
+/// Elements cost Redis a fraction of what rows cost it.
+constexpr std::size_t kElementsPerRow = 4;
+
+/// The end of the elements that lie beyond an end of a range of scores.
+std::string beyond(const std::string& bound) { return bound.starts_with('(') ? bound.substr(1) : "(" + bound; }
+
+std::size_t count_of(const Replies& replies, std::size_t index) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(0, replies.integer(index)));
+}
+
+}  // namespace
+
 ZsetWalk::ZsetWalk(Options options, RowReader& reader, ExecutionContext& context, ExecutionCounters* counters)
-    : options_(std::move(options)), reader_(reader), context_(context), counters_(counters), offset_(options_.offset) {
-  sorts_ = options_.whole && options_.source.encoding != planner::OrderedSource::Encoding::kMember && reader.keys().sort_get_is_safe();
+    : options_(std::move(options)), reader_(reader), context_(context), counters_(counters), rank_(options_.offset) {
+  const bool has_rows = options_.index_only || reader.keys().sort_get_is_safe();
+  // Who wants a few rows of a range only is served best by the script.
+  const bool has_ranks = options_.whole || (options_.by_score && options_.offset == 0 && !options_.wanted);
+  ranked_ = has_rows && has_ranks && options_.source.encoding != planner::OrderedSource::Encoding::kMember;
   options_.range.by = options_.by_score ? ZsetRange::By::kScore : ZsetRange::By::kLex;
+  const sql::TableDef& table = reader.table();
+  const bool needs_score = std::ranges::any_of(reader.read().numbers, [&](std::int16_t n) { return n > 0 && !table.in_primary_key(n); });
+  width_ = !options_.index_only ? 1 + reader.fields().size() : needs_score ? 2 : 1;
 }
 
 std::size_t ZsetWalk::chunk_rows() const {
-  std::size_t most = context_.limits.chunk_rows;
+  std::size_t most = context_.limits.chunk_rows * (options_.index_only ? kElementsPerRow : 1);
+  if (ranks_) most = std::min(most, std::max(ranks_->end, rank_ + 1) - rank_);
   if (!options_.wanted) return most;
   // What a condition rejects, or what expired, must not cost a round trip each.
   std::size_t slack = reader_.read().condition ? 100 : 0;
@@ -20,39 +43,92 @@ std::size_t ZsetWalk::chunk_rows() const {
 
 asio::awaitable<void> ZsetWalk::read_chunk() {
   context_.note_read(reader_.table());
-  if (sorts_ && !lost_) {
-    co_await read_sorted();
-  } else {
+  if (!ranked_ || lost_) {
     co_await read_range();
+  } else if (first_ && !options_.whole) {
+    co_await begin_range();
+  } else {
+    co_await read_ranked();
   }
   first_ = false;
 }
 
-void ZsetWalk::append_sort(CommandBatch& batch, std::size_t offset, std::size_t count) const {
+void ZsetWalk::append_ranked(CommandBatch& batch, std::size_t rank, std::size_t count) const {
   bool descending = options_.range.descending;
+  if (options_.index_only) {
+    batch.begin(3 + width_ + (descending ? 1 : 0)).arg("ZRANGE").arg(options_.source.key).arg(rank).arg(rank + count - 1);
+    if (descending) batch.arg("REV");
+    if (width_ == 2) batch.arg("WITHSCORES");
+    return;
+  }
   batch.begin(7 + (descending ? 1 : 0) + reader_.sort_get_words());
   batch.arg("SORT_RO").arg(options_.source.key).arg("BY").arg("nosort");
   if (descending) batch.arg("DESC");
-  batch.arg("LIMIT").arg(offset).arg(count);
+  batch.arg("LIMIT").arg(rank).arg(count);
   reader_.append_sort_get(batch);
 }
 
-std::size_t ZsetWalk::add_sorted(std::span<const Reply> values, std::size_t first) {
-  std::size_t width = 1 + reader_.fields().size(), elements = values.size() / width;
-  for (std::size_t i = first; i < elements; ++i) {
-    reader_.add(values[i * width].text, values.subspan(i * width + 1, width - 1));
-  }
-  return elements;
+void ZsetWalk::append_count_before(CommandBatch& batch) const {
+  const ZsetRange& range = options_.range;
+  if (range.descending) batch.add("ZCOUNT", options_.source.key, beyond(range.high), "+inf");
+  else batch.add("ZCOUNT", options_.source.key, "-inf", beyond(range.low));
 }
 
-asio::awaitable<void> ZsetWalk::read_sorted() {
+void ZsetWalk::append_count_to_end(CommandBatch& batch) const {
+  const ZsetRange& range = options_.range;
+  if (range.descending) batch.add("ZCOUNT", options_.source.key, range.low, "+inf");
+  else batch.add("ZCOUNT", options_.source.key, "-inf", range.high);
+}
+
+void ZsetWalk::add_ranked(std::span<const Reply> values, std::size_t first, std::size_t end) {
+  for (std::size_t i = first; i < end; ++i) {
+    const std::span<const Reply> element = values.subspan(i * width_, width_);
+    if (options_.index_only) reader_.add_entry(element[0].text, element.back());
+    else reader_.add(element[0].text, element.subspan(1));
+  }
+}
+
+asio::awaitable<void> ZsetWalk::begin_range() {
+  if (options_.index_only) {
+    const std::size_t count = chunk_rows();
+    CommandBatch batch;
+    options_.range.offset = 0;
+    options_.range.count = count;
+    append_range(batch, options_.source.key, options_.range);
+    append_count_before(batch);
+    RepliesPtr replies = co_await context_.ask_atomic(std::move(batch), counters_);
+    at_end_ = rows_of(*replies).size() < count;
+    const std::size_t before = count_of(*replies, 1);
+    ranks_ = Ranks{before, SIZE_MAX};
+    rank_ = before + count;
+    co_await add_range(std::move(replies), 0);
+    if (!at_end_) coming_ = context_.start_bulk(chunk_commands(), counters_);
+    co_return;
+  }
+  ZsetRange range = options_.range;
+  range.count = kFewRows;
+  CommandBatch batch;
+  append_range_rows(batch, options_.source.key, range, false, row_arguments(reader_), kFewRows);
+  RepliesPtr replies = co_await context_.ask_script(ReadScripts::range_rows(), std::move(batch), counters_);
+  const std::span<const Reply> parts = replies->array(0);
+  if (parts.size() != 2 || parts[0].kind != Reply::Kind::integer || parts[1].kind != Reply::Kind::integer) {
+    at_end_ = true;
+    co_await add_range(std::move(replies), 0);
+    co_return;
+  }
+  rank_ = static_cast<std::size_t>(parts[0].integer);
+  ranks_ = Ranks{rank_, rank_ + static_cast<std::size_t>(parts[1].integer)};
+  co_await read_ranked();
+}
+
+asio::awaitable<void> ZsetWalk::read_ranked() {
   std::size_t overlap = last_ ? 1 : 0, count = chunk_rows();
   bool one_chunk = first_ && options_.wanted && !reader_.read().condition && *options_.wanted <= count;
   bool counts_nulls = first_ && options_.null_set;
   RepliesPtr replies;
   if (one_chunk) {
     CommandBatch batch;
-    append_sort(batch, offset_ - overlap, count + overlap);
+    append_ranked(batch, rank_ - overlap, count + overlap);
     if (counts_nulls) batch.add("SCARD", *options_.null_set);
     replies = co_await context_.ask_atomic(std::move(batch), counters_);
     if (counts_nulls) null_count_ = replies->integer(1);
@@ -62,33 +138,43 @@ asio::awaitable<void> ZsetWalk::read_sorted() {
     replies = co_await context_.replies_of(*request);
   }
   auto values = replies->array(0);
-  std::size_t width = 1 + reader_.fields().size();
-  if (last_ && (values.size() < width || values[0].text != last_->member)) {
+  const std::size_t elements = values.size() / width_;
+  bool is_lost = last_ && (elements == 0 || values[0].text != last_->member);
+  std::size_t end = elements;
+  if (ranks_) {
+    is_lost = is_lost || (!last_ && count_of(*replies, 3) != ranks_->begin);
+    ranks_->end = count_of(*replies, 2);
+    const std::size_t from = rank_ - overlap;
+    end = std::min(elements, std::max(ranks_->end, from) - from);
+  }
+  if (is_lost) {
     lost_ = true;
+    ranks_.reset();
+    if (!last_) rank_ = options_.offset;
     co_await read_range();
     co_return;
   }
-  if (first_ && options_.atomic_if_small && !one_chunk && values.size() / width == count) {
-    std::size_t total = static_cast<std::size_t>(std::max<std::int64_t>(0, replies->integer(2)));
+  if (first_ && options_.atomic_if_small && !one_chunk && elements == count) {
+    const std::size_t total = count_of(*replies, 2);
     if (total > count && total <= context_.limits.set_members) {
-      co_await read_all_sorted();
+      co_await read_all_ranked();
       co_return;
     }
   }
-  std::size_t elements = add_sorted(values, overlap);
+  add_ranked(values, overlap, std::max(overlap, end));
   reader_.keep_alive(replies);
-  if (elements < count + overlap) {
+  rank_ += count;
+  if (elements < count + overlap || (ranks_ && rank_ >= ranks_->end)) {
     at_end_ = true;
     co_return;
   }
-  offset_ += count;
   if (one_chunk) {  // the score is only needed if more is asked for after all and the place is lost
-    last_ = Element{std::string(values[(elements - 1) * width].text), ""};
+    last_ = Element{std::string(values[(elements - 1) * width_].text), ""};
     co_return;
   }
-  auto end = replies->array(1);
-  if (end.size() != 2) throw sql::SqlError("XX000", "unexpected reply of ZRANGE");
-  last_ = Element{std::string(end[0].text), std::string(end[1].text)};
+  auto last = replies->array(1);
+  if (last.size() != 2) throw sql::SqlError("XX000", "unexpected reply of ZRANGE");
+  last_ = Element{std::string(last[0].text), std::string(last[1].text)};
   ties_ = 1;
   // Who knows how many rows are wanted gets no more.
   first_ = false;
@@ -96,22 +182,25 @@ asio::awaitable<void> ZsetWalk::read_sorted() {
 }
 
 CommandBatch ZsetWalk::chunk_commands() const {
-  std::size_t overlap = last_ ? 1 : 0, count = chunk_rows(), end = offset_ + count - 1;
+  std::size_t overlap = last_ ? 1 : 0, count = chunk_rows(), end = rank_ + count - 1;
   CommandBatch batch;
-  append_sort(batch, offset_ - overlap, count + overlap);
+  append_ranked(batch, rank_ - overlap, count + overlap);
   // Where the chunk ends, and how long the whole is, as of the same moment.
   batch.begin(options_.range.descending ? 6 : 5).arg("ZRANGE").arg(options_.source.key).arg(end).arg(end);
   if (options_.range.descending) batch.arg("REV");
   batch.arg("WITHSCORES");
+  if (ranks_) append_count_to_end(batch);
+  if (ranks_ && !last_) append_count_before(batch);
   if (first_ && options_.atomic_if_small) batch.add("ZCARD", options_.source.key);
   return batch;
 }
 
-asio::awaitable<void> ZsetWalk::read_all_sorted() {
+asio::awaitable<void> ZsetWalk::read_all_ranked() {
   CommandBatch batch;
-  append_sort(batch, options_.offset, context_.limits.set_members + 1);
+  append_ranked(batch, options_.offset, context_.limits.set_members + 1);
   RepliesPtr replies = co_await context_.ask_bulk(std::move(batch), false, counters_);
-  std::size_t elements = add_sorted(replies->array(0), 0);
+  const std::size_t elements = replies->array(0).size() / width_;
+  add_ranked(replies->array(0), 0, elements);
   reader_.keep_alive(replies);
   if (elements <= context_.limits.set_members) {
     at_end_ = true;
@@ -128,13 +217,20 @@ asio::awaitable<RepliesPtr> ZsetWalk::ask_range(std::size_t offset, std::size_t 
     std::string from = options_.by_score ? last_->score : "(" + last_->member;
     (range.descending ? range.high : range.low) = std::move(from);
   }
-  bool holds_value = options_.source.encoding == planner::OrderedSource::Encoding::kMember;
   CommandBatch batch;
+  if (options_.index_only) {
+    append_range(batch, options_.source.key, range);
+    co_return co_await context_.ask(std::move(batch), counters_);
+  }
+  bool holds_value = options_.source.encoding == planner::OrderedSource::Encoding::kMember;
   append_range_rows(batch, options_.source.key, range, holds_value, row_arguments(reader_));
   co_return co_await context_.ask_script(ReadScripts::range_rows(), std::move(batch), counters_);
 }
 
-RangeRows ZsetWalk::rows_of(const Replies& replies) const { return {replies[0], reader_.fields().size()}; }
+RangeRows ZsetWalk::rows_of(const Replies& replies) const {
+  if (options_.index_only) return RangeRows(replies.array(0), options_.range.by);
+  return RangeRows(replies[0], reader_.fields().size());
+}
 
 asio::awaitable<void> ZsetWalk::find_score() {
   CommandBatch batch;
@@ -150,7 +246,7 @@ asio::awaitable<void> ZsetWalk::read_range() {
   std::size_t count = chunk_rows();
   if (last_ && options_.by_score && last_->score.empty()) co_await find_score();
   if (!last_ || !options_.by_score) {  // members are unique: a lexical cursor needs no care for ties
-    RepliesPtr replies = co_await ask_range(last_ ? 0 : offset_, count);
+    RepliesPtr replies = co_await ask_range(last_ ? 0 : rank_, count);
     at_end_ = rows_of(*replies).size() < count;
     co_await add_range(replies, 0);
     co_return;
@@ -185,19 +281,29 @@ std::string_view ZsetWalk::row_member(std::string_view member) const {
   return holds_value ? sql::TableKeys::member_of_ordered(member) : member;
 }
 
+void ZsetWalk::note_last(const RangeRows& rows, std::size_t first) {
+  const std::size_t end = rows.size();
+  const std::string_view score = rows.score(end - 1);
+  std::size_t ties = 1;
+  while (ties < end - first && rows.score(end - 1 - ties) == score) ++ties;
+  if (ties == end - first && last_ && last_->score == score) ties += ties_;
+  ties_ = ties;
+  last_ = Element{std::string(rows.member(end - 1)), std::string(score)};
+}
+
 asio::awaitable<void> ZsetWalk::add_range(RepliesPtr replies, std::size_t skipped) {
   const RangeRows rows = rows_of(*replies);
   CommandBatch fetches;
   for (std::size_t i = skipped; i < rows.size(); ++i) {
-    if (rows.has_fields()) {
+    if (options_.index_only) {
+      reader_.add_entry(rows.member(i), rows.value(i));
+    } else if (rows.has_fields()) {
       reader_.add(row_member(rows.member(i)), rows.fields(i));
     } else {
       reader_.append_fetch(fetches, row_member(rows.member(i)));
     }
-    bool tie = last_ && last_->score == rows.score(i);
-    ties_ = tie ? ties_ + 1 : 1;
-    if (!tie || i + 1 == rows.size()) last_ = Element{std::string(rows.member(i)), std::string(rows.score(i))};
   }
+  if (rows.size() > skipped) note_last(rows, skipped);
   reader_.keep_alive(replies);
   if (fetches.empty()) co_return;
   RepliesPtr fetched = co_await context_.ask_atomic(std::move(fetches), counters_);

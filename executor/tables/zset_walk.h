@@ -13,9 +13,13 @@ namespace redquel::executor {
 /// Walks a zset, or a range of it, in order and reads the rows of its members, chunk by chunk. Between chunks other clients change
 /// the zset: the cursor is the last (score, member) seen, never an offset alone, so that nothing that stays is skipped or doubled.
 ///
-/// Whole zsets of tables whose row keys Redis can make itself are read by SORT_RO … LIMIT offset count GET …, the fastest way to
-/// rows; the chunk begins with the last element of the one before, and where it does not, a range by score or member finds the place
-/// again. While the caller works on a chunk, Redis reads the next one. Everything else is a range, read with its rows by one script a chunk.
+/// Where Redis can make the row keys itself, a chunk is SORT_RO … LIMIT rank count GET …, the fastest way to rows. A range of scores is
+/// asked first where it begins (one that has few rows comes at once, by a script); each chunk tells where it ends now. The chunk begins
+/// with the last element of the one before, the first one with a count of what precedes it; where these are not what they were, a range
+/// by score or member finds the place again. While the caller works on a chunk, Redis reads the next one. Everything else is a range,
+/// read with its rows by one script a chunk.
+///
+/// Where elements tell all that is asked for, no row is read: ZRANGE takes the place of SORT_RO and of the script.
 class ZsetWalk {
  public:
   struct Options {
@@ -27,6 +31,7 @@ class ZsetWalk {
     std::optional<std::size_t> wanted;  // about so many rows will be asked for
     std::optional<std::string> null_set;  // its cardinality is read with the first chunk where that is one command
     bool atomic_if_small = false;   // a zset of at most set_members elements is read by one command
+    bool index_only = false;        // see planner::OrderedScan
   };
 
   ZsetWalk(Options options, RowReader& reader, ExecutionContext& context, ExecutionCounters* counters);
@@ -41,18 +46,29 @@ class ZsetWalk {
   struct Element {
     std::string member, score;
   };
+  /// The ranks of a range of scores: the first one at the start, the one behind the last as of the last chunk.
+  struct Ranks {
+    std::size_t begin, end;
+  };
 
   std::size_t chunk_rows() const;
-  asio::awaitable<void> read_sorted();
+  /// The first rows of a range of scores, or its ranks where there are more than a few.
+  asio::awaitable<void> begin_range();
+  asio::awaitable<void> read_ranked();
   /// The commands of a chunk that is not the only one: its rows, and where it ends.
   CommandBatch chunk_commands() const;
-  asio::awaitable<void> read_all_sorted();
+  asio::awaitable<void> read_all_ranked();
   asio::awaitable<void> read_range();
   asio::awaitable<void> find_score();
-  void append_sort(CommandBatch& batch, std::size_t offset, std::size_t count) const;
-  /// Adds the rows of a SORT_RO reply, from the element `first` on.
-  std::size_t add_sorted(std::span<const Reply> values, std::size_t first);
+  void append_ranked(CommandBatch& batch, std::size_t rank, std::size_t count) const;
+  /// Of ZCOUNT: the elements before the range, and those up to its end.
+  void append_count_before(CommandBatch& batch) const;
+  void append_count_to_end(CommandBatch& batch) const;
+  /// Adds the rows of a chunk's elements from `first` on, before `end`.
+  void add_ranked(std::span<const Reply> values, std::size_t first, std::size_t end);
   asio::awaitable<void> add_range(RepliesPtr replies, std::size_t skipped);
+  /// The last of the elements, and how many tie with it; those before `first` were seen before.
+  void note_last(const RangeRows& rows, std::size_t first);
   asio::awaitable<RepliesPtr> ask_range(std::size_t offset, std::size_t count);
   RangeRows rows_of(const Replies& replies) const;
   std::string_view row_member(std::string_view member) const;
@@ -61,11 +77,13 @@ class ZsetWalk {
   RowReader& reader_;
   ExecutionContext& context_;
   ExecutionCounters* counters_;
-  bool sorts_;
+  bool ranked_;
+  std::size_t width_;                // replies for each element of a ranked chunk
   bool first_ = true;
   bool at_end_ = false;
-  bool lost_ = false;                // the offset does not fit the cursor any more
-  std::size_t offset_ = 0;           // of the next element, for SORT_RO
+  bool lost_ = false;                // ranks do not fit the cursor any more
+  std::optional<Ranks> ranks_;       // of a range of scores, when they are known
+  std::size_t rank_ = 0;             // of the next element; else the offset in the range
   std::size_t ties_ = 0;             // elements seen with the last one's score
   std::optional<Element> last_;
   std::unique_ptr<RedisRequest> coming_;  // the next chunk

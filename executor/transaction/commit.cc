@@ -110,8 +110,28 @@ bool may_exchange_values(const sql::TableDef& table, const BufferedRow& row) {
   return false;
 }
 
-/// Sends the transaction's rows chunk by chunk: those that go, those that change, those that come. Reads are verified by the first one,
-/// locks before it, when the tables are nobody else's already.
+/// Chunks of a transaction's rows never meet each other: those that go are first, then those that change, then those that come.
+enum class Phase { kNone, kDelete, kUpdate, kInsert };
+constexpr Phase kPhases[] = {Phase::kDelete, Phase::kUpdate, Phase::kInsert};
+
+/// Adds what of the row's change belongs to the phase; false: nothing. Rows that may exchange unique values go and come again.
+bool add_in_phase(WriteUnit& unit, Phase phase, const WriteUnit::TablePtr& table, const BufferedRow& row) {
+  const Phase own = row.stored ? (row.current ? Phase::kUpdate : Phase::kDelete) : (row.current ? Phase::kInsert : Phase::kNone);
+  const bool splits = own == Phase::kUpdate && !table->rows_expire() && may_exchange_values(*table, row);
+  if (splits && phase == Phase::kDelete) {
+    unit.delete_row(table, *row.stored);
+  } else if (splits && phase == Phase::kInsert) {
+    unit.insert_row(table, *row.current);
+  } else if (!splits && own == phase) {
+    add_change(unit, table, row);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// Sends the transaction's rows chunk by chunk. Reads are verified by the first one, locks before it, when the tables are nobody else's
+/// already.
 class ChunkedCommit {
  public:
   ChunkedCommit(asio::any_io_executor executor, RedisClient& redis, WriteOptions options, std::size_t script_rows)
@@ -126,11 +146,10 @@ class ChunkedCommit {
     const LockSet locks = transaction.locks();
     transaction.locks().fields.clear();
     if (!co_await release_locks(redis_, locks)) throw lapsed_lock();
-    for (const Kind kind : {Kind::kDelete, Kind::kUpdate, Kind::kInsert}) {
+    for (const Phase phase : kPhases) {
       for (const TableChangesPtr& changes : all) {
         for (const auto& [member, row] : changes->rows) {
-          if (!add(kind, changes->table, row)) continue;
-          if (unit_.size() >= script_rows_) co_await send();
+          if (add_in_phase(unit_, phase, changes->table, row) && unit_.size() >= script_rows_) co_await send();
         }
       }
     }
@@ -145,28 +164,6 @@ class ChunkedCommit {
   asio::awaitable<void> undo() { return journal_.undo(); }
 
  private:
-  enum class Kind { kNone, kDelete, kUpdate, kInsert };
-  static Kind kind_of(const BufferedRow& row) {
-    if (row.stored) return row.current ? Kind::kUpdate : Kind::kDelete;
-    return row.current ? Kind::kInsert : Kind::kNone;
-  }
-
-  /// What of the row's change belongs to the chunks of this kind. Rows that may exchange unique values go and come again.
-  bool add(Kind kind, const WriteUnit::TablePtr& table, const BufferedRow& row) {
-    const Kind own = kind_of(row);
-    const bool splits = own == Kind::kUpdate && !table->rows_expire() && may_exchange_values(*table, row);
-    if (splits && kind == Kind::kDelete) {
-      unit_.delete_row(table, *row.stored);
-    } else if (splits && kind == Kind::kInsert) {
-      unit_.insert_row(table, *row.current);
-    } else if (!splits && own == kind) {
-      add_change(unit_, table, row);
-    } else {
-      return false;
-    }
-    return true;
-  }
-
   asio::awaitable<void> send() {
     unit_.set_journal(journal_.step());
     auto chunk = std::make_unique<WriteUnit>(std::move(unit_));
@@ -211,9 +208,42 @@ asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transact
 
 namespace {
 
+/// Can rows of the table be written before the commit? Nobody else looks at its place, and only its own rows decide whether they fit.
+bool is_unseen(const TransactionCatalog& catalog, const sql::TableDef& table) {
+  return !table.mapping && catalog.is_new_place(table.prefix) && !table.has_foreign_keys() &&
+         table.on_commit == sql::TableDef::OnCommit::kPreserveRows;
+}
+
+/// Rows of tables that the transaction has made, where there are more of a table than one script writes: they go to their place, and out of
+/// the buffer. What else there is to commit makes them visible.
+asio::awaitable<void> write_ahead_of_commit(RedisClient& redis, Transaction& transaction, const sql::SessionSettings& settings,
+                                            std::size_t script_rows) {
+  TransactionCatalog& catalog = *transaction.catalog();
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
+    if (changes->rows.size() <= script_rows || !is_unseen(catalog, *changes->table)) continue;
+    std::string owner = transaction.locks().process();
+    if (!co_await catalog.claim(redis, changes->table->prefix, std::move(owner))) throw serialization_failure("change of definitions");
+    WriteOptions options{.settings = settings};
+    options.ahead_of_commit = true;
+    WriteUnit unit(options);
+    const auto send = [&]() -> asio::awaitable<void> {
+      WriteUnit chunk = std::exchange(unit, WriteUnit(options));
+      if (!chunk.empty() && co_await chunk.execute(redis) != WriteStatus::kApplied) throw serialization_failure("update");
+    };
+    for (const Phase phase : kPhases) {
+      for (const auto& [member, row] : changes->rows) {
+        if (add_in_phase(unit, phase, changes->table, row) && unit.size() >= script_rows) co_await send();
+      }
+    }
+    co_await send();
+    transaction.buffer().forget(changes->table->oid);
+  }
+}
+
 /// What the commit does to mapped tables, once they are found to be as they were read; null: nothing.
-asio::awaitable<std::shared_ptr<const MappedWriteCall>> mapped_changes(RedisClient& redis, const RowBuffer& buffer, const MappedPlace& place) {
-  auto call = std::make_shared<MappedWriteCall>(place.catalog_version, place.database);
+asio::awaitable<std::shared_ptr<const MappedWriteCall>> mapped_changes(RedisClient& redis, Transaction& transaction, const MappedPlace& place) {
+  const RowBuffer& buffer = transaction.buffer();
+  auto call = std::make_shared<MappedWriteCall>(place.catalog_version, place.database, transaction.locks().token);
   for (const std::shared_ptr<MappedUnit>& unit : mapped_units(buffer)) {
     const int database = unit->table().mapping->database.value_or(place.database);
     RedisClient& client = database == place.database ? redis : place.access.shared(database);
@@ -229,7 +259,8 @@ asio::awaitable<WriteStatus> commit_mapped_alone(RedisClient& redis, std::shared
   std::optional<sql::SqlError> lost;
   try {
     MappedWriteCall sent = *call;
-    co_return co_await write_mapped(redis, std::move(sent), nullptr);
+    const MappedWriteResult result = co_await write_mapped(redis, std::move(sent), nullptr);
+    co_return result.status;
   } catch (const sql::SqlError& error) {
     if (error.sqlstate() != "08006") throw;
     lost = error;
@@ -241,12 +272,15 @@ asio::awaitable<WriteStatus> commit_mapped_alone(RedisClient& redis, std::shared
 
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
                                      LockWaitLimits limits, std::minstd_rand& random, MappedPlace place) {
+  if (transaction.catalog() != nullptr) co_await write_ahead_of_commit(redis, transaction, options.settings, script_rows);
   CatalogChange change;
   if (const TransactionCatalog* catalog = transaction.catalog()) change = catalog->take_change();
   if (!change.empty()) options.catalog = encode_commit(transaction.catalog()->base(), change);
   if (!transaction.reads().empty()) options.reads = &transaction.reads();
-  options.mapped = co_await mapped_changes(redis, transaction.buffer(), place);
+  const bool reads_are_past = transaction.read_moment().is_past();
+  options.mapped = co_await mapped_changes(redis, transaction, place);
   if (change.empty() && changed_rows(transaction) == 0 && !options.mapped) co_return;
+  if (reads_are_past) throw serialization_failure("update");
   // It is 0 where the transaction began before the first connection.
   if (transaction.generation() != 0 && redis.generation() != transaction.generation()) {
     throw sql::SqlError("40001", "could not serialize access: Redis is another one than when the transaction began");

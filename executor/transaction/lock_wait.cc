@@ -40,12 +40,19 @@ end
 if token == '' then return 'held' end
 call('HSET', KEYS[2], token, holder)
 if ARGV[4] == '1' then
-  local at = holder
+  -- A session has one token for its transaction and one for its advisory locks, and waits for one thing at a time.
+  local function session_of(of)
+    local pid = string.match(of, '%.(%d+)$')
+    return pid and pid ~= '0' and string.sub(of, 1, 16) .. '.' .. pid or of
+  end
+  local waits, next_of = call('HGETALL', KEYS[2]), {}
+  for i = 1, #waits, 2 do next_of[session_of(waits[i])] = waits[i + 1] end
+  local at, own = holder, session_of(token)
   local circle = {holder}
   for _ = 1, 1000 do
-    at = call('HGET', KEYS[2], at)
+    at = next_of[session_of(at)]
     if not at or not is_alive(at) then break end
-    if at == token then
+    if session_of(at) == own then
       call('HDEL', KEYS[2], token)
       return 'deadlock ' .. table.concat(circle, ' ')
     end
@@ -190,8 +197,9 @@ sql::SqlError lapsed_lock() {
       .hint("The transaction might succeed if retried.");
 }
 
-asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits,
-                                    std::minstd_rand& random) {
+namespace {
+
+asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits, std::minstd_rand& random) {
   const Clock::time_point started = Clock::now();
   const auto waited = [&] { return std::chrono::duration_cast<milliseconds>(Clock::now() - started).count(); };
   asio::steady_timer timer(co_await asio::this_coro::executor);
@@ -207,13 +215,34 @@ asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, s
     constexpr std::string_view kDeadlock = "deadlock ";
     if (answer.starts_with(kDeadlock)) throw deadlock(token, std::string_view(answer).substr(kDeadlock.size()));
     if (limits.lock_timeout > 0 && waited() >= limits.lock_timeout) {
-      co_await forget_wait(redis, token);
       throw sql::SqlError("55P03", "canceling statement due to lock timeout");
     }
     std::uniform_int_distribution<int> microseconds(500, std::min(1000 << std::min(round, 5), 20'000));
     timer.expires_after(std::chrono::microseconds(microseconds(random)));
     co_await timer.async_wait(asio::use_awaitable);
   }
+}
+
+}  // namespace
+
+asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits,
+                                    std::minstd_rand& random) {
+  std::exception_ptr failure;
+  try {
+    std::string waiter = token;
+    co_await wait_until_free(redis, std::move(conflict), std::move(waiter), limits, random);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (!failure) co_return;
+  // The session goes on with the locks that it has, and must not seem to wait.
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  try {
+    co_await forget_wait(redis, token);
+  } catch (const sql::SqlError&) {  // the next wait of this token, or the end of its locks, sets it right
+  }
+  co_await asio::this_coro::reset_cancellation_state();
+  std::rethrow_exception(failure);
 }
 
 asio::awaitable<bool> release_locks(RedisClient& redis, const LockSet& locks) {

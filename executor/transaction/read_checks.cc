@@ -11,6 +11,9 @@ namespace {
 /// More rows of one table are not listed: then the whole table counts as read.
 constexpr std::size_t kMaxRows = 10'000;
 
+/// Of a database with more tables nobody asks for all counters at once.
+constexpr std::size_t kMaxCounters = 500;
+
 std::optional<std::string> text_of(const Reply& reply) {
   if (!reply.is_text()) return std::nullopt;
   return std::string(reply.text);
@@ -39,17 +42,53 @@ void ReadChecks::add_row(sql::Oid table, std::string key, const std::vector<std:
   found->second.whole = found->second.rows.size() > kMaxRows;
 }
 
-asio::awaitable<void> ReadChecks::take_counters(RedisClient& redis) {
-  if (tables_.empty()) co_return;
-  std::vector<std::string> keys;
-  for (const auto& [oid, table] : tables_) keys.push_back(table.counter_key);
+namespace {
+
+asio::awaitable<std::map<std::string, std::string>> counters_of(RedisClient& redis, std::vector<std::string> keys) {
   CommandBatch batch;
   batch.add("MGET", keys);
   RepliesPtr replies = co_await redis.execute(std::move(batch));
   replies->or_throw();
-  std::size_t index = 0;
-  for (auto& [oid, table] : tables_) table.counter = text_of(replies->array(0)[index++]).value_or("");
+  std::map<std::string, std::string> counters;
+  for (std::size_t index = 0; index < keys.size(); ++index) counters[keys[index]] = text_of(replies->array(0)[index]).value_or("");
+  co_return counters;
 }
+
+void add_all(const sql::CatalogSnapshot& catalog, std::vector<std::string>& keys) {
+  for (const auto& [oid, table] : catalog.tables) keys.push_back(sql::TableKeys(*table).changes());
+}
+
+}  // namespace
+
+bool ReadChecks::agree_with(const std::map<std::string, std::string>& counters) const {
+  return std::ranges::all_of(tables_, [&](const auto& entry) {
+    const auto found = counters.find(entry.second.counter_key);
+    return found != counters.end() && found->second == entry.second.counter;
+  });
+}
+
+asio::awaitable<void> ReadChecks::take_counters(RedisClient& redis, const sql::CatalogSnapshot& catalog, const ReadChecks& earlier,
+                                                ReadMoment& moment) {
+  if (tables_.empty()) co_return;
+  const bool takes_moment = !moment.is_known() && catalog.tables.size() <= kMaxCounters;
+  std::vector<std::string> keys;
+  for (const auto& [oid, table] : tables_) keys.push_back(table.counter_key);
+  if (takes_moment) add_all(catalog, keys);
+  std::map<std::string, std::string> counters = co_await counters_of(redis, std::move(keys));
+  for (auto& [oid, table] : tables_) table.counter = counters.at(table.counter_key);
+  if (takes_moment && earlier.agree_with(counters)) moment.set(std::move(counters));
+}
+
+asio::awaitable<void> ReadChecks::take_moment(RedisClient& redis, const sql::CatalogSnapshot& catalog, ReadMoment& moment) const {
+  moment.forget();
+  if (catalog.tables.empty() || catalog.tables.size() > kMaxCounters) co_return;
+  std::vector<std::string> keys;
+  add_all(catalog, keys);
+  std::map<std::string, std::string> counters = co_await counters_of(redis, std::move(keys));
+  if (agree_with(counters)) moment.set(std::move(counters));
+}
+
+bool ReadMoment::covers(const ReadChecks& reads) const { return is_known() && reads.agree_with(counters_); }
 
 void ReadChecks::merge(ReadChecks other) {
   for (auto& [oid, table] : other.tables_) {

@@ -14,6 +14,8 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
+class ReadMoment;
+
 /// What REPEATABLE READ and SERIALIZABLE have read: rows found by key with their values, anything else by the table's counter of
 /// changes. As long as it is still so in Redis, every statement sees what one snapshot would have shown.
 class ReadChecks {
@@ -32,12 +34,18 @@ class ReadChecks {
   bool empty() const { return tables_.empty(); }
   const std::map<sql::Oid, Table>& tables() const { return tables_; }
 
+  /// Have the tables these counters, by key?
+  bool agree_with(const std::map<std::string, std::string>& counters) const;
+
   /// Before a statement reads the table. `whole`: not only by key.
   void add_table(const sql::TableDef& table, bool whole);
   /// A row as it was read; all values nil: there is none. Without effect for tables that were not added.
   void add_row(sql::Oid table, std::string key, const std::vector<std::string>& fields, const Reply& values);
-  /// The counters of now, for tables that were just added.
-  asio::awaitable<void> take_counters(RedisClient& redis);
+  /// The counters of now, for tables that were just added. Where no moment is known yet, and what the transaction has read `earlier` is
+  /// still so, it is now.
+  asio::awaitable<void> take_counters(RedisClient& redis, const sql::CatalogSnapshot& catalog, const ReadChecks& earlier, ReadMoment& moment);
+  /// All of this is so now? Then that is the moment.
+  asio::awaitable<void> take_moment(RedisClient& redis, const sql::CatalogSnapshot& catalog, ReadMoment& moment) const;
   void merge(ReadChecks other);
 
   /// Are both lists still so? One moment for both; counters move on where only other rows changed.
@@ -48,6 +56,26 @@ class ReadChecks {
 
  private:
   std::map<sql::Oid, Table> tables_;
+};
+
+/// A moment at which all that a transaction has read was so: the change counters of all tables then. A table that has not changed since
+/// can be read as of that moment, whatever became of the others.
+class ReadMoment {
+ public:
+  bool is_known() const { return !counters_.empty(); }
+  /// By counter's key.
+  void set(std::map<std::string, std::string> counters) { counters_ = std::move(counters); }
+  void forget() { counters_.clear(); }
+  /// Were these read when their tables had not changed since?
+  bool covers(const ReadChecks& reads) const;
+
+  /// Something that was read has changed since: what follows is read as of the moment, and nothing can be written.
+  bool is_past() const { return is_past_; }
+  void become_past() { is_past_ = true; }
+
+ private:
+  std::map<std::string, std::string> counters_;
+  bool is_past_ = false;
 };
 
 }  // namespace redquel::executor

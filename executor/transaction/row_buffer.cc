@@ -132,9 +132,9 @@ std::vector<std::pair<RowBuffer::TablePtr, std::string>> RowBuffer::increments(c
   return found;
 }
 
-const std::string* RowBuffer::owner(std::string_view uniques_key, std::string_view field) const {
-  const auto found = owners_.find(owner_key(uniques_key, field));
-  return found == owners_.end() ? nullptr : &found->second;
+std::ranges::subrange<RowBuffer::Owners::const_iterator> RowBuffer::owners(std::string_view uniques_key, std::string_view field) const {
+  const auto [first, last] = owners_.equal_range(owner_key(uniques_key, field));
+  return {first, last};
 }
 
 const std::string* RowBuffer::former_owner(std::string_view uniques_key, std::string_view field) const {
@@ -282,10 +282,12 @@ void RowBuffer::note_owners(const Table& table, const std::string& member, const
   const std::vector<std::string> current = unique_values(table, row.current), stored = unique_values(table, row.stored);
   const auto note = [&](Owners& owners, const std::string& value) {
     if (add) {
-      owners[value] = member;
-    } else if (const auto found = owners.find(value); found != owners.end() && found->second == member) {
-      owners.erase(found);
+      owners.emplace(value, member);
+      return;
     }
+    const auto [first, last] = owners.equal_range(value);
+    const auto found = std::find_if(first, last, [&](const auto& owner) { return owner.second == member; });
+    if (found != last) owners.erase(found);
   };
   for (const std::string& value : current) note(owners_, value);
   for (const std::string& value : stored) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
@@ -50,8 +51,9 @@ class RowBuffer {
   /// Null: the transaction has not changed this row.
   const BufferedRow* find(sql::Oid table, std::string_view member) const;
 
-  /// The changed row that has this unique value for the transaction; null: none of them.
-  const std::string* owner(std::string_view uniques_key, std::string_view field) const;
+  using Owners = std::unordered_multimap<std::string, std::string>;  // key, zero byte, field → member
+  /// The changed rows that have this unique value for the transaction: more than one where its constraint waits for the commit.
+  std::ranges::subrange<Owners::const_iterator> owners(std::string_view uniques_key, std::string_view field) const;
   /// The row that has this unique value in Redis and has it no more for the transaction.
   const std::string* former_owner(std::string_view uniques_key, std::string_view field) const;
 
@@ -90,8 +92,6 @@ class RowBuffer {
     std::optional<BufferedRow> before;  // nullopt: not changed before
     std::optional<Table> whole;         // the table as it was; no single row
   };
-  using Owners = std::unordered_map<std::string, std::string>;  // key, zero byte, field → member
-
   TableChanges& writable(Table& table);
   void replace(Table& table, const std::string& member, const std::optional<BufferedRow>& row);
   std::vector<std::string> unique_values(const Table& table, const RowValues& row) const;

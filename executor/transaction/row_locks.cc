@@ -1,6 +1,7 @@
 #include "executor/transaction/row_locks.h"
 
 #include "executor/redis/script.h"
+#include "executor/storage/mapped_unit.h"
 #include "executor/transaction/lock_wait.h"
 
 namespace redquel::executor {
@@ -127,6 +128,10 @@ asio::awaitable<RowLockRequest::Answer> RowLockRequest::execute(RedisClient& red
 
 LockedTable::LockedTable(std::shared_ptr<const sql::TableDef> table, const planner::RowLock& lock, const std::vector<std::int16_t>& numbers)
     : lock_(lock), encoder_(table, std::vector<sql::Structure>{}) {
+  if (table->mapping) {
+    for (const std::int16_t number : numbers) places_.push_back(table->position(number));
+    return;
+  }
   fields_.push_back(encoder_.presence_field());
   for (const std::int16_t number : numbers) {
     const std::size_t position = number == 0 ? table->columns.size() : table->position(number);
@@ -143,6 +148,10 @@ LockedTable::LockedTable(std::shared_ptr<const sql::TableDef> table, const plann
 void LockedTable::add_row(RowLockRequest& request, const std::vector<sql::Datum>& values, const RowBuffer* buffer) const {
   std::vector<sql::Datum> row(encoder_.width());
   for (std::size_t index = 0; index < places_.size(); ++index) row[places_[index]] = values[index];
+  if (table().mapping) {  // what it holds is known by a second look
+    request.add_row(mapped_identity(table(), row), "", {});
+    return;
+  }
   Words words;
   const RowImage image = encoder_.encode(row, words);
   std::vector<std::string> expected;

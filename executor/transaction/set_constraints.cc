@@ -31,7 +31,7 @@ std::set<sql::Oid> named_constraints(const sql::CatalogSnapshot& catalog, const 
     };
     for (const auto& [oid, table] : catalog.tables) {
       if (table->schema != schema) continue;
-      if (table->primary_key_oid != 0) meet(table->primary_key_name, table->primary_key_oid, table->primary_key_deferrable);
+      if (table->primary_key_oid != 0) meet(table->primary_key_name, table->primary_key_oid, false);
       for (const sql::IndexDef& index : table->indexes) {
         if (index.constraint) meet(index.name, index.oid, index.deferrable);
       }
@@ -63,9 +63,10 @@ asio::awaitable<void> RedisEngine::set_constraints(const ast::SetConstraints& st
     WriteOptions options;
     options.max_rows = SIZE_MAX;
     options.settings = session.settings;
-    // Foreign keys that are not deferred any more.
+    // Those that are not deferred any more.
     const auto still_waits = [&](const sql::ForeignKeyDef& key) { return times.is_deferred(key); };
     options.foreign_keys = std::make_shared<ForeignKeyChecks>(definitions, still_waits);
+    options.defers_unique = [&times](const sql::TableDef& table, std::span<const std::int16_t> columns) { return times.is_deferred(table, columns); };
     co_await check_changes(shared_, *transaction, std::move(options));
   }
   transaction->constraint_times() = times;

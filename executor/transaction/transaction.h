@@ -28,6 +28,7 @@ class Transaction {
 
   /// What it has read, at the stricter levels.
   ReadChecks& reads() { return reads_; }
+  ReadMoment& read_moment() { return read_moment_; }
   /// What it has locked. Without a token it has locked nothing.
   LockSet& locks() { return locks_; }
 
@@ -64,6 +65,7 @@ class Transaction {
   LockSet locks_;
   ConstraintTimes constraint_times_;
   ReadChecks reads_;
+  ReadMoment read_moment_;
   std::unique_ptr<TransactionCatalog> catalog_;
   std::vector<Savepoint> savepoints_;
 };

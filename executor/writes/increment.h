@@ -1,19 +1,11 @@
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "executor/execution_context.h"
 #include "executor/operators/operator.h"
 #include "planner/physical_plan.h"
 
 namespace redquel::executor {
 
-/// Is it `n + c` or `n - c` of the column at `position` of the source, and nothing else of the row?
-bool adds_to(const sql::Expression& value, std::uint32_t position);
-/// The columns of an UPDATE of rows by key that only adds to integers which nothing else depends on: their positions in the table;
-/// none: it is not such an UPDATE.
-std::vector<std::size_t> added_columns(const planner::PhysicalUpdate& update);
 /// An integer far from the ends of its type, where an overflow is to be told as it would be without increments.
 bool is_far_from_bounds(const sql::Datum& value);
 

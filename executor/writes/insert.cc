@@ -61,6 +61,7 @@ class InsertOperator final : public WriteOperator {
     for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
     std::vector<std::vector<sql::Datum>> rows = rows_of(batch, positions);
     check_rows(*insert_.table, insert_.checks, batch, rows);
+    if (conflict_.skip && !rows.empty()) refuse_deferrable_arbiters(*insert_.table, insert_.conflict_columns);
     if (insert_.table->has_hidden_key() && !insert_.table->mapping) co_await add_hidden_keys(rows);
     std::size_t first = next_ordinal();
     for (const auto& row : rows) {

@@ -24,6 +24,7 @@ class MergeOperator final : public WriteOperator {
     // A row that is there has its key: the primary key's first column, or the hidden one.
     presence_ = merge.old_row[table_.has_hidden_key() ? table_.columns.size() : table_.position(table_.primary_key[0])];
     for (std::size_t i = 0; i < table_.columns.size(); ++i) columns_.push_back(i);
+    note_read_columns(merge.old_row);
   }
 
  private:
@@ -84,7 +85,7 @@ class MergeOperator final : public WriteOperator {
 
   asio::awaitable<void> update(const planner::MergeAction& action, const sql::Batch& source) {
     sql::Batch batch{.rows = source.rows, .columns = {}};
-    for (const std::size_t column : columns_) batch.columns.push_back(source.columns[merge_.old_row[column]]);
+    for (const std::size_t column : columns_) batch.columns.push_back(old_column(source, merge_.old_row[column], table_.columns[column].type));
     for (const planner::Assignment& assignment : action.assignments) {
       std::vector<sql::ColumnPtr> values = co_await evaluate_with_sequences({&assignment.value, 1}, source, context_);
       batch.columns[table_.position(assignment.number)] = std::move(values[0]);

@@ -4,6 +4,7 @@
 #include "executor/writes/increment.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
+#include "planner/physical/increment.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -17,7 +18,7 @@ std::vector<std::size_t> mapped_increments(const planner::PhysicalUpdate& update
     const std::size_t position = update.table->position(assignment.number);
     const sql::Oid type = update.table->columns[position].type.oid;
     const bool adds = sql::is_integer_type(type) && assignment.value->type.oid == type &&
-                      adds_to(*assignment.value, static_cast<std::uint32_t>(update.old_row[position]));
+                      planner::adds_to(*assignment.value, static_cast<std::uint32_t>(update.old_row[position]));
     if (adds) added.push_back(position);
   }
   return added;
@@ -28,8 +29,8 @@ bool changes_keys(const planner::PhysicalUpdate& update) {
   const sql::TableDef& table = *update.table;
   std::vector<bool> is_key(table.columns.size());
   for (const std::int16_t number : table.primary_key) is_key[table.position(number)] = true;
-  const RowEncoder encoder(update.table);
-  for (const RowEncoder::StructureKeys& structure : encoder.structures()) {
+  const std::shared_ptr<const RowEncoder> encoder = encoder_of(update.table);
+  for (const RowEncoder::StructureKeys& structure : encoder->structures()) {
     if (structure.structure.kind != sql::Structure::Kind::kUnique) continue;
     for (const std::size_t position : structure.sources) is_key[position] = true;
   }
@@ -42,10 +43,11 @@ class UpdateOperator final : public WriteOperator {
   UpdateOperator(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context)
       : WriteOperator(node, update.table, update.source, context), update_(update) {
     if (changes_keys(update)) may_exchange_keys();
+    note_read_columns(update.old_row);
     if (update.table->mapping) {
       increments_ = mapped_increments(update);
     } else if (context.allows_increments) {
-      added_ = added_columns(update);
+      added_ = update.added;
     }
   }
 
@@ -54,7 +56,7 @@ class UpdateOperator final : public WriteOperator {
     const sql::TableDef& table = *update_.table;
     sql::Batch batch;  // the new row, then the source's columns
     batch.rows = source.rows;
-    for (std::size_t i = 0; i < table.columns.size(); ++i) batch.columns.push_back(source.columns[update_.old_row[i]]);
+    for (std::size_t i = 0; i < table.columns.size(); ++i) batch.columns.push_back(old_column(source, update_.old_row[i], table.columns[i].type));
     for (const planner::Assignment& assignment : update_.assignments) {
       sql::ColumnPtr& target = batch.columns[table.position(assignment.number)];
       if (calls_sequences({&assignment.value, 1})) {
@@ -107,7 +109,9 @@ class UpdateOperator final : public WriteOperator {
 class DeleteOperator final : public WriteOperator {
  public:
   DeleteOperator(const planner::PhysicalNode& node, const planner::PhysicalDelete& removal, ExecutionContext& context)
-      : WriteOperator(node, removal.table, removal.source, context), delete_(removal) {}
+      : WriteOperator(node, removal.table, removal.source, context), delete_(removal) {
+    note_read_columns(removal.old_row);
+  }
 
  private:
   asio::awaitable<void> collect(const sql::Batch& source) override {

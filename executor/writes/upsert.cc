@@ -36,6 +36,7 @@ class UpsertOperator final : public WriteOperator {
     // A row that is there has its key: the primary key's first column, or the hidden one.
     const std::size_t key = table.has_hidden_key() ? table.columns.size() : table.position(table.primary_key[0]);
     presence_ = update_.old_row[key];
+    note_read_columns(update_.old_row);
   }
 
  private:
@@ -49,6 +50,7 @@ class UpsertOperator final : public WriteOperator {
     const std::vector<std::size_t> all = positions(proposed.columns.size());
     std::vector<Row> rows = rows_of(proposed, all);
     check_rows(table, insert_.checks, proposed, rows);
+    if (!rows.empty()) refuse_deferrable_arbiters(table, insert_.conflict_columns);
 
     const Changes changes = co_await evaluate_update(source);
     std::vector<Row> finals;
@@ -103,7 +105,7 @@ class UpsertOperator final : public WriteOperator {
       batch = source.gather(met);
     }
     sql::Batch updated{.rows = batch.rows, .columns = {}};
-    for (std::size_t i = 0; i < table.columns.size(); ++i) updated.columns.push_back(batch.columns[update_.old_row[i]]);
+    for (std::size_t i = 0; i < table.columns.size(); ++i) updated.columns.push_back(old_column(batch, update_.old_row[i], table.columns[i].type));
     for (const planner::Assignment& assignment : update_.assignments) {
       std::vector<sql::ColumnPtr> values = co_await evaluate_with_sequences({&assignment.value, 1}, batch, context_);
       updated.columns[table.position(assignment.number)] = std::move(values[0]);

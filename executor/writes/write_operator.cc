@@ -13,7 +13,9 @@
 #include "executor/tables/mapped_access.h"
 #include "executor/transaction/lock_wait.h"
 #include "executor/transaction/mapped_changes.h"
+#include "executor/transaction/row_locks.h"
 #include "executor/transaction/transaction.h"
+#include "executor/writes/mapped_ttl.h"
 #include "executor/writes/mapped_versions.h"
 #include "sql/expressions/evaluate.h"
 
@@ -36,6 +38,9 @@ WriteOptions write_options(ExecutionContext& context, const sql::TableDef& table
     options.buffer = &transaction->buffer();
     options.locks = &transaction->locks();
     options.changed_rows = context.changed_rows(table.oid);
+    options.defers_unique = [transaction](const sql::TableDef& of, std::span<const std::int16_t> columns) {
+      return transaction->constraint_times().is_deferred(of, columns);
+    };
   } else {
     options.changed_rows = std::make_shared<std::set<std::string, std::less<>>>();
   }
@@ -83,6 +88,10 @@ bool WriteOperator::insert_mapped_row(std::span<const sql::Datum> new_row, const
   if (!mapped_) return false;
   mapped_->add({std::nullopt, std::vector<sql::Datum>(new_row.begin(), new_row.end()), {}, conflict});
   return true;
+}
+
+void WriteOperator::note_read_columns(const std::vector<std::size_t>& positions) {
+  knows_ttl_ = std::ranges::find(positions, planner::kNotRead) == positions.end();
 }
 
 std::size_t WriteOperator::next_ordinal() const { return mapped_ ? mapped_->size() : unit_.size(); }
@@ -229,19 +238,42 @@ asio::awaitable<void> WriteOperator::write_mapped() {
     if (!co_await mapped_->read(client_of(mapping, context_), bad_is_null, counters())) throw WriteConflict{};
     MappedWriteCall call(context_.catalog()->version, context_.database);
     mapped_->append_writes(call, database_of(mapping, context_));
-    const WriteStatus status = co_await executor::write_mapped(context_.redis(), std::move(call), counters());
-    if (status == WriteStatus::kConflict) throw WriteConflict{};
-    if (status == WriteStatus::kStale) throw StaleCatalog{};
+    const MappedWriteResult result = co_await executor::write_mapped(context_.redis(), std::move(call), counters());
+    if (result.status == WriteStatus::kConflict) throw WriteConflict{};
+    if (result.status == WriteStatus::kStale) throw StaleCatalog{};
+    if (result.status == WriteStatus::kLocked) throw LockedByOther{result.blocker};
   }
   take_collected()(unit_);
 }
 
+/// A transaction has the rows that it changes for itself: other statements wait for its end. An application does not know of locks.
+asio::awaitable<void> WriteOperator::lock_mapped_rows() {
+  if (table_->primary_key.empty()) co_return;
+  const std::deque<MappedChange>& changes = mapped_->changes();
+  for (std::size_t first = 0; first < changes.size();) {
+    planner::RowLock lock{planner::RowLock::Strength::kUpdate};
+    RowLockRequest request({{table_->oid, lock, {}}}, context_.transaction()->locks().token);
+    std::size_t count = 0;
+    for (; first < changes.size() && count < context_.limits.script_rows; ++first) {
+      if (!changes[first].before || mapped_->was_skipped(first)) continue;
+      request.add_row(mapped_identity(*table_, *changes[first].before), "", {});
+      ++count;
+    }
+    if (count == 0) continue;
+    const RowLockRequest::Answer answer = co_await request.execute(context_.redis(), std::nullopt, &context_.transaction()->locks(), counters());
+    if (answer.conflict) throw LockedByOther{*answer.conflict};
+  }
+}
+
 asio::awaitable<void> WriteOperator::buffer_mapped(bool bad_is_null) {
   RowBuffer& buffer = context_.transaction()->buffer();
+  co_await lock_mapped_rows();
+  if (!knows_ttl_) co_await add_times_to_live(*mapped_, context_, counters());
   MappedUnit checked(table_);  // against Redis
   std::vector<std::size_t> numbers;
   const std::deque<MappedChange>& changes = mapped_->changes();
   for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (mapped_->was_skipped(i)) continue;
     if (changes[i].conflict.skip && is_in_buffer(*table_, changes[i], buffer)) {
       mapped_->skip(i);
       continue;
@@ -352,10 +384,21 @@ sql::Batch WriteOperator::evaluate_returning(const std::vector<sql::ExpressionPt
   return result;
 }
 
+sql::ColumnPtr old_column(const sql::Batch& source, std::size_t position, sql::Type type) {
+  if (position != planner::kNotRead) return source.columns[position];
+  auto column = std::make_shared<sql::Column>(type);
+  for (std::size_t i = 0; i < source.rows; ++i) column->append_null();
+  return column;
+}
+
 std::vector<std::vector<sql::Datum>> rows_of(const sql::Batch& batch, const std::vector<std::size_t>& positions) {
   std::vector<std::vector<sql::Datum>> rows(batch.rows);
   for (auto& row : rows) row.reserve(positions.size());
   for (std::size_t position : positions) {
+    if (position == planner::kNotRead) {
+      for (auto& row : rows) row.emplace_back();
+      continue;
+    }
     const sql::Column& column = *batch.columns[position];
     if (column.is_encoded()) {
       sql::Column decoded = column.decode();

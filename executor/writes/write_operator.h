@@ -32,6 +32,8 @@ class WriteOperator : public Operator {
   bool delete_row(std::span<const sql::Datum> old_row);
   /// A new row of a mapped table; false: the table is managed.
   bool insert_mapped_row(std::span<const sql::Datum> new_row, const InsertConflict& conflict = {});
+  /// Where the old rows' columns stand in the source: a transaction asks for those of a mapped table that are not there.
+  void note_read_columns(const std::vector<std::size_t>& positions);
   /// Of the next change, and whether the insert of an ordinal gave way to a row that was there.
   std::size_t next_ordinal() const;
   bool was_skipped(const WriteUnit& unit, std::size_t ordinal) const;
@@ -68,6 +70,7 @@ class WriteOperator : public Operator {
   asio::awaitable<void> write_at_once();
   asio::awaitable<void> write_mapped();
   asio::awaitable<void> buffer_mapped(bool bad_is_null);
+  asio::awaitable<void> lock_mapped_rows();
   asio::awaitable<void> begin_journal();
   asio::awaitable<void> write_ahead(WriteUnit unit, Finish finish);
   asio::awaitable<void> write_chunks();
@@ -87,6 +90,7 @@ class WriteOperator : public Operator {
   std::shared_ptr<const sql::TableDef> table_;
   std::shared_ptr<MappedUnit> mapped_;  // in place of the unit; null: the table is managed
   bool streams_;                        // chunks are written while the source still gives rows
+  bool knows_ttl_ = true;               // of the old rows of a mapped table
   bool is_ahead_ = false;               // of the transaction's commit
   bool exchanges_keys_ = false;
   std::optional<std::size_t> buffer_mark_;  // before the first chunk
@@ -98,7 +102,9 @@ class WriteOperator : public Operator {
   bool applied_ = false;
 };
 
-/// The rows of some columns of a batch, value by value.
+/// A column of the old rows; NULLs for planner::kNotRead.
+sql::ColumnPtr old_column(const sql::Batch& source, std::size_t position, sql::Type type);
+/// The rows of some columns of a batch, value by value; NULL for planner::kNotRead.
 std::vector<std::vector<sql::Datum>> rows_of(const sql::Batch& batch, const std::vector<std::size_t>& positions);
 
 }  // namespace redquel::executor

@@ -16,4 +16,7 @@ OperatorPtr make_delete(const planner::PhysicalNode&, const planner::PhysicalDel
 /// 21000 for a row of the target that several rows of the source change.
 OperatorPtr make_merge(const planner::PhysicalNode&, const planner::PhysicalMerge&, ExecutionContext&);
 
+/// Throws 55000 where ON CONFLICT over these columns (absent: over any key) would have to look at a DEFERRABLE constraint.
+void refuse_deferrable_arbiters(const sql::TableDef& table, const std::optional<std::vector<std::int16_t>>& columns);
+
 }  // namespace redquel::executor

@@ -6,6 +6,7 @@
 #include "planner/access/mapped_path.h"
 #include "planner/access/ordered_source.h"
 #include "planner/access/set_algebra.h"
+#include "planner/physical/index_only.h"
 #include "planner/physical/physical_planner.h"
 #include "sql/types/index_value.h"
 
@@ -39,8 +40,13 @@ class AccessPathChooser {
     for (const LogicalColumn& column : columns) columns_.push_back(column);
   }
 
-  Planned choose(bool uses_index_keys) {
-    if (uses_index_keys && prepare_index_keys()) return index_keys();
+  /// `by_indexes_alone`: rows that are not read may be told by their index entries.
+  Planned choose(bool by_indexes_alone) {
+    by_indexes_alone_ = by_indexes_alone && !table_.rows_expire();  // entries stand for rows that are gone
+    if (by_indexes_alone_ && prepare_index_keys()) return index_keys();
+    if (by_indexes_alone_ && !wish_.goal && read_.numbers.size() == 1) {
+      if (auto values = planner::index_values(table_, read_.numbers[0], condition_, conditions_, !wish_.order.empty())) return index_values(std::move(*values));
+    }
     return rows();
   }
 
@@ -51,18 +57,31 @@ class AccessPathChooser {
     return std::move(planned_);
   }
 
-  /// Are only key columns needed, of rows that sets know exactly?
+  /// Are only key columns needed, or those and scores, of rows that sets know exactly?
   bool prepare_index_keys() {
     if (!wish_.needed || wish_.needed->empty() || (wish_.goal && !wish_.order.empty()) || table_.primary_key.empty()) return false;
-    if (table_.rows_expire()) return false;  // members of sets stand for rows that are gone
+    bool needs_scores = false;
     for (const LogicalColumn& column : columns_) {
       if (!wish_.needed->contains(column.id)) continue;
       const std::int16_t number = *number_(column.id);
-      if (!table_.in_primary_key(number) || !sql::canonical_text_is_output(table_.find_column(number)->type)) return false;
+      const bool in_key = table_.in_primary_key(number) && sql::canonical_text_is_output(table_.find_column(number)->type);
+      if (!in_key && (!table_.find_column(number)->not_null || !scores_are_values(table_, number))) return false;
+      needs_scores = needs_scores || !in_key;
       key_columns_.push_back(column);
     }
     exact_sets_ = SetAlgebra(table_).exact(condition_);
-    return exact_sets_ && !key_values(table_.primary_key);
+    if (!exact_sets_ || key_values(table_.primary_key)) return false;
+    // The rows of one set come by one SORT, those of a range with their scores.
+    return !needs_scores || (!wish_.goal && !exact_sets_->operands.empty() && SetAlgebra::is_worthwhile(*exact_sets_));
+  }
+
+  Planned index_values(IndexValues values) {
+    values.table = read_.table;
+    values.alias = read_.alias;
+    values.condition = read_.condition;
+    const std::vector<LogicalColumn> columns = columns_;
+    values.fallback = arrange(rows(), columns).plan;
+    return {make_physical(std::move(values), physical_columns(columns)), column_ids(columns)};
   }
 
   Planned index_keys() {
@@ -88,7 +107,9 @@ class AccessPathChooser {
     if (auto range = range_scan()) return std::move(*range);
     if (auto partial = partial_scan()) return std::move(*partial);
     if (auto ordered = order_scan()) return std::move(*ordered);
+    if (auto ordered = scored_scan()) return std::move(*ordered);
     FullScan scan{std::move(read_), false, {}};
+    scan.index_only = by_indexes_alone_ && tells_columns(table_, scan.read.numbers, 0);
     if (wish_.order.empty()) {
       scan.goal = wish_.goal;
       scan.goal.exact = wish_.goal && !scan.read.condition;
@@ -197,7 +218,8 @@ class AccessPathChooser {
       if (structure.kind != sql::Structure::Kind::kUnique || !structure.readable) continue;
       auto values = key_values(structure.columns);
       if (!values) continue;
-      if (values->size() == 1) planned_.ordered = wish_.order.size();
+      // One row, unless the transaction has others that will not stay so.
+      if (values->size() == 1 && !sql::is_deferrable(table_, structure.columns)) planned_.ordered = wish_.order.size();
       return UniqueLookup{std::move(read_), structure.columns, std::move(*values)};
     }
     return {};
@@ -263,6 +285,7 @@ class AccessPathChooser {
     }
     if (!best) return {};
     best->read = std::move(read_);
+    best->index_only = is_index_only(*best);
     if (leads_order(best->column)) {
       best->descending = wish_.order[0].descending;
       grant_order(*best_source);
@@ -272,6 +295,26 @@ class AccessPathChooser {
     }
     return best;
   }
+
+  /// All rows where a zset tells all that is read of them: its elements cost less than rows.
+  std::optional<OrderedScan> scored_scan() {
+    if (!by_indexes_alone_ || wish_.goal) return {};
+    for (const std::int16_t number : read_.numbers) {
+      if (number <= 0 || table_.in_primary_key(number) || !tells_columns(table_, read_.numbers, number)) continue;
+      OrderedScan scan{};
+      scan.column = number;
+      if (!is_never_null(number)) {
+        if (!SetAlgebra(table_).has(sql::Structure::Kind::kNulls, number)) return {};
+        scan.nulls = OrderedScan::Nulls::kLast;
+      }
+      scan.read = std::move(read_);
+      scan.index_only = true;
+      return scan;
+    }
+    return {};
+  }
+
+  bool is_index_only(const OrderedScan& scan) const { return by_indexes_alone_ && tells_columns(table_, scan.read.numbers, scan.column); }
 
   bool leads_order(std::int16_t number) const {
     return !wish_.order.empty() && order_number() == number;
@@ -314,6 +357,7 @@ class AccessPathChooser {
       OrderedScan scan{};
       scan.column = cover.number;
       scan.read = std::move(read_);
+      scan.index_only = is_index_only(scan);
       if (!wish_.order.empty() && (order_number() == cover.column || order_number() == cover.number)) {
         scan.descending = wish_.order[0].descending;
         grant_order(*source);
@@ -342,6 +386,7 @@ class AccessPathChooser {
       drop_answered({*number}, {ColumnKind::kIsNotNull});  // the zset holds no NULL
     }
     scan.read = std::move(read_);
+    scan.index_only = is_index_only(scan);
     grant_order(*source);
     scan.goal = wish_.goal;
     bool whole_order = planned_.ordered == wish_.order.size() && !planned_.ordered_by_form;
@@ -359,7 +404,8 @@ class AccessPathChooser {
   std::vector<ColumnId> ids_;
   Condition condition_;
   std::vector<LogicalColumn> columns_;
-  std::vector<LogicalColumn> key_columns_;     // the needed ones, where they are of the key
+  std::vector<LogicalColumn> key_columns_;     // the needed ones, where members and scores tell them
+  bool by_indexes_alone_ = false;
   std::optional<SetExpression> exact_sets_;
   TableRead read_;
   Planned planned_;

@@ -62,11 +62,15 @@ class MappedPathChooser {
   MappedScan choose(const Wish& wish) {
     if (all_slots_fixed()) {
       scan_.path = MappedScan::Path::kKeys;
-    } else if (!lookup() && !sets() && !order(wish)) {
+      by_scores(wish);
+    } else if (!lookup() && !sets() && !order(wish) && !range()) {
       scan_.path = mapping_.ohm ? MappedScan::Path::kSets : MappedScan::Path::kScan;
-      if (mapping_.ohm) scan_.sets = SetExpression{SetExpression::Kind::kSet, {}, {}, {}};  // of all ids
+      if (mapping_.ohm) {
+        scan_.sets = SetExpression{SetExpression::Kind::kSet, {}, {}, {}};  // of all ids
+        scan_.member = sql::joined_slots(table_.primary_key);
+      }
     }
-    if (scan_.path != MappedScan::Path::kOrder && wish.order.empty()) {
+    if (scan_.path != MappedScan::Path::kOrder && !scan_.wants_order && wish.order.empty()) {
       scan_.goal = wish.goal;
       scan_.goal.exact = false;
     }
@@ -117,27 +121,124 @@ class MappedPathChooser {
       if (product.empty()) continue;
       scan_.path = MappedScan::Path::kLookup;
       scan_.index = index.oid;
+      scan_.member = sql::index_member(table_, index).stored_text();
       scan_.lookups = std::move(product);
       return true;
     }
     return false;
   }
 
+  /// Does the WHERE clause say all slots of a structure's key that tell rows apart? Its members do not.
+  bool says_rows_slots(const sql::IndexDef& index) {
+    const std::vector<std::int16_t> slots = sql::index_key(index).slots();
+    return std::all_of(slots.begin(), slots.end(), [&](std::int16_t slot) { return !table_.in_primary_key(slot) || values_of(slot) != nullptr; });
+  }
+
+  /// Sets whose members say the same columns can be combined.
   bool sets() {
-    std::vector<sql::Structure> structures;
+    std::map<std::string, std::vector<sql::Structure>> structures;
+    std::vector<std::string> members;  // in the order in which they were declared
     for (const sql::IndexDef& index : table_.indexes) {
-      if (index.method != sql::IndexMethod::kSet || !sql::index_key(index).has_slots()) continue;
+      if (index.method != sql::IndexMethod::kSet || !sql::index_key(index).has_slots() || !says_rows_slots(index)) continue;
       std::vector<std::int16_t> columns;
       for (const sql::IndexDef::Part& part : index.parts) columns.push_back(part.column);
-      structures.push_back({sql::Structure::Kind::kSets, std::move(columns), true});
+      const std::string member = sql::index_member(table_, index).stored_text();
+      if (!structures.contains(member)) members.push_back(member);
+      structures[member].push_back({sql::Structure::Kind::kSets, std::move(columns), true});
     }
-    if (structures.empty()) return false;
-    const SetAlgebra algebra(table_, std::move(structures));
-    std::optional<SetExpression> superset = algebra.superset(condition_);
-    if (superset) scan_.sets = of_sets_alone(*std::move(superset));
-    if (!scan_.sets) return false;
-    scan_.path = MappedScan::Path::kSets;
+    for (const std::string& member : members) {
+      const SetAlgebra algebra(table_, structures.at(member));
+      std::optional<SetExpression> superset = algebra.superset(condition_);
+      if (superset) scan_.sets = of_sets_alone(*std::move(superset));
+      if (!scan_.sets) continue;
+      scan_.path = MappedScan::Path::kSets;
+      scan_.member = member;
+      return true;
+    }
+    return false;
+  }
+
+  /// What an AND says of the order of a column's values.
+  void bound(std::int16_t number) {
+    scan_.ordered_by = number;
+    for (const Condition& condition : conjuncts(condition_, single_)) {
+      if (condition.kind != Condition::Kind::kColumn || condition.column.column != number) continue;
+      const ColumnKind kind = condition.column.kind;
+      const bool is_equal = kind == ColumnKind::kEqual;
+      const bool is_inclusive = is_equal || kind == ColumnKind::kGreaterEqual || kind == ColumnKind::kLessEqual;
+      if (is_equal || kind == ColumnKind::kGreater || kind == ColumnKind::kGreaterEqual) {
+        if (!scan_.lower) scan_.lower = RangeBound{condition.column.values[0], is_inclusive};
+      }
+      if (is_equal || kind == ColumnKind::kLess || kind == ColumnKind::kLessEqual) {
+        if (!scan_.upper) scan_.upper = RangeBound{condition.column.values[0], is_inclusive};
+      }
+    }
+  }
+
+  void forget_bounds() {
+    scan_.lower.reset();
+    scan_.upper.reset();
+    scan_.lookups.clear();
+    scan_.ordered_by = 0;
+  }
+
+  /// One value for each slot of a structure's key.
+  bool fix_structure(const sql::IndexDef& index) {
+    std::vector<ExpressionPtr> values;
+    for (const std::int16_t slot : sql::index_key(index).slots()) {
+      const std::vector<ExpressionPtr>* found = values_of(slot);
+      if (found == nullptr || found->size() != 1) return false;
+      values.push_back(found->front());
+    }
+    scan_.lookups.clear();
+    if (!values.empty()) scan_.lookups.push_back(std::move(values));
     return true;
+  }
+
+  /// A zset that is declared over a column which the conditions bound.
+  bool range() {
+    for (const sql::IndexDef& index : table_.indexes) {
+      if (index.method != sql::IndexMethod::kZset || is_foreign_score(index)) continue;
+      forget_bounds();
+      bound(sql::ordered_column(index));
+      if ((!scan_.lower && !scan_.upper) || !fix_structure(index)) continue;
+      scan_.path = MappedScan::Path::kRange;
+      scan_.index = index.oid;
+      scan_.member = sql::index_member(table_, index).stored_text();
+      return true;
+    }
+    forget_bounds();
+    return false;
+  }
+
+  /// An application may have a zset of all keys whose scores are something else than the key.
+  bool is_foreign_score(const sql::IndexDef& index) const {
+    return table_.in_primary_key(sql::ordered_column(index)) && !index.maintained;
+  }
+
+  bool reads_ttl() const {
+    return std::any_of(scan_.read.numbers.begin(), scan_.read.numbers.end(), [&](std::int16_t number) {
+      return number > 0 && mapping_.column(number).role == Mapping::Role::kTtl;
+    });
+  }
+
+  /// Members of one zset between two scores, or in their order.
+  void by_scores(const Wish& wish) {
+    const Mapping::Column* score = mapping_.with_role(Mapping::Role::kScore);
+    if (mapping_.layout != Mapping::Layout::kZset || score == nullptr || reads_ttl()) return;
+    const bool is_one_key = std::all_of(scan_.fixed.begin(), scan_.fixed.end(), [&](const MappedScan::Fixed& fixed) {
+      return mapping_.key.has_slot(fixed.column) && fixed.values.size() == 1;
+    });
+    if (!is_one_key) return;
+    bound(score->number);
+    const auto* column = wish.order.empty() || !wish.goal.limit ? nullptr : std::get_if<sql::ColumnRef>(&wish.order.front().expression->node);
+    scan_.wants_order = column != nullptr && number_(column->column) == score->number;
+    if (!scan_.lower && !scan_.upper && !scan_.wants_order) return forget_bounds();
+    scan_.path = MappedScan::Path::kScores;
+    if (!scan_.wants_order) return;
+    scan_.descending = wish.order.front().descending;
+    scan_.goal = wish.goal;
+    scan_.goal.exact = false;
   }
 
   bool is_never_null(std::int16_t number) {
@@ -158,10 +259,13 @@ class MappedPathChooser {
     for (const sql::IndexDef& index : table_.indexes) {
       const bool is_zset = index.method == sql::IndexMethod::kZset;
       const bool is_list = index.method == sql::IndexMethod::kList && key.descending;  // the newest first
-      if ((!is_zset && !is_list) || index.parts.front().column != *number) continue;
+      if ((!is_zset && !is_list) || sql::ordered_column(index) != *number || !fix_structure(index)) continue;
       if (key.nulls_first && !is_never_null(*number)) return false;
+      if (is_zset && !is_foreign_score(index)) bound(*number);
+      scan_.ordered_by = *number;
       scan_.path = MappedScan::Path::kOrder;
       scan_.index = index.oid;
+      scan_.member = sql::index_member(table_, index).stored_text();
       scan_.descending = key.descending;
       scan_.goal = wish.goal;
       scan_.goal.exact = false;

@@ -34,4 +34,11 @@ std::optional<OrderedSource> ordered_source(const sql::TableDef& table, std::int
   return {};
 }
 
+bool scores_are_values(const sql::TableDef& table, std::int16_t column) {
+  const sql::Oid type = table.find_column(column)->type.oid;
+  if (type != sql::oid::kInt2 && type != sql::oid::kInt4) return false;
+  const auto source = ordered_source(table, column);
+  return source && source->encoding == OrderedSource::Encoding::kScore && source->exact;
+}
+
 }  // namespace redquel::planner

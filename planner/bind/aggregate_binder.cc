@@ -143,6 +143,12 @@ QueryLevel& ExpressionBinder::aggregate_level(const ast::FunctionCall& function)
   return levels.innermost();
 }
 
+QueryLevel& ExpressionBinder::grouping_level(const ast::GroupingCall& call) {
+  ColumnLevels levels(state_, level_);
+  for (const ast::ExpressionPtr& argument : call.arguments) levels.visit(*argument);
+  return levels.innermost();
+}
+
 ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function, const std::string& name,
                                                const Whole& whole) {
   const auto offset = token(whole);
@@ -229,11 +235,12 @@ ExpressionPtr ExpressionBinder::add_aggregate(QueryLevel& owner, PendingAggregat
 ExpressionPtr ExpressionBinder::node(const ast::GroupingCall& call, const Whole& whole) {
   const auto offset = token(whole);
   if (call.arguments.size() > 31) throw SqlError("54023", "GROUPING must have fewer than 32 arguments").at(offset);
-  check_aggregate_allowed(level_, "grouping operations", offset);
-  PendingGrouping grouping{.column = state_.new_column(), .arguments = bind_all(call.arguments)};
+  QueryLevel& owner = grouping_level(call);
+  check_aggregate_allowed(owner, "grouping operations", offset);
+  PendingGrouping grouping{.column = state_.new_column(), .arguments = ExpressionBinder(state_, owner).bind_all(call.arguments)};
   const ExpressionPtr value = sql::make_expression(sql::kInt4, sql::ColumnRef{grouping.column, "grouping"}, start(whole));
-  level_.groupings.push_back(std::move(grouping));
-  return value;
+  owner.groupings.push_back(std::move(grouping));
+  return use(value, owner, start(whole));
 }
 
 }  // namespace redquel::planner

@@ -137,9 +137,12 @@ ArraySubscripts ExpressionBinder::array_subscripts(std::span<const ast::Indirect
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::Indirection& indirection, const Whole& whole) {
-  const auto offset = start(whole);
+  return follow_steps(indirection, indirection.steps.size(), start(whole));
+}
+
+ExpressionPtr ExpressionBinder::follow_steps(const ast::Indirection& indirection, std::size_t count, std::optional<std::uint32_t> offset) {
   ExpressionPtr value = resolve_unknown(state_, bind(*indirection.base));
-  const std::span<const ast::IndirectionStep> steps = indirection.steps;
+  const std::span<const ast::IndirectionStep> steps(indirection.steps.data(), count);
   for (std::size_t next = 0; next < steps.size();) {
     const std::size_t first = next;
     while (next < steps.size() && is_subscript(steps[next])) ++next;
@@ -147,7 +150,8 @@ ExpressionPtr ExpressionBinder::node(const ast::Indirection& indirection, const 
       const auto* field = std::get_if<ast::FieldStep>(&steps[next++]);
       if (field == nullptr) throw sql::not_supported("row expansion via \"*\" here", offset);
       const auto* relation = std::get_if<ast::ColumnRef>(&indirection.base->node);
-      const auto shape = relation != nullptr && value->type.oid == sql::oid::kRecord ? row_shape(*value) : std::nullopt;
+      const bool is_whole_row = relation != nullptr && std::holds_alternative<sql::FunctionCall>(value->node);
+      const auto shape = is_whole_row ? row_shape(*value) : std::nullopt;
       if (shape && next == 1 && std::ranges::find(*shape, field->name, &RowField::name) == shape->end()) {
         throw SqlError("42703", fmt::format("column {}.{} does not exist", relation->names.back(), field->name)).at(offset);
       }

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "parser/deparse.h"
 #include "parser/parse.h"
+#include "planner/bind/ast_walk.h"
 #include "planner/bind/column_name.h"
 #include "planner/bind/computed_columns.h"
 #include "planner/bind/domain.h"
@@ -32,21 +35,35 @@ BindSettings without_parameters(BindSettings settings) {
   return settings;
 }
 
+/// Stored text was written under another search path: what its names mean must not depend on that of the session. They are looked for
+/// where the table is, then in public, then where the session looks, then anywhere.
+BindSettings for_stored_text(BindSettings settings, const std::string& schema, const sql::CatalogSnapshot& catalog) {
+  std::vector<std::string> path = {schema, "public"};
+  path.insert(path.end(), settings.search_path.begin(), settings.search_path.end());
+  for (const auto& [name, definition] : catalog.schemas) path.push_back(name);
+  settings.search_path.clear();
+  for (std::string& name : path) {
+    if (std::ranges::find(settings.search_path, name) == settings.search_path.end()) settings.search_path.push_back(std::move(name));
+  }
+  return settings;
+}
+
 /// A row of the table as the only thing that names can mean.
 RelationPtr row_relation(const sql::TableDef& table, const std::vector<ColumnId>& ids) {
   auto relation = std::make_shared<Relation>(Relation{.name = table.name});
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const sql::ColumnDef& column = table.columns[i];
-    relation->columns.push_back({column.name, sql::make_column(column.type, ids[i], column.name)});
+    if (!column.hidden) relation->columns.push_back({column.name, sql::make_column(column.type, ids[i], column.name)});
   }
   return relation;
 }
 
 }  // namespace
 
-ExpressionPtr bind_default(const ast::Expression& expression, const sql::TableDef&, const sql::ColumnDef& column,
+ExpressionPtr bind_default(const ast::Expression& expression, const sql::TableDef& table, const sql::ColumnDef& column,
                            const sql::CatalogSnapshot& catalog, const BindSettings& settings, bool stored) {
-  const BindSettings own = without_parameters(settings);
+  BindSettings own = without_parameters(settings);
+  if (stored) own = for_stored_text(std::move(own), table.schema, catalog);
   BindState state(catalog, own, {}, 0);
   state.keeps_positions = !stored;
   QueryLevel level{.clause = Clause::kDefault};
@@ -66,7 +83,8 @@ template <class Bind>
 ExpressionPtr bind_over_row(const sql::TableDef& table, const std::vector<ColumnId>& ids,
                             const sql::CatalogSnapshot& catalog, const BindSettings& settings, bool stored, Clause clause,
                             const Bind& bind) {
-  const BindSettings own = without_parameters(settings);
+  BindSettings own = without_parameters(settings);
+  if (stored) own = for_stored_text(std::move(own), table.schema, catalog);
   BindState state(catalog, own, {}, 0);
   state.keeps_positions = !stored;
   QueryLevel level{.clause = clause};
@@ -106,10 +124,16 @@ bool prints_surroundings(sql::Oid type) {
   return reads_surroundings(type) && type != sql::oid::kTime && type != sql::oid::kTimetz;
 }
 
+/// text || any: PostgreSQL inlines it, so that the argument's output function decides.
+bool joins_immutable_texts(const sql::FunctionCall& call) {
+  if (call.function->name != "||" || call.function->volatility != sql::Volatility::kStable) return false;
+  return std::ranges::none_of(call.arguments, [](const ExpressionPtr& argument) { return prints_surroundings(argument->type.oid); });
+}
+
 bool is_immutable(const sql::Expression& expression) {
   const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
   const auto* cast = std::get_if<sql::CastCall>(&expression.node);
-  if (call != nullptr && call->function->volatility != sql::Volatility::kImmutable) return false;
+  if (call != nullptr && call->function->volatility != sql::Volatility::kImmutable && !joins_immutable_texts(*call)) return false;
   if (cast != nullptr && cast->function != nullptr && cast->function->volatility != sql::Volatility::kImmutable) return false;
   if (cast != nullptr && cast->method == sql::CastCall::Method::kInputOutput &&
       (reads_surroundings(expression.type.oid) || prints_surroundings(cast->operand->type.oid))) {
@@ -195,6 +219,58 @@ std::string index_column_name(const ast::Expression& written, const sql::Catalog
   return name == "?column?" ? "expr" : name;
 }
 
+namespace {
+
+using SearchPath = std::vector<std::string>;
+
+/// A type's name, with its schema where the search path does not find it.
+std::string visible_name(const sql::UserType& type, const sql::CatalogSnapshot& catalog, const SearchPath& search_path) {
+  const auto found = catalog.find_user_type("", type.name, search_path);
+  const std::string schema = found && found->oid == type.oid ? "" : parser::quote_identifier(type.schema) + ".";
+  return schema + parser::quote_identifier(type.name);
+}
+
+/// The same of a text that format_type() gave: of a type, or of an array of it.
+std::string visible_type(const std::string& shown, const sql::CatalogSnapshot& catalog, const SearchPath& search_path) {
+  for (const auto& [oid, type] : catalog.types) {
+    const std::string name = sql::format_type(sql::Type{oid});
+    if (!shown.starts_with(name) || (shown.size() != name.size() && shown.substr(name.size()) != "[]")) continue;
+    return visible_name(*type, catalog, search_path) + shown.substr(name.size());
+  }
+  return shown;
+}
+
+/// A stored text with the types that it casts to as this search path calls them.
+std::string with_visible_casts(const std::string& text, const sql::CatalogSnapshot& catalog, const SearchPath& search_path,
+                               const SearchPath& stored_path) {
+  const ast::ExpressionPtr parsed = parser::parse_expression(text);
+  std::map<std::size_t, std::pair<std::size_t, std::string>> replacements;  // where → length, new text
+  const std::function<void(const ast::Expression&)> visit = [&](const ast::Expression& expression) {
+    const auto* cast = std::get_if<ast::TypeCast>(&expression.node);
+    if (cast != nullptr && cast->type.names.size() <= 2) {
+      const ast::QualifiedName& names = cast->type.names;
+      const auto type = catalog.find_user_type(names.size() == 2 ? names[0] : "", names.back(), stored_path);
+      std::string written = "::";
+      for (const std::string& name : names) written += (written.size() > 2 ? "." : "") + parser::quote_identifier(name);
+      const std::size_t at = expression.offset - parser::kExpressionOffset;
+      if (type && at < text.size() && text.compare(at, written.size(), written) == 0) {
+        replacements[at] = {written.size(), "::" + visible_name(*type, catalog, search_path)};
+      }
+    }
+    for_each_child(expression, visit);
+  };
+  visit(*parsed);
+  std::string result;
+  std::size_t from = 0;
+  for (const auto& [at, replacement] : replacements) {
+    result.append(text, from, at - from).append(replacement.second);
+    from = at + replacement.first;
+  }
+  return result.append(text, from);
+}
+
+}  // namespace
+
 std::string written_expression(const std::string& text, const sql::TableDef& table, const sql::CatalogSnapshot& catalog,
                                BindSettings settings, bool pretty) {
   NameUses uses;
@@ -202,9 +278,14 @@ std::string written_expression(const std::string& text, const sql::TableDef& tab
   std::vector<ColumnId> ids;
   for (std::size_t i = 0; i < table.columns.size(); ++i) ids.push_back(static_cast<ColumnId>(i));
   try {
-    const ast::ExpressionPtr parsed = parser::parse_expression(text);
+    const SearchPath search_path = settings.search_path;
+    settings = for_stored_text(std::move(settings), table.schema, catalog);
+    const ast::ExpressionPtr parsed = parser::parse_expression(with_visible_casts(text, catalog, search_path, settings.search_path));
     bind_column_expression(*parsed, table, ids, catalog, settings);
     parser::QueryNames names = uses.names_in(catalog);
+    for (auto* types : {&names.literal_types, &names.casts}) {
+      for (auto& [offset, type] : *types) type = visible_type(type, catalog, search_path);
+    }
     names.functions.clear();  // calls are shown as they are stored: they follow renames already
     names.columns.clear();  // there is one table: its name says nothing
     return parser::to_sql(*parsed, names, pretty ? parser::QueryLayout::kPretty : parser::QueryLayout::kPlain);

@@ -44,6 +44,9 @@ class BindState {
   bool runs_functions = false;
   /// Name of the first column of each bound subquery: the default name of `SELECT (SELECT …)`.
   std::map<const parser::ast::SubLink*, std::string> subquery_names;
+  /// The fields of columns of type record whose rows were made where all of them are known: `(q.r).f1` over
+  /// `(SELECT ROW(1, 2) AS r) q`.
+  std::map<ColumnId, std::vector<sql::ResultColumn>> record_fields;
 
   ColumnId new_column() { return next_column_++; }
   ColumnId next_column() const { return next_column_; }

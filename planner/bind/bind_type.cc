@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sql/catalog/row_types.h"
 #include "sql/error.h"
 
 namespace redquel::planner {
@@ -25,13 +26,16 @@ std::int32_t modifier_constant(const ast::Expression& expression, std::uint32_t 
 
 /// Types of PostgreSQL 15 that are not built: 0A000 instead of "does not exist".
 constexpr std::string_view kMissingTypes[] = {
-    "aclitem",  "cid",     "gtsvector", "money",      "pg_lsn",   "refcursor", "regcollation", "regconfig", "regdictionary", "regoper",
-    "regoperator", "tid",   "tsquery", "tsvector", "txid_snapshot", "pg_snapshot", "xid", "xid8", "xml"};
+    "aclitem",  "gtsvector", "refcursor", "regcollation", "regconfig", "regdictionary", "regoper",
+    "regoperator", "tsquery", "tsvector", "txid_snapshot", "pg_snapshot", "xml"};
 
 sql::UserTypePtr find_user_type(const ast::TypeName& name, const sql::CatalogSnapshot& catalog,
                                 const std::vector<std::string>& search_path) {
-  if (name.names.size() == 1) return catalog.find_user_type({}, name.names[0], search_path);
-  return name.names.size() == 2 ? catalog.find_user_type(name.names[0], name.names[1], search_path) : nullptr;
+  if (name.names.size() > 2) return nullptr;
+  const std::string_view schema = name.names.size() == 2 ? std::string_view(name.names[0]) : std::string_view();
+  if (sql::UserTypePtr type = catalog.find_user_type(schema, name.names.back(), search_path)) return type;
+  const auto table = catalog.find_table(schema, name.names.back(), search_path);
+  return table ? sql::row_type_of(*table) : nullptr;
 }
 
 [[noreturn]] void throw_missing_type(const ast::TypeName& name, const sql::CatalogSnapshot& catalog) {

@@ -45,11 +45,11 @@ ExpressionPtr number_constant(std::string_view text, std::optional<std::uint32_t
   return sql::make_expression(sql::kNumeric, sql::Constant{sql::parse_value(sql::kNumeric, text, {})}, offset);
 }
 
+}  // namespace
+
 bool is_collatable(sql::Type type) {
   return sql::type_info(type.oid).category == sql::TypeCategory::kString || type.oid == sql::oid::kUnknown;
 }
-
-}  // namespace
 
 ExpressionPtr ExpressionBinder::bind(const ast::Expression& expression) {
   sql::check_stack_depth();
@@ -166,6 +166,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
       if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column);
       return use(value, *found->level, offset);
     }
+    if (const ExpressionPtr value = function_of_row(column, whole)) return value;
   }
   if (std::ranges::find(kSystemColumns, name.column) != kSystemColumns.end() && !level_.range_table.empty()) {
     throw sql::not_supported(fmt::format("system column {}", name.column), offset);
@@ -178,14 +179,15 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
 
 namespace {
 
-/// The table whose row type is meant: a type of that name comes first.
+/// The table whose row type is meant, where that is no type (row_types.h): a type of that name comes first.
 sql::CatalogSnapshot::TablePtr row_type_table(const sql::CatalogSnapshot& catalog, const ast::TypeName& name,
                                               const std::vector<std::string>& search_path) {
   if (name.names.size() > 2 || !name.array_bounds.empty() || !name.modifiers.empty() || name.percent_type) return nullptr;
   const std::string_view schema = name.names.size() == 2 ? std::string_view(name.names[0]) : std::string_view();
   if (schema == "pg_catalog" || (schema.empty() && sql::find_type(name.names[0]) != nullptr)) return nullptr;
   if (catalog.find_user_type(schema, name.names.back(), search_path)) return nullptr;
-  return catalog.find_table(schema, name.names.back(), search_path);
+  const auto table = catalog.find_table(schema, name.names.back(), search_path);
+  return table && table->row_array != 0 ? nullptr : table;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "planner/bind/array_parts.h"
 #include "planner/bind/query_level.h"
+#include "planner/bind/row_shape.h"
 
 namespace redquel::planner {
 
@@ -28,6 +29,11 @@ class ExpressionBinder {
   std::vector<sql::ExpressionPtr> bind_row_subquery(const parser::ast::SubLink&, std::size_t count,
                                                     const std::string& too_many, const std::string& too_few,
                                                     std::optional<std::uint32_t> offset);
+  /// The items of ROW(…), t.* as the columns of t. `keeps_default`: DEFAULT is a null pointer, as in UPDATE … SET (a, b) = (1, DEFAULT);
+  /// else 42601.
+  std::vector<sql::ExpressionPtr> row_items(const parser::ast::Row&, bool keeps_default = false);
+  /// The fields of `(row).*`. 42809; 0A000 for records of which nothing is known.
+  std::vector<RowField> expanded_row(const parser::ast::Indirection&, std::optional<std::uint32_t> offset);
   /// Subscripts and slices that follow each other. 42804, 54000.
   ArraySubscripts array_subscripts(std::span<const parser::ast::IndirectionStep> steps);
   /// (row).field. 42809, 42703; 0A000 for records of which nothing is known.
@@ -88,10 +94,12 @@ class ExpressionBinder {
   /// Those of WITHIN GROUP are the last ones.
   /// In the order of the function's parameters; those of WITHIN GROUP last.
   Operands bind_all_arguments(const parser::ast::FunctionCall&, std::string_view name, std::optional<std::uint32_t> offset);
-  /// The items of ROW(…), t.* as the columns of t.
-  Operands row_items(const parser::ast::Row&);
   /// A row of the relation as one value.
   sql::ExpressionPtr whole_row(const Relation&, bool null_extended, QueryLevel& level, std::optional<std::uint32_t> offset);
+  /// The value behind the first `count` subscripts and fields.
+  sql::ExpressionPtr follow_steps(const parser::ast::Indirection&, std::size_t count, std::optional<std::uint32_t> offset);
+  /// t.f where f is a function in LANGUAGE sql over rows of t: f(t); null: it is none.
+  sql::ExpressionPtr function_of_row(const parser::ast::ColumnRef&, const Whole&);
   void note_whole_row(const parser::ast::ColumnRef&, const Relation&);
   sql::ExpressionPtr compare(std::string_view name, const sql::ExpressionPtr& left, const sql::ExpressionPtr& right,
                              std::optional<std::uint32_t> offset);
@@ -115,6 +123,8 @@ class ExpressionBinder {
   sql::ExpressionPtr bind_hypothetical_set(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
   sql::ExpressionPtr add_aggregate(QueryLevel& owner, PendingAggregate pending, std::optional<std::uint32_t> offset);
   sql::ExpressionPtr bind_window_call(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
+  /// Calls that are no plain function; null: this is none of them.
+  sql::ExpressionPtr bind_special_call(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
   /// How deep set-returning calls are nested in it.
   std::size_t set_returning_depth(const sql::Expression&) const;
   /// A call of a function in LANGUAGE sql; null: a built-in function is meant.
@@ -131,7 +141,9 @@ class ExpressionBinder {
   PendingSubquery& pending_set_returning(const std::string& name, Operands& arguments);
   /// The level whose rows the aggregate runs over: that of the innermost column in it.
   QueryLevel& aggregate_level(const parser::ast::FunctionCall&);
+  QueryLevel& grouping_level(const parser::ast::GroupingCall&);
   sql::ExpressionPtr add_subquery(PendingSubquery pending, std::optional<std::uint32_t> offset);
+  Operands fields_of_row(PendingSubquery pending, const LogicalPtr& plan, std::optional<std::uint32_t> offset);
   void check_subquery_allowed(const Whole&) const;
 
   BindState& state_;
@@ -140,6 +152,9 @@ class ExpressionBinder {
 
 /// 42803 where a clause is computed before there are groups. `what`: "aggregate functions".
 void check_aggregate_allowed(const QueryLevel&, std::string_view what, std::optional<std::uint32_t> offset);
+
+/// Has a collation: text, varchar, char(n), name.
+bool is_collatable(sql::Type type);
 
 /// rank, dense_rank, percent_rank, cume_dist.
 bool is_hypothetical_set(std::string_view function);

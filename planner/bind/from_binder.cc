@@ -155,9 +155,13 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
         throw SqlError("55000", fmt::format("materialized view \"{}\" has not been populated", found.table->name))
             .hint("Use the REFRESH MATERIALIZED VIEW command.");
       }
-      part.plan = scan_table(state_, found.table, called, lock.has_value());
+      const bool has_number = found.table->has_hidden_key() && !found.table->mapping;
+      part.plan = scan_table(state_, found.table, called, lock.has_value() || has_number);
       if (lock) add_lock_mark(level_, found.table, called, *lock, part.plan->columns);
-      relation = make_relation(level_, *part.plan, found.table->columns.size(), name.name, found.table, table.alias);
+      auto rows = std::make_shared<Relation>(*make_relation(level_, *part.plan, found.table->columns.size(), name.name, found.table, table.alias));
+      if (has_number) rows->row_number = reference(part.plan->columns.back());
+      level_.range_table.back() = rows;
+      relation = rows;
     } else {
       part.plan = scan_system_table(state_, *found.system);
       auto system = std::make_shared<Relation>(Relation{.name = name.name,

@@ -42,11 +42,12 @@ void check_plain_call(const ast::FunctionCall& call, std::string_view name, std:
   if (call.filter) throw refuse("FILTER");
 }
 
-/// 0A000 for calls of other kinds that are written with VARIADIC.
-void check_variadic(const ast::FunctionCall& call, const std::string& name, std::optional<std::uint32_t> offset) {
-  const bool is_plain = sql::find_aggregates(name).empty() && sql::find_window_functions(name).empty() && !call.over;
-  if (!is_plain) throw sql::not_supported("VARIADIC", offset);
-  check_plain_call(call, name, offset);
+/// Is the word VARIADIC in the call more than decoration? Aggregates and window functions take no variadic arguments, except
+/// hypothetical-set ones (0A000).
+bool spreads_array(const ast::FunctionCall& call, const std::string& name, std::optional<std::uint32_t> offset) {
+  if (!call.variadic) return false;
+  if (is_hypothetical_set(name) && !call.over) throw sql::not_supported("VARIADIC of a hypothetical-set aggregate", offset);
+  return sql::find_aggregates(name).empty() && sql::find_window_functions(name).empty() && !call.over;
 }
 
 /// The column of a call that is there already: ORDER BY repeats what the select list says.
@@ -129,9 +130,9 @@ ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Wh
   if (is_sql_function(state_, function.name)) {
     if (const ExpressionPtr value = bind_sql_call(function, whole)) return value;
   }
-  if (function.variadic) {
-    const std::string name = function_name(state_, function.name, offset);
-    check_variadic(function, name, offset);
+  const std::string name = function_name(state_, function.name, offset);
+  if (spreads_array(function, name, offset)) {
+    check_plain_call(function, name, offset);
     Operands arguments = bind_all_arguments(function, name, offset);
     const sql::ResolvedFunction resolved = sql::resolve_variadic_call(name, types_of(arguments), offset, arguments.back()->offset);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -139,7 +140,7 @@ ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Wh
     }
     return sql::make_expression(resolved.result, sql::FunctionCall{resolved.function, std::move(arguments)}, start(whole));
   }
-  const std::string name = function_name(state_, function.name, offset);
+  if (const ExpressionPtr special = bind_special_call(function, name, whole)) return special;
   if (function.over) return bind_window_call(function, name, whole);
   if (function.within_group && is_hypothetical_set(name)) return bind_hypothetical_set(function, name, whole);
   if (!sql::find_window_functions(name).empty()) {
@@ -212,6 +213,7 @@ bool ExpressionBinder::runs_in_place() const {
     case Clause::kWhere:
     case Clause::kHaving:
     case Clause::kValues:
+    case Clause::kInsertValues:
     case Clause::kUpdateSource:
     case Clause::kFromFunction:
     case Clause::kDefault:
@@ -256,9 +258,12 @@ void ExpressionBinder::check_set_returning_allowed(const Whole& whole) const {
     case Clause::kGroupBy:
     case Clause::kOrderBy:
     case Clause::kDistinctOn:
+    case Clause::kInsertValues:
       break;
     case Clause::kValues:
       throw SqlError("0A000", "set-returning functions are not allowed in VALUES").at(offset);
+    case Clause::kFromFunction:
+      throw SqlError("0A000", "set-returning functions must appear at top level of FROM").at(offset);
     case Clause::kWindowPartition:
     case Clause::kWindowOrder:
       throw sql::not_supported("set-returning function in a window definition", offset);

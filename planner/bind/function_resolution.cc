@@ -7,6 +7,7 @@
 #include "parser/parse.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_uses.h"
+#include "planner/bind/named_arguments.h"
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/functions/array_subscript.h"
@@ -62,18 +63,21 @@ sql::Oid element_of(sql::Oid array) {
   return sql::type_info(array).element;
 }
 
+/// The arguments of a call that say something.
+using Written = std::vector<const ast::Argument*>;
+
 /// nullopt: the function does not take such arguments.
-std::optional<Candidate> candidate(const FunctionPtr& function, const ast::FunctionCall& call) {
+std::optional<Candidate> candidate(const FunctionPtr& function, const ast::FunctionCall& call, const Written& written) {
   Candidate result{.function = function};
   const std::size_t count = function->parameters.size();
-  const bool is_named = std::ranges::any_of(call.arguments, [](const ast::Argument& argument) { return !argument.name.empty(); });
+  const bool is_named = std::ranges::any_of(written, [](const ast::Argument* argument) { return !argument->name.empty(); });
   result.expanded = function->is_variadic() && !call.variadic && !is_named;
   if (call.variadic && !function->is_variadic()) return std::nullopt;
   std::vector<bool> given(count, false);
-  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+  for (std::size_t i = 0; i < written.size(); ++i) {
     std::size_t place = i;
-    if (!call.arguments[i].name.empty()) {
-      const auto found = std::ranges::find(function->parameters, call.arguments[i].name, &FunctionDef::Parameter::name);
+    if (!written[i]->name.empty()) {
+      const auto found = std::ranges::find(function->parameters, written[i]->name, &FunctionDef::Parameter::name);
       place = static_cast<std::size_t>(found - function->parameters.begin());
     }
     if (result.expanded) place = std::min(place, count - 1);
@@ -92,19 +96,19 @@ std::optional<Candidate> candidate(const FunctionPtr& function, const ast::Funct
   return result;
 }
 
-std::string written_call(const ast::FunctionCall& call, const std::vector<ExpressionPtr>& bound) {
+std::string written_call(const ast::FunctionCall& call, const Written& written, const std::vector<ExpressionPtr>& bound) {
   std::string types;
   for (std::size_t i = 0; i < bound.size(); ++i) {
     if (i > 0) types += ", ";
-    if (!call.arguments[i].name.empty()) types += call.arguments[i].name + " => ";
+    if (!written[i]->name.empty()) types += written[i]->name + " => ";
     types += sql::format_type(sql::Type{bound[i]->type.oid});
   }
   return fmt::format("{}({})", fmt::join(call.name, "."), types);
 }
 
 /// The one that a call with these types means. 42883, 42725.
-Candidate choose(std::vector<Candidate> candidates, const ast::FunctionCall& call, const std::vector<ExpressionPtr>& bound,
-                 std::optional<std::uint32_t> offset, bool procedure) {
+Candidate choose(std::vector<Candidate> candidates, const ast::FunctionCall& call, const Written& written,
+                 const std::vector<ExpressionPtr>& bound, std::optional<std::uint32_t> offset, bool procedure) {
   // Of two that take the same arguments the one counts that takes them as they are.
   const auto rank = [](const Candidate& one) { return std::pair(one.defaults, one.expanded); };
   std::ranges::stable_sort(candidates, {}, rank);
@@ -126,12 +130,12 @@ Candidate choose(std::vector<Candidate> candidates, const ast::FunctionCall& cal
   if (types.empty() && distinct.size() > 1) choice = {sql::Choice::Outcome::kAmbiguous, 0};
   const std::string_view kind = procedure ? "procedure" : "function";
   if (choice.outcome == sql::Choice::Outcome::kNone) {
-    throw SqlError("42883", fmt::format("{} {} does not exist", kind, written_call(call, bound)))
+    throw SqlError("42883", fmt::format("{} {} does not exist", kind, written_call(call, written, bound)))
         .hint(fmt::format("No {} matches the given name and argument types. You might need to add explicit type casts.", kind))
         .at(offset);
   }
   if (choice.outcome == sql::Choice::Outcome::kAmbiguous) {
-    throw SqlError("42725", fmt::format("{} {} is not unique", kind, written_call(call, bound)))
+    throw SqlError("42725", fmt::format("{} {} is not unique", kind, written_call(call, written, bound)))
         .hint(fmt::format("Could not choose a best candidate {}. You might need to add explicit type casts.", kind))
         .at(offset);
   }
@@ -160,7 +164,9 @@ ExpressionPtr variadic_array(BindState& state, const std::vector<ExpressionPtr>&
 std::vector<FunctionDef::Column> columns_of_type(const sql::CatalogSnapshot& catalog, const FunctionDef& function) {
   std::vector<FunctionDef::Column> columns;
   if (const auto table = catalog.find_table(function.result_relation)) {
-    for (const sql::ColumnDef& column : table->columns) columns.push_back({column.name, column.type});
+    for (const sql::ColumnDef& column : table->columns) {
+      if (!column.hidden) columns.push_back({column.name, column.type});
+    }
   } else if (const auto view = catalog.find_view(function.result_relation)) {
     for (const sql::ViewDef::Column& column : view->columns) columns.push_back({column.name, column.type});
   } else if (sql::is_composite_type(function.result.oid)) {
@@ -206,18 +212,25 @@ FunctionPtr concrete_function(const sql::CatalogSnapshot& catalog, FunctionPtr f
 
 SqlFunctionCall resolve_sql_function(BindState& state, const ast::FunctionCall& call, std::vector<ExpressionPtr> bound,
                                      std::optional<std::uint32_t> offset, bool procedure) {
+  check_argument_names(state, call.arguments);
+  Written written;
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    // Drivers give the results of functions, too, parameters of no type.
+    if (procedure || !is_output_parameter(*bound[i])) written.push_back(&call.arguments[i]);
+  }
+  if (!procedure) drop_output_parameters(bound);
   std::vector<Candidate> candidates;
   for (const FunctionPtr& function : functions_named(state, call.name)) {
-    if (std::optional<Candidate> one = candidate(function, call)) candidates.push_back(*std::move(one));
+    if (std::optional<Candidate> one = candidate(function, call, written)) candidates.push_back(*std::move(one));
   }
-  const Candidate chosen = choose(std::move(candidates), call, bound, offset, procedure);
+  const Candidate chosen = choose(std::move(candidates), call, written, bound, offset, procedure);
   const FunctionDef& function = *chosen.function;
   if (function.procedure != procedure) {
-    const std::string written = written_call(call, bound);
+    const std::string shown = written_call(call, written, bound);
     if (function.procedure) {
-      throw SqlError("42809", fmt::format("{} is a procedure", written)).hint("To call a procedure, use CALL.").at(offset);
+      throw SqlError("42809", fmt::format("{} is a procedure", shown)).hint("To call a procedure, use CALL.").at(offset);
     }
-    throw SqlError("42809", fmt::format("{} is not a procedure", written)).hint("To call a function, use SELECT.").at(offset);
+    throw SqlError("42809", fmt::format("{} is not a procedure", shown)).hint("To call a function, use SELECT.").at(offset);
   }
   const std::size_t count = function.parameters.size();
   std::vector<std::vector<ExpressionPtr>> given(count);

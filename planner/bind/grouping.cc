@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "planner/bind/plan_nodes.h"
@@ -17,6 +18,34 @@ namespace redquel::planner {
 namespace ast = parser::ast;
 using sql::ExpressionPtr;
 using sql::SqlError;
+
+namespace {
+
+/// With another expression in place of some parts: those for which `change` has one.
+ExpressionPtr with_parts(const ExpressionPtr& expression, const std::function<ExpressionPtr(const ExpressionPtr&)>& change) {
+  if (!expression) return expression;
+  if (ExpressionPtr changed = change(expression)) return changed;
+  return sql::map_children(expression, [&](const ExpressionPtr& child) { return with_parts(child, change); });
+}
+
+/// The call in a set that leaves out some keys: those are NULL in its direct arguments, which belong to the group, not to its rows.
+AggregateCall call_in_set(const PendingAggregate& pending, const std::vector<ExpressionPtr>& left_out) {
+  AggregateCall call = pending.call;
+  if (pending.direct.empty() || left_out.empty()) return call;
+  const auto without_keys = [&](const ExpressionPtr& part) -> ExpressionPtr {
+    const bool is_left_out = std::ranges::any_of(left_out, [&](const ExpressionPtr& key) { return sql::equal(*key, *part); });
+    return is_left_out ? sql::make_constant(part->type, {}) : nullptr;
+  };
+  // A column may also stand among the aggregated arguments: what is direct is known by being the same object.
+  const auto as_direct = [&](const ExpressionPtr& part) -> ExpressionPtr {
+    return std::ranges::find(pending.direct, part) != pending.direct.end() ? with_parts(part, without_keys) : nullptr;
+  };
+  for (ExpressionPtr& argument : call.arguments) argument = with_parts(argument, as_direct);
+  call.filter = with_parts(call.filter, as_direct);
+  return call;
+}
+
+}  // namespace
 
 GroupedInput::GroupedInput(BindState& state, QueryLevel& level, LogicalPtr input, GroupingClause clause)
     : state_(state),
@@ -207,7 +236,11 @@ LogicalPtr GroupedInput::place_set(std::uint32_t number, const std::vector<std::
   LogicalAggregate aggregate{.input = make_logical(std::move(scan), columns), .scalar = set.empty()};
   std::vector<LogicalColumn> grouped, outputs = key_columns_;
   LogicalProject project;
-  for (const ExpressionPtr& key : keys_) project.expressions.push_back(sql::make_constant(key->type, {}));
+  std::vector<ExpressionPtr> left_out;
+  for (std::size_t key = 0; key < keys_.size(); ++key) {
+    project.expressions.push_back(sql::make_constant(keys_[key]->type, {}));
+    if (std::ranges::find(set, key) == set.end()) left_out.push_back(keys_[key]);
+  }
   for (const std::size_t key : set) {
     aggregate.group_by.push_back(copied(keys_[key]));
     grouped.push_back(key_columns_[key]);
@@ -215,7 +248,7 @@ LogicalPtr GroupedInput::place_set(std::uint32_t number, const std::vector<std::
     project.expressions[key] = reference(grouped.back());
   }
   for (const PendingAggregate& pending : level_.aggregates) {
-    AggregateCall call = pending.call;
+    AggregateCall call = call_in_set(pending, left_out);
     for (ExpressionPtr& argument : call.arguments) argument = copied(argument);
     for (auto& order : call.order_by) order.expression = copied(order.expression);
     call.filter = copied(call.filter);

@@ -80,7 +80,7 @@ class InsertBinder {
       const bool all = std::ranges::all_of(rows, is_default);
       from_sequence[i] = targets_->is_overridden((*targets_)[i]) || (has_sequence_default((*targets_)[i]) && all);
     }
-    level_.clause = Clause::kValues;
+    level_.clause = rows.size() == 1 ? Clause::kInsertValues : Clause::kValues;
     std::vector<std::vector<ExpressionPtr>> bound;
     for (const ast::Expressions& row : rows) {
       bound.emplace_back();
@@ -117,10 +117,7 @@ class InsertBinder {
 
   /// A part of a column in a row of VALUES: parts of one column become one value, where the first of them stands.
   void add_part(std::size_t index, const ast::Expression& written, const std::vector<bool>& from_sequence, std::vector<ExpressionPtr>& row) {
-    if (std::holds_alternative<ast::DefaultValue>(written.node)) {
-      const bool is_field = std::holds_alternative<ast::FieldStep>(targets_->steps(index).back());
-      throw SqlError("0A000", is_field ? "cannot set a subfield to DEFAULT" : "cannot set an array element to DEFAULT").at(state_.position(written.start));
-    }
+    targets_->check_part_is_given(index, written);
     std::vector<const ColumnDef*> columns;
     for (std::size_t i = 0; i < index; ++i) {
       if (!from_sequence[i] && std::ranges::find(columns, &(*targets_)[i]) == columns.end()) columns.push_back(&(*targets_)[i]);
@@ -248,16 +245,18 @@ class InsertBinder {
     for (std::size_t i = 0; i < table_->columns.size(); ++i) {
       const ColumnDef& column = table_->columns[i];
       result.columns[i] = {column.number, reference(rows->columns[i])};
-      target->columns.push_back({column.name, reference(existing->columns[i])});
-      excluded->columns.push_back({column.name, reference(rows->columns[i])});
+      const RelationColumn there{column.name, reference(existing->columns[i])}, proposed_column{column.name, reference(rows->columns[i])};
+      (column.hidden ? target->hidden : target->columns).push_back(there);
+      (column.hidden ? excluded->hidden : excluded->columns).push_back(proposed_column);
       if (std::ranges::find(*result.conflict_columns, column.number) == result.conflict_columns->end()) continue;
-      same_key.push_back(is_same(target->columns.back().value, excluded->columns.back().value, *result.conflict_columns));
+      same_key.push_back(is_same(there.value, proposed_column.value, *result.conflict_columns));
     }
     add_same_expressions(*result.conflict_columns, existing, rows, same_key);
     for (const RelationPtr& relation : {RelationPtr(target), RelationPtr(excluded)}) {
       level.names.push_back({.relation = relation});
       level.range_table.push_back(relation);
     }
+    excluded_ = std::move(excluded);
     result.source = make_join(JoinKind::kLeft, rows, existing, sql::conjunction(std::move(same_key)));
 
     ConflictUpdate<LogicalColumn> update{.old_row = existing->columns};
@@ -330,6 +329,7 @@ class InsertBinder {
     const RelationPtr relation = target_relation(target_, alias, new_row);
     level.names.push_back({.relation = relation});
     level.range_table.push_back(relation);
+    if (excluded_) level.range_table.push_back(excluded_);
     Returning returning = bind_returning(state_, level, insert_.returning, new_row);
     return with_returning(state_, level, std::move(result), std::move(returning), new_row);
   }
@@ -342,6 +342,7 @@ class InsertBinder {
   std::shared_ptr<const sql::TableDef> table_;  // the target's
   std::optional<InsertTargets> targets_;
   LogicalPtr source_;  // null: DEFAULT VALUES
+  RelationPtr excluded_;  // of ON CONFLICT DO UPDATE: RETURNING knows it, but cannot see it
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ InsertTargets::InsertTargets(BindState& state, const WriteTarget& target, const 
     : state_(state), table_(*target.table), written_(written), overriding_(overriding) {
   if (written.empty()) {
     for (const WriteTarget::Column& column : target.columns) {
-      targets_.push_back(&find_target_column(state, target, {.column = column.name}, WriteOperation::kInsert));
+      if (!column.hidden) targets_.push_back(&find_target_column(state, target, {.column = column.name}, WriteOperation::kInsert));
     }
     return;
   }
@@ -47,6 +47,12 @@ ExpressionPtr InsertTargets::with_part(std::size_t index, ExpressionBinder& bind
   const ColumnDef& column = *targets_[index];
   const ExpressionPtr before = current ? current : sql::make_constant(column.type, {});
   return PartAssignment(state_, binder, column.name, state_.position(written_[index].offset)).assign(before, steps(index), value);
+}
+
+void InsertTargets::check_part_is_given(std::size_t index, const ast::Expression& written) const {
+  if (!std::holds_alternative<ast::DefaultValue>(written.node)) return;
+  const bool is_field = std::holds_alternative<ast::FieldStep>(steps(index).back());
+  throw SqlError("0A000", is_field ? "cannot set a subfield to DEFAULT" : "cannot set an array element to DEFAULT").at(state_.position(written.start));
 }
 
 void InsertTargets::check_count(std::size_t given, std::optional<std::uint32_t> surplus) const {

@@ -22,6 +22,8 @@ class InsertTargets {
   /// The column with that part replaced. `current`: what parts before it have made of the column; null: nothing yet.
   sql::ExpressionPtr with_part(std::size_t index, ExpressionBinder& binder, const sql::ExpressionPtr& current,
                                const sql::ExpressionPtr& value) const;
+  /// 0A000 for DEFAULT as the value of a part.
+  void check_part_is_given(std::size_t index, const parser::ast::Expression& written) const;
   /// 42601 for another number of values than columns; fewer will do where no columns are written. `offset_of` gives the place of the
   /// i-th value. What is not given a value is a target no more.
   template <class OffsetOf>

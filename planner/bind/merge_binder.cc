@@ -104,8 +104,15 @@ class MergeBinder {
     Scoped clause(level_.clause, Clause::kValues);
     for (std::size_t i = 0; i < when.values.size(); ++i) {
       const sql::ColumnDef& column = targets[i];
-      if (!targets.steps(i).empty()) throw sql::not_supported("assignment to a part of a column in MERGE", state_.position(when.values[i]->start));
       const bool is_default = std::holds_alternative<ast::DefaultValue>(when.values[i]->node);
+      if (!targets.steps(i).empty()) {
+        targets.check_part_is_given(i, *when.values[i]);
+        ExpressionBinder binder(state_, level_);
+        const ExpressionPtr part = binder.bind(*when.values[i]);
+        targets.give(column, targets.with_part(i, binder, targets.given(column), part));
+        needed_.push_back(targets.given(column));
+        continue;
+      }
       if (is_default) continue;
       ExpressionPtr value = coerce_for_column(state_, ExpressionBinder(state_, level_).bind(*when.values[i]), column);
       if (targets.is_overridden(column)) continue;

@@ -6,7 +6,9 @@
 
 #include "planner/bind/missing_name.h"
 #include "sql/error.h"
+#include "sql/expressions/coerce.h"
 #include "sql/system_tables.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::planner {
 
@@ -47,11 +49,28 @@ ExpressionPtr oid_of_rows(const Relation& relation) {
     shown = static_cast<std::size_t>(std::ranges::find(system->columns, true, &sql::SystemTable::SystemColumn::not_null) -
                                      system->columns.begin());
   }
-  if (table == 0 || shown >= relation.columns.size()) return nullptr;
+  const bool is_shown = shown < relation.columns.size();
+  if (table == 0 || (!is_shown && !relation.row_number)) return nullptr;
   const ExpressionPtr oid = sql::make_constant(sql::kOidType, static_cast<std::int32_t>(table));
-  sql::CaseCall call{{{sql::make_expression(sql::kBool, sql::NullTest{relation.columns[shown].value, true}), oid}},
+  const ExpressionPtr& witness = is_shown ? relation.columns[shown].value : relation.row_number;
+  sql::CaseCall call{{{sql::make_expression(sql::kBool, sql::NullTest{witness, true}), oid}},
                      sql::make_constant(sql::kOidType, sql::Datum{})};
   return sql::make_expression(sql::kOidType, std::move(call));
+}
+
+/// ctid: the number of the row's key, which stays as it is when the row is updated. nullptr: the key is no number, or unknown here.
+ExpressionPtr place_of_rows(const Relation& relation) {
+  ExpressionPtr number = relation.row_number;
+  if (!number && relation.table && relation.table->primary_key.size() == 1) {
+    const std::int16_t key = relation.table->primary_key[0];
+    const sql::ColumnDef& column = *relation.table->find_column(key);
+    if (column.type == sql::kInt8 || column.type == sql::kInt4 || column.type == sql::kInt2) {
+      number = relation.columns.at(relation.table->position(key)).value;
+    }
+  }
+  if (!number) return nullptr;
+  number = sql::coerce(number, sql::kInt8, sql::CastContext::kImplicit, {});
+  return sql::make_expression(sql::kTid, sql::CastCall{sql::CastCall::Method::kRelabel, nullptr, false, number});
 }
 
 }  // namespace
@@ -63,6 +82,10 @@ ExpressionPtr find_in_relation(const Relation& relation, std::string_view name, 
     if (found) throw SqlError("42702", fmt::format("column reference \"{}\" is ambiguous", name)).at(offset);
     found = column.value;
   }
+  for (const RelationColumn& column : relation.hidden) {
+    if (!found && column.name == name) found = column.value;
+  }
+  if (!found && name == "ctid") return place_of_rows(relation);
   return !found && name == "tableoid" ? oid_of_rows(relation) : found;
 }
 

@@ -71,10 +71,16 @@ std::vector<ExpressionPtr> arrange_arguments(const BindState& state, std::string
       .at(offset);
 }
 
+void check_argument_names(const BindState& state, const std::vector<ast::Argument>& written) {
+  if (std::ranges::any_of(written, [](const ast::Argument& argument) { return !argument.name.empty(); })) check_names(state, written);
+}
+
+bool is_output_parameter(const sql::Expression& argument) {
+  return argument.type.oid == sql::oid::kVoid && std::holds_alternative<sql::ParameterRef>(argument.node);
+}
+
 void drop_output_parameters(std::vector<sql::ExpressionPtr>& arguments) {
-  std::erase_if(arguments, [](const sql::ExpressionPtr& argument) {
-    return argument->type.oid == sql::oid::kVoid && std::holds_alternative<sql::ParameterRef>(argument->node);
-  });
+  std::erase_if(arguments, [](const sql::ExpressionPtr& argument) { return is_output_parameter(*argument); });
 }
 
 }  // namespace redquel::planner

@@ -15,7 +15,11 @@ std::vector<sql::ExpressionPtr> arrange_arguments(const BindState& state, std::s
                                                   const std::vector<parser::ast::Argument>& written,
                                                   std::vector<sql::ExpressionPtr> bound, std::optional<std::uint32_t> offset);
 
+/// 42601 for a name given twice, or a positional argument behind a named one.
+void check_argument_names(const BindState& state, const std::vector<parser::ast::Argument>& written);
+
 /// Parameters of type void stand for output parameters (JDBC's "{? = call f(?)}"): they are none of the function's.
 void drop_output_parameters(std::vector<sql::ExpressionPtr>& arguments);
+bool is_output_parameter(const sql::Expression& argument);
 
 }  // namespace redquel::planner

@@ -47,9 +47,21 @@ std::size_t TargetList::visible() const {
   return static_cast<std::size_t>(std::ranges::count(targets_, false, &Target::junk));
 }
 
-std::size_t TargetList::settle(std::size_t index) {
+std::size_t TargetList::settle(std::size_t index, Clause clause) {
+  if (clause == Clause::kGroupBy) check_groupable(*targets_[index].value);
   targets_[index].value = resolve_unknown(state_, targets_[index].value);
   return index;
+}
+
+void TargetList::check_groupable(const sql::Expression& value) const {
+  std::vector<std::uint32_t> used;
+  sql::collect_columns(value, used);
+  for (const std::uint32_t column : used) {
+    if (const PendingAggregate* aggregate = level_.find_aggregate(column)) {
+      throw SqlError("42803", "aggregate functions are not allowed in GROUP BY").at(aggregate->offset);
+    }
+    if (level_.is_window_call(column)) throw SqlError("42P20", "window functions are not allowed in GROUP BY").at(value.offset);
+  }
 }
 
 std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) {
@@ -67,12 +79,12 @@ std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) 
         }
         if (!found) found = i;
       }
-      if (found) return settle(*found);
+      if (found) return settle(*found, clause);
     }
   }
   if (const auto* ordinal = std::get_if<ast::IntegerLiteral>(&item.node)) {
     if (ordinal->value >= 1 && static_cast<std::size_t>(ordinal->value) <= visible()) {
-      return settle(static_cast<std::size_t>(ordinal->value) - 1);
+      return settle(static_cast<std::size_t>(ordinal->value) - 1, clause);
     }
     throw SqlError("42P10", fmt::format("{} position {} is not in select list", clause_name(clause), ordinal->value))
         .at(offset);
@@ -83,10 +95,10 @@ std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) 
   Scoped scope(level_.clause, clause);
   const ExpressionPtr value = ExpressionBinder(state_, level_).bind(item);
   for (std::size_t i = 0; i < targets_.size(); ++i) {
-    if (sql::equal(*targets_[i].value, *value)) return settle(i);
+    if (sql::equal(*targets_[i].value, *value)) return settle(i, clause);
   }
   targets_.push_back({"?column?", value, true});
-  return settle(targets_.size() - 1);
+  return settle(targets_.size() - 1, clause);
 }
 
 void bind_order_by(BindState&, TargetList& targets, QueryTail& tail, const ast::Select& select) {

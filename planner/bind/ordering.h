@@ -35,7 +35,9 @@ class TargetList {
   std::size_t visible() const;
 
  private:
-  std::size_t settle(std::size_t index);
+  std::size_t settle(std::size_t index, Clause clause);
+  /// 42803, 42P20: a target that GROUP BY names by its place or name.
+  void check_groupable(const sql::Expression& value) const;
 
   BindState& state_;
   QueryLevel& level_;

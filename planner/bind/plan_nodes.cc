@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "planner/bind/row_shape.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
@@ -111,6 +112,12 @@ LogicalPtr make_project(BindState& state, LogicalPtr input, const std::vector<Ou
       column.attribute = source->attribute;
     }
     column.id = passed && used.insert(passed->column).second ? passed->column : state.new_column();
+    if (const auto fields = row_shape(state, *output.value); fields && column.type.oid == sql::oid::kRecord) {
+      std::vector<sql::ResultColumn>& known = state.record_fields[column.id];
+      if (known.empty()) {
+        for (const RowField& field : *fields) known.push_back({field.name, field.value->type});
+      }
+    }
     project.expressions.push_back(output.value);
     columns.push_back(std::move(column));
   }

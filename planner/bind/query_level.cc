@@ -33,6 +33,7 @@ std::string_view clause_name(Clause clause) {
     case Clause::kFilter:
       return "FILTER";
     case Clause::kValues:
+    case Clause::kInsertValues:
       return "VALUES";
     case Clause::kUpdateSource:
       return "UPDATE";

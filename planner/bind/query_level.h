@@ -30,6 +30,7 @@ enum class Clause : std::uint8_t {
   kFromFunction,
   kFilter,
   kValues,
+  kInsertValues,  // the only row of INSERT … VALUES: a select list without FROM
   kUpdateSource,
   kReturning,
   kCheck,
@@ -62,6 +63,8 @@ struct Relation {
   std::shared_ptr<const sql::ViewDef> view;    // null: not a view; else `columns` is parallel to its columns
   std::string system_schema, system_name;      // of a system table
   std::vector<RelationColumn> columns;
+  sql::ExpressionPtr row_number;  // the hidden key of a table's rows (int8), from which ctid is made; null: there is none
+  std::vector<RelationColumn> hidden;  // names that are found, but that * does not show
 };
 using RelationPtr = std::shared_ptr<const Relation>;
 

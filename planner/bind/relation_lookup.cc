@@ -126,7 +126,8 @@ RelationPtr make_relation(QueryLevel& level, const Logical& plan, std::size_t co
                           std::shared_ptr<const sql::TableDef> table, const std::optional<ast::Alias>& alias) {
   auto relation = std::make_shared<Relation>(Relation{.name = std::move(name), .table = std::move(table)});
   for (std::size_t i = 0; i < column_count; ++i) {
-    relation->columns.push_back({plan.columns[i].name, reference(plan.columns[i])});
+    const bool is_hidden = relation->table && i < relation->table->columns.size() && relation->table->columns[i].hidden;
+    (is_hidden ? relation->hidden : relation->columns).push_back({plan.columns[i].name, reference(plan.columns[i])});
   }
   apply_alias(*relation, alias);
   level.range_table.push_back(relation);

@@ -9,6 +9,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/row_shape.h"
 #include "planner/bind/sql_function.h"
+#include "sql/catalog/row_types.h"
 #include "sql/error.h"
 #include "sql/functions/row_functions.h"
 #include "sql/types/array_value.h"
@@ -27,14 +28,34 @@ bool is_named_row(const sql::FunctionCall& call) {
   return call.function == &sql::named_row_constructor() || call.function == &sql::null_extended_row_constructor();
 }
 
-ExpressionPtr constructed_row(const std::vector<std::string>& names, std::vector<ExpressionPtr> values, bool null_extended,
+/// Of type record, or of a composite type with these fields.
+ExpressionPtr constructed_row(sql::Type type, const std::vector<std::string>& names, std::vector<ExpressionPtr> values, bool null_extended,
                               std::optional<std::uint32_t> offset) {
+  if (type.oid != sql::oid::kRecord && !null_extended) {
+    return sql::make_expression(type, sql::FunctionCall{&sql::row_constructor(), std::move(values)}, offset);
+  }
   std::string text;
   for (const std::string& name : names) sql::append_array_element(name, text);
   sql::finish_array_text(text);
   values.insert(values.begin(), sql::make_constant(sql::kTextArray, text));
   const sql::ScalarFunction& constructor = null_extended ? sql::null_extended_row_constructor() : sql::named_row_constructor();
-  return sql::make_expression(sql::Type{sql::oid::kRecord}, sql::FunctionCall{&constructor, std::move(values)}, offset);
+  return sql::make_expression(type, sql::FunctionCall{&constructor, std::move(values)}, offset);
+}
+
+/// What a row of a composite type was made of in this very expression; nullopt: it comes from somewhere else.
+std::optional<std::vector<RowField>> constructed_fields(const sql::Expression& row, const std::vector<sql::CompositeField>& declared) {
+  const auto* call = std::get_if<sql::FunctionCall>(&row.node);
+  if (call == nullptr) return std::nullopt;
+  const bool is_plain = call->function == &sql::row_constructor();
+  if (!is_plain && !is_named_row(*call)) return std::nullopt;
+  const std::size_t first = is_plain ? 0 : 1;
+  if (call->arguments.size() != first + declared.size()) return std::nullopt;
+  std::vector<RowField> fields;
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    if (call->arguments[first + i]->type.oid != declared[i].type.oid) return std::nullopt;
+    fields.push_back({declared[i].name, call->arguments[first + i]});
+  }
+  return fields;
 }
 
 }  // namespace
@@ -42,8 +63,10 @@ ExpressionPtr constructed_row(const std::vector<std::string>& names, std::vector
 std::optional<std::vector<RowField>> row_shape(const sql::Expression& row) {
   std::vector<RowField> fields;
   if (sql::is_composite_type(row.type.oid)) {
+    const std::vector<sql::CompositeField>& declared = sql::find_user_type(row.type.oid)->fields;
+    if (auto made = constructed_fields(row, declared)) return made;
     std::int32_t place = 0;
-    for (const sql::CompositeField& field : sql::find_user_type(row.type.oid)->fields) {
+    for (const sql::CompositeField& field : declared) {
       const ExpressionPtr at = sql::make_constant(sql::kInt4, place++);
       fields.push_back({field.name, sql::make_expression(field.type, sql::FunctionCall{&sql::row_field(),
                                                          {std::make_shared<const sql::Expression>(row), at}}, row.offset)});
@@ -74,10 +97,22 @@ std::optional<std::vector<RowField>> row_shape(const sql::Expression& row) {
   return fields;
 }
 
+std::optional<std::vector<RowField>> row_shape(const BindState& state, const sql::Expression& row) {
+  const auto* column = std::get_if<sql::ColumnRef>(&row.node);
+  const auto known = column != nullptr ? state.record_fields.find(column->column) : state.record_fields.end();
+  if (known == state.record_fields.end()) return row_shape(row);
+  std::vector<RowField> fields;
+  for (const sql::ResultColumn& field : known->second) {
+    const ExpressionPtr at = sql::make_constant(sql::kInt4, static_cast<std::int32_t>(fields.size()));
+    fields.push_back({field.name, sql::make_expression(field.type, sql::FunctionCall{&sql::row_field(),
+                                                       {std::make_shared<const sql::Expression>(row), at}}, row.offset)});
+  }
+  return fields;
+}
+
 ExpressionPtr named_row(sql::Type type, const std::vector<std::string>& names, std::vector<ExpressionPtr> fields,
                         std::optional<std::uint32_t> offset) {
-  if (type.oid == sql::oid::kRecord) return constructed_row(names, std::move(fields), false, offset);
-  return sql::make_expression(type, sql::FunctionCall{&sql::row_constructor(), std::move(fields)}, offset);
+  return constructed_row(type, names, std::move(fields), false, offset);
 }
 
 ExpressionPtr table_row(BindState& state, const sql::TableDef& table, const ExpressionPtr& value, std::optional<std::uint32_t> offset) {
@@ -89,7 +124,8 @@ ExpressionPtr table_row(BindState& state, const sql::TableDef& table, const Expr
   if (!is_null_literal && (call == nullptr || call->function != &sql::row_constructor())) {
     throw sql::not_supported("a cast to the row type of a table", offset);
   }
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+  const std::size_t count = table.shown_columns();
+  for (std::size_t i = 0; i < count; ++i) {
     const sql::ColumnDef& column = table.columns[i];
     names.push_back(column.name);
     if (is_null_literal) {
@@ -98,7 +134,7 @@ ExpressionPtr table_row(BindState& state, const sql::TableDef& table, const Expr
     }
     const bool given = i < call->arguments.size();
     ExpressionPtr field = given ? try_coerce(state, call->arguments[i], column.type, sql::CastContext::kExplicit) : nullptr;
-    if (!field || (i + 1 == table.columns.size() && call->arguments.size() > table.columns.size())) {
+    if (!field || (i + 1 == count && call->arguments.size() > count)) {
       const std::string detail =
           !given ? "Input has too few columns."
           : field ? "Input has too many columns."
@@ -108,7 +144,7 @@ ExpressionPtr table_row(BindState& state, const sql::TableDef& table, const Expr
     }
     values.push_back(std::move(field));
   }
-  return constructed_row(names, std::move(values), is_null_literal, offset);
+  return constructed_row(sql::Type{sql::oid::kRecord}, names, std::move(values), is_null_literal, offset);
 }
 
 ExpressionPtr ExpressionBinder::whole_row(const Relation& relation, bool null_extended, QueryLevel& level,
@@ -119,7 +155,32 @@ ExpressionPtr ExpressionBinder::whole_row(const Relation& relation, bool null_ex
     names.push_back(column.name);
     values.push_back(use(column.value, level, offset));
   }
-  return constructed_row(names, std::move(values), null_extended, offset);
+  // Other names than the table's make another row of it.
+  const bool is_row_of_table = relation.table && sql::is_row_type_current(*relation.table) &&
+                               std::ranges::equal(names, relation.table->columns, {}, {}, &sql::ColumnDef::name);
+  const sql::Type type{is_row_of_table ? relation.table->row_type : sql::oid::kRecord};
+  return constructed_row(type, names, std::move(values), null_extended, offset);
+}
+
+ExpressionPtr ExpressionBinder::function_of_row(const ast::ColumnRef& column, const Whole& whole) {
+  const ast::QualifiedName function = {column.names.back()};
+  if (!is_sql_function(state_, function)) return nullptr;
+  ast::ColumnRef row;
+  row.names.assign(column.names.begin(), column.names.end() - 1);
+  row.star = true;
+  ast::Argument argument;
+  argument.value = std::make_unique<const ast::Expression>(ast::Expression{whole.offset, whole.start, std::move(row)});
+  ast::FunctionCall call;
+  call.name = function;
+  call.arguments.push_back(std::move(argument));
+  const auto written = std::make_shared<const ast::FunctionCall>(std::move(call));
+  state_.keep_alive(written);
+  try {
+    return bind_sql_call(*written, whole);
+  } catch (const SqlError& error) {
+    if (error.sqlstate() != "42883") throw;
+    return nullptr;
+  }
 }
 
 /// Texts of views name every column.
@@ -127,9 +188,17 @@ void ExpressionBinder::note_whole_row(const ast::ColumnRef&, const Relation& rel
   if (state_.names != nullptr) throw sql::not_supported(fmt::format("a whole row (of {}) in a view", relation.name));
 }
 
-ExpressionBinder::Operands ExpressionBinder::row_items(const ast::Row& row) {
+ExpressionBinder::Operands ExpressionBinder::row_items(const ast::Row& row, bool keeps_default) {
   Operands items;
   for (const ast::ExpressionPtr& item : row.items) {
+    if (keeps_default && std::holds_alternative<ast::DefaultValue>(item->node)) {
+      items.push_back(nullptr);
+      continue;
+    }
+    if (const auto* steps = std::get_if<ast::Indirection>(&item->node); steps != nullptr && std::holds_alternative<ast::StarStep>(steps->steps.back())) {
+      for (const RowField& field : expanded_row(*steps, start(*item))) items.push_back(field.value);
+      continue;
+    }
     const auto* column = std::get_if<ast::ColumnRef>(&item->node);
     if (column == nullptr || !column->star || column->names.empty()) {
       items.push_back(bind(*item));
@@ -140,6 +209,15 @@ ExpressionBinder::Operands ExpressionBinder::row_items(const ast::Row& row) {
     for (const RowField& field : *fields) items.push_back(field.value);
   }
   return items;
+}
+
+/// (row).*
+std::vector<RowField> ExpressionBinder::expanded_row(const ast::Indirection& written, std::optional<std::uint32_t> offset) {
+  const ExpressionPtr row = follow_steps(written, written.steps.size() - 1, offset);
+  auto fields = row_shape(*row);
+  if (fields) return *std::move(fields);
+  if (row->type.oid == sql::oid::kRecord) throw sql::not_supported("row expansion of a record whose fields are not known", offset);
+  throw SqlError("42809", fmt::format("type {} is not composite", sql::format_type(sql::Type{row->type.oid}))).at(offset);
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::Row& row, const Whole& whole) {
@@ -161,7 +239,7 @@ ExpressionPtr ExpressionBinder::select_field(const ExpressionPtr& row, const std
                                         sql::format_type(sql::Type{row->type.oid})))
         .at(offset);
   }
-  const auto fields = row_shape(*row);
+  const auto fields = row_shape(state_, *row);
   if (!fields) throw sql::not_supported("a field of a record whose fields are not known", offset);
   const auto found = std::ranges::find(*fields, name, &RowField::name);
   if (found != fields->end()) return with_offset(found->value, offset);

@@ -17,6 +17,9 @@ struct RowField {
 /// What a row is made of: of a composite type, ROW(…), or a whole row of a relation. nullopt: only its value says that, or it is no row.
 std::optional<std::vector<RowField>> row_shape(const sql::Expression& row);
 
+/// The same, also of columns of subqueries whose rows are known.
+std::optional<std::vector<RowField>> row_shape(const BindState&, const sql::Expression& row);
+
 /// A row of these fields: of type record with their names, or of a composite type.
 sql::ExpressionPtr named_row(sql::Type type, const std::vector<std::string>& names, std::vector<sql::ExpressionPtr> fields,
                              std::optional<std::uint32_t> offset);

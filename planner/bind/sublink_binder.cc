@@ -3,7 +3,9 @@
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
+#include "planner/bind/row_shape.h"
 #include "sql/error.h"
+#include "sql/functions/row_functions.h"
 
 namespace redquel::planner {
 
@@ -84,6 +86,25 @@ ExpressionPtr ExpressionBinder::node(const ast::SubLink& link, const Whole& whol
   return add_subquery(std::move(pending), start(whole));
 }
 
+/// Where each value must come from the same run: the row as one value, and its fields.
+ExpressionBinder::Operands ExpressionBinder::fields_of_row(PendingSubquery pending, const LogicalPtr& plan, std::optional<std::uint32_t> offset) {
+  std::vector<std::string> names;
+  Operands columns, fields;
+  for (const LogicalColumn& column : plan->columns) {
+    names.push_back(column.name);
+    columns.push_back(reference(column));
+  }
+  pending.name = "row";
+  pending.type = sql::Type{sql::oid::kRecord};
+  pending.plan = make_project(state_, plan, {{named_row(pending.type, names, std::move(columns), offset), pending.name}});
+  const ExpressionPtr row = add_subquery(std::move(pending), offset);
+  for (std::size_t i = 0; i < plan->columns.size(); ++i) {
+    const ExpressionPtr place = sql::make_constant(sql::kInt4, static_cast<std::int32_t>(i));
+    fields.push_back(sql::make_expression(plan->columns[i].type, sql::FunctionCall{&sql::row_field(), {row, place}}, offset));
+  }
+  return fields;
+}
+
 ExpressionBinder::Operands ExpressionBinder::bind_row_subquery(const ast::SubLink& link, std::size_t count,
                                                                const std::string& too_many, const std::string& too_few,
                                                                std::optional<std::uint32_t> offset) {
@@ -98,7 +119,7 @@ ExpressionBinder::Operands ExpressionBinder::bind_row_subquery(const ast::SubLin
     }
     if (plan->columns.size() > count) throw SqlError("42601", too_many).at(offset);
     if (plan->columns.size() < count) throw SqlError("42601", too_few).at(offset);
-    if (count > 1 && has_volatile(*plan)) throw sql::not_supported("row of a subquery with volatile functions", offset);
+    if (count > 1 && has_volatile(*plan)) return fields_of_row(std::move(pending), plan, offset);
     const LogicalColumn& column = plan->columns[i];
     pending.name = column.name;
     pending.type = column.type;

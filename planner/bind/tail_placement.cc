@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "planner/bind/locking.h"
 #include "planner/bind/ordering.h"
@@ -113,12 +114,51 @@ LogicalPtr project_first(BindState& state, const QueryLevel& level, LogicalPtr i
   return make_project(state, std::move(plan), kept);
 }
 
+/// Whether ORDER BY and DISTINCT ON come before the rows that set-returning functions make, as PostgreSQL has it where neither
+/// looks at those.
+bool picks_before_multiplying(const QueryLevel& level, const TargetList& targets, const QueryTail& tail) {
+  if (tail.distinct_on.empty() || tail.order_by.empty() || level.set_returning.empty() || !level.lock_marks.empty()) return false;
+  std::set<ColumnId> made;
+  for (const std::size_t index : level.set_returning) {
+    for (const LogicalColumn& column : level.subqueries[index].plan->columns) made.insert(column.id);
+  }
+  const auto is_made = [&](std::size_t target) {
+    std::vector<std::uint32_t> used;
+    sql::collect_columns(*targets.items()[target].value, used);
+    return std::ranges::any_of(used, [&](std::uint32_t column) { return made.contains(column); });
+  };
+  return std::ranges::none_of(tail.distinct_on, is_made) &&
+         std::ranges::none_of(tail.order_by, [&](const QueryTail::Key& key) { return is_made(key.target); });
+}
+
+LogicalPtr multiply_last(BindState& state, const QueryLevel& level, LogicalPtr input, const TargetList& targets,
+                         const QueryTail& tail) {
+  std::vector<SortKey> keys;
+  std::vector<ExpressionPtr> on, values;
+  for (const QueryTail::Key& key : tail.order_by) {
+    values.push_back(targets.items()[key.target].value);
+    keys.push_back({values.back(), key.order.descending, key.order.nulls_first});
+  }
+  for (const std::size_t target : tail.distinct_on) on.push_back(targets.items()[target].value);
+  values.insert(values.end(), on.begin(), on.end());
+  input = sorted(place_subqueries(state, level, std::move(input), values), std::move(keys));
+  const std::vector<LogicalColumn> columns = input->columns;
+  input = make_logical(LogicalDistinct{std::move(input), std::move(on)}, columns);
+  std::vector<OutputValue> outputs;
+  for (const Target& target : targets.items()) {
+    if (!target.junk) outputs.push_back({target.value, target.name});
+  }
+  input = place_subqueries(state, level, std::move(input), values_of(outputs));
+  return limited(state, level, make_project(state, std::move(input), outputs), tail);
+}
+
 }  // namespace
 
 LogicalPtr place_tail(BindState& state, const QueryLevel& level, LogicalPtr input, const TargetList& targets,
                       const QueryTail& tail) {
   const bool volatile_key = std::ranges::any_of(
       tail.order_by, [&](const QueryTail::Key& key) { return sql::is_volatile(*targets.items()[key.target].value); });
+  if (picks_before_multiplying(level, targets, tail)) return multiply_last(state, level, std::move(input), targets, tail);
   const bool whole_rows = tail.distinct || !tail.distinct_on.empty();
   if (whole_rows || volatile_key || !level.set_returning.empty())
     return project_first(state, level, std::move(input), targets, tail);

@@ -6,7 +6,6 @@
 #include "planner/bind/name_lookup.h"
 #include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
-#include "planner/bind/row_shape.h"
 #include "sql/error.h"
 
 namespace redquel::planner {
@@ -46,27 +45,6 @@ void expand_relation(BindState& state, QueryLevel& level, const ast::ColumnRef& 
   }
 }
 
-/// (row).*
-void expand_row(BindState& state, QueryLevel& level, const ast::Indirection& written, std::optional<std::uint32_t> offset,
-                std::vector<Target>& targets) {
-  ExpressionBinder binder(state, level);
-  sql::ExpressionPtr row = binder.bind(*written.base);
-  for (const ast::IndirectionStep& step : written.steps) {
-    const auto* field = std::get_if<ast::FieldStep>(&step);
-    if (field != nullptr) {
-      row = binder.select_field(row, field->name, offset);
-    } else if (!std::holds_alternative<ast::StarStep>(step)) {
-      throw sql::not_supported("row expansion of an array's element", offset);
-    }
-  }
-  const auto fields = row_shape(*row);
-  if (!fields) {
-    if (row->type.oid == sql::oid::kRecord) throw sql::not_supported("row expansion of a record whose fields are not known", offset);
-    throw SqlError("42809", "type " + sql::format_type(sql::Type{row->type.oid}) + " is not composite").at(offset);
-  }
-  for (const RowField& field : *fields) targets.push_back({field.name, field.value});
-}
-
 }  // namespace
 
 std::vector<Target> bind_targets(BindState& state, QueryLevel& level, const std::vector<ast::Target>& list) {
@@ -84,7 +62,9 @@ std::vector<Target> bind_targets(BindState& state, QueryLevel& level, const std:
     }
     if (const auto* steps = std::get_if<ast::Indirection>(&item.value->node);
         steps != nullptr && std::holds_alternative<ast::StarStep>(steps->steps.back())) {
-      expand_row(state, level, *steps, state.position(item.value->start), targets);
+      for (const RowField& field : ExpressionBinder(state, level).expanded_row(*steps, state.position(item.value->start))) {
+        targets.push_back({field.name, field.value});
+      }
       continue;
     }
     sql::ExpressionPtr value = ExpressionBinder(state, level).bind(*item.value);

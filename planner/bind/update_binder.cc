@@ -72,6 +72,13 @@ class SetBinder {
     }
   }
 
+  /// `value` null: DEFAULT.
+  void assign(const ast::AssignmentTarget& target, const ExpressionPtr& value) {
+    if (value) return add(target, value);
+    static const ast::Expression kDefault{.node = ast::DefaultValue{}};
+    assign(target, kDefault);
+  }
+
   const ColumnDef& find_column(const ast::AssignmentTarget& target) const {
     return find_target_column(state_, target_, target, WriteOperation::kUpdate);
   }
@@ -81,8 +88,9 @@ class SetBinder {
     const std::string mismatch = "number of columns does not match number of values";
     const auto offset = state_.position(assignment.value->start);
     if (const auto* row = std::get_if<ast::Row>(&assignment.value->node)) {
-      if (row->items.size() != count) throw SqlError("42601", mismatch).at(offset);
-      for (std::size_t i = 0; i < count; ++i) assign(assignment.targets[i], *row->items[i]);
+      const std::vector<ExpressionPtr> items = ExpressionBinder(state_, level_).row_items(*row, true);
+      if (items.size() != count) throw SqlError("42601", mismatch).at(offset);
+      for (std::size_t i = 0; i < count; ++i) assign(assignment.targets[i], items[i]);
       return;
     }
     const auto* link = std::get_if<ast::SubLink>(&assignment.value->node);

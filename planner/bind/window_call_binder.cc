@@ -37,6 +37,12 @@ void check_window_allowed(const QueryLevel& level, std::optional<std::uint32_t> 
     case Clause::kDefault:
       place = "DEFAULT expressions";
       break;
+    case Clause::kGenerated:
+      place = "column generation expressions";
+      break;
+    case Clause::kMergeWhen:
+      place = "MERGE WHEN conditions";
+      break;
     case Clause::kWindowPartition:
     case Clause::kWindowOrder:
     case Clause::kFrameRows:

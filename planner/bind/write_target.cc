@@ -63,7 +63,8 @@ WriteTarget table_target(BindState& state, std::shared_ptr<const sql::TableDef> 
   target.plan = scan_table(state, target.table, alias, /*hidden_key=*/true);
   target.row = target.plan->columns;
   for (std::size_t i = 0; i < target.table->columns.size(); ++i) {
-    target.columns.push_back({target.row[i].name, reference(target.row[i]), target.table->columns[i].number});
+    const sql::ColumnDef& column = target.table->columns[i];
+    target.columns.push_back({column.name, reference(target.row[i]), column.number, column.hidden});
   }
   return target;
 }
@@ -171,8 +172,9 @@ RelationPtr target_relation(const WriteTarget& target, const std::optional<ast::
     relation->table = target.table;
   }
   for (const WriteTarget::Column& column : target.columns) {
-    relation->columns.push_back({column.name, over_row(column.value, target.row, row)});
+    (column.hidden ? relation->hidden : relation->columns).push_back({column.name, over_row(column.value, target.row, row)});
   }
+  if (!target.view && target.table->has_hidden_key() && row.size() > target.table->columns.size()) relation->row_number = reference(row.back());
   apply_alias(*relation, alias);
   return relation;
 }

@@ -14,6 +14,7 @@ struct WriteTarget {
     std::string name;
     sql::ExpressionPtr value;  // over `row`
     std::int16_t number = 0;   // of the table; 0: it cannot be written
+    bool hidden = false;       // written only where it is named
   };
   /// A condition that new rows must fulfil: WITH CHECK OPTION.
   struct Check {

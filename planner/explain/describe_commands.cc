@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "planner/access/ordered_source.h"
 #include "planner/explain/describe_mapped.h"
 #include "planner/explain/describe_redis_scan.h"
@@ -94,7 +96,7 @@ class Describer {
     std::string nulls = word(sql::TableKeys(*n.read.table).null_set(n.column));
     if (n.nulls == OrderedScan::Nulls::kFirst) text.commands.push_back("SCARD " + nulls + ", and its rows where there are any");
     if (!n.lower && !n.upper && !n.prefix) {
-      walk(n.read, source, n.descending, n.goal);
+      walk(n, source);
       if (n.nulls == OrderedScan::Nulls::kLast) text.commands.push_back("SCARD " + nulls + ", and its rows if they are asked for");
       return;
     }
@@ -110,16 +112,25 @@ class Describer {
       if (n.upper) high = (n.upper->inclusive ? "" : "(") + score_text(*n.upper->value);
     }
     if (n.descending) std::swap(low, high);
+    const std::string count = n.index_only && !n.goal.limit ? kElements : goal_text(n.goal);
     text.commands.push_back(fmt::format("ZRANGE {} {} {} {}{} LIMIT 0 {}{}", word(source.key), word(low), word(high),
-                                        lexical ? "BYLEX" : "BYSCORE", n.descending ? " REV" : "", goal_text(n.goal),
+                                        lexical ? "BYLEX" : "BYSCORE", n.descending ? " REV" : "", count,
                                         lexical ? "" : " WITHSCORES"));
+    if (n.index_only) {
+      text.round_trips = n.goal.limit ? "1" : fmt::format("1 per {} elements", kElements);
+      return;
+    }
     hmget(n.read, row_key(n.read));
     text.round_trips = in_script(n.read) ? "1 per chunk (one read-only script each)" : "2 per chunk";
+    if (lexical || n.goal.limit || !in_script(n.read)) return;
+    text.commands.push_back(fmt::format("SORT_RO {} BY nosort{} LIMIT <rank> 1000{}, where there are more than 100 rows", word(source.key),
+                                        n.descending ? " DESC" : "", sort_get(n.read)));
+    text.round_trips = "1 (one read-only script); of more than 100 rows 1 and 1 per 1000 rows";
   }
 
   void operator()(const FullScan& n) {
     sql::TableKeys keys(*n.read.table);
-    walk(n.read, {keys.all_rows(), OrderedSource::Encoding::kRowKey, true}, n.descending, n.goal);
+    walk(n, {keys.all_rows(), OrderedSource::Encoding::kRowKey, true});
   }
 
   void operator()(const MappedScan& n) { text = describe_mapped(n); }
@@ -196,7 +207,25 @@ class Describer {
     sql::TableKeys keys(*n.table);
     range_table = n.table.get();
     set_commands(keys, n.sets);
-    text.round_trips = "1 (one read-only script; by cursor where a set is large)";
+    const bool plain = n.sets.kind == SetKind::kSet || n.sets.kind == SetKind::kNullSet;
+    if (plain) text.commands.back() = fmt::format("SMEMBERS {0}, or SSCAN {0} 0 COUNT 20000 and ZCARD {1}", word(set_key(keys, n.sets)), word(keys.all_rows()));
+    const std::size_t sets = text.commands.size();
+    for (const std::int16_t number : n.numbers) {
+      if (!n.table->in_primary_key(number)) text.commands.push_back(fmt::format("ZMSCORE {} <{}>", word(ordered_source(*n.table, number)->key), sets));
+    }
+    text.round_trips = plain ? "1 (by cursor where the set is large)" : "1 (one read-only script; by cursor where a set is large)";
+  }
+
+  void operator()(const IndexValues& n) {
+    sql::TableKeys keys(*n.table);
+    const std::vector<std::int16_t> columns{n.column};
+    for (const ExpressionPtr& value : n.values) text.commands.push_back("SCARD " + word(keys.value_set_of_entry(columns, value_text(*value))));
+    if (n.values.empty()) {
+      text.commands.push_back("SMEMBERS " + word(keys.values(columns)));
+      text.commands.push_back("SCARD " + word(keys.values(columns)) + ":<value>");
+      if (!n.table->find_column(n.column)->not_null) text.commands.push_back("SCARD " + word(keys.null_set(n.column)));
+    }
+    text.round_trips = n.values.empty() ? "1 (one read-only script)" : n.values.size() > 1 ? "1 (MULTI/EXEC)" : "1";
   }
 
   void operator()(const AdaptiveJoin& n) {
@@ -236,7 +265,17 @@ class Describer {
     else write_managed(*n.table, std::move(what));
   }
   void operator()(const PhysicalInsert& n) { write(n, "HSET"); }
-  void operator()(const PhysicalUpdate& n) { write(n, "HSET"); }
+  void operator()(const PhysicalUpdate& n) {
+    if (!n.may_add_unread) {
+      write(n, "HSET");
+      return;
+    }
+    const std::string key = sql::TableKeys(*n.table).row_of_member(entry_text(std::get<KeyLookup>(n.source->node).keys[0]));
+    for (const std::size_t position : n.added) {
+      text.commands.push_back(fmt::format("EVALSHA write_unit: HINCRBY {} {}, all or nothing", word(key), word(n.table->columns[position].field)));
+    }
+    text.round_trips = "1";
+  }
   void operator()(const PhysicalDelete& n) { write(n, "DEL"); }
   void operator()(const PhysicalMerge& n) { write_managed(*n.table, "HSET or DEL"); }
 
@@ -244,6 +283,8 @@ class Describer {
   void operator()(const Other&) {}
 
  private:
+  static constexpr const char* kElements = "4000";  // of an index that one command reads
+
   static bool in_script(const TableRead& read) { return sql::TableKeys(*read.table).sort_get_is_safe(); }
   static std::string row_key(const TableRead& read) { return read.table->prefix + ":<key>"; }
   static std::string goal_text(const RowGoal& goal) {
@@ -268,16 +309,26 @@ class Describer {
     return result;
   }
 
-  void walk(const TableRead& read, const OrderedSource& source, bool descending, const RowGoal& goal) {
+  /// A whole zset, with the rows of its members if need be.
+  template <class Scan>
+  void walk(const Scan& n, const OrderedSource& source) {
+    const TableRead& read = n.read;
+    const RowGoal& goal = n.goal;
     bool sorts = in_script(read) && source.encoding != OrderedSource::Encoding::kMember;
     std::string offset = goal.exact && goal.offset ? value_text(*goal.offset) : "0";
     std::string count = goal.exact && goal.limit ? value_text(*goal.limit) : goal_text(goal);
-    if (sorts) {
-      text.commands.push_back(fmt::format("SORT_RO {} BY nosort{} LIMIT {} {}{}", word(source.key), descending ? " DESC" : "", offset,
+    if (n.index_only) {
+      const bool needs_score = std::ranges::any_of(read.numbers, [&](std::int16_t c) { return c > 0 && !read.table->in_primary_key(c); });
+      text.commands.push_back(fmt::format("ZRANGE {} {} {}{}{}", word(source.key), goal ? offset : "0",
+                                          goal ? "<" + offset + "+" + count + "-1>" : std::to_string(std::stoul(kElements) - 1),
+                                          n.descending ? " REV" : "", needs_score ? " WITHSCORES" : ""));
+      text.round_trips = goal ? "1" : fmt::format("1 per {} elements", kElements);
+    } else if (sorts) {
+      text.commands.push_back(fmt::format("SORT_RO {} BY nosort{} LIMIT {} {}{}", word(source.key), n.descending ? " DESC" : "", offset,
                                           count, sort_get(read)));
       text.round_trips = goal ? "1" : "1 per 1000 rows";
     } else {
-      text.commands.push_back(fmt::format("ZRANGE {} 0 {}{}", word(source.key), goal ? count : "999", descending ? " REV" : ""));
+      text.commands.push_back(fmt::format("ZRANGE {} 0 {}{}", word(source.key), goal ? count : "999", n.descending ? " REV" : ""));
       hmget(read, row_key(read));
       text.round_trips = goal ? "2" : "2 per 1000 rows";
     }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "sql/catalog/mapped_value.h"
+#include "sql/error.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::planner {
@@ -104,8 +105,10 @@ void add_reads(const TableRead& read, const Texts& texts, std::vector<std::strin
     case Layout::kStream: commands.push_back(fmt::format("XRANGE {} - + COUNT 1000", key)); break;
   }
   const Mapping::Column* ttl = mapping.with_role(Role::kTtl);
-  if (ttl != nullptr && std::find(read.numbers.begin(), read.numbers.end(), ttl->number) != read.numbers.end()) {
-    commands.push_back("PTTL " + key);
+  if (ttl == nullptr || std::find(read.numbers.begin(), read.numbers.end(), ttl->number) == read.numbers.end()) return;
+  if (mapping.layout != Layout::kStrings) commands.push_back("PTTL " + key);
+  for (const Mapping::Column& column : mapping.columns) {
+    if (mapping.layout == Layout::kStrings && column.role == Role::kField) commands.push_back("PTTL " + texts.key(column.field));
   }
 }
 
@@ -147,12 +150,13 @@ std::vector<std::int16_t> columns_of(const sql::IndexDef& index) {
   return columns;
 }
 
-void add_sets(const sql::TableDef& table, const SetExpression& sets, std::vector<std::string>& commands) {
+/// `is_own`: the sets are the table's own keys, of no index.
+void add_sets(const sql::TableDef& table, const SetExpression& sets, bool is_own, std::vector<std::string>& commands) {
   static constexpr std::string_view kNames[] = {"SMEMBERS", "SMEMBERS", "SINTER", "SUNION", "SDIFF"};
   std::string command(kNames[static_cast<std::size_t>(sets.kind)]);
   const auto key = [&](const SetExpression& set) {
     if (set.columns.empty() && table.mapping->ohm) return word(sql::ohm_key(*table.mapping, "all"));
-    if (table.mapping->layout == Layout::kSet) {
+    if (is_own) {
       Texts texts(table, 0);
       for (std::size_t i = 0; i < set.columns.size(); ++i) texts.add(set.columns[i], *set.values[i]);
       return texts.key();
@@ -170,11 +174,41 @@ void add_sets(const sql::TableDef& table, const SetExpression& sets, std::vector
     if (operand.operands.empty()) {
       command += " " + key(operand);
     } else {
-      add_sets(table, operand, commands);
+      add_sets(table, operand, is_own, commands);
       command += fmt::format(" <{}>", commands.size());
     }
   }
   commands.push_back(std::move(command));
+}
+
+std::string field_text(const sql::TableDef& table, const sql::IndexDef& index, const std::vector<std::int16_t>& columns,
+                       const std::vector<ExpressionPtr>& values) {
+  const auto text = [&](std::int16_t slot) -> std::optional<std::string> {
+    const auto found = std::find(columns.begin(), columns.end(), slot);
+    return found == columns.end() ? std::nullopt : std::optional(value_text(table, slot, *values[static_cast<std::size_t>(found - columns.begin())]));
+  };
+  return word(sql::index_field(index).render(text).value_or(""));
+}
+
+/// The first page of a walk along a zset or list.
+std::string page_command(const MappedScan& scan, const std::string& key, bool is_list) {
+  const bool is_range = scan.lower || scan.upper, has_goal = scan.path == Path::kOrder || scan.wants_order;
+  const std::string last = has_goal ? last_of_chunk(scan.goal) : "999";
+  if (!is_range) {
+    const bool has_scores = scan.path == Path::kScores;
+    return fmt::format("{} {} 0 {}{}{}", is_list ? "LRANGE" : "ZRANGE", key, last, !is_list && scan.descending ? " REV" : "", has_scores ? " WITHSCORES" : "");
+  }
+  const auto end = [&](const std::optional<RangeBound>& bound, std::string_view open) {
+    try {
+      return bound ? value_text(*scan.read.table, scan.ordered_by, *bound->value) : std::string(open);
+    } catch (const sql::SqlError&) {  // infinity, which is no score
+      return std::string(open);
+    }
+  };
+  std::string low = end(scan.lower, "-inf"), high = end(scan.upper, "+inf");
+  if (scan.descending) std::swap(low, high);
+  const std::string count = last.starts_with('<') ? last : std::to_string(std::stoi(last) + 1);
+  return fmt::format("ZRANGE {} {} {} BYSCORE{} LIMIT 0 {} WITHSCORES", key, low, high, scan.descending ? " REV" : "", count);
 }
 
 }  // namespace
@@ -209,28 +243,33 @@ CommandText describe_mapped(const MappedScan& scan) {
       const std::vector<std::int16_t> columns = columns_of(*index);
       for (std::size_t i = 0; i < std::min<std::size_t>(scan.lookups.size(), 3); ++i) {
         const std::string key = structure_key(table, *index, columns, scan.lookups[i]);
-        const bool is_hash = !sql::index_key(*index).has_slots();
-        text.commands.push_back(is_hash ? fmt::format("HGET {} {}", key, word(value_text(table, columns[0], *scan.lookups[i][0]))) : "GET " + key);
+        text.commands.push_back(sql::is_hash_lookup(*index) ? fmt::format("HGET {} {}", key, field_text(table, *index, columns, scan.lookups[i])) : "GET " + key);
       }
       if (scan.lookups.size() > 3) text.commands.push_back(fmt::format("… {} more", scan.lookups.size() - 3));
       text.round_trips = "2";
       break;
     }
     case Path::kSets:
-      add_sets(table, *scan.sets, text.commands);
+      add_sets(table, *scan.sets, scan.member.empty(), text.commands);
       text.round_trips = "2";
-      if (table.mapping->layout == Layout::kSet) {
+      if (scan.member.empty()) {
         text.round_trips = "1";
         return text;
       }
       break;
-    case Path::kOrder: {
-      const std::string key = word(sql::index_key(*index).render([](std::int16_t) { return std::nullopt; }).value_or(""));
-      const bool is_list = index->method == sql::IndexMethod::kList;
-      text.commands.push_back(fmt::format("{} {} 0 {}{}", is_list ? "LRANGE" : "ZRANGE", key, last_of_chunk(scan.goal), !is_list && scan.descending ? " REV" : ""));
+    case Path::kOrder:
+      text.commands.push_back(page_command(scan, structure_key(table, *index, sql::index_key(*index).slots(), scan.lookups.empty() ? std::vector<ExpressionPtr>() : scan.lookups.front()),
+                                           index->method == sql::IndexMethod::kList));
       text.round_trips = "2 per chunk";
       break;
-    }
+    case Path::kRange:
+      text.commands.push_back(page_command(scan, structure_key(table, *index, sql::index_key(*index).slots(), scan.lookups.empty() ? std::vector<ExpressionPtr>() : scan.lookups.front()), false));
+      text.round_trips = "2 per 1000 members";
+      break;
+    case Path::kScores:
+      text.commands.push_back(page_command(scan, texts.key(), false));
+      text.round_trips = "1 per chunk";
+      return text;
     case Path::kKeys: break;
   }
   add_reads(scan.read, texts, text.commands);
@@ -269,7 +308,7 @@ void add_structure(const sql::TableDef& table, const sql::IndexDef& index, Chang
   const Texts texts(table, 0);
   const sql::KeyTemplate key = sql::index_key(index);
   const std::string name = word(key.render([&](std::int16_t column) { return std::optional(texts.text(column)); }).value_or(""));
-  const bool adds = change != Change::kDelete, removes = change != Change::kInsert, is_hash = !key.has_slots();
+  const bool adds = change != Change::kDelete, removes = change != Change::kInsert, is_hash = sql::is_hash_lookup(index);
   switch (index.method) {
     case sql::IndexMethod::kSet:
       if (removes) commands.push_back("SREM " + name);
@@ -321,7 +360,10 @@ CommandText describe_write(const sql::TableDef& table, Change change, const std:
     text.commands.push_back((change == Change::kInsert ? "SADD " : "SREM ") + word(sql::ohm_key(mapping, "all")));
   }
   if (mapping.versions > 0 && change == Change::kInsert) {
-    text.commands.push_back(fmt::format("SCAN 0 MATCH {} COUNT 1000 TYPE string", texts.pattern()));
+    const sql::IndexDef* index = sql::versions_index(table);
+    const auto named = [&](std::int16_t column) { return std::optional(texts.text(column)); };
+    text.commands.push_back(index == nullptr ? fmt::format("SCAN 0 MATCH {} COUNT 1000 TYPE string", texts.pattern())
+                                             : fmt::format("ZRANGE {} 0 999", word(sql::index_key(*index).render(named).value_or(""))));
     text.commands.push_back(fmt::format("DEL {}, all but the newest {}", texts.key(), mapping.versions));
   }
   for (const sql::IndexDef& index : table.indexes) {

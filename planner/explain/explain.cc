@@ -93,16 +93,16 @@ struct Describe {
   }
   void operator()(const OrderedScan& n) {
     text.suffix = fmt::format("{} by {}", n.descending ? " backward" : "", n.read.table->find_column(n.column)->name);
-    read("Ordered Index Scan", n.read);
+    read(n.index_only ? "Ordered Index Only Scan" : "Ordered Index Scan", n.read);
     if (n.nulls != OrderedScan::Nulls::kNone) property("Nulls", n.nulls == OrderedScan::Nulls::kFirst ? "first" : "last");
     goal(n.goal);
   }
   void operator()(const FullScan& n) {
-    read("Full Scan", n.read);
+    read(n.index_only ? "Full Index Only Scan" : "Full Scan", n.read);
     goal(n.goal);
   }
   void operator()(const MappedScan& n) {
-    static constexpr std::string_view kTitles[] = {"Mapped Key Lookup", "Mapped Keyspace Scan", "Mapped Lookup", "Mapped Set Scan", "Mapped Ordered Scan"};
+    static constexpr std::string_view kTitles[] = {"Mapped Key Lookup", "Mapped Keyspace Scan", "Mapped Lookup", "Mapped Set Scan", "Mapped Ordered Scan", "Mapped Range Scan", "Mapped Score Scan"};
     read(std::string(kTitles[static_cast<std::size_t>(n.path)]), n.read);
     if (n.path == MappedScan::Path::kOrder) property("Falls Back", "to a keyspace scan where the structure does not hold enough rows in order");
   }
@@ -119,6 +119,11 @@ struct Describe {
     property("Group Key", n.table->find_column(n.column)->name);
   }
   void operator()(const IndexKeys& n) { text = {"Index Keys", on_table(*n.table, n.alias), {}}; }
+  void operator()(const IndexValues& n) {
+    text = {"Index Values", on_table(*n.table, n.alias), {}};
+    property("Column", n.table->find_column(n.column)->name);
+    expression("Filter", n.condition);
+  }
   void operator()(const PhysicalValues& n) {
     text.title = n.rows.size() == 1 && n.rows[0].empty() ? "Result" : "Values Scan";
     property("Rows", std::to_string(n.rows.size()));
@@ -229,7 +234,10 @@ struct Describe {
   }
   void operator()(const PhysicalRecursiveUnion& n) { text.title = n.all ? "Recursive Union All" : "Recursive Union"; }
   void operator()(const PhysicalInsert& n) { text = {"Insert", on_table(*n.table, ""), {}}; }
-  void operator()(const PhysicalUpdate& n) { text = {"Update", on_table(*n.table, ""), {}}; }
+  void operator()(const PhysicalUpdate& n) {
+    text = {"Update", on_table(*n.table, ""), {}};
+    if (n.may_add_unread) property("Reads", "the row in a transaction block, where it is not there, or where a sum leaves its type; else nothing");
+  }
   void operator()(const PhysicalDelete& n) { text = {"Delete", on_table(*n.table, ""), {}}; }
   void operator()(const PhysicalMerge& n) { text = {"Merge", on_table(*n.table, ""), {}}; }
 };
@@ -247,9 +255,10 @@ const NodeRun* run_of(const PhysicalNode& node, const RunStatistics* run) {
   return found == run->end() ? &kNever : &found->second;
 }
 
-/// The inputs to print: a fallback is one only where it ran.
+/// The inputs to print: a fallback is one only where it ran, and so is a row that need not be read.
 std::vector<PhysicalPlan> printed_inputs(const PhysicalNode& node, const RunStatistics* run) {
   std::vector<PhysicalPlan> inputs = inputs_of(node);
+  if (const auto* update = std::get_if<PhysicalUpdate>(&node.node); update && update->may_add_unread && !run) inputs.clear();
   std::visit(
       [&](const auto& n) {
         if constexpr (requires { n.fallback; }) {

@@ -54,6 +54,10 @@ SetExpression sets_of(const MappedScan& scan) {
 std::optional<MemberSets> match_sets(const PhysicalNode& node) {
   const auto* scan = std::get_if<MappedScan>(&node.node);
   if (scan == nullptr || scan->read.table->mapping->layout != Mapping::Layout::kSet) return {};
+  const bool reads_ttl = std::any_of(scan->read.numbers.begin(), scan->read.numbers.end(), [&](std::int16_t number) {
+    return number > 0 && scan->read.table->mapping->column(number).role == Mapping::Role::kTtl;
+  });
+  if (reads_ttl || !scan->member.empty()) return {};
   MemberSets sets{scan, {}, member_of(*scan->read.table)};
   if (scan->path == MappedScan::Path::kSets) {
     sets.sets = *scan->sets;

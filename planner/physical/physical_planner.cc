@@ -64,17 +64,12 @@ Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted) {
   return input;
 }
 
-namespace {
-
-/// Does its evaluation wait: for a sequence, a lock, a function whose body is run?
 bool waits(const sql::Expression& expression) {
   const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
   bool found = call != nullptr && sql::is_sequence_function(*call->function);
   if (!found) sql::for_each_child(expression, [&](const ExpressionPtr& child) { found = found || waits(*child); });
   return found;
 }
-
-}  // namespace
 
 std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
   if (const auto* scan = std::get_if<LogicalScan>(&node->node)) {
@@ -368,7 +363,9 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalLockRows& locks,
   bool skips = false;
   for (const LogicalLockRows::Mark& mark : locks.marks) {
     refuse_nullable_sides(*locks.input, mark);
-    if (mark.table->mapping) throw sql::not_supported(std::string(lock_clause(mark.lock.strength)) + " of a foreign table");
+    if (mark.table->mapping && mark.table->primary_key.empty()) {
+      throw sql::not_supported(std::string(lock_clause(mark.lock.strength)) + " of a foreign table without a column that tells its rows apart");
+    }
     skips = skips || mark.lock.wait == RowLock::Wait::kSkipLocked;
   }
   Wish below{wish.order, wish.goal};

@@ -10,6 +10,7 @@
 #include "planner/rules/rule.h"
 #include "sql/catalog/mapping.h"
 #include "sql/expressions/coerce.h"
+#include "sql/error.h"
 #include "sql/functions/resolve.h"
 
 namespace redquel::planner {
@@ -64,7 +65,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const FullScan& n) const { return limited(n.goal, 100000); }
     double operator()(const MappedScan& n) const {
       if (n.path == MappedScan::Path::kScan) return 100000;
-      double keys = n.path == MappedScan::Path::kLookup ? static_cast<double>(n.lookups.size()) : n.path == MappedScan::Path::kSets ? 500 : 1;
+      double keys = n.path == MappedScan::Path::kLookup ? static_cast<double>(n.lookups.size()) : n.path == MappedScan::Path::kSets || n.path == MappedScan::Path::kRange ? 500 : 1;
       for (const MappedScan::Fixed& fixed : n.fixed) keys *= static_cast<double>(fixed.values.size());
       return limited(n.goal, sql::has_one_row(n.read.table->mapping->layout) ? keys : keys * 50);
     }
@@ -75,6 +76,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const IndexMinMax&) const { return 1; }
     double operator()(const IndexGroups&) const { return 100; }
     double operator()(const IndexKeys&) const { return 500; }
+    double operator()(const IndexValues& n) const { return n.values.empty() ? 100000 : 500 * static_cast<double>(n.values.size()); }
     double operator()(const AdaptiveJoin& n) const { return estimated_rows(*n.outer); }
     double operator()(const PhysicalValues& n) const { return static_cast<double>(n.rows.size()); }
     double operator()(const PhysicalFunctionScan&) const { return 1000; }
@@ -139,16 +141,22 @@ Planned PhysicalPlanner::plan_hash_join(const LogicalJoin& join, Planned left, P
 
   HashJoin hash{join.kind, left.plan, right.plan, {}, {}, nullptr};
   std::vector<ExpressionPtr> residual;
+  bool has_equality = false, is_constant = true;
   for (const ExpressionPtr& condition : join.condition ? sql::split_conjunction(join.condition) : std::vector<ExpressionPtr>{}) {
     auto equality = match_equality(condition, left_ids, right_ids);
     if (equality && unify(*equality, settings_)) {
       hash.left_keys.push_back(resolve(equality->left, left.ids));
       hash.right_keys.push_back(resolve(equality->right, right.ids));
     } else {
+      has_equality = has_equality || equality.has_value();
+      is_constant = is_constant && std::holds_alternative<sql::Constant>(condition->node);
       residual.push_back(condition);
     }
   }
   if (hash.left_keys.empty()) {
+    if (join.kind == JoinKind::kFull && !has_equality && !is_constant) {
+      throw sql::SqlError("0A000", "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions");
+    }
     NestedLoopJoin nested{join.kind, left.plan, right.plan, resolve(join.condition, both)};
     return {make_physical(std::move(nested), std::move(columns)), std::move(ids)};
   }
@@ -243,6 +251,9 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   // How many rows a mapped table has nobody knows.
   if (!scan->table->mapping && inner_rows < outer_rows) return {};
   if (!few && std::holds_alternative<IndexKeys>(whole.plan->node)) return {};
+  // Nothing is cheaper than the cardinalities of sets that are known by name.
+  const auto* index_values = std::get_if<IndexValues>(&whole.plan->node);
+  if (index_values && (!few || !index_values->values.empty())) return {};
 
   const std::set<ColumnId> outer_ids(from.ids.begin(), from.ids.end());
   const std::set<ColumnId> inner_ids = ids_of(*inner);

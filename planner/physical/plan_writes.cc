@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "planner/physical/increment.h"
 #include "planner/physical/physical_planner.h"
 
 namespace redquel::planner {
@@ -22,7 +23,10 @@ void resolve_all(std::vector<BoundCheck>& checks, const std::vector<ColumnId>& i
 
 std::vector<std::size_t> positions_of(const std::vector<LogicalColumn>& columns, const std::vector<ColumnId>& ids) {
   std::vector<std::size_t> positions;
-  for (const LogicalColumn& column : columns) positions.push_back(position_of(column.id, ids));
+  for (const LogicalColumn& column : columns) {
+    const bool is_missing = column.attribute == sql::kTtlColumn && std::find(ids.begin(), ids.end(), column.id) == ids.end();
+    positions.push_back(is_missing ? kNotRead : position_of(column.id, ids));
+  }
   return positions;
 }
 
@@ -56,6 +60,8 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalUpdate& upd
   resolve_all(physical.generated, ids);
   resolve_all(physical.checks, ids);
   resolve_all(physical.returning, ids);
+  physical.added = added_columns(physical);
+  physical.may_add_unread = may_add_unread(physical);
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }
 

@@ -195,6 +195,26 @@ LogicalPtr prune_whole(const Logical& node) {
   return inputs.empty() ? std::make_shared<const Logical>(node) : with_inputs(node, inputs);
 }
 
+/// The rows that a statement changes are read whole, but for a hidden column that it does not look at.
+LogicalPtr prune_changed_rows(const Logical& node, const LogicalPtr& source, const std::vector<LogicalColumn>& old_row,
+                              const std::vector<LogicalColumn>& new_row, const std::vector<Assignment>& assignments) {
+  Ids used;
+  note_columns(node, used);
+  Ids needed = ids_of(*source);
+  for (std::size_t i = 0; i < old_row.size(); ++i) {
+    const bool is_assigned = std::ranges::find(assignments, old_row[i].attribute, &Assignment::number) != assignments.end();
+    const bool is_seen = is_assigned || used.contains(old_row[i].id) || (i < new_row.size() && used.contains(new_row[i].id));
+    if (old_row[i].attribute == sql::kTtlColumn && !is_seen) needed.erase(old_row[i].id);
+  }
+  return with_inputs(node, {prune(source, needed)});
+}
+
+LogicalPtr prune_merge(const Logical& node, const LogicalMerge& merge) {
+  std::vector<Assignment> assignments;
+  for (const MergeAction& action : merge.actions) assignments.insert(assignments.end(), action.assignments.begin(), action.assignments.end());
+  return prune_changed_rows(node, merge.source, merge.old_row, merge.new_row, assignments);
+}
+
 /// Filter, Sort, Limit, Distinct: their columns are their input's.
 LogicalPtr prune_through(const Logical& node, const Ids& needed) {
   LogicalPtr input = prune(inputs_of(node)[0], needed);
@@ -213,6 +233,14 @@ LogicalPtr prune(const LogicalPtr& node, const Ids& needed) {
   if (const auto* share = std::get_if<LogicalShare>(&node->node)) return prune_share(*share, needed);
   if (const auto* window = std::get_if<LogicalWindow>(&node->node)) return prune_window(*node, *window, needed);
   if (const auto* locks = std::get_if<LogicalLockRows>(&node->node)) return prune_lock_rows(*locks, needed);
+  if (const auto* update = std::get_if<LogicalUpdate>(&node->node)) {
+    return prune_changed_rows(*node, update->source, update->old_row, update->new_row, update->assignments);
+  }
+  if (const auto* removal = std::get_if<LogicalDelete>(&node->node)) return prune_changed_rows(*node, removal->source, removal->old_row, {}, {});
+  if (const auto* merge = std::get_if<LogicalMerge>(&node->node)) return prune_merge(*node, *merge);
+  if (const auto* insert = std::get_if<LogicalInsert>(&node->node); insert && insert->conflict_update) {
+    return prune_changed_rows(*node, insert->source, insert->conflict_update->old_row, insert->new_row, insert->conflict_update->assignments);
+  }
   Ids below = needed;
   if (const auto* filter = std::get_if<LogicalFilter>(&node->node)) {
     need(below, filter->condition);

@@ -7,7 +7,7 @@ namespace redquel::sql {
 
 const ColumnDef* TableDef::find_column(std::string_view column_name) const {
   for (const ColumnDef& column : columns) {
-    if (column.name == column_name) return &column;
+    if (column.name == column_name && !column.hidden) return &column;
   }
   return nullptr;
 }
@@ -40,6 +40,11 @@ std::size_t TableDef::position(std::int16_t number) const {
 
 bool TableDef::in_primary_key(std::int16_t number) const {
   return std::find(primary_key.begin(), primary_key.end(), number) != primary_key.end();
+}
+
+const IndexDef* TableDef::deferrable_primary_key() const {
+  const auto found = std::ranges::find(indexes, true, &IndexDef::primary);
+  return found == indexes.end() ? nullptr : &*found;
 }
 
 bool TableDef::is_nullable(const ColumnDef& column) const { return !column.not_null && !in_primary_key(column.number); }

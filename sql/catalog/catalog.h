@@ -29,7 +29,12 @@ struct ColumnDef {
   /// stored as the field `<field>%N`.
   std::optional<std::string> missing;
   std::string comment;
+  /// Of a foreign table: a name that `*` does not show, as PostgreSQL's system columns are; behind all others. See kTtlColumn.
+  bool hidden = false;
 };
+
+/// Number of the hidden column `ttl` of a foreign table: how long its key will live.
+inline constexpr std::int16_t kTtlColumn = 32767;
 
 enum class IndexMethod : std::uint8_t { kBtree, kHash, kZset, kSet, kLookup, kList };
 /// building: written, not read; dropping: neither.
@@ -41,10 +46,10 @@ struct IndexDef {
   IndexMethod method = IndexMethod::kBtree;
   IndexState state = IndexState::kReady;
   bool unique = false;
-  bool primary = false;     // the table's own keys: no structure of its own
+  bool primary = false;     // of a DEFERRABLE primary key; any other is the table's own key, and no index
   bool constraint = false;  // made by a PRIMARY KEY or UNIQUE constraint of the same name
   bool nulls_not_distinct = false;
-  bool deferrable = false;  // of the constraint; checked at the end of each statement
+  bool deferrable = false, initially_deferred = false;  // of the constraint; checked at the end of the statement or at COMMIT
   struct Part {
     std::int16_t column = 0;  // below 0: a computed one of the table
     bool descending = false, nulls_first = false;
@@ -56,6 +61,8 @@ struct IndexDef {
   std::string definition_suffix;  // INCLUDE, WITH, opclasses: accepted and remembered
   // Of a mapped table: a structure that an application has.
   std::string key;            // template of its keys, stored form
+  std::string member;         // of what stands in it for a row, stored form
+  std::string field;          // a lookup that is a hash: of its fields, stored form
   bool maintained = false;    // by redquel, too
   std::int64_t length = 0;    // a list is cut to so many elements; 0: never
   std::string comment;
@@ -89,6 +96,7 @@ struct ViewDef;
 struct TableDef {
   Oid oid = 0;
   Oid row_type = 0;
+  Oid row_array = 0;  // the type of arrays over it; 0: the row type is none that values can have (row_types.h)
   std::string schema = "public";
   std::string name;
   std::string prefix;   // first part of all its keys; stays on rename
@@ -96,7 +104,7 @@ struct TableDef {
   std::vector<ColumnDef> columns;  // live ones, by number
   std::int16_t next_column = 1;
   std::vector<std::string> used_fields;  // of dropped columns: taken while a row may hold them
-  std::vector<std::int16_t> primary_key;  // column numbers; empty: a hidden generated key
+  std::vector<std::int16_t> primary_key;  // column numbers; empty: a hidden generated key, also behind a DEFERRABLE primary key
   std::string primary_key_name;
   /// The column whose hash field tells that a row exists; 0: the key is stored as field(s). Chosen once, so that SET or DROP
   /// NOT NULL never makes existing rows invisible; absent: as a new table would choose (TableKeys::presence_column).
@@ -107,7 +115,6 @@ struct TableDef {
   std::vector<CheckDef> checks;
   std::vector<ForeignKeyDef> foreign_keys;
   std::vector<Oid> referencing;  // tables with foreign keys to this one, itself included
-  bool primary_key_deferrable = false;
   std::string primary_key_comment;
   std::string comment;
   std::string owner = "postgres";
@@ -127,7 +134,7 @@ struct TableDef {
   std::shared_ptr<const ViewDef> materialized;
   bool populated = true;  // of a materialized view: it has been filled, and can be read
 
-  /// By name never a computed one.
+  /// By name never a computed or hidden one.
   const ColumnDef* find_column(std::string_view name) const;
   const ColumnDef* find_column(std::int16_t number) const;
   bool rows_expire() const { return ttl_milliseconds != 0 || ttl_column != 0; }
@@ -140,6 +147,11 @@ struct TableDef {
   /// Neither NOT NULL nor part of the primary key.
   bool is_nullable(const ColumnDef&) const;
   bool has_hidden_key() const { return primary_key.empty(); }
+  /// Columns that are not hidden: the first so many.
+  std::size_t shown_columns() const { return columns.size() - (!columns.empty() && columns.back().hidden ? 1 : 0); }
+  /// The index of a DEFERRABLE primary key: two rows may share it for a while, so that rows lie under hidden keys. nullptr: none.
+  const IndexDef* deferrable_primary_key() const;
+  bool has_primary_key() const { return !primary_key.empty() || deferrable_primary_key() != nullptr; }
 };
 
 struct SequenceDef {

@@ -56,6 +56,7 @@ void visit(Visitor& visitor, ColumnDef& column) {
   visitor.word("identity", column.identity, kIdentityNames);
   visitor.member("sequence", column.sequence);
   visitor.member("missing", column.missing);
+  visitor.member("hidden", column.hidden);
   visitor.member("comment", column.comment);
 }
 
@@ -79,6 +80,7 @@ void visit(Visitor& visitor, IndexDef& index) {
   visitor.member("constraint", index.constraint);
   visitor.member("nulls_not_distinct", index.nulls_not_distinct);
   visitor.member("deferrable", index.deferrable);
+  visitor.member("initially_deferred", index.initially_deferred);
   visitor.member("parts", index.parts);
   visitor.member("predicate", index.predicate_sql);
   visitor.member("definition_suffix", index.definition_suffix);
@@ -86,6 +88,8 @@ void visit(Visitor& visitor, IndexDef& index) {
     visitor.member("key", index.key);
     visitor.member("maintained", index.maintained);
     visitor.member("length", index.length);
+    visitor.member("entry", index.member);
+    visitor.member("field", index.field);
   }
   visitor.member("comment", index.comment);
 }
@@ -163,6 +167,7 @@ template <typename Visitor>
 void visit(Visitor& visitor, TableDef& table) {
   visitor.member("oid", table.oid);
   visitor.member("row_type", table.row_type);
+  if (table.row_array != 0 || std::is_same_v<Visitor, Reader>) visitor.member("row_array", table.row_array);
   visitor.member("schema", table.schema);
   visitor.member("name", table.name);
   visitor.member("prefix", table.prefix);
@@ -180,7 +185,6 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("checks", table.checks);
   visitor.member("foreign_keys", table.foreign_keys);
   visitor.member("referencing", table.referencing);
-  visitor.member("primary_key_deferrable", table.primary_key_deferrable);
   visitor.member("comment", table.comment);
   visitor.member("owner", table.owner);
   visitor.word("on_commit", table.on_commit, kOnCommitNames);

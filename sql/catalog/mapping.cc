@@ -80,11 +80,11 @@ std::vector<Role> roles_of(const Mapping& mapping) {
     case Layout::kHash:
     case Layout::kStrings: return {Role::kField, Role::kTtl};
     case Layout::kString: return {mapping.parts == Mapping::Parts::kWhole ? Role::kValue : Role::kField, Role::kTtl};
-    case Layout::kSet: return {Role::kMember};
-    case Layout::kZset: return {Role::kMember, Role::kScore};
-    case Layout::kList: return {Role::kValue, Role::kPosition};
-    case Layout::kHashFields: return {Role::kName, Role::kValue};
-    case Layout::kStream: return {Role::kField, Role::kId, Role::kTime, Role::kSequence};
+    case Layout::kSet: return {Role::kMember, Role::kTtl};
+    case Layout::kZset: return {Role::kMember, Role::kScore, Role::kTtl};
+    case Layout::kList: return {Role::kValue, Role::kPosition, Role::kTtl};
+    case Layout::kHashFields: return {Role::kName, Role::kValue, Role::kTtl};
+    case Layout::kStream: return {Role::kField, Role::kId, Role::kTime, Role::kSequence, Role::kTtl};
   }
   return {};
 }
@@ -354,6 +354,17 @@ Mapping make_mapping(const TableDef& table, const MappingOptions& options, const
   return mapping;
 }
 
+void add_hidden_ttl(TableDef& table, Mapping& mapping) {
+  if (mapping.with_role(Role::kTtl) != nullptr) return;
+  ColumnDef column;
+  column.number = kTtlColumn;
+  column.name = column.field = "ttl";
+  column.type = kInt8;
+  column.hidden = true;
+  table.columns.push_back(std::move(column));
+  mapping.columns.push_back({.number = kTtlColumn, .role = Role::kTtl, .field = "ttl", .delimiter = ","});
+}
+
 std::vector<std::int16_t> identity_columns(const Mapping& mapping) {
   std::vector<std::int16_t> columns;
   for (const std::int16_t slot : mapping.key.slots()) {
@@ -413,5 +424,59 @@ std::string ohm_index_key(const TableDef& table, std::int16_t column, bool is_un
 }
 
 KeyTemplate index_key(const IndexDef& index) { return KeyTemplate::parse_stored(index.key); }
+
+std::string joined_slots(const std::vector<std::int16_t>& columns) {
+  std::string text;
+  for (const std::int16_t column : columns) text += fmt::format("{}{{#{}}}", text.empty() ? "" : ":", column);
+  return text;
+}
+
+std::string natural_member(const TableDef& table, const KeyTemplate& structure) {
+  std::vector<std::int16_t> rest;
+  for (const std::int16_t column : table.primary_key) {
+    if (!structure.has_slot(column)) rest.push_back(column);
+  }
+  return joined_slots(rest);
+}
+
+KeyTemplate index_member(const TableDef& table, const IndexDef& index) {
+  return KeyTemplate::parse_stored(index.member.empty() ? natural_member(table, index_key(index)) : index.member);
+}
+
+std::vector<std::int16_t> columns_beside_key(const IndexDef& index) {
+  const KeyTemplate key = index_key(index);
+  std::vector<std::int16_t> columns;
+  for (const IndexDef::Part& part : index.parts) {
+    if (!key.has_slot(part.column)) columns.push_back(part.column);
+  }
+  return columns;
+}
+
+bool is_hash_lookup(const IndexDef& index) { return index.method == IndexMethod::kLookup && !columns_beside_key(index).empty(); }
+
+KeyTemplate index_field(const IndexDef& index) {
+  return KeyTemplate::parse_stored(index.field.empty() ? joined_slots(columns_beside_key(index)) : index.field);
+}
+
+std::int16_t ordered_column(const IndexDef& index) {
+  const std::vector<std::int16_t> columns = columns_beside_key(index);
+  return columns.empty() ? std::int16_t{0} : columns.front();
+}
+
+std::vector<std::int16_t> versioned_slots(const Mapping& mapping) {
+  std::vector<std::int16_t> slots = mapping.key.slots();
+  slots.erase(std::find(slots.begin(), slots.end(), mapping.version), slots.end());
+  return slots;
+}
+
+const IndexDef* versions_index(const TableDef& table) {
+  const std::vector<std::int16_t> slots = versioned_slots(*table.mapping);
+  for (const IndexDef& index : table.indexes) {
+    if (index.method != IndexMethod::kZset || !index.maintained || ordered_column(index) != table.mapping->version) continue;
+    const std::vector<std::int16_t> own = index_key(index).slots();
+    if (std::is_permutation(own.begin(), own.end(), slots.begin(), slots.end())) return &index;
+  }
+  return nullptr;
+}
 
 }  // namespace redquel::sql

@@ -99,7 +99,30 @@ bool may_overlap(const TableDef& a, const TableDef& b);
 std::string template_text(const KeyTemplate& key, const TableDef& table);
 /// Ohm's template for the structure of a column: "User:indices:name:{name}", "User:uniques:email".
 std::string ohm_index_key(const TableDef& table, std::int16_t column, bool is_unique);
+/// Gives a table without a column for the time to live the hidden column `ttl`, in both places.
+void add_hidden_ttl(TableDef& table, Mapping& mapping);
+
+// Structures that an index declares. A structure's key has slots, too; what they are not, its content says.
+
 /// A structure's template as a declared index keeps it.
 KeyTemplate index_key(const IndexDef& index);
+/// Columns as slots parted by colons, stored form.
+std::string joined_slots(const std::vector<std::int16_t>& columns);
+/// What stands for a row in a structure, unless the index says it: the columns that tell rows apart and are no slots of the
+/// structure's key, parted by colons. Stored form; empty: there are none.
+std::string natural_member(const TableDef& table, const KeyTemplate& structure);
+KeyTemplate index_member(const TableDef& table, const IndexDef& index);
+/// The index's columns that are no slots of its key.
+std::vector<std::int16_t> columns_beside_key(const IndexDef& index);
+/// A lookup by fields of a hash, whose names `index_field` makes; else it is a string.
+bool is_hash_lookup(const IndexDef& index);
+KeyTemplate index_field(const IndexDef& index);
+/// Of a zset or list.
+std::int16_t ordered_column(const IndexDef& index);
+/// The zset that redquel keeps of the versions of each thing (Mapping::versions): its key has the slots in front of the version's;
+/// nullptr: none is declared.
+const IndexDef* versions_index(const TableDef& table);
+/// Slots in front of the version's: what it is a version of.
+std::vector<std::int16_t> versioned_slots(const Mapping& mapping);
 
 }  // namespace redquel::sql

@@ -40,7 +40,6 @@ void add(std::vector<Structure>& structures, Structure structure) {
 std::vector<Structure> structures_of(const TableDef& table, const IndexDef& index) {
   if (table.mapping) return {};
   std::vector<Structure> structures;
-  if (index.primary) return structures;
   const bool readable = index.state == IndexState::kReady;
   std::vector<std::int16_t> columns;
   for (const IndexDef::Part& part : index.parts) columns.push_back(part.column);
@@ -72,6 +71,20 @@ std::vector<Structure> structures_of(const TableDef& table) {
     for (Structure& structure : structures_of(table, index)) add(structures, std::move(structure));
   }
   return structures;
+}
+
+std::vector<const IndexDef*> unique_indexes_over(const TableDef& table, std::span<const std::int16_t> columns) {
+  std::vector<const IndexDef*> found;
+  for (const IndexDef& index : table.indexes) {
+    if (!index.unique || index.state == IndexState::kDropping) continue;
+    if (std::ranges::equal(index.parts, columns, {}, &IndexDef::Part::column)) found.push_back(&index);
+  }
+  return found;
+}
+
+bool is_deferrable(const TableDef& table, std::span<const std::int16_t> columns) {
+  const std::vector<const IndexDef*> indexes = unique_indexes_over(table, columns);
+  return !indexes.empty() && std::ranges::all_of(indexes, &IndexDef::deferrable);
 }
 
 }  // namespace redquel::sql

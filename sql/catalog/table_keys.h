@@ -37,6 +37,10 @@ struct Structure {
 /// discrete, only the zset for float, numeric, timestamps, time, interval and bytea; hash only the sets; zset only the zset.
 std::vector<Structure> structures_of(const TableDef&);
 std::vector<Structure> structures_of(const TableDef&, const IndexDef&);
+/// Unique indexes that say what a kUnique structure over these columns may hold: all of them, apart from those being dropped.
+std::vector<const IndexDef*> unique_indexes_over(const TableDef&, std::span<const std::int16_t> columns);
+/// Two rows of a transaction may share a value of the structure for a while: every index that forbids it is DEFERRABLE.
+bool is_deferrable(const TableDef&, std::span<const std::int16_t> columns);
 
 /// The one place where keys of a table are made. With Redis Cluster a bucket's hash tag would be added here.
 class TableKeys {

@@ -68,6 +68,30 @@ std::unique_ptr<RowSource> unnest_any(Values values, std::span<const ResultColum
   return std::make_unique<Elements>(values, Types(&type, 1));
 }
 
+/// The elements of an array with their numbers from 1.
+class NumberedElements final : public RowSource {
+ public:
+  NumberedElements(Values values, Types types) : elements_(values, types) {}
+
+  Batch next(std::size_t limit) override {
+    Batch batch = elements_.next(limit);
+    Column column(kInt4);
+    for (std::size_t row = 0; row < batch.rows; ++row) column.append(++last_);
+    batch.columns.push_back(std::make_shared<const Column>(std::move(column)));
+    return batch;
+  }
+
+ private:
+  Elements elements_;
+  Int last_ = 0;
+};
+
+template <Oid array>
+std::unique_ptr<RowSource> expand(Values values, const EvaluationContext&) {
+  const Type type{array};
+  return std::make_unique<NumberedElements>(values, Types(&type, 1));
+}
+
 /// The subscripts of one dimension, up or down.
 class Subscripts final : public RowSource {
  public:
@@ -152,6 +176,8 @@ std::vector<TableFunction> array_table_functions() {
   for_each_array([&](auto array) {
     const Oid element = type_info(array).element;
     table.push_back({"unnest", {array}, {{"unnest", element}}, unnest<array>});
+    // What drivers ask the columns of a key with.
+    table.push_back({"information_schema._pg_expandarray", {array}, {{"x", element}, {"n", oid::kInt4}}, expand<array>});
     for (std::vector<Oid> arguments : {std::vector<Oid>{array, oid::kInt4}, std::vector<Oid>{array, oid::kInt4, oid::kBool}}) {
       table.push_back({"generate_subscripts", arguments, {{"generate_subscripts", oid::kInt4}}, generate_subscripts<array>});
     }

@@ -359,6 +359,10 @@ std::vector<ScalarFunction> catalog_functions() {
           "pg_relation_filenode", {kRegclass}, kOidType),
       stable<[](Int encoding) { return encoding == 6 ? 4 : 1; }>("pg_encoding_max_length", {kInt4}, kInt4),
       stable<[](Int) { return false; }>("row_security_active", {kOidType}, kBool),
+      stable<[](Context context, Text name) {
+        relation_named(name, context);
+        return false;
+      }>("row_security_active", {kText}, kBool),
       stable<fork_size>("pg_relation_size", {kRegclass, kText}, kInt8),
       stable<size_of_database>("pg_database_size", {kName}, kInt8),
       stable<[](Int) { return std::int64_t{0}; }>("pg_database_size", {kOidType}, kInt8),

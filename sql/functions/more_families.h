@@ -30,6 +30,16 @@ std::vector<ScalarFunction> size_functions();
 std::vector<ScalarFunction> hash_functions();
 std::vector<ScalarFunction> binary_form_functions();
 std::vector<ScalarFunction> unicode_functions();
+std::vector<ScalarFunction> notification_functions();
+std::vector<TableFunction> notification_rows();
+std::vector<ScalarFunction> type_io_functions();
+std::vector<ScalarFunction> tid_functions();
+std::vector<AggregateFunction> tid_aggregates();
+std::vector<ScalarFunction> column_size_functions();
+std::vector<ScalarFunction> money_functions();
+std::vector<CastFunction> money_casts();
+std::vector<AggregateFunction> money_aggregates();
+std::vector<ScalarFunction> statistics_functions();
 /// The functions that have names beside their operators, over the rows of those.
 std::vector<ScalarFunction> operator_functions(const std::vector<ScalarFunction>& functions);
 std::vector<TableFunction> catalog_rows();

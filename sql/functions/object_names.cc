@@ -96,7 +96,17 @@ std::optional<Oid> find_type_named(std::string_view text, const EvaluationContex
 }
 
 std::string type_name(Oid type, const EvaluationContext& context) {
-  if (find_type(type) != nullptr) return format_type(Type{type});
+  const CatalogSnapshot& catalog = catalog_of(context);
+  if (const auto own = catalog.types.find(type); own != catalog.types.end()) {
+    const UserType& user = *own->second;
+    const UserTypePtr found = catalog.find_user_type("", user.name, context.search_path);
+    const std::string schema = found && found->oid == type ? "" : quote_identifier(user.schema) + ".";
+    return schema + quote_identifier(user.name);
+  }
+  if (const TypeInfo* info = find_type(type)) {
+    const bool is_array = info->category == TypeCategory::kArray && catalog.types.contains(info->element);
+    return is_array ? type_name(info->element, context) + "[]" : format_type(Type{type});
+  }
   const TableDef* table = table_of_row_type(catalog_of(context), type);
   return table == nullptr ? std::to_string(type) : relation_name(table->oid, context);
 }

@@ -203,15 +203,18 @@ std::optional<Text> substring(Text text, Text pattern) {
 
 // ---- SIMILAR TO -----------------------------------------------------------------------------------------------------
 
+constexpr std::string_view kSimilarStart = "^(?:", kSimilarFirst = "){1,1}?(", kSimilarSecond = "){1,1}(?:";
+
 /// The pattern of SIMILAR TO as an advanced regular expression. Two escaped double quotes mark the part that
-/// substring() gives.
-void similar_to_escape(Text pattern, Text escape, std::string& out) {
+/// substring() gives: where the first one stands in `out`, npos without.
+std::size_t append_similar(Text pattern, Text escape, std::string& out) {
   if (!escape.empty() && character_size(escape[0]) != escape.size()) {
     throw SqlError("22025", "invalid escape string").hint("Escape string must be empty or one character.");
   }
   bool after_escape = false, in_class = false;
   int separators = 0;
-  out += "^(?:";
+  std::size_t first = std::string::npos;
+  out += kSimilarStart;
   while (!pattern.empty()) {
     const Text character = first_character(pattern);
     const char c = character[0];
@@ -223,7 +226,8 @@ void similar_to_escape(Text pattern, Text escape, std::string& out) {
           throw SqlError("2200C",
                          "SQL regular expression may not contain more than two escape-double-quote separators");
         }
-        out += separators++ == 0 ? "){1,1}?(" : "){1,1}(?:";
+        if (separators == 0) first = out.size();
+        out += separators++ == 0 ? kSimilarFirst : kSimilarSecond;
       } else {
         out += '\\';
         out += character;
@@ -262,11 +266,19 @@ void similar_to_escape(Text pattern, Text escape, std::string& out) {
     }
   }
   out += ")$";
+  return first;
 }
+void similar_to_escape(Text pattern, Text escape, std::string& out) { append_similar(pattern, escape, out); }
 void similar_to(Text pattern, std::string& out) { similar_to_escape(pattern, "\\", out); }
+/// Tcl's engine drops {1,1}?, which would make the part before the wanted one as short as possible. A character that no
+/// text has, at most once and rather not, says the same.
 std::optional<Text> similar_substring(Text text, Text pattern, Text escape) {
   std::string expression;
-  similar_to_escape(pattern, escape, expression);
+  const std::size_t separator = append_similar(pattern, escape, expression);
+  if (separator != std::string::npos) {
+    expression.replace(separator, kSimilarFirst.size(), "))(");
+    expression.replace(0, kSimilarStart.size(), "^(?:\\x00{0,1}?(?:");
+  }
   return substring(text, expression);
 }
 

@@ -10,6 +10,7 @@
 #include "sql/functions/range_functions.h"
 #include "sql/functions/row_functions.h"
 #include "sql/functions/sequence_calls.h"
+#include "sql/functions/server_number_functions.h"
 
 namespace redquel::sql {
 namespace {
@@ -89,6 +90,13 @@ const NamedTable<ScalarFunction>& functions() {
       hash_functions(),
       binary_form_functions(),
       unicode_functions(),
+      notification_functions(),
+      type_io_functions(),
+      tid_functions(),
+      server_number_functions(),
+      column_size_functions(),
+      money_functions(),
+      statistics_functions(),
   }));
   return table;
 }
@@ -106,6 +114,9 @@ const NamedTable<AggregateFunction>& aggregates() {
       bit_string_aggregates(),
       network_aggregates(),
       zoned_time_aggregates(),
+      money_aggregates(),
+      tid_aggregates(),
+      server_number_aggregates(),
   });
   return table;
 }
@@ -113,7 +124,7 @@ const NamedTable<AggregateFunction>& aggregates() {
 const NamedTable<TableFunction>& table_functions() {
   static const NamedTable<TableFunction> table({series_functions(), array_table_functions(), range_table_functions(),
                                                 json_table_functions(), jsonpath_table_functions(), text_piece_rows(), json_record_functions(),
-                                                catalog_rows(), keyword_rows(), zone_rows(),
+                                                catalog_rows(), keyword_rows(), zone_rows(), notification_rows(),
                                                 engine_functions()});
   return table;
 }
@@ -128,7 +139,7 @@ const CastTable& casts() {
     CastTable built;
     for (const std::vector<CastFunction>& family :
          {number_casts(), datetime_casts(), text_casts(), name_casts(), array_casts(), range_casts(), json_casts(),
-          bit_string_casts(), network_casts(), zoned_time_casts(), geometric_casts()}) {
+          bit_string_casts(), network_casts(), zoned_time_casts(), geometric_casts(), money_casts(), server_number_casts()}) {
       built.rows.insert(built.rows.end(), family.begin(), family.end());
     }
     for (const CastFunction& row : built.rows) built.by_types[{row.source, row.target}] = &row;

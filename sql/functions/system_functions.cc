@@ -11,6 +11,7 @@
 #include "sql/functions/random_generator.h"
 #include "sql/session_hooks.h"
 #include "sql/types/datetime.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -86,10 +87,8 @@ void set_setting(Context context, std::optional<Text> name, std::optional<Text> 
 /// Never decreases and differs between transactions; it counts nothing.
 std::int64_t transaction_id(Context context) { return context.transaction_timestamp; }
 
-std::int64_t start_time() {
-  static const std::int64_t start = current_timestamp();
-  return start;
-}
+/// Before any transaction of this process.
+const std::int64_t kStartTime = current_timestamp();
 
 // ---- types and encodings --------------------------------------------------------------------------------------------
 
@@ -100,14 +99,20 @@ ColumnPtr type_of(std::span<const ColumnPtr> arguments, std::size_t rows, Type r
 
 bool type_text(Context context, std::optional<Int> type, std::optional<Int> modifier, std::string& out) {
   if (!type) return false;
-  const auto oid = static_cast<Oid>(*type);
-  if (oid == 0) {
+  const auto number = static_cast<Oid>(*type);
+  if (number == 0) {
     out = "-";
-  } else if (find_type(oid) == nullptr) {
-    out = object_name(kRegtype, oid, context);  // the type of a table's rows
-    if (out == std::to_string(oid)) out = "???";
+  } else if (find_type(number) == nullptr) {
+    out = object_name(kRegtype, number, context);  // the type of a table's rows
+    if (out == std::to_string(number)) out = "???";
+  } else if (modifier == -1 && number == oid::kBpchar) {
+    out = "bpchar";  // character is character(1), as bit is bit(1)
+  } else if (modifier == -1 && number == oid::kBit) {
+    out = "\"bit\"";
+  } else if (modifier.value_or(-1) < 0) {
+    out = object_name(kRegtype, number, context);
   } else {
-    out = format_type(Type{oid, modifier.value_or(-1)});
+    out = format_type(Type{number, *modifier});
   }
   return true;
 }
@@ -193,8 +198,8 @@ std::vector<ScalarFunction> session_functions() {
       scalar<setting_or_null>("current_setting", {kText, kBool}, kText, kStable),
       scalar<set_setting>("set_config", {kText, kText, kBool}, kText, Volatility::kVolatile),
       scalar<transaction_id>("txid_current", {}, kInt8, kStable),
-      scalar<[](Context) { return start_time(); }>("pg_postmaster_start_time", {}, kTimestamptz, kStable),
-      scalar<[](Context) { return start_time(); }>("pg_conf_load_time", {}, kTimestamptz, kStable),
+      scalar<[](Context) { return kStartTime; }>("pg_postmaster_start_time", {}, kTimestamptz, kStable),
+      scalar<[](Context) { return kStartTime; }>("pg_conf_load_time", {}, kTimestamptz, kStable),
       scalar<[] { return false; }>("pg_is_in_recovery", {}, kBool, kStable),
       scalar<[] { return false; }>("pg_jit_available", {}, kBool, kStable),
       scalar<[] { return std::int32_t{0}; }>("pg_trigger_depth", {}, kInt4, kStable),

@@ -88,7 +88,7 @@ Numeric root_of(const Numeric& variance) {
   const int scale = variance.scale();
   const Numeric unit(1, scale), half(5, scale + 1);
   Numeric root = sqrt(variance).rounded(scale);
-  if ((root - half) * (root - half) > variance) return root - unit;
+  if (root.sign() > 0 && (root - half) * (root - half) > variance) return root - unit;
   if ((root + half) * (root + half) <= variance) return root + unit;
   return root;
 }

@@ -1,4 +1,4 @@
-// pg_timezone_names(): the zones that the system's files describe.
+// pg_timezone_names(): the zones that the system's files describe; pg_timezone_abbrevs(): PostgreSQL's abbreviations.
 
 #include <filesystem>
 #include <fstream>
@@ -64,16 +64,42 @@ std::unique_ptr<RowSource> open_zones(std::span<const Datum>, const EvaluationCo
   return std::make_unique<ZoneRows>(context.transaction_timestamp);
 }
 
-class NoChannels final : public RowSource {
+/// What an abbreviation means now: some follow a zone's history.
+TimeZone::Local meaning_of(const ZoneAbbreviation& abbreviation, const std::string& upper, std::int64_t now) {
+  TimeZone::Local fixed;
+  fixed.offset = abbreviation.offset;
+  fixed.is_daylight = abbreviation.is_daylight;
+  const TimeZone* zone = abbreviation.zone.empty() ? nullptr : find_time_zone(abbreviation.zone);
+  return zone == nullptr ? fixed : zone->of_abbreviation(upper, now).value_or(zone->at(now));
+}
+
+class AbbreviationRows final : public RowSource {
  public:
-  Batch next(std::size_t) override {
+  explicit AbbreviationRows(std::int64_t now) : now_(now) {}
+
+  Batch next(std::size_t limit) override {
+    Column name(kText), offset(kInterval), is_daylight(kBool);
     Batch batch;
-    batch.columns.push_back(std::make_shared<const Column>(kText));
+    for (; next_ < zone_abbreviations().size() && batch.rows < limit; ++next_, ++batch.rows) {
+      std::string upper(zone_abbreviations()[next_].name);
+      for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+      const TimeZone::Local local = meaning_of(zone_abbreviations()[next_], upper, now_);
+      name.append(std::string_view(upper));
+      offset.append(Interval{.microseconds = std::int64_t{local.offset} * 1'000'000});
+      is_daylight.append(local.is_daylight);
+    }
+    for (Column* column : {&name, &offset, &is_daylight}) batch.columns.push_back(std::make_shared<const Column>(std::move(*column)));
     return batch;
   }
+
+ private:
+  std::int64_t now_;
+  std::size_t next_ = 0;
 };
 
-std::unique_ptr<RowSource> open_channels(std::span<const Datum>, const EvaluationContext&) { return std::make_unique<NoChannels>(); }
+std::unique_ptr<RowSource> open_abbreviations(std::span<const Datum>, const EvaluationContext& context) {
+  return std::make_unique<AbbreviationRows>(context.transaction_timestamp);
+}
 
 }  // namespace
 
@@ -83,7 +109,10 @@ std::vector<TableFunction> zone_rows() {
        {},
        {{"name", oid::kText}, {"abbrev", oid::kText}, {"utc_offset", oid::kInterval}, {"is_dst", oid::kBool}},
        open_zones},
-      {"pg_listening_channels", {}, {{"pg_listening_channels", oid::kText}}, open_channels},
+      {"pg_timezone_abbrevs",
+       {},
+       {{"abbrev", oid::kText}, {"utc_offset", oid::kInterval}, {"is_dst", oid::kBool}},
+       open_abbreviations},
   };
 }
 

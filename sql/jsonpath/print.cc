@@ -75,8 +75,8 @@ class Printer {
         append_json_string(item.text, out_);
         break;
       case Kind::kNumber:
-        // -1.abs() would be the negative of 1.abs().
-        if (item.next && item.text.starts_with('-')) {
+        // -1.abs() would be the negative of 1.abs(), 1.e a number that is not complete.
+        if (item.next) {
           out_.append("(").append(item.text).append(")");
         } else {
           out_ += item.text;

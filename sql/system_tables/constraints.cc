@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "sql/catalog/index_text.h"
 #include "sql/catalog/mapping.h"
 #include "sql/error.h"
 #include "sql/functions/characters.h"
+#include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
-#include "sql/catalog/index_text.h"
 #include "sql/session_hooks.h"
 #include "sql/system_tables/relations.h"
 #include "sql/types/text_io.h"
@@ -63,19 +64,23 @@ bool is_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// 'it''s' → it's; nullopt where the text is anything else than one string literal.
+/// 'it''s' → it's, E'\\x' → \x; nullopt where the text is anything else than one string literal.
 std::optional<std::string> string_literal(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  const bool escaped = text.starts_with("E'");
+  if (escaped) text.remove_prefix(1);
   if (text.size() < 2 || text.front() != '\'' || text.back() != '\'') return std::nullopt;
   std::string value;
   for (std::size_t i = 1; i + 1 < text.size(); ++i) {
-    if (text[i] == '\'' && (++i + 1 >= text.size() || text[i] != '\'')) return std::nullopt;
+    const bool doubled = text[i] == '\'' || (escaped && text[i] == '\\');
+    if (doubled && (++i + 1 >= text.size() || text[i] != text[i - 1])) return std::nullopt;
     value += text[i];
   }
   return value;
 }
 
 /// A literal as PostgreSQL prints it after analysis: 'x'::text, '2020-01-01'::date, '-1'::integer, but plain 5.
-std::optional<std::string> literal_text(std::string_view text, Type type) {
+std::optional<std::string> literal_text(std::string_view text, Type type, const EvaluationContext& context) {
   if (text.starts_with('-') && is_digits(text.substr(1)) && text.size() <= 10) {
     return "'" + std::string(text) + "'::integer";
   }
@@ -93,7 +98,7 @@ std::optional<std::string> literal_text(std::string_view text, Type type) {
   if (type.oid == oid::kBool && value.size() == 1) return std::string(value == "t" ? "true" : "false");
   std::string quoted;
   append_quoted_literal(value, quoted);
-  return quoted + "::" + (type.oid == oid::kBpchar ? "bpchar" : format_type(plain));
+  return quoted + "::" + (type.oid == oid::kBpchar ? "bpchar" : object_name(Type{oid::kRegtype}, type.oid, context));
 }
 
 }  // namespace
@@ -106,6 +111,7 @@ std::vector<Constraint> constraints_of(const TableDef& table) {
     for (const IndexDef::Part& part : index.parts) made.columns.push_back(part.column);
     made.nulls_not_distinct = index.nulls_not_distinct;
     made.deferrable = index.deferrable;
+    made.initially_deferred = index.initially_deferred;
     constraints.push_back(std::move(made));
   }
   for (std::size_t i = 0; i < table.checks.size(); ++i) {
@@ -116,7 +122,8 @@ std::vector<Constraint> constraints_of(const TableDef& table) {
   }
   for (const ForeignKeyDef& key : table.foreign_keys) {
     constraints.push_back({.oid = key.oid, .name = key.name, .type = 'f', .table = &table, .index = key.referenced_index,
-                           .columns = key.columns, .deferrable = key.deferrable, .foreign_key = &key, .comment = key.comment});
+                           .columns = key.columns, .deferrable = key.deferrable, .initially_deferred = key.initially_deferred,
+                           .foreign_key = &key, .comment = key.comment});
   }
   return constraints;
 }
@@ -183,7 +190,8 @@ std::string constraint_definition(const CatalogSnapshot& catalog, const Constrai
     return "CHECK (" + written_expression(*constraint.table, constraint.expression, pretty, context) + ")";
   }
   const std::string columns = column_list(*constraint.table, constraint.columns);
-  const std::string deferrable = constraint.deferrable ? " DEFERRABLE" : "";
+  std::string deferrable = constraint.deferrable ? " DEFERRABLE" : "";
+  if (constraint.initially_deferred) deferrable += " INITIALLY DEFERRED";
   if (constraint.type == 'p') return "PRIMARY KEY (" + columns + ")" + deferrable;
   return std::string("UNIQUE ") + (constraint.nulls_not_distinct ? "NULLS NOT DISTINCT " : "") + "(" + columns + ")" + deferrable;
 }
@@ -223,6 +231,11 @@ std::string index_definition(const TableDef& table, const IndexDef& index, const
     append_quoted_literal(template_text(index_key(index), table), text);
     text += index.maintained ? ", maintained=redquel" : ", maintained=application";
     if (index.length > 0) text += ", length=" + std::to_string(index.length);
+    for (const auto& [option, stored] : {std::pair(", member=", index.member), std::pair(", field=", index.field)}) {
+      if (stored.empty()) continue;
+      text += option;
+      append_quoted_literal(template_text(KeyTemplate::parse_stored(stored), table), text);
+    }
     text += ")";
   }
   return text;
@@ -251,7 +264,7 @@ std::string default_expression(const CatalogSnapshot& catalog, const TableDef& t
                           text);
     return text + "::regclass)";
   }
-  if (std::optional<std::string> literal = literal_text(column.default_sql, column.type)) return *std::move(literal);
+  if (std::optional<std::string> literal = literal_text(column.default_sql, column.type, context)) return *std::move(literal);
   return written_expression(table, column.default_sql, false, context);
 }
 

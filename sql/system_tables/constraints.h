@@ -18,7 +18,7 @@ struct Constraint {
   Oid index = 0;    // p, u; f: of the referenced table
   std::vector<std::int16_t> columns;
   bool nulls_not_distinct = false;
-  bool deferrable = false;
+  bool deferrable = false, initially_deferred = false;
   std::string expression;  // c
   const ForeignKeyDef* foreign_key = nullptr;  // f
   std::string comment;

@@ -33,6 +33,7 @@ SystemTableFamily function_tables();        // pg_proc, pg_aggregate, pg_operato
 SystemTableFamily cluster_tables();         // pg_database, pg_authid, pg_roles, pg_user, pg_tablespace
 SystemTableFamily view_tables();            // pg_rewrite, information_schema.views
 SystemTableFamily summary_views();          // pg_tables, pg_indexes, pg_sequences, pg_stat_user_tables
+SystemTableFamily server_views();           // pg_stat_bgwriter, pg_config and what else a server of other parts would tell
 SystemTableFamily session_views();          // pg_settings, pg_stat_activity
 SystemTableFamily foreign_tables();         // pg_foreign_table, pg_foreign_server
 SystemTableFamily empty_tables();           // of what redquel has none: triggers, policies, publications

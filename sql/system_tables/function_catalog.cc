@@ -1,10 +1,14 @@
 #include "sql/system_tables/function_catalog.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "sql/functions/window_function.h"
 #include "sql/system_tables/type_layout.h"
+#include "sql/types/geometry.h"
 #include "sql/types/more_types.h"
+#include "sql/types/range_value.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {
@@ -29,6 +33,8 @@ constexpr TypeFunctionRow kTypeFunctions[] = {
     {oid::kOid, "oid", {1798, 1799, 2418, 2419}},
     {oid::kOidVector, "oidvector", {54, 55, 2420, 2421}},
     {oid::kJson, "json_", {321, 322, 323, 324}},
+    {oid::kTid, "tid", {48, 49, 2438, 2439}},
+    {oid::kMoney, "cash_", {886, 887, 2492, 2493}},
     {oid::kMacaddr, "macaddr_", {436, 437, 2494, 2495}},
     {oid::kInet, "inet_", {910, 911, 2496, 2497}},
     {oid::kCidr, "cidr_", {1267, 1427, 2498, 2499}},
@@ -60,7 +66,27 @@ constexpr TypeFunctionRow kTypeFunctions[] = {
     {oid::kUuid, "uuid_", {2952, 2953, 2961, 2962}},
     {oid::kRegnamespace, "regnamespace", {4084, 4085, 4087, 4088}},
     {oid::kRegrole, "regrole", {4098, 4092, 4094, 4095}},
+    {oid::kPoint, "point_", {117, 118, 2428, 2429}},
+    {oid::kLseg, "lseg_", {119, 120, 2480, 2481}},
+    {oid::kPath, "path_", {121, 122, 2482, 2483}},
+    {oid::kBox, "box_", {123, 124, 2484, 2485}},
+    {oid::kPolygon, "poly_", {347, 348, 2486, 2487}},
+    {oid::kLine, "line_", {1490, 1491, 2488, 2489}},
+    {oid::kCircle, "circle_", {1450, 1451, 2490, 2491}},
+    {oid::kCstring, "cstring_", {2292, 2293, 2500, 2501}},
+    {oid::kTriggerFunction, "trigger_", {2300, 2301}},
+    {oid::kInternal, "internal_", {2304, 2305}},
+    {oid::kAnyNonArray, "anynonarray_", {2777, 2778}},
+    {oid::kAnyEnum, "anyenum_", {3504, 3505}},
+    {oid::kAnyRange, "anyrange_", {3832, 3833}},
+    {oid::kAnyMultirange, "anymultirange_", {4229, 4230}},
+    {oid::kAnyCompatible, "anycompatible_", {5086, 5087}},
+    {oid::kAnyCompatibleArray, "anycompatiblearray_", {5088, 5089, 5090, 5091}},
+    {oid::kAnyCompatibleNonArray, "anycompatiblenonarray_", {5092, 5093}},
+    {oid::kAnyCompatibleRange, "anycompatiblerange_", {5094, 5095}},
+    {oid::kAnyCompatibleMultirange, "anycompatiblemultirange_", {4226, 4227}},
 };
+constexpr TypeFunctions kRangeFunctions{3834, 3835, 3836, 3837}, kMultirangeFunctions{4231, 4232, 4233, 4234};
 constexpr TypeFunctions kArrayFunctions{750, 751, 2400, 2401};
 
 constexpr Oid kFirstOwnFunction = 14000;
@@ -79,6 +105,13 @@ class Collector {
     add({.oid = oid::kArraySubscript, .name = "array_subscript_handler", .arguments = {oid::kInternal}, .result = oid::kInternal});
     add({.oid = oid::kRawArraySubscript, .name = "raw_array_subscript_handler", .arguments = {oid::kInternal},
          .result = oid::kInternal});
+    add_family("range_", kRangeFunctions, oid::kAnyRange, {oid::kOid, oid::kInt4});
+    add_family("multirange_", kMultirangeFunctions, oid::kAnyMultirange, {oid::kOid, oid::kInt4});
+    add_family("enum_", kEnumFunctions, oid::kAnyEnum, {oid::kOid});
+    add({.oid = kDomainFunctions.input, .name = "domain_in", .arguments = input_with_modifier, .result = oid::kAny,
+         .volatility = Volatility::kStable, .strict = false});
+    add({.oid = kDomainFunctions.receive, .name = "domain_recv", .arguments = {oid::kInternal, oid::kOid, oid::kInt4}, .result = oid::kAny,
+         .volatility = Volatility::kStable, .strict = false});
     for (const ScalarFunction& function : all_functions()) add_scalar(function);
     for (const AggregateFunction& aggregate : all_aggregates()) {
       add({.name = std::string(aggregate.name), .arguments = aggregate.arguments, .result = aggregate.result, .kind = 'a',
@@ -95,6 +128,18 @@ class Collector {
   void add(CatalogFunction function) {
     if (function.oid == 0) function.oid = next_++;
     functions_.push_back(std::move(function));
+  }
+
+  /// The functions of a family of types, whose input is told which type it is about.
+  void add_family(const std::string& prefix, const TypeFunctions& f, Oid type, const std::vector<Oid>& told) {
+    std::vector<Oid> input = {oid::kCstring}, receive = {oid::kInternal};
+    input.insert(input.end(), told.begin(), told.end());
+    receive.insert(receive.end(), told.begin(), told.end());
+    constexpr Volatility kStable = Volatility::kStable;
+    add({.oid = f.input, .name = prefix + "in", .arguments = input, .result = type, .volatility = kStable});
+    add({.oid = f.output, .name = prefix + "out", .arguments = {type}, .result = oid::kCstring, .volatility = kStable});
+    add({.oid = f.receive, .name = prefix + "recv", .arguments = receive, .result = type, .volatility = kStable});
+    add({.oid = f.send, .name = prefix + "send", .arguments = {type}, .result = oid::kBytea, .volatility = kStable});
   }
 
   void add_type(const TypeFunctionRow& row) {
@@ -120,12 +165,15 @@ class Collector {
     const char first = function.name.empty() ? ' ' : function.name.front();
     if (!(first >= 'a' && first <= 'z') && first != '_') return;  // an operator: pg_operator has it
     if (function.result == oid::kBytea && function.name.ends_with("send")) return;  // a type's, with its oid
+    const bool is_text_form = function.result == oid::kCstring || (!function.arguments.empty() && function.arguments[0] == oid::kCstring);
+    if (is_text_form && std::ranges::find(functions_, function.name, &CatalogFunction::name) != functions_.end()) return;
     add({.name = std::string(function.name), .arguments = function.arguments, .result = function.result,
          .volatility = function.volatility, .strict = function.strict,
          .variadic = function.variadic ? function.arguments.back() : 0});
   }
 
   void add_table_function(const TableFunction& function) {
+    if (function.name.starts_with("information_schema.")) return;  // there they are functions in LANGUAGE sql
     CatalogFunction made{.name = std::string(function.name), .arguments = function.arguments, .returns_set = true};
     made.result = function.columns.size() == 1 ? function.columns.front().second : oid::kRecord;
     if (function.columns.size() > 1) {
@@ -204,6 +252,8 @@ TypeFunctions functions_of_type(const TypeInfo& type) {
   for (const TypeFunctionRow& row : kTypeFunctions) {
     if (row.type == type.oid) return row.functions;
   }
+  if (is_range_type(type.oid)) return kRangeFunctions;
+  if (is_multirange_type(type.oid)) return kMultirangeFunctions;
   return is_true_array(type) ? kArrayFunctions : TypeFunctions{};
 }
 

@@ -39,9 +39,11 @@ struct TypeFunctions {
   Oid input = 0, output = 0, receive = 0, send = 0, modifier_input = 0, modifier_output = 0;
 };
 TypeFunctions functions_of_type(const TypeInfo& type);
+/// The same of every enum, and of domains (whose output is that of the type under them).
+inline constexpr TypeFunctions kEnumFunctions{3506, 3507, 3532, 3533}, kDomainFunctions{.input = 2597, .receive = 2598};
 
 namespace oid {
-inline constexpr Oid kCstring = 2275, kInternal = 2281, kTriggerFunction = 2279, kArrayAnalyze = 3816,
+inline constexpr Oid kInternal = 2281, kTriggerFunction = 2279, kArrayAnalyze = 3816,
                      kArraySubscript = 6179, kRawArraySubscript = 6180;
 }
 

@@ -81,7 +81,7 @@ void constraints(RowWriter& out, const CatalogSnapshot& catalog, const Evaluatio
       continue;
     }
     out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.table->schema), constraint.type, constraint.deferrable,
-            false, true, constraint.table->oid, 0, constraint.index, 0, 0, ' ', ' ', ' ', true, 0, constraint.type != 'c',
+            constraint.initially_deferred, true, constraint.table->oid, 0, constraint.index, 0, 0, ' ', ' ', ' ', true, 0, constraint.type != 'c',
             array_text(constraint.columns), kNull, kNull, kNull, kNull, kNull, kNull, null_if_empty(constraint.expression));
   }
   add_domain_constraints(out, catalog);

@@ -32,10 +32,6 @@ std::string_view type_words(char type) {
   return type == 'p' ? "PRIMARY KEY" : type == 'u' ? "UNIQUE" : type == 'f' ? "FOREIGN KEY" : "CHECK";
 }
 
-bool is_deferred(const Constraint& constraint) {
-  return constraint.foreign_key != nullptr && constraint.foreign_key->initially_deferred;
-}
-
 void table_constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const std::string& database = context.database;
   for (const Constraint& constraint : all_constraints(catalog)) {
@@ -43,7 +39,7 @@ void table_constraints(RowWriter& out, const CatalogSnapshot& catalog, const Eva
     std::optional<bool> nulls_distinct;
     if (constraint.type == 'u') nulls_distinct = !constraint.nulls_not_distinct;
     out.add(database, table.schema, constraint.name, database, table.schema, table.name, type_words(constraint.type), constraint.deferrable,
-            is_deferred(constraint), true, nulls_distinct);
+            constraint.initially_deferred, true, nulls_distinct);
   }
   for (const NotNull& column : all_not_nulls(catalog)) {
     out.add(database, column.schema, column.constraint, database, column.schema, column.table, "CHECK", false, false, true, kNull);

@@ -7,6 +7,7 @@
 #include "sql/system_tables/row_writer.h"
 #include "sql/system_tables/type_layout.h"
 #include "sql/types/interval.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -57,6 +58,7 @@ TypeProperties describe(Type type) {
       break;
     case oid::kDate: properties.datetime_precision = 0; break;
     case oid::kTime:
+    case oid::kTimetz:
     case oid::kTimestamp:
     case oid::kTimestamptz: properties.datetime_precision = modifier < 0 ? kPrecision : modifier; break;
     case oid::kInterval: {

@@ -94,7 +94,6 @@ IndexDef primary_key_index(const TableDef& table) {
   index.oid = table.primary_key_oid;
   index.name = table.primary_key_name;
   index.unique = index.primary = index.constraint = true;
-  index.deferrable = table.primary_key_deferrable;
   index.comment = table.primary_key_comment;
   for (std::int16_t number : table.primary_key) index.parts.push_back({number, false, false});
   return index;
@@ -218,6 +217,7 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
     }
   } else if (relation.table != nullptr) {
     for (const ColumnDef& column : relation.table->columns) {
+      if (column.hidden) continue;
       attributes.push_back({column.name, column.number, column.type, !relation.table->is_nullable(column), &column});
     }
   }

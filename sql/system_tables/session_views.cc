@@ -69,6 +69,8 @@ const SystemTableDefinition kViews[] = {
      "sourcefile text, sourceline int4, pending_restart bool", settings},
     {"pg_catalog", "pg_timezone_names", 12126, 'v', "name text, abbrev text, utc_offset interval, is_dst bool", nullptr,
      "SELECT z.name, z.abbrev, z.utc_offset, z.is_dst FROM pg_catalog.pg_timezone_names() AS z"},
+    {"pg_catalog", "pg_timezone_abbrevs", 12122, 'v', "abbrev text, utc_offset interval, is_dst bool", nullptr,
+     "SELECT a.abbrev, a.utc_offset, a.is_dst FROM pg_catalog.pg_timezone_abbrevs() AS a"},
     {"pg_catalog", "pg_stat_activity", 12222, 'v',
      "datid oid, datname name, pid int4, leader_pid int4, usesysid oid, usename name, application_name text, "
      "client_addr inet, client_hostname text, client_port int4, backend_start timestamptz, "

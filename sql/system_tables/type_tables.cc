@@ -1,5 +1,6 @@
 // pg_type, pg_cast, pg_collation.
 
+#include "sql/catalog/row_types.h"
 #include "sql/functions/function.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/function_catalog.h"
@@ -24,12 +25,12 @@ void add_built_in(RowWriter& out, const TypeInfo& type) {
           storage_letter(type), false, 0, -1, 0, collation_of(type.oid), kNull, kNull, kNull);
 }
 
-/// The type of the rows of a table or view.
+/// The type of the rows of a table or view. `array`: the type of arrays over it; 0: there is none.
 template <class Definition>
-void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const Definition& table) {
+void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const Definition& table, Oid array) {
   const TypeFunctions f = functions_of_type(type_info(oid::kRecord));
   out.add(table.row_type, table.name, schema_oid(catalog, table.schema), role_oid(table.owner), -1, false, 'c', 'C', false, true,
-          ',', table.oid, 0, 0, 0, f.input, f.output, f.receive, f.send, 0, 0, 0, 'd', 'x', false, 0, -1, 0, 0, kNull, kNull,
+          ',', table.oid, 0, 0, array, f.input, f.output, f.receive, f.send, 0, 0, 0, 'd', 'x', false, 0, -1, 0, 0, kNull, kNull,
           kNull);
 }
 
@@ -43,12 +44,11 @@ void add_array(RowWriter& out, const CatalogSnapshot& catalog, const UserType& u
 }
 
 void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user) {
-  constexpr Oid kEnumIn = 3504, kEnumOut = 3505, kEnumReceive = 3532, kEnumSend = 3533, kDomainIn = 2597, kDomainReceive = 2598;
   const Oid schema = schema_oid(catalog, user.schema), owner = role_oid(user.owner);
   switch (user.kind) {
     case UserType::Kind::kEnum:
-      out.add(user.oid, user.name, schema, owner, 4, true, 'e', 'E', false, true, ',', 0, 0, 0, user.array, kEnumIn, kEnumOut,
-              kEnumReceive, kEnumSend, 0, 0, 0, 'i', 'p', false, 0, -1, 0, 0, kNull, kNull, kNull);
+      out.add(user.oid, user.name, schema, owner, 4, true, 'e', 'E', false, true, ',', 0, 0, 0, user.array, kEnumFunctions.input,
+              kEnumFunctions.output, kEnumFunctions.receive, kEnumFunctions.send, 0, 0, 0, 'i', 'p', false, 0, -1, 0, 0, kNull, kNull, kNull);
       return add_array(out, catalog, user);
     case UserType::Kind::kComposite: {
       const TypeFunctions f = functions_of_type(type_info(oid::kRecord));
@@ -61,7 +61,8 @@ void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserTyp
       const TypeFunctions f = functions_of_type(base);
       const bool over_domain = user.base_domain != 0;
       out.add(user.oid, user.name, schema, owner, base.length, passed_by_value(base), 'd', static_cast<char>(base.category), false,
-              true, ',', 0, 0, 0, 0, kDomainIn, f.output, kDomainReceive, f.send, 0, 0, 0, base.alignment, storage_letter(base),
+              true, ',', 0, 0, 0, 0, kDomainFunctions.input, f.output,
+              kDomainFunctions.receive, f.send, 0, 0, 0, base.alignment, storage_letter(base),
               user.not_null, over_domain ? user.base_domain : user.base.oid, over_domain ? -1 : user.base.modifier, 0,
               collation_of(user.base.oid), null_if_empty(user.default_sql), null_if_empty(user.default_sql), kNull);
       return;
@@ -78,8 +79,12 @@ void enums(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationConte
 void types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const TypeInfo& type : all_types()) add_built_in(out, type);
   for (const auto& [oid, type] : catalog.types) add_user_type(out, catalog, *type);
-  for (const auto& [oid, table] : catalog.tables) add_row_type(out, catalog, *table);
-  for (const auto& [oid, view] : catalog.views) add_row_type(out, catalog, *view);
+  for (const auto& [oid, table] : catalog.tables) {
+    const UserTypePtr row = row_type_of(*table);
+    add_row_type(out, catalog, *table, table->row_array);
+    if (row && find_type(row->array) != nullptr) add_array(out, catalog, *row);
+  }
+  for (const auto& [oid, view] : catalog.views) add_row_type(out, catalog, *view, 0);
 }
 
 void ranges(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {

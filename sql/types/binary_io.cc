@@ -21,6 +21,7 @@
 #include "sql/types/numeric_binary.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
+#include "sql/types/server_numbers.h"
 #include "sql/types/text_io.h"
 #include "sql/types/user_types.h"
 #include "sql/types/zoned_time.h"
@@ -300,9 +301,19 @@ Datum decode(Type type, BinaryReader& reader) {
     case oid::kRegclass:
     case oid::kRegtype:
     case oid::kRegproc:
+    case oid::kXid:
+    case oid::kCid:
       return static_cast<std::int32_t>(reader.integer<std::uint32_t>());
     case oid::kInt8:
+    case oid::kMoney:
       return static_cast<std::int64_t>(reader.integer<std::uint64_t>());
+    case oid::kXid8:
+    case oid::kPgLsn:
+      return from_unsigned_bits(reader.integer<std::uint64_t>());
+    case oid::kTid: {
+      const std::uint64_t block = reader.integer<std::uint32_t>();
+      return static_cast<std::int64_t>((block << 16 | reader.integer<std::uint16_t>()) << 16) >> 16;
+    }
     case oid::kFloat4:
       return std::bit_cast<float>(reader.integer<std::uint32_t>());
     case oid::kFloat8:
@@ -317,6 +328,7 @@ Datum decode(Type type, BinaryReader& reader) {
     case oid::kVarchar:
     case oid::kBpchar:
     case oid::kUnknown:
+    case oid::kCstring:
       return decode_text(reader);
     case oid::kName: {
       std::string name = decode_text(reader);
@@ -466,7 +478,14 @@ void encode(Type type, const Value& value, std::string& out) {
   } else if constexpr (std::is_same_v<Value, std::int32_t>) {
     put(static_cast<std::uint32_t>(value), out);
   } else if constexpr (std::is_same_v<Value, std::int64_t>) {
-    put(static_cast<std::uint64_t>(value), out);
+    if (type.oid == oid::kTid) {
+      put(static_cast<std::uint32_t>(value >> 16), out);
+      put(static_cast<std::uint16_t>(value), out);
+    } else if (type.oid == oid::kXid8 || type.oid == oid::kPgLsn) {
+      put(to_unsigned_bits(value), out);
+    } else {
+      put(static_cast<std::uint64_t>(value), out);
+    }
   } else if constexpr (std::is_same_v<Value, float>) {
     put(std::bit_cast<std::uint32_t>(value), out);
   } else if constexpr (std::is_same_v<Value, double>) {

@@ -14,6 +14,7 @@
 #include "sql/types/datetime.h"
 #include "sql/types/jsonb.h"
 #include "sql/types/more_types.h"
+#include "sql/types/server_numbers.h"
 #include "sql/types/structured_compare.h"
 #include "sql/types/structured_index.h"
 #include "sql/types/text_io.h"
@@ -140,6 +141,10 @@ bool has_score(Type type) {
     case oid::kDate:
     case oid::kTimestamp:
     case oid::kTimestamptz:
+    case oid::kMoney:
+    case oid::kTid:
+    case oid::kPgLsn:
+    case oid::kXid8:
       return true;
     default:
       return false;
@@ -151,6 +156,10 @@ bool score_is_exact(Type type) {
     case oid::kInt8:
     case oid::kTimestamp:
     case oid::kTimestamptz:
+    case oid::kMoney:
+    case oid::kTid:
+    case oid::kPgLsn:
+    case oid::kXid8:
     case oid::kFloat4:
     case oid::kFloat8:
       return false;
@@ -167,6 +176,10 @@ double score_of(Type type, const Datum& value) {
     case oid::kInt4:
       return std::get<std::int32_t>(value);
     case oid::kInt8:
+    case oid::kMoney:
+    case oid::kTid:
+    case oid::kPgLsn:
+    case oid::kXid8:
       return static_cast<double>(std::get<std::int64_t>(value));
     case oid::kFloat4:
     case oid::kFloat8: {

@@ -7,8 +7,8 @@ namespace redquel::sql {
 // Types that few files know: json, bit strings, network addresses, time with time zone.
 
 namespace oid {
-inline constexpr Oid kCidr = 650, kMacaddr8 = 774, kMoney = 790, kMacaddr = 829, kInet = 869, kTimetz = 1266, kBit = 1560,
-                     kVarbit = 1562, kPgLsn = 3220, kJsonb = 3802, kJsonpath = 4072;
+inline constexpr Oid kTid = 27, kTidArray = 1010, kCidr = 650, kMacaddr8 = 774, kMoney = 790, kMacaddr = 829, kInet = 869, kTimetz = 1266, kBit = 1560,
+                     kVarbit = 1562, kCstring = 2275, kPgLsn = 3220, kJsonb = 3802, kJsonpath = 4072;
 inline constexpr Oid kJsonArray = 199, kCidrArray = 651, kMacaddr8Array = 775, kMoneyArray = 791, kMacaddrArray = 1040,
                      kInetArray = 1041, kTimetzArray = 1270, kBitArray = 1561, kVarbitArray = 1563, kPgLsnArray = 3221,
                      kJsonbArray = 3807, kJsonpathArray = 4073;
@@ -19,6 +19,6 @@ inline constexpr TypeCategory kNetworkCategory{'I'}, kBitStringCategory{'V'};
 
 inline constexpr Type kJson{oid::kJson}, kJsonb{oid::kJsonb}, kJsonpath{oid::kJsonpath}, kTextArray{oid::kTextArray},
     kTimetz{oid::kTimetz}, kBit{oid::kBit}, kVarbit{oid::kVarbit}, kInet{oid::kInet}, kCidr{oid::kCidr},
-    kMacaddr{oid::kMacaddr}, kMacaddr8{oid::kMacaddr8}, kMoney{oid::kMoney}, kPgLsn{oid::kPgLsn};
+    kMacaddr{oid::kMacaddr}, kMacaddr8{oid::kMacaddr8}, kMoney{oid::kMoney}, kPgLsn{oid::kPgLsn}, kCstring{oid::kCstring}, kTid{oid::kTid};
 
 }  // namespace redquel::sql

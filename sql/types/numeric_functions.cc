@@ -139,7 +139,8 @@ void check_logarithm(const Numeric& value) {
 
 Numeric ln_at_scale(const Numeric& value, int scale) {
   check_logarithm(value);
-  const unsigned bits = bits_for_digits(scale + 12);
+  // ln(1 + 10^-n) lies next to a tie: n digits more than wanted decide it.
+  const unsigned bits = bits_for_digits(scale + 12 + std::max(-estimate_ln_weight(value), 0));
   return from_fixed(fixed_ln(value, bits), bits, scale);
 }
 

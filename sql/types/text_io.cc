@@ -15,11 +15,14 @@
 #include "sql/types/conversions.h"
 #include "sql/types/geometry.h"
 #include "sql/types/jsonb.h"
+#include "sql/types/money.h"
 #include "sql/types/more_types.h"
 #include "sql/types/network.h"
 #include "sql/types/number_text.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
+#include "sql/types/server_numbers.h"
+#include "sql/types/tid.h"
 #include "sql/types/user_types.h"
 #include "sql/types/zoned_time.h"
 
@@ -159,6 +162,7 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     case oid::kVarchar:
     case oid::kBpchar:
     case oid::kUnknown:
+    case oid::kCstring:
       return take(text);
     case oid::kName:
       return take(name_from_text(text));
@@ -198,6 +202,17 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
       return take(parse_interval(text, settings, type.modifier));
     case oid::kOid:
       return take(parse_oid(text));
+    case oid::kMoney:
+      return take(parse_money(text));
+    case oid::kTid:
+      return take(parse_tid(text));
+    case oid::kXid:
+    case oid::kCid:
+      return take(parse_xid(text));
+    case oid::kXid8:
+      return take(parse_xid8(text));
+    case oid::kPgLsn:
+      return take(parse_log_position(text));
     case oid::kRegtype:
       return take(parse_regtype(text));
     case oid::kRegclass:
@@ -289,6 +304,8 @@ void format(Type type, const Value& value, const SessionSettings& settings, std:
         break;
       case oid::kRegclass:
       case oid::kRegproc:
+      case oid::kXid:
+      case oid::kCid:
       case oid::kOid:
         append_integer(static_cast<std::uint32_t>(value), out);
         break;
@@ -305,6 +322,18 @@ void format(Type type, const Value& value, const SessionSettings& settings, std:
         break;
       case oid::kTimestamptz:
         append_timestamptz(value, settings, out);
+        break;
+      case oid::kMoney:
+        append_money(value, out);
+        break;
+      case oid::kTid:
+        append_tid(value, out);
+        break;
+      case oid::kXid8:
+        out += std::to_string(to_unsigned_bits(value));
+        break;
+      case oid::kPgLsn:
+        append_log_position(value, out);
         break;
       default:
         append_integer(value, out);

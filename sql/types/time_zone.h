@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -100,5 +101,7 @@ struct ZoneAbbreviation {
   std::string_view zone;
 };
 const ZoneAbbreviation* find_zone_abbreviation(std::string_view lower_case);
+/// All of them, by name.
+std::span<const ZoneAbbreviation> zone_abbreviations();
 
 }  // namespace redquel::sql

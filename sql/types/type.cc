@@ -11,6 +11,7 @@
 #include "sql/types/datetime.h"
 #include "sql/types/geometry.h"
 #include "sql/types/more_types.h"
+#include "sql/types/server_numbers.h"
 #include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 
@@ -33,10 +34,14 @@ constexpr TypeInfo kTypes[] = {
     {oid::kRegproc, "regproc", "regproc", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegprocArray, 'i'},
     {oid::kText, "text", "text", Storage::kText, kString, true, -1, 0, oid::kTextArray, 'i'},
     {oid::kOid, "oid", "oid", Storage::kInt4, TypeCategory::kNumeric, true, 4, 0, oid::kOidArray, 'i'},
+    {oid::kTid, "tid", "tid", Storage::kInt8, kUserDefined, false, 6, 0, oid::kTidArray, 's'},
+    {oid::kXid, "xid", "xid", Storage::kInt4, kUserDefined, false, 4, 0, 1011, 'i'},
+    {oid::kCid, "cid", "cid", Storage::kInt4, kUserDefined, false, 4, 0, 1012, 'i'},
     {oid::kOidVector, "oidvector", "oidvector", Storage::kText, kArray, false, -1, oid::kOid, oid::kOidVectorArray, 'i'},
     {oid::kJson, "json", "json", Storage::kText, kUserDefined, false, -1, 0, oid::kJsonArray, 'i'},
     {oid::kJsonArray, "_json", "json[]", Storage::kText, kArray, false, -1, oid::kJson, 0, 'i'},
     {269, "table_am_handler", "table_am_handler", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {271, "_xid8", "xid8[]", Storage::kText, kArray, false, -1, oid::kXid8, 0, 'd'},
     {325, "index_am_handler", "index_am_handler", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {oid::kPoint, "point", "point", Storage::kText, kGeometricCategory, false, 16, 0, 1017, 'd'},
     {oid::kLseg, "lseg", "lseg", Storage::kText, kGeometricCategory, false, 32, 0, 1018, 'd'},
@@ -55,6 +60,8 @@ constexpr TypeInfo kTypes[] = {
     {719, "_circle", "circle[]", Storage::kText, kArray, false, -1, oid::kCircle, 0, 'd'},
     {oid::kMacaddr8, "macaddr8", "macaddr8", Storage::kText, kUserDefined, false, 8, 0, oid::kMacaddr8Array, 'i'},
     {oid::kMacaddr8Array, "_macaddr8", "macaddr8[]", Storage::kText, kArray, false, -1, oid::kMacaddr8, 0, 'i'},
+    {oid::kMoney, "money", "money", Storage::kInt8, TypeCategory::kNumeric, false, 8, 0, oid::kMoneyArray, 'd'},
+    {oid::kMoneyArray, "_money", "money[]", Storage::kText, kArray, false, -1, oid::kMoney, 0, 'd'},
     {oid::kMacaddr, "macaddr", "macaddr", Storage::kText, kUserDefined, false, 6, 0, oid::kMacaddrArray, 'i'},
     {oid::kInet, "inet", "inet", Storage::kText, kNetworkCategory, true, -1, 0, oid::kInetArray, 'i'},
     {oid::kBoolArray, "_bool", "boolean[]", Storage::kText, kArray, false, -1, oid::kBool, 0, 'i'},
@@ -66,6 +73,9 @@ constexpr TypeInfo kTypes[] = {
     {oid::kInt4Array, "_int4", "integer[]", Storage::kText, kArray, false, -1, oid::kInt4, 0, 'i'},
     {oid::kRegprocArray, "_regproc", "regproc[]", Storage::kText, kArray, false, -1, oid::kRegproc, 0, 'i'},
     {oid::kTextArray, "_text", "text[]", Storage::kText, kArray, false, -1, oid::kText, 0, 'i'},
+    {oid::kTidArray, "_tid", "tid[]", Storage::kText, kArray, false, -1, oid::kTid, 0, 'i'},
+    {1011, "_xid", "xid[]", Storage::kText, kArray, false, -1, oid::kXid, 0, 'i'},
+    {1012, "_cid", "cid[]", Storage::kText, kArray, false, -1, oid::kCid, 0, 'i'},
     {oid::kOidVectorArray, "_oidvector", "oidvector[]", Storage::kText, kArray, false, -1, oid::kOidVector, 0, 'i'},
     {oid::kBpcharArray, "_bpchar", "character[]", Storage::kText, kArray, false, -1, oid::kBpchar, 0, 'i'},
     {oid::kVarcharArray, "_varchar", "character varying[]", Storage::kText, kArray, false, -1, oid::kVarchar, 0, 'i'},
@@ -126,6 +136,8 @@ constexpr TypeInfo kTypes[] = {
     {oid::kUuid, "uuid", "uuid", Storage::kUuid, kUserDefined, false, 16, 0, oid::kUuidArray, 'c'},
     {oid::kUuidArray, "_uuid", "uuid[]", Storage::kText, kArray, false, -1, oid::kUuid, 0, 'i'},
     {3115, "fdw_handler", "fdw_handler", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
+    {oid::kPgLsn, "pg_lsn", "pg_lsn", Storage::kInt8, kUserDefined, false, 8, 0, oid::kPgLsnArray, 'd'},
+    {oid::kPgLsnArray, "_pg_lsn", "pg_lsn[]", Storage::kText, kArray, false, -1, oid::kPgLsn, 0, 'd'},
     {3310, "tsm_handler", "tsm_handler", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {oid::kAnyEnum, "anyenum", "anyenum", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {oid::kJsonb, "jsonb", "jsonb", Storage::kText, kUserDefined, false, -1, 0, oid::kJsonbArray, 'i'},
@@ -159,6 +171,7 @@ constexpr TypeInfo kTypes[] = {
     {oid::kAnyMultirange, "anymultirange", "anymultirange", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
     {oid::kAnyCompatibleMultirange, "anycompatiblemultirange", "anycompatiblemultirange", Storage::kText, kPseudo, false, -1, 0, 0,
      'd'},
+    {oid::kXid8, "xid8", "xid8", Storage::kInt8, kUserDefined, false, 8, 0, 271, 'd'},
     {oid::kAnyCompatible, "anycompatible", "anycompatible", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {oid::kAnyCompatibleArray, "anycompatiblearray", "anycompatiblearray", Storage::kText, kPseudo, false, -1, 0, 0, 'd'},
     {oid::kAnyCompatibleNonArray, "anycompatiblenonarray", "anycompatiblenonarray", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},

@@ -37,7 +37,7 @@ std::unique_ptr<const Entry> make_entry(const UserTypePtr& type) {
   entry->type = type;
   entry->array_name = "_" + type->name;
   entry->display_name = quote_identifier(type->name);
-  if (type->schema != "public") entry->display_name = quote_identifier(type->schema) + "." + entry->display_name;
+  if (type->schema != "public" && !type->schema.starts_with("pg_temp_")) entry->display_name = quote_identifier(type->schema) + "." + entry->display_name;
   entry->array_display_name = entry->display_name + "[]";
   for (const EnumLabel& label : type->labels) entry->labels[label.name] = &label;
   const bool is_domain = type->kind == UserType::Kind::kDomain, is_enum = type->kind == UserType::Kind::kEnum;

@@ -207,6 +207,8 @@ static_assert(std::ranges::is_sorted(kAbbreviations, {}, &ZoneAbbreviation::name
 
 }  // namespace
 
+std::span<const ZoneAbbreviation> zone_abbreviations() { return kAbbreviations; }
+
 const ZoneAbbreviation* find_zone_abbreviation(std::string_view lower_case) {
   const auto* const found = std::ranges::lower_bound(kAbbreviations, lower_case, {}, &ZoneAbbreviation::name);
   return found != std::ranges::end(kAbbreviations) && found->name == lower_case ? found : nullptr;

@@ -197,6 +197,43 @@ def test_two_hundred_thousand_keys_of_noise(build, make_redis):
     assert made - set(re.findall(r'CREATE FOREIGN TABLE "?(\w+)', ONE_AT_A_TIME)) <= {"cache", "noise", "session_seen", "visit"}, made
 
 
+def huge_values(count):
+    for first in range(0, count, 1000):
+        numbers = range(first, first + 1000)
+        yield ("SADD", "huge:set", *(f"m{n}" for n in numbers))
+        yield ("HSET", "huge:hash", *(word for n in numbers for word in (f"f{n}", "x")))
+        yield ("ZADD", "huge:zset", *(word for n in numbers for word in (str(n), f"m{n}")))
+        yield ("RPUSH", "huge:list", *(str(n) for n in numbers))
+    for n in range(count // 10):
+        yield ("XADD", "huge:stream", f"{n + 1}-0", "n", str(n))
+    yield ("SET", "huge:string", "x" * 5_000_000)
+
+
+def test_every_command_is_bounded(build, make_redis):
+    """No times: what each command may touch. SCAN 1,000 keys, a value's few elements, 4 kB of a string; nothing that reads a value whole."""
+    redis = make_redis()
+    load(redis, four_layouts())
+    load(redis, huge_values(100_000))
+    with redis.connect() as raw:
+        raw("CONFIG", "SET", "slowlog-max-len", "100000", "slowlog-log-slower-than", "0")
+        raw("SLOWLOG", "RESET")
+    text = discover(build, redis)
+    with redis.connect() as raw:
+        raw("CONFIG", "SET", "slowlog-log-slower-than", "-1")
+        commands = [entry[3] for entry in raw("SLOWLOG", "GET", "-1")]
+    bounds = {"SCAN": 1000, "HRANDFIELD": 64, "SRANDMEMBER": 20, "ZRANGE": 19, "LRANGE": 19, "XRANGE": 10, "GETRANGE": 4095}
+    sizes = {"TYPE", "PTTL", "HLEN", "STRLEN", "SCARD", "ZCARD", "LLEN", "XLEN", "EXISTS"}
+    for words in commands:
+        name = words[0].upper()
+        if name in bounds:
+            numbers = [int(word) for word in words[2:] if word.isdigit()]
+            assert all(number <= bounds[name] for number in numbers), words
+        elif name not in sizes:  # about the connection, or redquel's own definitions
+            assert not any(word.split(":")[0] in ("huge", "theme", "login", "emp") for word in words[1:]) and name not in ("KEYS", "DBSIZE", "SORT"), words
+    assert sum(words[0].upper() == "SCAN" for words in commands) <= 5, commands
+    assert "huge" in text
+
+
 def test_options(build, make_redis):
     redis = make_redis()
     load(redis, four_layouts())

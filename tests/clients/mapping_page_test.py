@@ -4,7 +4,7 @@ import re
 import shlex
 
 PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "mapping.md")
-COMMANDS = ("SET", "INCR", "ZINCRBY", "LPUSH", "LTRIM", "SADD", "HSET", "ZADD")
+COMMANDS = ("SET", "INCR", "ZADD", "ZINCRBY", "LPUSH", "LTRIM", "SADD", "HSET")
 
 
 def sections():
@@ -49,9 +49,9 @@ def test_every_command_of_the_page_works(make_server):
     pages = sections()
     assert len(pages) >= 7, list(pages)
     for title, lines in pages.items():
-        if title == "What is there beside the rows":
-            continue  # a fragment of the table of another section
         before = pages["Themes and products"] if title == "Several logical databases" else []
+        if title == "What is there beside the rows":  # of a table of another section
+            before = ["    CREATE FOREIGN TABLE theme (id bigint, author text) SERVER redis OPTIONS (layout 'hash', key 'theme:{id}');"]
         server = make_server()
         with server.connect() as connection:
             redis = server.redis_connection()

@@ -134,12 +134,13 @@ class Flood(Visitor):
 
 
 class Killer:
-    """Ends processes at random moments, and starts them again."""
+    """Ends processes at random moments, and starts them again. `spares_redis`: only those of redquel."""
 
-    def __init__(self, redis, servers, random, pause):
+    def __init__(self, redis, servers, random, pause, spares_redis=False):
         self.redis, self.servers, self.random, self.pause = redis, servers, random, pause
+        self.deeds_of_a_round = ["redquel", "redquel", "both"] if spares_redis else ["redquel", "redquel", "redis", "torn", "torn", "all"]
         self.paused_until = None
-        self.deeds = {"redquel": 0, "redis": 0, "torn": 0, "after a tear": 0, "all": 0, "paused": 0, "refused to start": 0}
+        self.deeds = {"redquel": 0, "both": 0, "redis": 0, "torn": 0, "after a tear": 0, "all": 0, "paused": 0, "refused to start": 0}
         self.torn, self.deck = False, []
 
     def strike(self):
@@ -149,10 +150,10 @@ class Killer:
             self.kill_redis(tear=False)
             return
         if not self.deck:
-            self.deck = ["redquel", "redquel", "redis", "torn", "torn", "all"]
+            self.deck = list(self.deeds_of_a_round)
             self.random.shuffle(self.deck)
         deed = self.deck.pop()
-        if deed == "all":
+        if deed in ("both", "all"):
             for server in self.running():
                 server.kill()
         if deed in ("redis", "torn", "all"):

@@ -199,3 +199,27 @@ def test_reads_of_other_rows_do_not_conflict(server):
     log = outcome(server, both("REPEATABLE READ", "a: SELECT value FROM iso WHERE id = 1", "b: UPDATE iso SET value = 0 WHERE id = 2", "b: COMMIT",
                                "a: UPDATE iso SET value = value + 1 WHERE id = 1", "a: COMMIT"))
     assert log["a: COMMIT"] == [], log
+
+
+def test_who_only_reads_keeps_its_moment(server, postgres):
+    """What it has read may change: tables that have not changed since are read as of then."""
+    other = "c: DROP TABLE IF EXISTS iso_other; CREATE TABLE iso_other (n integer); INSERT INTO iso_other VALUES (1)"
+    for level in STRICTER:
+        same(server, postgres, [other, *both(level, "a: SELECT sum(value) FROM iso", "b: UPDATE iso SET value = value + 1 WHERE id = 1", "b: COMMIT",
+                                             "a: SELECT n FROM iso_other", "a: SELECT 1", "a: SELECT count(*) FROM iso_other", "a: COMMIT"),
+                                "c: DROP TABLE iso_other"])
+        # Not what has changed, too.
+        log = {step: answer for step, _, answer in play(server, [other, *both(
+            level, "a: SELECT sum(value) FROM iso", "b: UPDATE iso SET value = value + 1 WHERE id = 1", "b: UPDATE iso_other SET n = 2", "b: COMMIT",
+            "a: SELECT n FROM iso_other", "a: ROLLBACK"), "c: DROP TABLE iso_other"])}
+        assert log["a: SELECT n FROM iso_other"] == "40001", log
+        # What has changed before anything else did is read as it is now, and that is the moment from then on.
+        log = {step: answer for step, _, answer in play(server, [other, *both(
+            level, "a: SELECT sum(value) FROM iso", "b: UPDATE iso_other SET n = 2", "b: COMMIT", "a: SELECT n FROM iso_other",
+            "c: UPDATE iso SET value = 0 WHERE id = 2", "a: SELECT n + 1 FROM iso_other", "a: COMMIT"), "c: DROP TABLE iso_other"])}
+        assert log["a: SELECT n FROM iso_other"] != "40001", log
+        # It cannot write any more.
+        log = {step: answer for step, _, answer in play(server, [other, *both(
+            level, "a: SELECT sum(value) FROM iso", "b: UPDATE iso SET value = value + 1 WHERE id = 1", "b: COMMIT", "a: SELECT n FROM iso_other",
+            "a: UPDATE iso_other SET n = 5", "a: ROLLBACK"), "c: DROP TABLE iso_other"])}
+        assert log["a: UPDATE iso_other SET n = 5"] == "40001", log

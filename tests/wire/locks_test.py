@@ -99,6 +99,40 @@ def test_advisory_locks_wait(server, postgres):
                             "a: SELECT 1"])
 
 
+def test_deadlocks_across_kinds_of_locks(server, postgres):
+    """A session waits with its transaction's locks in its hands, and with its advisory ones."""
+    timeouts = ["a: SET deadlock_timeout = '20s'", "b: SET deadlock_timeout = '300ms'"]
+    same(server, postgres, [*timeouts, "a: BEGIN", "b: BEGIN", "a: UPDATE iso SET value = 1 WHERE id = 1", "b: SELECT pg_advisory_xact_lock(1)",
+                            "a: SELECT pg_advisory_xact_lock(1)", "b: UPDATE iso SET value = 2 WHERE id = 1", "b: ROLLBACK", "a: COMMIT"])
+    same(server, postgres, [*timeouts, "a: BEGIN", "b: BEGIN", "a: SELECT pg_advisory_xact_lock(1)", "b: UPDATE iso SET value = 1 WHERE id = 1",
+                            "a: UPDATE iso SET value = 3 WHERE id = 1", "b: SELECT pg_advisory_lock(1)", "b: ROLLBACK", "a: COMMIT"])
+    same(server, postgres, [*timeouts, "a: BEGIN", "b: BEGIN", "a: LOCK TABLE iso IN SHARE MODE", "b: SELECT pg_advisory_xact_lock(1)",
+                            "a: SELECT pg_advisory_xact_lock(1)", "b: INSERT INTO iso VALUES (3, 3, 'c')", "b: ROLLBACK", "a: COMMIT"])
+    same(server, postgres, [*timeouts, "a: BEGIN", "b: BEGIN", "b: SELECT pg_advisory_xact_lock(1)", "a: UPDATE iso SET value = 1 WHERE id = 1",
+                            "a: SELECT pg_advisory_xact_lock(1)", "b: LOCK TABLE iso", "b: ROLLBACK", "a: COMMIT"])
+    # Advisory locks of a session, and a statement that stands for itself.
+    same(server, postgres, [*timeouts, "a: BEGIN", "a: UPDATE iso SET value = 1 WHERE id = 1", "b: SELECT pg_advisory_lock(5)",
+                            "a: SELECT pg_advisory_xact_lock(5)", "b: UPDATE iso SET value = 2 WHERE id = 1", "b: SELECT pg_advisory_unlock(5)", "a: COMMIT"])
+    # Three of them.
+    same(server, postgres, [*timeouts, "c: SET deadlock_timeout = '20s'", "a: BEGIN", "b: BEGIN", "c: BEGIN", "a: UPDATE iso SET value = 1 WHERE id = 1",
+                            "b: SELECT pg_advisory_xact_lock(1)", "c: UPDATE iso SET value = 1 WHERE id = 2", "a: SELECT pg_advisory_xact_lock(1)",
+                            "c: UPDATE iso SET value = 5 WHERE id = 1", "b: UPDATE iso SET value = 2 WHERE id = 2", "b: ROLLBACK", "a: COMMIT", "c: COMMIT"])
+
+
+def test_who_has_given_up_waiting_is_in_no_circle(server):
+    with server.connect() as a, server.connect() as b:
+        a.run("DROP TABLE IF EXISTS given; CREATE TABLE given (id integer PRIMARY KEY, n integer); INSERT INTO given VALUES (1, 1)")
+        a.run("SELECT pg_advisory_lock(11)")
+        b.run("BEGIN; UPDATE given SET n = 2; SAVEPOINT s; SET LOCAL lock_timeout = '200ms'")
+        assert b.run_error("SELECT pg_advisory_lock(11)")["C"] == "55P03"
+        b.run("ROLLBACK TO s; SET LOCAL statement_timeout = '300ms'; SAVEPOINT t")
+        assert b.run_error("SELECT pg_advisory_lock(11)")["C"] == "57014"
+        b.run("ROLLBACK TO t")
+        a.run("SET deadlock_timeout = '200ms'; SET lock_timeout = '1500ms'")
+        assert a.run_error("UPDATE given SET n = 3")["C"] == "55P03"
+        b.run("ROLLBACK")
+
+
 def test_idle_in_transaction_session_timeout(server):
     with server.connect() as client:
         client.run("SET idle_in_transaction_session_timeout = '300ms'")

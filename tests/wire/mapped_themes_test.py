@@ -155,6 +155,26 @@ def test_wrong_mappings_are_refused(fresh_server):
             assert connection.run_error(sql)["C"] == sqlstate, (sql, connection.run_error(sql))
 
 
+def test_overlaps_and_wrong_types_are_refused(fresh_server):
+    with tables(fresh_server) as (connection, redis):
+        connection.run("CREATE TABLE own (id int PRIMARY KEY, a text)")
+        make = "CREATE FOREIGN TABLE x (id int, a text, m int) SERVER redis OPTIONS "
+        for options, other in (("(layout 'hash', key 'own:{id}')", "table \"own\""), ("(layout 'hash', key 'redquel:{id}')", None),
+                               ("(layout 'set', key 'theme:{id}:{a}')", "foreign table \"theme_product\""), ("(layout 'hash', key '{a}:{id}')", "foreign table")):
+            error = connection.run_error(make + options)
+            assert error["C"] == "42P17" and (other is None or other in error["M"]), (options, error)
+        connection.run("CREATE FOREIGN TABLE mine (id int, a text) SERVER redis OPTIONS (layout 'hash', key 'mine:{id}')")
+        assert connection.run_error("ALTER FOREIGN TABLE mine OPTIONS (SET key 'theme:{id}')")["C"] == "42P17"
+        redis("SET", "mine:1", "no hash")
+        for statement in ("SELECT * FROM mine WHERE id = 1", "INSERT INTO mine VALUES (1, 'x')", "UPDATE mine SET a = 'x' WHERE id = 1", "DELETE FROM mine WHERE id = 1"):
+            error = connection.run_error(statement)
+            assert error["C"] == "XX001" and '"mine:1"' in error["M"], (statement, error)
+        redis("HSET", "theme:9:product", "no", "set")
+        for statement in ("SELECT * FROM theme_product WHERE theme_id = 9", "INSERT INTO theme_product VALUES (9, 1)"):
+            assert connection.run_error(statement)["C"] == "XX001", statement
+        assert redis("GET", "mine:1") == "no hash"
+
+
 def test_transactions(fresh_server):
     with tables(fresh_server) as (connection, redis):
         connection.run("BEGIN")

@@ -1,0 +1,195 @@
+#include "executor/redis/subscription.h"
+
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <vector>
+
+#include "executor/redis/handshake.h"
+#include "executor/redis/redis_error.h"
+#include "executor/redis/resp_codec.h"
+#include "executor/redis/socket_connect.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using boost::system::error_code;
+using std::chrono::milliseconds;
+
+constexpr std::size_t kSubscriptionInput = 8 * 1024;
+/// Between two looks of those who wait for the confirmation.
+constexpr milliseconds kReadinessPause{2};
+
+}  // namespace
+
+/// Kept alive by the coroutine under way, so that the subscription can be dropped at any time.
+class Subscription::Core : public std::enable_shared_from_this<Core> {
+ public:
+  Core(asio::any_io_executor executor, ConnectionOptions options, std::string channel, Handler handler)
+      : options_(std::move(options)),
+        channel_(std::move(channel)),
+        handler_(std::move(handler)),
+        socket_(executor),
+        pause_timer_(executor),
+        attempt_timer_(executor) {
+    options_.client_name += "-listen";
+  }
+
+  static asio::awaitable<void> run(std::shared_ptr<Core> self) {
+    milliseconds pause = self->options_.retry_pause;
+    while (!self->stopped_) {
+      self->error_ = co_await self->connect();
+      if (!self->error_ && !self->stopped_) {
+        pause = self->options_.retry_pause;
+        const std::string reason = co_await self->read_until_lost();
+        if (!self->stopped_) spdlog::warn("notifications of other sessions may be lost: {}", reason);
+      }
+      self->is_ready_ = false;
+      self->close_socket();
+      if (self->stopped_) break;
+      self->pause_timer_.expires_after(pause);
+      pause = std::min(pause * 2, self->options_.retry_pause_limit);
+      error_code cancelled;
+      co_await self->pause_timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    }
+  }
+
+  void stop() {
+    stopped_ = true;
+    handler_ = nullptr;
+    close_socket();
+    pause_timer_.cancel();
+    attempt_timer_.cancel();
+  }
+
+  bool is_ready() const { return is_ready_; }
+  const std::optional<sql::SqlError>& error() const { return error_; }
+  milliseconds timeout() const { return options_.connect_timeout; }
+  std::string address() const { return options_.url.address(); }
+  asio::any_io_executor executor() { return socket_.get_executor(); }
+
+ private:
+  /// Login and SUBSCRIBE.
+  asio::awaitable<std::optional<sql::SqlError>> connect() {
+    attempt_timer_.expires_after(options_.connect_timeout);
+    attempt_timer_.async_wait([weak = weak_from_this()](error_code cancelled) {
+      const auto self = weak.lock();
+      if (!cancelled && self && !self->is_ready_) self->close_socket();
+    });
+    const error_code failure = co_await connect_socket(socket_, options_.url);
+    if (failure) co_return connection_failed(options_.url.address(), failure.message());
+    decoder_ = std::make_unique<ReplyDecoder>(options_.max_reply_bytes);
+    const CommandBatch commands = handshake_commands(options_.url, options_.client_name);
+    Replies replies;
+    replies.set_names(commands.names());
+    if (auto error = co_await converse(commands, replies)) co_return error;
+    HandshakeResult result = read_handshake(options_.url, replies);
+    if (result.error) co_return std::move(result.error);
+    CommandBatch subscribe;
+    subscribe.add("SUBSCRIBE", channel_);
+    Replies confirmation;
+    confirmation.set_names(subscribe.names());
+    if (auto error = co_await converse(subscribe, confirmation)) co_return error;
+    try {
+      confirmation.or_throw();
+    } catch (const sql::SqlError& error) {
+      co_return error;
+    }
+    attempt_timer_.cancel();
+    is_ready_ = true;
+    co_return std::nullopt;
+  }
+
+  /// Sends the commands and waits for a reply to each.
+  asio::awaitable<std::optional<sql::SqlError>> converse(const CommandBatch& commands, Replies& replies) {
+    error_code failure;
+    co_await asio::async_write(socket_, asio::buffer(commands.bytes()), asio::redirect_error(asio::use_awaitable, failure));
+    while (!failure && replies.size() < commands.size()) {
+      const std::size_t received = co_await socket_.async_read_some(asio::buffer(input_), asio::redirect_error(asio::use_awaitable, failure));
+      try {
+        decoder_->feed(std::string_view(input_.data(), received));
+        while (replies.size() < commands.size() && decoder_->next(replies)) {
+        }
+      } catch (const ProtocolError& error) {
+        co_return connection_failed(options_.url.address(), error.what());
+      }
+    }
+    if (failure) co_return connection_failed(options_.url.address(), failure.message());
+    co_return std::nullopt;
+  }
+
+  asio::awaitable<std::string> read_until_lost() {
+    auto message = std::make_unique<Replies>();
+    while (true) {
+      try {
+        while (decoder_->next(*message)) {
+          take(*message);
+          message = std::make_unique<Replies>();
+        }
+      } catch (const std::exception& error) {
+        co_return error.what();
+      }
+      error_code failure;
+      const std::size_t received = co_await socket_.async_read_some(asio::buffer(input_), asio::redirect_error(asio::use_awaitable, failure));
+      if (stopped_) co_return "stopped";
+      if (failure) co_return failure.message();
+      try {
+        decoder_->feed(std::string_view(input_.data(), received));
+      } catch (const std::exception& error) {
+        co_return error.what();
+      }
+    }
+  }
+
+  /// ["message", channel, what was published]
+  void take(const Replies& replies) const {
+    if (!replies[0].is_array()) return;
+    const auto parts = replies.array(0);
+    if (parts.size() != 3 || parts[0].text != "message" || parts[1].text != channel_ || !handler_) return;
+    handler_(parts[2].text);
+  }
+
+  void close_socket() {
+    error_code ignored;
+    socket_.close(ignored);
+  }
+
+  ConnectionOptions options_;
+  std::string channel_;
+  Handler handler_;
+  RedisSocket socket_;
+  asio::steady_timer pause_timer_, attempt_timer_;
+  std::unique_ptr<ReplyDecoder> decoder_;
+  std::vector<char> input_ = std::vector<char>(kSubscriptionInput);
+  std::optional<sql::SqlError> error_;  // of the last attempt
+  bool is_ready_ = false, stopped_ = false;
+};
+
+Subscription::Subscription(asio::any_io_executor executor, ConnectionOptions options, std::string channel, Handler handler)
+    : core_(std::make_shared<Core>(executor, std::move(options), std::move(channel), std::move(handler))) {
+  asio::co_spawn(executor, Core::run(core_), asio::detached);
+}
+
+Subscription::~Subscription() { core_->stop(); }
+
+asio::awaitable<void> Subscription::ready() {
+  const std::shared_ptr<Core> core = core_;
+  const auto deadline = std::chrono::steady_clock::now() + core->timeout();
+  asio::steady_timer timer(core->executor());
+  while (!core->is_ready()) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      if (core->error()) throw *core->error();
+      throw connection_failed(core->address(), "timeout");
+    }
+    timer.expires_after(kReadinessPause);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,174 @@
+// A unit's way to Redis: its calls, and what their answers mean.
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+
+#include "executor/redis/redis_error.h"
+#include "executor/storage/mapped_unit.h"
+#include "executor/storage/write_encoding.h"
+#include "executor/storage/write_script.h"
+#include "executor/storage/write_unit.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+namespace {
+
+/// Other writers may get in between as often; then the statement runs again from its beginning.
+constexpr int kAttempts = 10;
+
+std::size_t failure_index(const Reply& reply) {
+  if (!reply.is_text()) return static_cast<std::size_t>(reply.integer);
+  std::size_t value = 0;
+  std::from_chars(reply.text.data(), reply.text.data() + reply.text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+/// What the calls of one attempt have found not to be as the unit expects.
+struct WriteUnit::Findings {
+  std::vector<std::size_t> changed_rows;
+  std::vector<Violation> violations;
+  std::vector<UniqueFailure> taken_values;
+  std::optional<std::size_t> missing_parent, remaining_children;
+  bool guard_failed = false, increment_failed = false;
+
+  bool has_rows() const { return !violations.empty() || !taken_values.empty() || !changed_rows.empty() || guard_failed; }
+};
+
+void WriteUnit::note_failures(const WriteEncoding& encoding, std::size_t call, std::span<const Reply> answer, Findings& findings) const {
+  for (std::size_t index = 1; index + 2 < answer.size(); index += 3) {
+    const std::string_view kind = answer[index].text;
+    const std::size_t position = failure_index(answer[index + 1]);
+    if (kind == "increment") {
+      findings.increment_failed = true;
+    } else if (kind == "parent") {
+      if (!findings.missing_parent) findings.missing_parent = encoding.parent(call, position);
+    } else if (kind == "child") {
+      if (!findings.remaining_children) findings.remaining_children = encoding.children(call, position);
+    } else if (kind == "row") {
+      findings.violations.push_back(violation_of(encoding.change_of_new_row(call, position), std::nullopt));
+    } else if (kind == "unique") {
+      const WriteEncoding::UniqueCheck& check = encoding.unique_check(call, position);
+      findings.taken_values.push_back({check.change, check.structure, std::string(answer[index + 2].text)});
+    } else if (const auto change = encoding.change_of_old_row(call, position)) {
+      findings.changed_rows.push_back(*change);
+    } else {
+      findings.guard_failed = true;
+    }
+  }
+}
+
+/// Calls the script until one call ends the attempt. kApplied: none has; what they found is in `findings`.
+asio::awaitable<WriteStatus> WriteUnit::send(RedisClient& client, const WriteEncoding& encoding, Findings& findings, ExecutionCounters* counters) {
+  for (std::size_t call = 0; call < encoding.calls(); ++call) {
+    CommandBatch batch = encoding.command(call);
+    std::vector<const Script*> scripts{&encoding.script()};
+    RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
+    const std::span<const Reply> answer = replies->array(0);
+    if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the write script");
+    const std::string_view word = answer[0].text;
+    if (word == "mapped") {
+      MappedWriteResult refused = refused_mapped_write(answer.subspan(1));
+      blocker_ = std::move(refused.blocker);
+      co_return refused.status;
+    }
+    if (word == "stale") co_return WriteStatus::kStale;
+    if (word == "changed") co_return WriteStatus::kConflict;
+    if (word == "lost") co_return WriteStatus::kLostLock;
+    if (word == "fenced") co_return WriteStatus::kFenced;
+    if (word == "locked") {
+      if (answer.size() < 4) throw unexpected_reply("EVALSHA", "the holder of a lock");
+      blocker_ = {std::string(answer[1].text), std::string(answer[2].text), std::string(answer[3].text)};
+      co_return WriteStatus::kLocked;
+    }
+    if (options_.buffer && options_.locks) {
+      for (const auto& [table, lock] : encoding.locks(call)) options_.locks->fields[table].emplace(lock.substr(1));
+    }
+    if (word == "failed") note_failures(encoding, call, answer, findings);
+  }
+  co_return WriteStatus::kApplied;
+}
+
+/// Rows that are there make room for no others: throws for the first that may not give way. kConflict: it came too late to be seen.
+WriteStatus WriteUnit::skip_or_throw(std::vector<Violation> violations) {
+  std::ranges::sort(violations, {}, [](const Violation& violation) { return std::tie(violation.change, violation.constraint); });
+  for (const Violation& violation : violations) {
+    Change& change = changes_[violation.change];
+    if (change.run_again_if_exists && is_expected(change, violation)) return WriteStatus::kConflict;
+    if (!may_skip(change, violation)) throw_violation(violation);
+    change.skipped = true;
+    // Others of the statement that gave way to this one have met the same row.
+    const auto value = [&](const Change& of) {
+      return violation.structure ? RowEncoder::entry(words_, of.new_image, *violation.structure).first : of.new_image.member;
+    };
+    for (std::size_t number = violation.change + 1; number < changes_.size(); ++number) {
+      Change& other = changes_[number];
+      if (other.skipped || other.kind != Kind::kInsert || other.table != change.table || !other.skip_if_exists) continue;
+      if (!is_null(value(other)) && value(other) == value(change)) other.skipped = may_skip(other, {number, violation.constraint, violation.structure});
+    }
+  }
+  return WriteStatus::kApplied;
+}
+
+asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (changes_.empty() && !options_.foreign_keys) co_return WriteStatus::kApplied;
+    WriteEncoding encoding(*this, changes_.size(), options_.buffer != nullptr || options_.verify_only);
+    // Increments, and new rows that nobody else can have, wait for the commit alone.
+    if (options_.buffer && changes_.empty() && encoding.foreign_keys().empty()) co_return WriteStatus::kApplied;
+    std::optional<WriteEncoding> earlier;
+    const WriteEncoding* sent = &encoding;
+    if (encoding.local_violation()) {
+      // Definitions and rows of others are not verified without being applied.
+      if (options_.catalog || options_.mapped) throw_violation(*encoding.local_violation());
+      // The unit fails, but an earlier row may meet an existing one: that is what PostgreSQL would report.
+      earlier.emplace(*this, encoding.local_violation()->change, true);
+      sent = &*earlier;
+    } else if (encoding.foreign_keys().violation && options_.buffer == nullptr) {
+      if (options_.catalog || options_.mapped) throw SqlError(*encoding.foreign_keys().violation);
+      earlier.emplace(*this, changes_.size(), true);
+      sent = &*earlier;
+    }
+    Findings findings;
+    const WriteStatus status = co_await send(client, *sent, findings, counters);
+    if (status != WriteStatus::kApplied) co_return status;
+    if (findings.increment_failed) co_return WriteStatus::kConflict;
+    if (findings.guard_failed) {
+      guards_.clear();
+      allowed_owners_.clear();
+    }
+    if (!findings.changed_rows.empty() && !co_await reread_old_rows(client, findings.changed_rows, counters)) co_return WriteStatus::kConflict;
+    if (!findings.taken_values.empty()) {
+      const std::vector<Violation> found = co_await examine_owners(client, findings.taken_values, counters);
+      findings.violations.insert(findings.violations.end(), found.begin(), found.end());
+    }
+    if (skip_or_throw(findings.violations) == WriteStatus::kConflict) co_return WriteStatus::kConflict;
+    if (findings.has_rows()) continue;
+    if (encoding.local_violation()) throw_violation(*encoding.local_violation());
+    if (const auto& violation = sent->foreign_keys().violation) throw SqlError(*violation);
+    if (const auto& violation = encoding.foreign_keys().violation) throw SqlError(*violation);
+    if (findings.missing_parent) {
+      const ForeignKeyDemands::Parent& parent = sent->foreign_keys().parents[*findings.missing_parent];
+      throw parent.key->missing(*parent.row, options_.settings);
+    }
+    if (findings.remaining_children) {
+      const ForeignKeyDemands::Children& children = sent->foreign_keys().children[*findings.remaining_children];
+      const ReferenceState state = co_await examine_references(client, children, counters);
+      if (state == ReferenceState::kGone) continue;
+      // Its action has missed a row that came meanwhile.
+      if (state == ReferenceState::kNew && children.key->acts_on(children.is_update)) co_return WriteStatus::kConflict;
+      throw children.key->still_referenced(*children.row, options_.settings);
+    }
+    for (std::size_t number = 0; number < changes_.size(); ++number) {
+      if (encoding.was_skipped(number)) changes_[number].skipped = true;
+    }
+    co_return WriteStatus::kApplied;
+  }
+  co_return WriteStatus::kConflict;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,92 @@
+#include "planner/physical/increment.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "planner/bind/computed_columns.h"
+#include "planner/physical/physical_planner.h"
+#include "sql/catalog/table_keys.h"
+
+namespace redquel::planner {
+
+namespace {
+
+/// Positions of the columns that one expression reads.
+std::vector<std::uint32_t> columns_of(const sql::ExpressionPtr& expression) {
+  std::vector<std::uint32_t> columns;
+  if (expression) sql::collect_columns(*expression, columns);
+  return columns;
+}
+
+/// Positions of the columns from which index entries are made.
+std::vector<std::uint32_t> indexed_columns(const sql::TableDef& table) {
+  std::vector<std::uint32_t> positions;
+  for (const sql::Structure& structure : sql::structures_of(table)) {
+    for (const std::int16_t number : structure.columns) {
+      if (number > 0) positions.push_back(static_cast<std::uint32_t>(table.position(number)));
+    }
+  }
+  if (table.computed.empty()) return positions;
+  std::vector<ColumnId> ids(table.columns.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  for (const sql::ExpressionPtr& computed : bind_computed(table, ids)) {
+    const std::vector<std::uint32_t> sources = columns_of(computed);
+    positions.insert(positions.end(), sources.begin(), sources.end());
+  }
+  return positions;
+}
+
+}  // namespace
+
+bool adds_to(const sql::Expression& value, std::uint32_t position) {
+  const auto* call = std::get_if<sql::FunctionCall>(&value.node);
+  if (call == nullptr || call->arguments.size() != 2 || (call->function->name != "+" && call->function->name != "-")) return false;
+  const auto is_column = [&](const sql::ExpressionPtr& argument) {
+    const auto* column = std::get_if<sql::ColumnRef>(&argument->node);
+    return column != nullptr && column->column == position && argument->type.oid == value.type.oid;
+  };
+  if (is_column(call->arguments[0])) return columns_of(call->arguments[1]).empty();
+  return call->function->name == "+" && is_column(call->arguments[1]) && columns_of(call->arguments[0]).empty();
+}
+
+std::vector<std::size_t> added_columns(const PhysicalUpdate& update) {
+  const sql::TableDef& table = *update.table;
+  const auto* lookup = std::get_if<KeyLookup>(&update.source->node);
+  if (lookup == nullptr || table.mapping || !update.generated.empty() || table.has_hidden_key()) return {};
+  for (const std::uint32_t column : columns_of(lookup->read.condition)) {
+    if (!table.in_primary_key(lookup->read.numbers[column])) return {};
+  }
+  std::vector<bool> is_used(table.columns.size());
+  const auto use = [&](const sql::ExpressionPtr& expression) {
+    for (const std::uint32_t column : columns_of(expression)) {
+      if (column < is_used.size()) is_used[column] = true;
+      for (std::size_t i = 0; i < is_used.size(); ++i) is_used[i] = is_used[i] || column == is_used.size() + update.old_row[i];
+    }
+  };
+  for (const BoundCheck& check : update.checks) use(check.condition);
+  for (const sql::ExpressionPtr& expression : update.returning) use(expression);
+  std::vector<std::size_t> added;
+  for (const Assignment& assignment : update.assignments) {
+    const std::size_t position = table.position(assignment.number);
+    const sql::ColumnDef& column = table.columns[position];
+    const bool is_integer = column.type.oid == sql::oid::kInt4 || column.type.oid == sql::oid::kInt8;
+    if (!is_integer || is_used[position] || column.missing || table.in_primary_key(column.number) || assignment.value->type.oid != column.type.oid ||
+        !adds_to(*assignment.value, static_cast<std::uint32_t>(update.old_row[position]))) {
+      return {};
+    }
+    added.push_back(position);
+  }
+  for (const std::uint32_t position : indexed_columns(table)) {
+    if (std::ranges::find(added, position) != added.end()) return {};
+  }
+  return added;
+}
+
+bool may_add_unread(const PhysicalUpdate& update) {
+  const sql::TableDef& table = *update.table;
+  if (update.added.empty() || std::get<KeyLookup>(update.source->node).keys.size() != 1) return false;
+  if (!table.computed.empty() || table.rows_expire() || table.has_foreign_keys() || update.has_returning || !update.checks.empty()) return false;
+  return std::ranges::none_of(update.assignments, [](const Assignment& assignment) { return waits(*assignment.value); });
+}
+
+}  // namespace redquel::planner

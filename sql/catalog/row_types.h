@@ -1,0 +1,19 @@
+#pragma once
+
+#include "sql/catalog/catalog.h"
+
+namespace redquel::sql {
+
+// A table's rows have a composite type of the table's name (pg_class.reltype), which columns, parameters and arrays can have, too.
+
+/// Numbers the row type of a new table, and the type of arrays over it.
+void choose_row_type(TableDef& table);
+/// The row type as it follows from the table's definition; null for a table that was made before row types were types: its rows are
+/// records.
+UserTypePtr row_type_of(const TableDef& table);
+/// Makes the row types of all tables known (user_types.h).
+void register_row_types(const CatalogSnapshot& catalog);
+/// Is what is known of the row type this definition of the table? Not where an open transaction has changed the table's columns.
+bool is_row_type_current(const TableDef& table);
+
+}  // namespace redquel::sql

@@ -1,0 +1,103 @@
+// The functions that read and print the text forms of types (pg_type.typinput, typoutput): int4in('1'), numeric_out(1.5).
+
+#include "sql/functions/array_kernels.h"
+#include "sql/functions/lift.h"
+#include "sql/functions/more_families.h"
+#include "sql/types/geometry.h"
+#include "sql/types/more_types.h"
+#include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
+
+namespace redquel::sql {
+namespace {
+
+/// The text, and for types with a modifier the element type (of no use here) and the modifier.
+ColumnPtr input(Arguments arguments, std::size_t rows, Type result, const EvaluationContext& context) {
+  const Now now = context.transaction_timestamp;
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    Type type{result.oid};
+    if (arguments.size() == 3) type.modifier = arguments[2]->get<std::int32_t>(row);
+    column.append_datum(apply_modifier(type, parse_value(type, arguments[0]->get<std::string_view>(row), *context.settings, now), false));
+  });
+}
+
+ColumnPtr output(Arguments arguments, std::size_t rows, Type result, const EvaluationContext& context) {
+  std::string text;
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    text.clear();
+    format_value(*arguments[0], row, *context.settings, text);
+    column.append(std::string_view(text));
+  });
+}
+
+struct TextForm {
+  std::string_view input, output;  // input empty: the type is not known from the text alone
+  Oid type;
+  bool has_modifier = false;
+  Volatility volatility = Volatility::kImmutable;
+};
+constexpr Volatility kStable = Volatility::kStable;
+
+constexpr TextForm kTextForms[] = {
+    {"boolin", "boolout", oid::kBool},
+    {"byteain", "byteaout", oid::kBytea},
+    {"charin", "charout", oid::kChar},
+    {"namein", "nameout", oid::kName},
+    {"int8in", "int8out", oid::kInt8},
+    {"int2in", "int2out", oid::kInt2},
+    {"int4in", "int4out", oid::kInt4},
+    {"textin", "textout", oid::kText},
+    {"oidin", "oidout", oid::kOid},
+    {"json_in", "json_out", oid::kJson},
+    {"jsonb_in", "jsonb_out", oid::kJsonb},
+    {"jsonpath_in", "jsonpath_out", oid::kJsonpath},
+    {"float4in", "float4out", oid::kFloat4},
+    {"float8in", "float8out", oid::kFloat8},
+    {"unknownin", "unknownout", oid::kUnknown},
+    {"bpcharin", "bpcharout", oid::kBpchar, true},
+    {"varcharin", "varcharout", oid::kVarchar, true},
+    {"date_in", "date_out", oid::kDate, false, kStable},
+    {"time_in", "time_out", oid::kTime, true, kStable},
+    {"timetz_in", "timetz_out", oid::kTimetz, true, kStable},
+    {"timestamp_in", "timestamp_out", oid::kTimestamp, true, kStable},
+    {"timestamptz_in", "timestamptz_out", oid::kTimestamptz, true, kStable},
+    {"interval_in", "interval_out", oid::kInterval, true, kStable},
+    {"numeric_in", "numeric_out", oid::kNumeric, true},
+    {"cash_in", "cash_out", oid::kMoney, false, kStable},
+    {"uuid_in", "uuid_out", oid::kUuid},
+    {"bit_in", "bit_out", oid::kBit, true},
+    {"varbit_in", "varbit_out", oid::kVarbit, true},
+    {"inet_in", "inet_out", oid::kInet},
+    {"cidr_in", "cidr_out", oid::kCidr},
+    {"macaddr_in", "macaddr_out", oid::kMacaddr},
+    {"macaddr8_in", "macaddr8_out", oid::kMacaddr8},
+    {"point_in", "point_out", oid::kPoint},
+    {"lseg_in", "lseg_out", oid::kLseg},
+    {"path_in", "path_out", oid::kPath},
+    {"box_in", "box_out", oid::kBox},
+    {"poly_in", "poly_out", oid::kPolygon},
+    {"line_in", "line_out", oid::kLine},
+    {"circle_in", "circle_out", oid::kCircle},
+    {"", "array_out", oid::kAnyArray, false, kStable},
+    {"", "record_out", oid::kRecord, false, kStable},
+    {"", "enum_out", oid::kAnyEnum, false, kStable},
+    {"", "range_out", oid::kAnyRange, false, kStable},
+    {"", "multirange_out", oid::kAnyMultirange, false, kStable},
+};
+
+}  // namespace
+
+std::vector<ScalarFunction> type_io_functions() {
+  std::vector<ScalarFunction> table;
+  for (const TextForm& form : kTextForms) {
+    const Type type{form.type};
+    if (!form.input.empty()) {
+      table.push_back(form.has_modifier ? column_function(form.input, {kCstring, kOidType, kInt4}, type, input, form.volatility, true)
+                                        : column_function(form.input, {kCstring}, type, input, form.volatility, true));
+    }
+    table.push_back(column_function(form.output, {type}, kCstring, output, form.volatility, true));
+  }
+  return table;
+}
+
+}  // namespace redquel::sql

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sql/types/type.h"
+
+namespace redquel::sql {
+
+// The numbers that PostgreSQL's server gives: xid, cid (32 bits), xid8, pg_lsn (64 bits), all without a sign. Those of 64 bits lie in
+// memory with their upper bit turned round, so that their order is that of int8.
+
+namespace oid {
+inline constexpr Oid kXid = 28, kCid = 29, kXid8 = 5069;
+}  // namespace oid
+
+inline constexpr Type kXid{oid::kXid}, kCid{oid::kCid}, kXid8{oid::kXid8};
+
+constexpr std::int64_t from_unsigned_bits(std::uint64_t bits) { return static_cast<std::int64_t>(bits ^ std::uint64_t{1} << 63); }
+constexpr std::uint64_t to_unsigned_bits(std::int64_t value) { return static_cast<std::uint64_t>(value) ^ std::uint64_t{1} << 63; }
+
+/// As strtoul() reads them: blanks and a sign in front, octal and hexadecimal digits, anything behind. Never an error.
+std::int32_t parse_xid(std::string_view text);
+std::int64_t parse_xid8(std::string_view text);
+
+/// 16/B374D848: two hexadecimal numbers of at most eight digits. 22P02.
+std::int64_t parse_log_position(std::string_view text);
+void append_log_position(std::int64_t position, std::string& out);
+
+}  // namespace redquel::sql

@@ -1,0 +1,41 @@
+#include "sql/types/tid.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "sql/error.h"
+
+namespace redquel::sql {
+namespace {
+
+/// The number up to `end`, as strtoul reads it; nullopt: there is none below `limit`.
+bool take_number(std::string_view& text, char end, std::uint64_t limit, std::uint64_t& number) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number > limit || next == text.data() + text.size() || *next != end) return false;
+  text.remove_prefix(static_cast<std::size_t>(next - text.data()) + 1);
+  return true;
+}
+
+}  // namespace
+
+std::int64_t parse_tid(std::string_view text) {
+  std::string_view rest = text;
+  const std::size_t open = rest.find('(');
+  std::uint64_t block = 0, offset = 0;
+  bool fits = open != std::string_view::npos;
+  if (fits) rest.remove_prefix(open + 1);
+  fits = fits && take_number(rest, ',', 0xFFFFFFFF, block) && take_number(rest, ')', 0xFFFF, offset);
+  if (!fits) throw SqlError("22P02", fmt::format("invalid input syntax for type tid: \"{}\"", text));
+  // 48 bits with their sign.
+  return static_cast<std::int64_t>((block << 16 | offset) << 16) >> 16;
+}
+
+void append_tid(std::int64_t number, std::string& out) {
+  constexpr std::int64_t kLimit = std::int64_t{1} << 47;
+  if (number < -kLimit || number >= kLimit) throw not_supported("the ctid of a row whose key has more than 48 bits");
+  out += fmt::format("({},{})", static_cast<std::uint32_t>(number >> 16), number & 0xFFFF);
+}
+
+}  // namespace redquel::sql

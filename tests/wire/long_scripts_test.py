@@ -1,0 +1,88 @@
+"""However many rows a transaction changes, no script is given more work than Redis does in its share of time. A script's work is
+counted by its arguments: time says nothing on a loaded machine."""
+import re
+
+CONCURRENT = True
+ROWS = 7_000
+# 2,000 rows (limits.script_rows) with all that is said of each are 42,000.
+MOST_ARGUMENTS = 50_000
+SETUP = """
+    DROP TABLE IF EXISTS child, parent, apart;
+    CREATE TABLE parent (id integer PRIMARY KEY, u integer UNIQUE, d integer UNIQUE INITIALLY DEFERRED, word text);
+    CREATE INDEX ON parent (word);
+    CREATE TABLE child (id integer PRIMARY KEY, parent integer REFERENCES parent ON DELETE CASCADE);
+    CREATE TABLE apart (id integer PRIMARY KEY, n integer);
+"""
+
+
+def arguments_of(entry):
+    words = entry[3]
+    last = words[-1].decode() if isinstance(words[-1], bytes) else words[-1]
+    more = re.fullmatch(r"\.\.\. \((\d+) more arguments\)", last)
+    return len(words) + (int(more.group(1)) if more else 0)
+
+
+def longest(redis, connection, statement):
+    """Arguments of the longest script that the statement takes."""
+    with redis.connect() as raw:
+        raw("CONFIG", "SET", "slowlog-max-len", "100000")
+        raw("CONFIG", "SET", "slowlog-log-slower-than", "0")
+        raw("SLOWLOG", "RESET")
+        connection.run(statement)
+        entries = raw("SLOWLOG", "GET", "-1")
+        raw("CONFIG", "SET", "slowlog-log-slower-than", "10000")
+        raw("SLOWLOG", "RESET")
+    scripts = [entry for entry in entries if entry[3][0] in (b"EVALSHA", "EVALSHA")]
+    return max((arguments_of(entry) for entry in scripts), default=0)
+
+
+def test_statements_of_a_transaction_are_verified_in_parts(make_redis, make_server):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        connection.run(SETUP)
+        steps = [
+            "BEGIN",
+            f"INSERT INTO parent SELECT g, g, g, 'w' || g % 7 FROM generate_series(1, {ROWS}) g",
+            f"INSERT INTO child SELECT g, g % {ROWS} + 1 FROM generate_series(1, {ROWS}) g",
+            "COMMIT",
+            "BEGIN",
+            "UPDATE parent SET u = u + 1",
+            f"UPDATE parent SET d = {ROWS} - d",
+            "UPDATE child SET parent = parent % 100 + 1",
+            "SET CONSTRAINTS ALL IMMEDIATE",
+            f"DELETE FROM parent WHERE id > {ROWS // 2}",
+            "COMMIT",
+        ]
+        for step in steps:
+            assert longest(redis, connection, step) < MOST_ARGUMENTS, step
+        assert connection.run("SELECT count(*) FROM parent") == [[str(ROWS // 2)]]
+        for table in ("parent", "child"):
+            assert connection.run(f"SELECT * FROM redquel.check_indexes('{table}')") == []
+
+
+def test_rows_of_a_new_table_go_ahead(make_redis, make_server):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        connection.run(SETUP)
+        steps = [
+            "BEGIN",
+            "CREATE TABLE made (id integer PRIMARY KEY, u integer UNIQUE, word text)",
+            "CREATE INDEX ON made (word)",
+            f"INSERT INTO made SELECT g, g, 'w' || g % 7 FROM generate_series(1, {ROWS}) g",
+            "UPDATE made SET u = u + 1, word = 'x'",
+            f"DELETE FROM made WHERE id > {ROWS // 2}",
+            "COMMIT",
+        ]
+        for step in steps:
+            assert longest(redis, connection, step) < MOST_ARGUMENTS, step
+        assert connection.run("SELECT count(*), min(u), max(u), max(word) FROM made") == [[str(ROWS // 2), "2", str(ROWS // 2 + 1), "x"]]
+        assert connection.run("SELECT * FROM redquel.check_indexes('made')") == []
+        # Taken back, nothing is left.
+        connection.run("BEGIN; CREATE TABLE gone (id integer PRIMARY KEY, n integer)")
+        connection.run(f"INSERT INTO gone SELECT g, g FROM generate_series(1, {ROWS}) g")
+        connection.run("UPDATE gone SET n = 0")
+        connection.run("ROLLBACK")
+    with redis.connect() as raw:
+        assert raw.keys("gone:*") == []
