@@ -11,14 +11,13 @@
 #include "executor/copy/copy_source.h"
 #include "executor/function_execution.h"
 #include "executor/operators/make_operator.h"
+#include "executor/session_context.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/clock.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/transaction.h"
-#include "planner/bind/bind_expression.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/functions/object_names.h"
-#include "sql/session_hooks.h"
 
 namespace redquel::executor {
 
@@ -33,70 +32,6 @@ constexpr int kMaxConflicts = 1000;
 constexpr int kMaxStaleRuns = 100;
 /// Runs that look for a quiet moment in which all reads of a statement belong together.
 constexpr int kMaxSnapshotAttempts = 4;
-
-const std::string* show_parameter(const void* session, const std::string& name) {
-  thread_local std::string value;
-  const auto& show = static_cast<const SessionState*>(session)->show;
-  std::optional<std::string> found = show ? show(name) : std::nullopt;
-  if (!found) return nullptr;
-  value = *std::move(found);
-  return &value;
-}
-
-std::vector<sql::RunTimeParameter> run_time_parameters(const void* session) {
-  const auto& list = static_cast<const SessionState*>(session)->run_time_parameters;
-  return list ? list() : std::vector<sql::RunTimeParameter>{};
-}
-
-sql::SessionNames session_names(const void* session) {
-  const SessionState& state = *static_cast<const SessionState*>(session);
-  sql::SessionNames names = state.names ? state.names() : sql::SessionNames{};
-  if (state.notifications) names.channels = state.notifications->channels();
-  return names;
-}
-
-void notify(const void* session, std::string channel, std::string payload) {
-  const auto& notifications = static_cast<const SessionState*>(session)->notifications;
-  if (!notifications) throw sql::not_supported("pg_notify() outside of a session");
-  notifications->notify(std::move(channel), std::move(payload));
-}
-
-std::string set_parameter(const void* session, const std::string& name, const std::string* value, bool local) {
-  const auto& set = static_cast<const SessionState*>(session)->set;
-  if (!set) throw sql::not_supported("set_config() outside of a session");
-  return set(name, value == nullptr ? std::nullopt : std::optional(*value), local);
-}
-
-std::string written_expression(const sql::EvaluationContext& context, const sql::TableDef& table, const std::string& text, bool pretty) {
-  planner::BindSettings settings;
-  settings.search_path = context.search_path;
-  settings.user = context.user;
-  settings.database = context.database;
-  settings.session = *context.settings;
-  return planner::written_expression(text, table, *context.catalog, std::move(settings), pretty);
-}
-
-/// Once; every thread that evaluates has been here before.
-void name_session_hooks() {
-  static const bool done = (sql::set_session_hooks({.set = set_parameter, .notify = notify, .names = session_names, .written_expression = written_expression}), true);
-  static_cast<void>(done);
-}
-
-/// What expressions may ask of a session; the statement's own parts are still missing.
-sql::EvaluationContext session_context(const SessionState& session, const sql::CatalogSnapshot* catalog) {
-  name_session_hooks();
-  sql::EvaluationContext context;
-  context.settings = &session.settings;
-  context.user = session.user;
-  context.database = session.database;
-  context.search_path = session.search_path;
-  context.backend_pid = session.backend_pid;
-  context.catalog = catalog;
-  context.show = show_parameter;
-  context.run_time_parameters = run_time_parameters;
-  context.session = &session;
-  return context;
-}
 
 /// The command of a plan that writes, without its WITH queries; null: it only reads.
 const char* command_of(const planner::PhysicalNode& plan) {
