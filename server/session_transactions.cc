@@ -74,8 +74,7 @@ asio::awaitable<std::string> SessionTransactions::run(const ast::Transaction& st
     if (failure) std::rethrow_exception(failure);
   }
   if (steps.commit || steps.roll_back) {
-    const RunTimeParameters::TransactionValues values = failed_values_.value_or(parameters_.transaction_values());
-    failed_values_.reset();
+    const RunTimeParameters::TransactionValues values = parameters_.transaction_values();
     std::exception_ptr failure;
     try {
       co_await end(steps.commit, running);
@@ -118,7 +117,6 @@ asio::awaitable<void> SessionTransactions::fail() {
       }
       co_return;
     case Failure::kRollBack:
-      if (block_.state() == TransactionBlock::State::kFailed) failed_values_ = parameters_.transaction_values();
       co_await end(false, nullptr);
       co_return;
     case Failure::kRollBackToSavepoint:

@@ -52,7 +52,6 @@ class SessionTransactions {
   executor::Engine* engine_ = nullptr;
   TransactionBlock block_;
   std::vector<std::size_t> parameter_marks_;  // one per savepoint
-  std::optional<RunTimeParameters::TransactionValues> failed_values_;  // of a failed block, for AND CHAIN: its transaction is over
 };
 
 /// The value that a mode of BEGIN or SET TRANSACTION gives its parameter.
