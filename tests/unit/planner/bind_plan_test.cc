@@ -11,20 +11,20 @@ Project [a#0, b#1, c#2, d#3, name#6 AS n#6]
       Filter (a#0 > 3) AND flag#7
         Inner join a#0 = a#5
           Scan t [a#0, b#1, c#2, d#3]
-          Scan u [id#4, a#5, name#6, flag#7]
+          Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
   EXPECT_EQ(bound("select * from t full join u using (a)"), R"(
-Project [COALESCE(a#0, a#5) AS a#8, b#1, c#2, d#3, id#4, name#6, flag#7]
+Project [COALESCE(a#0, a#5) AS a#9, b#1, c#2, d#3, id#4, name#6, flag#7]
   Full join a#0 = a#5
     Scan t [a#0, b#1, c#2, d#3]
-    Scan u [id#4, a#5, name#6, flag#7]
+    Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
   EXPECT_EQ(bound("select * from t natural left join u where u.id is null"), R"(
 Project [a#0, b#1, c#2, d#3, id#4, name#6, flag#7]
   Filter id#4 IS NULL
     Left join a#0 = a#5
       Scan t [a#0, b#1, c#2, d#3]
-      Scan u [id#4, a#5, name#6, flag#7]
+      Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
 }
 
@@ -72,27 +72,27 @@ Project [a#0, b#1, c#2, d#3]
   Semi join a#5 = a#0
     Scan t [a#0, b#1, c#2, d#3]
     Filter flag#7
-      Scan u [id#4, a#5, name#6, flag#7]
+      Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
   EXPECT_EQ(bound("select * from t where not exists (select 1 from u where u.a = t.a)"), R"(
 Project [a#0, b#1, c#2, d#3]
   Anti join a#5 = a#0
     Scan t [a#0, b#1, c#2, d#3]
-    Scan u [id#4, a#5, name#6, flag#7]
+    Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
   EXPECT_EQ(bound("select * from t where a in (select a from u where u.name = t.b)"), R"(
 Project [a#0, b#1, c#2, d#3]
   Semi join (a#0 = a#5) AND ((name#6)::text = b#1)
     Scan t [a#0, b#1, c#2, d#3]
-    Scan u [id#4, a#5, name#6, flag#7]
+    Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
   EXPECT_EQ(bound("select * from t where a not in (select a from u)"), R"(
 Project [a#0, b#1, c#2, d#3]
-  Filter NOT any#8
-    Apply any a#0 = a#5 AS any#8
+  Filter NOT any#9
+    Apply any a#0 = a#5 AS any#9
       Scan t [a#0, b#1, c#2, d#3]
       Project [a#5]
-        Scan u [id#4, a#5, name#6, flag#7]
+        Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
   EXPECT_EQ(bound("select * from t where a not in (select x from k)"), R"(
 Project [a#0, b#1, c#2, d#3]
@@ -102,49 +102,49 @@ Project [a#0, b#1, c#2, d#3]
 )");
   EXPECT_EQ(bound("select * from t where exists (select 1 from u left join k on k.y = t.a where u.id > 1)"), R"(
 Project [a#0, b#1, c#2, d#3]
-  Filter exists#12
-    Apply exists AS exists#12 ($1 = #0)
+  Filter exists#13
+    Apply exists AS exists#13 ($1 = #0)
       Scan t [a#0, b#1, c#2, d#3]
-      Project [1 AS ?column?#11]
+      Project [1 AS ?column?#12]
         Filter id#4 > 1
-          Left join y#9 = $1
-            Scan u [id#4, a#5, name#6, flag#7]
-            Scan k [x#8, y#9, z#10]
+          Left join y#10 = $1
+            Scan u [id#4, a#5, name#6, flag#7, rowid#8]
+            Scan k [x#9, y#10, z#11]
 )");
   EXPECT_EQ(bound("select b from t where a = (select max(id) from u where u.name = t.b)"), R"(
 Project [b#1]
-  Filter a#0 = max#9
-    Apply scalar AS max#9 ($1 = #1)
+  Filter a#0 = max#10
+    Apply scalar AS max#10 ($1 = #1)
       Scan t [a#0, b#1, c#2, d#3]
-      Project [max#8]
-        Aggregate all by [] [max(id#4) AS max#8]
+      Project [max#9]
+        Aggregate all by [] [max(id#4) AS max#9]
           Filter (name#6)::text = $1
-            Scan u [id#4, a#5, name#6, flag#7]
+            Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
   EXPECT_EQ(bound("select b, (select max(u.id) from u where u.a = t.b::int) from t group by b"), R"(
-Project [b#1, max#9]
-  Apply scalar AS max#9 ($1 = #1)
+Project [b#1, max#10]
+  Apply scalar AS max#10 ($1 = #1)
     Aggregate by [b#1] []
       Scan t [a#0, b#1, c#2, d#3]
-    Project [max#8]
-      Aggregate all by [] [max(id#4) AS max#8]
+    Project [max#9]
+      Aggregate all by [] [max(id#4) AS max#9]
         Filter a#5 = ($1)::integer
-          Scan u [id#4, a#5, name#6, flag#7]
+          Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
   EXPECT_EQ(bound("select (select count(t.a) from u) from t"), R"(
-Project [count#10]
-  Apply scalar AS count#10 ($1 = #8)
-    Aggregate all by [] [count(a#0) AS count#8]
+Project [count#11]
+  Apply scalar AS count#11 ($1 = #9)
+    Aggregate all by [] [count(a#0) AS count#9]
       Scan t [a#0, b#1, c#2, d#3]
-    Project [$1 AS count#9]
-      Scan u [id#4, a#5, name#6, flag#7]
+    Project [$1 AS count#10]
+      Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
   EXPECT_EQ(bound("select a > all (select a from u) from t"), R"(
-Project [any#8 AS ?column?#8]
-  Apply all a#0 > a#5 AS any#8
+Project [any#9 AS ?column?#9]
+  Apply all a#0 > a#5 AS any#9
     Scan t [a#0, b#1, c#2, d#3]
     Project [a#5]
-      Scan u [id#4, a#5, name#6, flag#7]
+      Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
 }
 
@@ -164,7 +164,7 @@ Project [id#4]
     Filter id#4 > $1
       Project [id#4]
         Filter a#5 = $1
-          Scan u [id#4, a#5, name#6, flag#7]
+          Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
   EXPECT_EQ(bound("select * from generate_series(1, (select max(a) from t)) with ordinality g(n, i)"), R"(
 Project [generate_series#6 AS n#6, ordinality#7 AS i#7]
@@ -244,31 +244,31 @@ Project [(a#0 < 1) OR ((a#0 = 1) AND (b#1 < 'x'::text)) AS ?column?#4, a#0 IN (1
 )");
   EXPECT_EQ(bound("select a from t where a = $1 and exists (select 1 from u where u.id < $2 + t.a offset 1)"), R"(
 Project [a#0]
-  Filter exists#9
-    Apply exists AS exists#9 ($3 = #0)
+  Filter exists#10
+    Apply exists AS exists#10 ($3 = #0)
       Filter a#0 = $1
         Scan t [a#0, b#1, c#2, d#3]
-      Project [1 AS ?column?#8]
+      Project [1 AS ?column?#9]
         Limit - offset (1)::bigint
           Filter id#4 < ($2 + $3)
-            Scan u [id#4, a#5, name#6, flag#7]
+            Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
   EXPECT_EQ(bound("select t.a from t join u on t.a in (select x from k) and u.a = t.a"), R"(
 Project [a#0]
-  Semi join a#0 = x#8
+  Semi join a#0 = x#9
     Inner join a#5 = a#0
       Scan t [a#0, b#1, c#2, d#3]
-      Scan u [id#4, a#5, name#6, flag#7]
-    Scan k [x#8, y#9, z#10]
+      Scan u [id#4, a#5, name#6, flag#7, rowid#8]
+    Scan k [x#9, y#10, z#11]
 )");
   EXPECT_EQ(bound("select t.a from t left join u on u.a in (select x from k)"), R"(
 Project [a#0]
-  Left join any#11
+  Left join any#12
     Scan t [a#0, b#1, c#2, d#3]
-    Apply any a#5 = x#8 AS any#11
-      Scan u [id#4, a#5, name#6, flag#7]
-      Project [x#8]
-        Scan k [x#8, y#9, z#10]
+    Apply any a#5 = x#9 AS any#12
+      Scan u [id#4, a#5, name#6, flag#7, rowid#8]
+      Project [x#9]
+        Scan k [x#9, y#10, z#11]
 )");
 }
 
@@ -293,9 +293,9 @@ Insert t [a#14 = a#12, b#15 = b#13, c#16 = NULL::numeric(10,2), d#17 = NULL::dat
       Values () []
 )");
   EXPECT_EQ(bound("insert into t(a, b) select a, name from u on conflict do nothing"), R"(
-Insert t [a#8 = a#5, b#9 = (name#6)::text, c#10 = NULL::numeric(10,2), d#11 = NULL::date] on conflict do nothing
+Insert t [a#9 = a#5, b#10 = (name#6)::text, c#11 = NULL::numeric(10,2), d#12 = NULL::date] on conflict do nothing
   Project [a#5, name#6]
-    Scan u [id#4, a#5, name#6, flag#7]
+    Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
   EXPECT_EQ(bound("insert into ida(e) values ('x') on conflict (e) do nothing"), R"(
 Insert ida [id#4 = sequence 20101, v#5 = NULL::integer, e#6 = e#3] on conflict do nothing
@@ -306,13 +306,13 @@ Insert s [id#3 = sequence 20100, v#4 = 'dflt'::text, n#5 = NULL::integer] check 
   Values () []
 )");
   EXPECT_EQ(bound("update t set b = u.name, c = (select 1) from u where u.a = t.a returning t.*, u.id"), R"(
-Update t [b = (name#6)::text, c = ((?column?#18)::numeric)::numeric(10,2)] returning [a#8 AS a#12, b#9 AS b#13, c#10 AS c#14, d#11 AS d#15, id#4 AS id#16]
-  Apply scalar AS ?column?#18
+Update t [b = (name#6)::text, c = ((?column?#19)::numeric)::numeric(10,2)] returning [a#9 AS a#13, b#10 AS b#14, c#11 AS c#15, d#12 AS d#16, id#4 AS id#17]
+  Apply scalar AS ?column?#19
     Filter a#5 = a#0
       Inner join
         Scan t [a#0, b#1, c#2, d#3]
-        Scan u [id#4, a#5, name#6, flag#7]
-    Project [1 AS ?column?#17]
+        Scan u [id#4, a#5, name#6, flag#7, rowid#8]
+    Project [1 AS ?column?#18]
       Values () []
 )");
   EXPECT_EQ(bound("update s set v = default, n = n + 1"), R"(
@@ -325,25 +325,25 @@ Update u [name = 'abcdef'::character varying(20)]
     Scan u [id#0, a#1, name#2, flag#3, rowid#4]
 )");
   EXPECT_EQ(bound("update t set (b, c) = (select name, id from u where u.a = t.a)"), R"(
-Update t [b = (name#12)::text, c = ((id#17)::numeric)::numeric(10,2)]
-  Apply scalar AS id#17 ($2 = #0)
-    Apply scalar AS name#12 ($1 = #0)
+Update t [b = (name#13)::text, c = ((id#19)::numeric)::numeric(10,2)]
+  Apply scalar AS id#19 ($2 = #0)
+    Apply scalar AS name#13 ($1 = #0)
       Scan t [a#0, b#1, c#2, d#3]
       Project [name#10]
         Project [name#10, id#8]
           Filter a#9 = $1
-            Scan u [id#8, a#9, name#10, flag#11]
-    Project [id#13]
-      Project [name#15, id#13]
-        Filter a#14 = $2
-          Scan u [id#13, a#14, name#15, flag#16]
+            Scan u [id#8, a#9, name#10, flag#11, rowid#12]
+    Project [id#14]
+      Project [name#16, id#14]
+        Filter a#15 = $2
+          Scan u [id#14, a#15, name#16, flag#17, rowid#18]
 )");
   EXPECT_EQ(bound("delete from t using u where t.a = u.a returning t.b, u.id"), R"(
-Delete t returning [b#1 AS b#8, id#4 AS id#9]
+Delete t returning [b#1 AS b#9, id#4 AS id#10]
   Filter a#0 = a#5
     Inner join
       Scan t [a#0, b#1, c#2, d#3]
-      Scan u [id#4, a#5, name#6, flag#7]
+      Scan u [id#4, a#5, name#6, flag#7, rowid#8]
 )");
 }
 
