@@ -206,9 +206,20 @@ constexpr bool writes_text() {
   }
 }
 
-template <auto body>
-struct Lifted {
-  using S = Signature<std::remove_const_t<decltype(body)>>;
+/// Computes rows of a lifted function, but those that `nulls` marks (empty: none).
+using Compute = Column (*)(std::span<const ColumnPtr> arguments, const std::vector<std::uint8_t>& nulls, std::size_t rows,
+                           Type result, const EvaluationContext& context);
+
+/// What the kernels of all functions have in common (lift.cc): there are two thousand, so each is made of as little as can be.
+/// `pure`: constant arguments give a constant result, computed once. `strict` says of each parameter whether its NULLs are the
+/// result's; the last one stands for the variadic rest, too.
+ColumnPtr run(Compute compute, bool pure, std::span<const bool> strict, std::span<const ColumnPtr> arguments, std::size_t rows,
+              Type result, const EvaluationContext& context);
+
+/// What is known of a body by its type: that of a function, or of a lambda.
+template <class Body>
+struct Lift {
+  using S = Signature<Body>;
   using Parameters = typename S::Parameters;
   static constexpr bool kWritesText = writes_text<Parameters>();
   static constexpr std::size_t kCount = std::tuple_size_v<Parameters> - (kWritesText ? 1 : 0);
@@ -227,40 +238,20 @@ struct Lifted {
   }();
 
   template <std::size_t... i>
-  static constexpr bool all_strict(std::index_sequence<i...>) {
-    return (ReaderOf<i>::kStrict && ...);
-  }
-  static constexpr bool kStrict = all_strict(std::make_index_sequence<kCount>{});
-
-  template <std::size_t... i>
   static constexpr std::array<bool, sizeof...(i) + 1> strictness(std::index_sequence<i...>) {
     return {ReaderOf<i>::kStrict..., true};
   }
-
-  /// Rows that are NULL because an argument is. nullopt: all of them.
-  static std::optional<std::vector<std::uint8_t>> null_rows(std::span<const ColumnPtr> arguments, std::size_t rows) {
-    constexpr auto strict = strictness(std::make_index_sequence<kCount>{});
-    std::vector<std::uint8_t> nulls;
-    for (std::size_t a = 0; a < arguments.size(); ++a) {
-      if (!strict[std::min(a, kCount - 1)]) continue;
-      const Column& column = *arguments[a];
-      if (!column.has_nulls()) continue;
-      if (column.is_constant()) {
-        if (column.is_null(0)) return std::nullopt;
-        continue;
-      }
-      const std::vector<std::uint8_t>& mask = column.null_mask();
-      if (nulls.empty()) {
-        nulls.assign(mask.begin(), mask.begin() + static_cast<std::ptrdiff_t>(rows));
-      } else {
-        for (std::size_t row = 0; row < rows; ++row) nulls[row] |= mask[row];
-      }
+  /// Of each parameter; the last one is no parameter, so that the array is never empty.
+  static constexpr std::array<bool, kCount + 1> kStrictness = strictness(std::make_index_sequence<kCount>{});
+  static constexpr bool kStrict = [] {
+    for (const bool strict : kStrictness) {
+      if (!strict) return false;
     }
-    return nulls;
-  }
+    return true;
+  }();
 
   template <class... A>
-  static decltype(auto) call(const EvaluationContext& context, A&&... arguments) {
+  [[gnu::always_inline]] static decltype(auto) call(Body body, const EvaluationContext& context, A&&... arguments) {
     if constexpr (S::kContext) {
       return body(context, std::forward<A>(arguments)...);
     } else {
@@ -268,9 +259,13 @@ struct Lifted {
     }
   }
 
+  /// Inlined where the body is known, so that it is, too. A build that does not optimise has one for all bodies of a type.
   template <std::size_t... i>
-  static Column compute(std::span<const ColumnPtr> arguments, const std::vector<std::uint8_t>& nulls, std::size_t rows,
-                        Type result, const EvaluationContext& context, std::index_sequence<i...>) {
+#ifdef NDEBUG
+  [[gnu::always_inline]]
+#endif
+  static Column compute(Body body, std::span<const ColumnPtr> arguments, const std::vector<std::uint8_t>& nulls,
+                        std::size_t rows, Type result, const EvaluationContext& context, std::index_sequence<i...>) {
     std::tuple<ReaderOf<i>...> readers{ReaderOf<i>(arguments, i)...};
     Sink<Result> sink(result, rows);
     [[maybe_unused]] std::string text;
@@ -282,45 +277,52 @@ struct Lifted {
       if constexpr (kWritesText) {
         text.clear();
         if constexpr (std::is_same_v<Returned, bool>) {
-          if (!call(context, std::get<i>(readers).get(row)..., text)) {
+          if (!call(body, context, std::get<i>(readers).get(row)..., text)) {
             sink.set_null(row);
             continue;
           }
         } else {
-          call(context, std::get<i>(readers).get(row)..., text);
+          call(body, context, std::get<i>(readers).get(row)..., text);
         }
         sink.set(row, text);
       } else if constexpr (Optional<Returned>::kIs) {
-        Returned value = call(context, std::get<i>(readers).get(row)...);
+        Returned value = call(body, context, std::get<i>(readers).get(row)...);
         if (value) {
           sink.set(row, *std::move(value));
         } else {
           sink.set_null(row);
         }
       } else {
-        sink.set(row, call(context, std::get<i>(readers).get(row)...));
+        sink.set(row, call(body, context, std::get<i>(readers).get(row)...));
       }
     }
     return sink.finish(arguments);
   }
+};
 
-  /// `pure`: constant arguments give a constant result, computed once.
+template <auto body>
+struct Lifted : Lift<std::remove_const_t<decltype(body)>> {
+  using Base = Lift<std::remove_const_t<decltype(body)>>;
+
+  static Column compute(std::span<const ColumnPtr> arguments, const std::vector<std::uint8_t>& nulls, std::size_t rows,
+                        Type result, const EvaluationContext& context) {
+    return Base::compute(body, arguments, nulls, rows, result, context, std::make_index_sequence<Base::kCount>{});
+  }
+
   template <bool pure>
   static ColumnPtr kernel(std::span<const ColumnPtr> arguments, std::size_t rows, Type result,
                           const EvaluationContext& context) {
-    if (rows == 0) return std::make_shared<const Column>(result);
-    bool once = pure;
-    for (const ColumnPtr& argument : arguments) once = once && argument->is_constant();
-    const std::size_t computed = once ? 1 : rows;
-    std::optional<std::vector<std::uint8_t>> nulls = null_rows(arguments, computed);
-    if (!nulls) return std::make_shared<const Column>(Column::constant(result, Datum{}, rows));
-    Column column = compute(arguments, *nulls, computed, result, context, std::make_index_sequence<kCount>{});
-    if (once) column = Column::constant(result, column.datum(0), rows);
-    return std::make_shared<const Column>(std::move(column));
+    return lift::run(&compute, pure, {Base::kStrictness.data(), Base::kCount}, arguments, rows, result, context);
   }
 };
 
 }  // namespace lift
+
+// What bodies of functions are written in.
+using Text = std::string_view;
+using Int = std::int32_t;
+using Context = const EvaluationContext&;
+inline constexpr Volatility kStable = Volatility::kStable;
 
 /// The kernel of a function, without a table row.
 template <auto body>
@@ -329,24 +331,17 @@ constexpr Kernel kernel_of(Volatility volatility = Volatility::kImmutable) {
                                              : &lift::Lifted<body>::template kernel<true>;
 }
 
+/// A row whose kernel works on columns itself: functions over "any".
+ScalarFunction column_function(std::string_view name, std::initializer_list<Type> arguments, Type result, Kernel kernel,
+                               Volatility volatility, bool strict, bool variadic = false);
+
 /// A row of the function table.
 template <auto body>
 ScalarFunction scalar(std::string_view name, std::initializer_list<Type> arguments, Type result,
                       Volatility volatility = Volatility::kImmutable) {
-  ScalarFunction function;
-  function.name = name;
-  for (Type argument : arguments) function.arguments.push_back(argument.oid);
-  function.result = result.oid;
-  function.kernel = kernel_of<body>(volatility);
-  function.volatility = volatility;
-  function.strict = lift::Lifted<body>::kStrict;
-  function.variadic = lift::Lifted<body>::kVariadic;
-  return function;
+  using Body = lift::Lifted<body>;
+  return column_function(name, arguments, result, kernel_of<body>(volatility), volatility, Body::kStrict, Body::kVariadic);
 }
-
-/// A row whose kernel works on columns itself: functions over "any".
-ScalarFunction column_function(std::string_view name, std::initializer_list<Type> arguments, Type result, Kernel kernel,
-                               Volatility volatility, bool strict, bool variadic = false);
 
 /// A row of the cast table.
 template <auto body>
