@@ -11,9 +11,11 @@
 The last line is "N passed, N failed"; the exit status is 0 only if nothing failed.
 """
 import argparse
+import collections
 import glob
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -23,10 +25,15 @@ ROOT = os.path.dirname(TESTS)
 sys.path.insert(0, TESTS)
 sys.dont_write_bytecode = True
 
-from harness import function_runner, plan_runner, processes, sql_runner, unit_runner  # noqa: E402
+from harness import function_runner, plan_runner, processes, sql_runner, unit_runner, workers  # noqa: E402
 from harness.report import Report  # noqa: E402
+from harness.servers import Postgres  # noqa: E402
 
 KINDS = ("unit", "plan", "sql", "random", "wire", "clients", "faults")
+SUFFIXES = {"plan": ".plan", "sql": ".test"}
+# Those that take tens of seconds say so in a line of their own, and go first: nobody shall wait for one of them at the end.
+SLOW = re.compile(r"^# slow\b|^SLOW = True", re.M)
+FIRST_KINDS = ("unit", "faults", "wire", "random", "clients", "plan", "sql")
 
 
 def arguments():
@@ -34,13 +41,14 @@ def arguments():
     parser.add_argument("selection", nargs="*", help=f"kinds ({', '.join(KINDS)}) or files; default: all kinds")
     parser.add_argument("--build", default="build/release", help="build directory (default: %(default)s)")
     parser.add_argument("-k", dest="pattern", help="only what contains this text in its name")
-    parser.add_argument("-j", dest="jobs", type=int, default=2, help="workers for .test files (default: %(default)s)")
+    parser.add_argument("-j", dest="jobs", type=int, default=(os.cpu_count() or 2) + 2,
+                        help="files that are run at the same time (default: two more than there are cores)")
     parser.add_argument("--rewrite", action="store_true", help="write golden plans anew instead of comparing")
     parser.add_argument("--extended", action="store_true", help="run queries and errors by the extended protocol, too, in both formats")
     parser.add_argument("--concurrent", action="store_true", help="only modules marked CONCURRENT (for ThreadSanitizer)")
     parser.add_argument("--subject", choices=["redquel", "postgresql"], default="redquel", help="who is compared with PostgreSQL")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds that one answer may take (default: %(default)s)")
-    parser.add_argument("--limit", type=float, default=180.0, help="seconds that one wire, client or fault test may take")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds that one wire, client or fault test may take")
     parser.add_argument("--shown", type=int, default=10, help="failures printed per file (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=None, help="of random tests; printed")
     chosen = parser.parse_args()
@@ -57,37 +65,61 @@ def arguments():
     return chosen
 
 
-def files_of(kind, suffix, chosen):
-    found = sorted(glob.glob(f"tests/{kind}/**/*{suffix}", recursive=True))
+class Job(collections.namedtuple("Job", "kind path")):
+    """A file of tests, or a binary of unit tests."""
+    __slots__ = ()
+
+    def __str__(self):
+        return self.path
+
+    def order(self):
+        if self.kind == "unit":
+            return (0, 0, 0)
+        with open(self.path, encoding="utf-8") as file:
+            text = file.read()
+        return (not SLOW.search(text), FIRST_KINDS.index(self.kind), -len(text))
+
+
+def jobs_of(kind, chosen):
+    if kind == "unit":
+        return [] if chosen.files else [Job(kind, binary) for binary in unit_runner.binaries(chosen.build)]
+    found = sorted(glob.glob(f"tests/{kind}/**/*{SUFFIXES.get(kind, '_test.py')}", recursive=True))
     if chosen.files:
         found = [path for path in found if any(path == file or path.startswith(file.rstrip("/") + "/") for file in chosen.files)]
-    return found
+    if kind in SUFFIXES and chosen.pattern:
+        found = [path for path in found if chosen.pattern in path]
+    return [Job(kind, path) for path in found]
 
 
-def matching(paths, pattern):
-    return [path for path in paths if not pattern or pattern in path]
+class Worker:
+    """Runs jobs. The servers of .test and .plan files are started once and emptied for each file."""
 
+    def __init__(self, chosen, postgres):
+        self.chosen, self.postgres = chosen, postgres
+        self.subject = None
 
-def run_kind(kind, chosen, postgres, report):
-    if kind == "unit":
-        if not chosen.files:
-            unit_runner.run(chosen.build, report, chosen.pattern)
-    elif kind == "plan":
-        files = matching(files_of("plan", ".plan", chosen), chosen.pattern)
-        if files:
-            plan_runner.run_files(files, sql_runner.Subject(chosen.build), report, chosen.rewrite, chosen.timeout)
-    elif kind == "sql":
-        files = matching(files_of("sql", ".test", chosen), chosen.pattern)
-        if files:
-            oracle = postgres()
-            make = (lambda: sql_runner.Oracle(oracle)) if chosen.subject == "postgresql" else (
-                lambda: sql_runner.Subject(chosen.build))
-            sql_runner.run_files(files, oracle, make, report, chosen.jobs, chosen.extended, chosen.timeout)
-    else:
-        for path in files_of(kind, "_test.py", chosen):
-            function_runner.run_module(path, chosen.build, postgres, report,
+    def run(self, job, report):
+        chosen = self.chosen
+        if job.kind == "unit":
+            unit_runner.run(job.path, chosen.build, report, chosen.pattern)
+        elif job.kind == "plan":
+            plan_runner.run_file(job.path, self.ready_subject(), report, chosen.rewrite, chosen.timeout)
+        elif job.kind == "sql":
+            sql_runner.run_file(job.path, self.postgres, self.ready_subject(), report, chosen.extended, chosen.timeout)
+        else:
+            function_runner.run_module(job.path, chosen.build, self.postgres, report,
                                        lambda name: not chosen.pattern or chosen.pattern in name,
                                        chosen.concurrent, chosen.seed, chosen.limit, chosen.subject)
+
+    def ready_subject(self):
+        if not self.subject:
+            is_postgres = self.chosen.subject == "postgresql"
+            self.subject = sql_runner.Oracle(self.postgres) if is_postgres else sql_runner.Subject(self.chosen.build)
+        return self.subject
+
+    def end(self):
+        if self.subject:
+            self.subject.end()
 
 
 def main():
@@ -101,12 +133,13 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     started = time.monotonic()
     report = Report(chosen.shown)
-    postgres = function_runner.LazyPostgres()
+    jobs = sorted((job for kind in chosen.kinds for job in jobs_of(kind, chosen)), key=Job.order)
+    postgres = Postgres().start() if any(job.kind not in ("unit", "plan") for job in jobs) else None
     try:
-        for kind in chosen.kinds:
-            run_kind(kind, chosen, postgres, report)
+        workers.run(jobs, lambda: Worker(chosen, postgres), chosen.jobs, report)
     finally:
-        postgres.stop()
+        if postgres:
+            postgres.stop()
     print(f"{time.monotonic() - started:.0f} s, seed {chosen.seed}")
     print(report.summary())
     return 1 if report.failed or not report.passed else 0

@@ -1,7 +1,8 @@
 """Runs test functions of tests/wire, tests/clients and tests/faults.
 
 A module `*_test.py` holds functions `test_*`; their parameters name what they need (the properties of `Fixtures`). A test fails by
-raising. `CONCURRENT = True` in a module lets it run under ThreadSanitizer, too.
+raising. In a module, `CONCURRENT = True` lets it run under ThreadSanitizer, too, and `LIMIT = 900` lets each of its tests take so many
+seconds.
 """
 import importlib.util
 import inspect
@@ -11,13 +12,14 @@ import signal
 import time
 import traceback
 
-from harness.servers import Postgres, Redis, Redquel, tail
+from harness.servers import Redis, Redquel, tail
 
 
 class Fixtures:
     """What a test function may ask for by parameter name. One instance per module; `server` lives as long as the module."""
 
     def __init__(self, build, postgres, seed, subject):
+        """`postgres` is a running server, or None."""
         self.build = build
         self._subject = subject
         self.build_kind = os.path.basename(os.path.normpath(build))
@@ -32,7 +34,7 @@ class Fixtures:
     def fixture_server(self):
         """A redquel over a Redis of its own, shared by the tests of a module: use names of your own in it."""
         if self._subject == "postgresql":
-            return self._postgres()
+            return self._postgres
         if self._server and not (self._server.process and self._server.alive()):
             self._server = None
         if not self._server:
@@ -70,7 +72,7 @@ class Fixtures:
 
     def fixture_postgres(self):
         """PostgreSQL 15, shared by everybody."""
-        return self._postgres()
+        return self._postgres
 
     def fixture_build(self):
         """The build directory of the binary under test; its last part is release, asan or tsan."""
@@ -143,6 +145,7 @@ def run_module(path, build, postgres, report, name_filter, concurrent_only, seed
     if not tests:
         return
     fixtures = Fixtures(build, postgres, seed, subject)
+    limit = max(limit, getattr(module, "LIMIT", 0))
     for name, test in tests:
         trouble = []
         signal.signal(signal.SIGALRM, _alarm)
@@ -164,19 +167,3 @@ def run_module(path, build, postgres, report, name_filter, concurrent_only, seed
         report.fails(f"{path}::(end of the module)", complaint)
     report.passes(passed)
     report.file_done(path, passed, failed, started)
-
-
-class LazyPostgres:
-    """Starts the oracle when somebody asks for it."""
-
-    def __init__(self):
-        self._server = None
-
-    def __call__(self):
-        if not self._server:
-            self._server = Postgres().start()
-        return self._server
-
-    def stop(self):
-        if self._server:
-            self._server.stop()

@@ -1,4 +1,4 @@
-"""Keys that an application has made, and tables over them."""
+"""Keys of tables; keys that an application has made, and tables over them."""
 
 
 class MappedKeys:
@@ -17,6 +17,15 @@ class MappedKeys:
     def __exit__(self, *_):
         self.connection.close()
         self.redis.close()
+
+
+def keys_of_tables(redis):
+    """(keys but for redquel's own, entries of redquel:removals, reserved prefixes): what is left of transactions that came to nothing would
+    be among them."""
+    with redis.connect() as raw:
+        found = {key.decode() if isinstance(key, bytes) else key for key in raw("KEYS", "*")}
+        removals, prefixes = raw("HLEN", "redquel:removals"), sorted(raw("HKEYS", "redquel:prefixes"))
+    return sorted(key for key in found if not key.startswith("redquel:")), removals, prefixes
 
 
 def same(given, wanted):

@@ -101,9 +101,3 @@ def run_file(path, subject, report, rewrite, timeout):
             out.write("\n".join(file.lines))
     report.passes(passed)
     report.file_done(path, passed, failed, started)
-
-
-def run_files(paths, subject, report, rewrite=False, timeout=60.0):
-    for path in paths:
-        run_file(path, subject, report, rewrite, timeout)
-    subject.end()

@@ -1,8 +1,5 @@
 """Runs .test files against redquel and PostgreSQL and reports every difference."""
-import os
-import queue
 import re
-import threading
 import time
 import traceback
 
@@ -16,14 +13,14 @@ WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE|NEXTVAL|SETVAL|INTO)\b", re.
 
 
 class Oracle:
-    """A database of its own in the shared PostgreSQL for each file."""
+    """An empty database in the shared PostgreSQL for each file."""
     name = "postgresql"
 
     def __init__(self, postgres):
         self.postgres = postgres
 
     def open(self):
-        self.database = self.postgres.create_database()
+        self.database = self.postgres.emptied_database()
 
     def connect(self, timeout):
         return self.postgres.connect(self.database, timeout)
@@ -32,7 +29,7 @@ class Oracle:
         pass
 
     def close(self):
-        self.postgres.drop_database(self.database)
+        pass
 
     def state(self):
         return ""
@@ -212,31 +209,5 @@ def shortened(sql, limit=2000):
     return sql if len(sql) <= limit else f"{sql[:limit]} … ({len(sql)} characters)"
 
 
-def run_files(paths, postgres, make_subject, report, jobs=2, extended=False, timeout=60.0):
-    """Runs the files on `jobs` workers. `make_subject` builds one server for a worker."""
-    waiting = queue.Queue()
-    # Long files first, so that no worker is left alone with one at the end.
-    for path in sorted(paths, key=lambda path: -os.path.getsize(path)):
-        waiting.put(path)
-
-    def work():
-        subject = None
-        while True:
-            try:
-                path = waiting.get_nowait()
-            except queue.Empty:
-                break
-            try:
-                subject = subject or make_subject()
-            except Exception as error:
-                report.fails(f"{path}:0", f"the server did not start: {error}")
-                continue
-            FileRun(path, Oracle(postgres), subject, report, extended, timeout).run()
-        if subject:
-            subject.end()
-
-    workers = [threading.Thread(target=work) for _ in range(max(1, min(jobs, len(paths))))]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+def run_file(path, postgres, subject, report, extended=False, timeout=60.0):
+    FileRun(path, Oracle(postgres), subject, report, extended, timeout).run()

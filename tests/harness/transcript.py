@@ -56,19 +56,15 @@ def same(server, postgres, *steps, setup="", ready=None):
 
     Returns redquel's lines of the last step.
     """
-    database = postgres.create_database()
     lines = []
-    try:
-        with postgres.connect(database) as oracle, server.connect() as subject:
-            if setup:
-                oracle.run(setup)
-                subject.run(setup)
-            for step in steps:
-                expected = answers(oracle, step, ready)
-                lines = answers(subject, step, ready)
-                if lines != expected:
-                    raise AssertionError("\n".join(["answers differ (- PostgreSQL, + redquel):",
-                                                    *difflib.unified_diff(expected, lines, lineterm="", n=4)][0:120]))
-    finally:
-        postgres.drop_database(database)
+    with postgres.connect(postgres.emptied_database()) as oracle, server.connect() as subject:
+        if setup:
+            oracle.run(setup)
+            subject.run(setup)
+        for step in steps:
+            expected = answers(oracle, step, ready)
+            lines = answers(subject, step, ready)
+            if lines != expected:
+                raise AssertionError("\n".join(["answers differ (- PostgreSQL, + redquel):",
+                                                *difflib.unified_diff(expected, lines, lineterm="", n=4)][0:120]))
     return lines

@@ -10,6 +10,8 @@ from query_generator import Generator  # noqa: E402
 
 from harness.comparison import row_text  # noqa: E402
 
+SLOW = True
+LIMIT = 900  # seconds
 STATEMENTS = int(os.environ.get("RANDOM_STATEMENTS", "20000"))
 PER_WORLD = 250  # statements over one set of tables
 WORKERS = 4
