@@ -63,7 +63,7 @@ void tablespaces(RowWriter& out, const CatalogSnapshot&, const EvaluationContext
   out.add(oid::kGlobalTablespace, "pg_global", kPostgresRole, kNull, kNull);
 }
 
-const SystemTableDefinition kTables[] = {
+const SystemTableDefinition kClusterTables[] = {
     {"pg_catalog", "pg_database", 1262, 'r',
      "oid oid!, datname name!, datdba oid!, encoding int4!, datlocprovider char!, datistemplate bool!, "
      "datallowconn bool!, datconnlimit int4!, datfrozenxid xid!, datminmxid xid!, dattablespace oid!, "
@@ -91,6 +91,6 @@ const SystemTableDefinition kTables[] = {
 
 }  // namespace
 
-SystemTableFamily cluster_tables() { return kTables; }
+SystemTableFamily cluster_tables() { return kClusterTables; }
 
 }  // namespace redquel::sql

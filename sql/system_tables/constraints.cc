@@ -5,13 +5,11 @@
 
 #include "sql/catalog/index_text.h"
 #include "sql/catalog/mapping.h"
-#include "sql/error.h"
+#include "sql/definition_words.h"
 #include "sql/functions/characters.h"
-#include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
 #include "sql/session_hooks.h"
 #include "sql/system_tables/relations.h"
-#include "sql/types/text_io.h"
 
 namespace redquel::sql {
 namespace {
@@ -60,55 +58,14 @@ std::string column_list(const TableDef& table, const std::vector<std::int16_t>& 
   return text;
 }
 
-bool is_digits(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// 'it''s' → it's, E'\\x' → \x; nullopt where the text is anything else than one string literal.
-std::optional<std::string> string_literal(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  const bool escaped = text.starts_with("E'");
-  if (escaped) text.remove_prefix(1);
-  if (text.size() < 2 || text.front() != '\'' || text.back() != '\'') return std::nullopt;
-  std::string value;
-  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
-    const bool doubled = text[i] == '\'' || (escaped && text[i] == '\\');
-    if (doubled && (++i + 1 >= text.size() || text[i] != text[i - 1])) return std::nullopt;
-    value += text[i];
-  }
-  return value;
-}
-
-/// A literal as PostgreSQL prints it after analysis: 'x'::text, '2020-01-01'::date, '-1'::integer, but plain 5.
-std::optional<std::string> literal_text(std::string_view text, Type type, const EvaluationContext& context) {
-  if (text.starts_with('-') && is_digits(text.substr(1)) && text.size() <= 10) {
-    return "'" + std::string(text) + "'::integer";
-  }
-  const std::optional<std::string> literal = string_literal(text);
-  if (!literal) return std::nullopt;
-  const Type plain{type.oid};
-  std::string value;
-  try {
-    value = format_value(plain, parse_value(plain, *literal, {}));
-  } catch (const SqlError&) {
-    value = *literal;
-  }
-  const bool number = type.oid == oid::kInt2 || type.oid == oid::kInt4 || type.oid == oid::kInt8;
-  if (number && type.oid == oid::kInt4 && is_digits(value)) return value;
-  if (type.oid == oid::kBool && value.size() == 1) return std::string(value == "t" ? "true" : "false");
-  std::string quoted;
-  append_quoted_literal(value, quoted);
-  return quoted + "::" + (type.oid == oid::kBpchar ? "bpchar" : object_name(Type{oid::kRegtype}, type.oid, context));
-}
-
 }  // namespace
 
 std::vector<Constraint> constraints_of(const TableDef& table) {
   std::vector<Constraint> constraints;
   for (const IndexDef& index : all_indexes(table)) {
     if (!index.constraint) continue;
-    Constraint made{.oid = index.oid, .name = index.name, .type = index.primary ? 'p' : 'u', .table = &table, .index = index.oid};
-    for (const IndexDef::Part& part : index.parts) made.columns.push_back(part.column);
+    Constraint made{.oid = index.oid, .name = index.name, .type = index.primary ? 'p' : index.exclusion ? 'x' : 'u', .table = &table, .index = index.oid};
+    for (const IndexDef::Part& part : index.parts) made.columns.push_back(part.shown_column != 0 ? part.shown_column : std::max(part.column, std::int16_t{0}));
     made.nulls_not_distinct = index.nulls_not_distinct;
     made.deferrable = index.deferrable;
     made.initially_deferred = index.initially_deferred;
@@ -118,7 +75,7 @@ std::vector<Constraint> constraints_of(const TableDef& table) {
     const CheckDef& check = table.checks[i];
     constraints.push_back({.oid = check_oid(table, i), .name = check.name, .type = 'c', .table = &table,
                            .columns = columns_in(check.expression_sql, table), .expression = check.expression_sql,
-                           .comment = check.comment});
+                           .check = &check, .comment = check.comment});
   }
   for (const ForeignKeyDef& key : table.foreign_keys) {
     constraints.push_back({.oid = key.oid, .name = key.name, .type = 'f', .table = &table, .index = key.referenced_index,
@@ -142,13 +99,35 @@ std::vector<Constraint> domain_constraints(const CatalogSnapshot& catalog) {
     // Oids of types are spread over half of the range; these are in the other half.
     Oid next = oid | (Oid{1} << 31);
     for (const CheckDef& check : type->checks) {
-      constraints.push_back({.oid = next++, .name = check.name, .type = 'c', .domain = type.get(), .expression = check.expression_sql});
+      constraints.push_back({.oid = next++, .name = check.name, .type = 'c', .domain = type.get(), .expression = check.expression_sql,
+                             .check = &check, .comment = check.comment});
     }
   }
   return constraints;
 }
 
 namespace {
+
+constexpr std::array<std::string_view, 10> kIndexMethods{"btree", "hash", "zset", "set", "lookup", "list", "gin", "gist", "spgist", "brin"};
+
+/// EXCLUDE USING btree (a WITH =) WHERE ((a > 0)).
+std::string exclusion_definition(const TableDef& table, Oid oid, bool pretty, const EvaluationContext& context) {
+  const auto index = std::ranges::find(table.indexes, oid, &IndexDef::oid);
+  if (index == table.indexes.end()) return {};
+  std::string text = "EXCLUDE USING " + std::string(kIndexMethods[static_cast<std::size_t>(index->method)]) + " (";
+  for (const IndexDef::Part& part : index->parts) {
+    if (&part != &index->parts.front()) text += ", ";
+    text += index_part_text(table, part, pretty, context);
+    if (!part.operator_class.empty()) text += " " + part.operator_class;
+    if (part.descending) text += " DESC";
+    if (part.nulls_first != part.descending) text += part.nulls_first ? " NULLS FIRST" : " NULLS LAST";
+    text += " WITH =";
+  }
+  text += ")";
+  if (!index->definition_suffix.empty()) text += " " + index->definition_suffix;
+  if (!index->predicate_sql.empty()) text += " WHERE (" + written_expression(table, index->predicate_sql, pretty, context) + ")";
+  return text;
+}
 
 std::string foreign_key_definition(const CatalogSnapshot& catalog, const Constraint& constraint,
                                    const std::vector<std::string>& search_path) {
@@ -185,13 +164,16 @@ std::string written_expression(const TableDef& table, const std::string& text, b
 std::string constraint_definition(const CatalogSnapshot& catalog, const Constraint& constraint, bool pretty,
                                   const EvaluationContext& context) {
   if (constraint.type == 'f') return foreign_key_definition(catalog, constraint, context.search_path);
-  if (constraint.domain != nullptr) return pretty ? "CHECK (" + constraint.expression + ")" : "CHECK ((" + constraint.expression + "))";
+  if (constraint.domain != nullptr) return "CHECK (" + written_domain_check(context, constraint.expression, *constraint.domain, pretty) + ")";
   if (constraint.type == 'c') {
-    return "CHECK (" + written_expression(*constraint.table, constraint.expression, pretty, context) + ")";
+    const CheckDef& check = *constraint.check;
+    const std::string text = "CHECK (" + written_expression(*constraint.table, constraint.expression, pretty, context) + ")";
+    return text + (check.no_inherit ? " NO INHERIT" : "") + (check.not_valid ? " NOT VALID" : "");
   }
   const std::string columns = column_list(*constraint.table, constraint.columns);
   std::string deferrable = constraint.deferrable ? " DEFERRABLE" : "";
   if (constraint.initially_deferred) deferrable += " INITIALLY DEFERRED";
+  if (constraint.type == 'x') return exclusion_definition(*constraint.table, constraint.index, pretty, context) + deferrable;
   if (constraint.type == 'p') return "PRIMARY KEY (" + columns + ")" + deferrable;
   return std::string("UNIQUE ") + (constraint.nulls_not_distinct ? "NULLS NOT DISTINCT " : "") + "(" + columns + ")" + deferrable;
 }
@@ -208,17 +190,18 @@ std::string index_part_text(const TableDef& table, const IndexDef::Part& part, b
 
 std::string index_definition(const TableDef& table, const IndexDef& index, const std::string& table_name, bool pretty,
                              const EvaluationContext& context) {
-  std::string text = index.unique ? "CREATE UNIQUE INDEX " : "CREATE INDEX ";
+  std::string text = index.unique && !index.exclusion ? "CREATE UNIQUE INDEX " : "CREATE INDEX ";
   append_quoted_identifier(index.name, text);
   text += " ON " + table_name + " USING ";
-  constexpr std::array<std::string_view, 6> kMethods{"btree", "hash", "zset", "set", "lookup", "list"};
-  text += kMethods[static_cast<std::size_t>(index.method)];
+  constexpr std::array<std::string_view, 10> kIndexMethods{"btree", "hash", "zset", "set", "lookup", "list", "gin", "gist", "spgist", "brin"};
+  text += kIndexMethods[static_cast<std::size_t>(index.method)];
   text += " (";
   bool first = true;
   for (const IndexDef::Part& part : index.parts) {
     if (!first) text += ", ";
     first = false;
     text += index_part_text(table, part, pretty, context);
+    if (!part.operator_class.empty()) text += " " + part.operator_class;
     if (part.descending) text += " DESC";
     if (part.nulls_first != part.descending) text += part.nulls_first ? " NULLS FIRST" : " NULLS LAST";
   }
@@ -242,7 +225,9 @@ std::string index_definition(const TableDef& table, const IndexDef& index, const
 }
 
 bool has_default(const ColumnDef& column) {
-  if (!column.default_sql.empty() || !column.generated_sql.empty()) return true;
+  // A bare NULL says nothing, unless it stands before a domain's default.
+  const bool is_null = column.domain == 0 && column.type.modifier < 0 && (column.default_sql == "NULL" || column.default_sql.starts_with("NULL::"));
+  if ((!column.default_sql.empty() && !is_null) || !column.generated_sql.empty()) return true;
   return column.sequence != 0 && column.identity == ColumnDef::Identity::kNone;
 }
 
@@ -264,8 +249,7 @@ std::string default_expression(const CatalogSnapshot& catalog, const TableDef& t
                           text);
     return text + "::regclass)";
   }
-  if (std::optional<std::string> literal = literal_text(column.default_sql, column.type, context)) return *std::move(literal);
-  return written_expression(table, column.default_sql, false, context);
+  return written_default(context, column.default_sql, column.type, table.schema);
 }
 
 }  // namespace redquel::sql

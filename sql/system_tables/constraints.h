@@ -12,15 +12,16 @@ namespace redquel::sql {
 struct Constraint {
   Oid oid = 0;
   std::string name;
-  char type = 'c';  // p, u, c, f
+  char type = 'c';  // p, u, c, f, x
   const TableDef* table = nullptr;
   const UserType* domain = nullptr;  // instead of a table
-  Oid index = 0;    // p, u; f: of the referenced table
+  Oid index = 0;    // p, u, x; f: of the referenced table
   std::vector<std::int16_t> columns;
   bool nulls_not_distinct = false;
   bool deferrable = false, initially_deferred = false;
   std::string expression;  // c
   const ForeignKeyDef* foreign_key = nullptr;  // f
+  const CheckDef* check = nullptr;             // c
   std::string comment;
 };
 

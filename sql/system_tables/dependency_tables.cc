@@ -1,8 +1,12 @@
 // pg_depend: what goes when something is dropped. pg_description: comments.
 
+#include <set>
+
+#include "sql/definition_words.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/foreign_options.h"
+#include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
@@ -15,11 +19,37 @@ constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, 
               kExtension = 3079, kForeignDataWrapper = 2328, kForeignServer = 1417;
 constexpr Oid kRedquelExtension = 15898;
 
+/// The types that users have made, and the arrays over them.
+void add_type_use(RowWriter& out, Oid in, Oid object, std::int32_t part, Oid type) {
+  if (type >= kFirstUserOid) out.add(in, object, part, kType, type, 0, 'n');
+}
+
+void add_type(RowWriter& out, const CatalogSnapshot& catalog, const UserType& type) {
+  const bool is_composite = type.kind == UserType::Kind::kComposite;
+  out.add(kType, type.oid, 0, kNamespace, schema_oid(catalog, type.schema), 0, 'n');
+  if (type.array != 0) out.add(kType, type.array, 0, kType, type.oid, 0, 'i');
+  if (type.kind == UserType::Kind::kDomain) add_type_use(out, kType, type.oid, 0, type.base_domain != 0 ? type.base_domain : type.base.oid);
+  if (type.kind == UserType::Kind::kRange) {
+    add_type_use(out, kType, type.oid, 0, type.base.oid);
+    out.add(kType, type.range.multirange, 0, kType, type.oid, 0, 'i');
+    out.add(kType, type.range.multirange_array, 0, kType, type.range.multirange, 0, 'i');
+  }
+  if (!is_composite) return;
+  out.add(kType, type.oid, 0, kClass, type.relation, 0, 'i');
+  out.add(kClass, type.relation, 0, kNamespace, schema_oid(catalog, type.schema), 0, 'n');
+  for (std::size_t i = 0; i < type.fields.size(); ++i) {
+    const CompositeField& field = type.fields[i];
+    add_type_use(out, kClass, type.relation, static_cast<std::int32_t>(i + 1), field.domain != 0 ? field.domain : field.type.oid);
+  }
+}
+
 void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& table) {
   if (table.mapping) out.add(kClass, table.oid, 0, kForeignServer, kRedisServer, 0, 'n');
   out.add(kType, table.row_type, 0, kClass, table.oid, 0, 'i');
+  if (table.row_array != 0) out.add(kType, table.row_array, 0, kType, table.row_type, 0, 'i');
   out.add(kClass, table.oid, 0, kNamespace, schema_oid(catalog, table.schema), 0, 'n');
   for (const ColumnDef& column : table.columns) {
+    add_type_use(out, kClass, table.oid, column.number, column.domain != 0 ? column.domain : column.type.oid);
     if (!has_shown_default(catalog, column)) continue;
     out.add(kAttrdef, default_oid(table, column), 0, kClass, table.oid, column.number, 'a');
     if (column.sequence != 0) out.add(kAttrdef, default_oid(table, column), 0, kClass, column.sequence, 0, 'n');
@@ -60,7 +90,10 @@ void add_rule(RowWriter& out, const CatalogSnapshot& catalog, const ViewDef& vie
       out.add(kRewrite, view.rule, 0, kProcedure, reference.relation, 0, 'n');
       continue;
     }
-    if (reference.columns.empty()) out.add(kRewrite, view.rule, 0, kClass, reference.relation, 0, 'n');
+    const bool is_relation = catalog.find_table(reference.relation) || catalog.find_view(reference.relation) ||
+                             find_system_table(reference.relation) != nullptr;
+    const Oid kind = is_relation ? kClass : kConstraint;  // the key that its GROUP BY rests on
+    if (reference.columns.empty()) out.add(kRewrite, view.rule, 0, kind, reference.relation, 0, 'n');
     for (std::int16_t column : reference.columns) out.add(kRewrite, view.rule, 0, kClass, reference.relation, column, 'n');
   }
 }
@@ -84,9 +117,29 @@ void add_extension(RowWriter& out) {
   for (const SystemTable& table : all_system_tables()) {
     if (table.schema == kRedisSchema) out.add(kClass, table.oid, 0, kExtension, kRedquelExtension, 0, 'e');
   }
+  for (const CatalogFunction& function : all_catalog_functions()) {
+    if (function.facts.empty()) out.add(kProcedure, function.oid, 0, kExtension, kRedquelExtension, 0, 'e');
+  }
 }
 
-void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+/// Its types, and what a body of the SQL standard's reads and calls.
+void add_function_dependencies(RowWriter& out, const CatalogSnapshot& catalog, const FunctionDef& function, const EvaluationContext& context) {
+  out.add(kProcedure, function.oid, 0, kNamespace, schema_oid(catalog, function.schema), 0, 'n');
+  std::set<Oid> types;
+  for (const FunctionDef::Parameter& parameter : function.parameters) types.insert(parameter.type.oid);
+  for (const FunctionDef::Column& column : function.columns) types.insert(column.type.oid);
+  types.insert(function.result.oid);
+  if (const auto table = catalog.find_table(function.result_relation)) types.insert(table->row_type);
+  if (const auto view = catalog.find_view(function.result_relation)) types.insert(view->row_type);
+  for (const Oid type : types) add_type_use(out, kProcedure, function.oid, 0, type);
+  for (const ViewDef::Reference& reference : body_references(context, function)) {
+    const Oid in = catalog.functions.contains(reference.relation) ? kProcedure : kClass;
+    if (reference.columns.empty()) out.add(kProcedure, function.oid, 0, in, reference.relation, 0, 'n');
+    for (std::int16_t column : reference.columns) out.add(kProcedure, function.oid, 0, in, reference.relation, column, 'n');
+  }
+}
+
+void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   add_extension(out);
   for (const auto& [oid, table] : catalog.tables) {
     add_table(out, catalog, *table);
@@ -96,11 +149,11 @@ void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
     if (!sequence.foreign) add_sequence(out, catalog, sequence);
   }
   for (const auto& [oid, view] : catalog.views) add_view(out, catalog, *view);
-  for (const auto& [oid, function] : catalog.functions) {
-    out.add(kProcedure, oid, 0, kNamespace, schema_oid(catalog, function->schema), 0, 'n');
-    if (const auto table = catalog.find_table(function->result_relation)) out.add(kProcedure, oid, 0, kType, table->row_type, 0, 'n');
-    if (const auto view = catalog.find_view(function->result_relation)) out.add(kProcedure, oid, 0, kType, view->row_type, 0, 'n');
+  for (const auto& [oid, type] : catalog.types) add_type(out, catalog, *type);
+  for (const Constraint& constraint : domain_constraints(catalog)) {
+    out.add(kConstraint, constraint.oid, 0, kType, constraint.domain->oid, 0, 'a');
   }
+  for (const auto& [oid, function] : catalog.functions) add_function_dependencies(out, catalog, *function, context);
 }
 
 void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
@@ -113,7 +166,12 @@ void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
     for (const ColumnDef& column : table->columns) add(oid, kClass, column.number, column.comment);
     for (const Constraint& constraint : constraints_of(*table)) add(constraint.oid, kConstraint, 0, constraint.comment);
   }
-  for (const auto& [oid, type] : catalog.types) add(oid, kType, 0, type->comment);
+  for (const auto& [oid, type] : catalog.types) {
+    add(oid, kType, 0, type->comment);
+    for (std::size_t i = 0; i < type->fields.size(); ++i) add(type->relation, kClass, static_cast<std::int32_t>(i + 1), type->fields[i].comment);
+  }
+  for (const Constraint& constraint : domain_constraints(catalog)) add(constraint.oid, kConstraint, 0, constraint.comment);
+  for (const auto& [oid, function] : catalog.functions) add(oid, kProcedure, 0, function->comment);
   for (const auto& [oid, view] : catalog.views) {
     for (std::size_t i = 0; i < view->columns.size(); ++i) {
       add(oid, kClass, static_cast<std::int32_t>(i + 1), view->columns[i].comment);
@@ -121,7 +179,7 @@ void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
   }
 }
 
-const SystemTableDefinition kTables[] = {
+const SystemTableDefinition kDependencyTables[] = {
     {"pg_catalog", "pg_extension", 3079, 'r',
      "oid oid!, extname name!, extowner oid!, extnamespace oid!, extrelocatable bool!, extversion text!, "
      "extconfig _oid, extcondition _text", extensions},
@@ -136,6 +194,6 @@ const SystemTableDefinition kTables[] = {
 
 }  // namespace
 
-SystemTableFamily dependency_tables() { return kTables; }
+SystemTableFamily dependency_tables() { return kDependencyTables; }
 
 }  // namespace redquel::sql

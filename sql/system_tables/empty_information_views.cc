@@ -5,7 +5,7 @@
 namespace redquel::sql {
 namespace {
 
-const SystemTableDefinition kViews[] = {
+const SystemTableDefinition kEmptyInformationViews[] = {
     {"information_schema", "_pg_foreign_data_wrappers", 13507, 'v',
      "oid oid, fdwowner oid, fdwoptions _text, foreign_data_wrapper_catalog, foreign_data_wrapper_name, "
      "authorization_identifier, foreign_data_wrapper_language character_data"},
@@ -21,35 +21,14 @@ const SystemTableDefinition kViews[] = {
     {"information_schema", "_pg_user_mappings", 13545, 'v',
      "oid oid, umoptions _text, umuser oid, authorization_identifier, foreign_server_catalog, "
      "foreign_server_name, srvowner"},
-    {"information_schema", "attributes", 13245, 'v',
-     "udt_catalog, udt_schema, udt_name, attribute_name, ordinal_position cardinal_number, "
-     "attribute_default character_data, is_nullable yes_or_no, data_type character_data, "
-     "character_maximum_length cardinal_number, character_octet_length cardinal_number, character_set_catalog, "
-     "character_set_schema, character_set_name, collation_catalog, collation_schema, collation_name, "
-     "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
-     "numeric_scale cardinal_number, datetime_precision cardinal_number, interval_type character_data, "
-     "interval_precision cardinal_number, attribute_udt_catalog, attribute_udt_schema, attribute_udt_name, "
-     "scope_catalog, scope_schema, scope_name, maximum_cardinality cardinal_number, dtd_identifier, "
-     "is_derived_reference_attribute yes_or_no"},
     {"information_schema", "check_constraint_routine_usage", 13255, 'v',
      "constraint_catalog, constraint_schema, constraint_name, specific_catalog, specific_schema, specific_name"},
     {"information_schema", "column_column_usage", 13275, 'v',
      "table_catalog, table_schema, table_name, column_name, dependent_column"},
-    {"information_schema", "column_domain_usage", 13280, 'v',
-     "domain_catalog, domain_schema, domain_name, table_catalog, table_schema, table_name, column_name"},
     {"information_schema", "column_options", 13503, 'v',
      "table_catalog, table_schema, table_name, column_name, option_name, option_value character_data"},
     {"information_schema", "domain_udt_usage", 13315, 'v',
      "udt_catalog, udt_schema, udt_name, domain_catalog, domain_schema, domain_name"},
-    {"information_schema", "element_types", 13493, 'v',
-     "object_catalog, object_schema, object_name, object_type character_data, collection_type_identifier, "
-     "data_type character_data, character_maximum_length cardinal_number, "
-     "character_octet_length cardinal_number, character_set_catalog, character_set_schema, character_set_name, "
-     "collation_catalog, collation_schema, collation_name, numeric_precision cardinal_number, "
-     "numeric_precision_radix cardinal_number, numeric_scale cardinal_number, "
-     "datetime_precision cardinal_number, interval_type character_data, interval_precision cardinal_number, "
-     "domain_default character_data, udt_catalog, udt_schema, udt_name, scope_catalog, scope_schema, "
-     "scope_name, maximum_cardinality cardinal_number, dtd_identifier"},
     {"information_schema", "foreign_data_wrapper_options", 13511, 'v',
      "foreign_data_wrapper_catalog, foreign_data_wrapper_name, option_name, option_value character_data"},
     {"information_schema", "foreign_data_wrappers", 13515, 'v',
@@ -65,17 +44,11 @@ const SystemTableDefinition kViews[] = {
     {"information_schema", "foreign_tables", 13541, 'v',
      "foreign_table_catalog, foreign_table_schema, foreign_table_name, foreign_server_catalog, "
      "foreign_server_name"},
-    {"information_schema", "role_routine_grants", 13358, 'v',
-     "grantor, grantee, specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, "
-     "routine_name, privilege_type character_data, is_grantable yes_or_no"},
     {"information_schema", "role_udt_grants", 13450, 'v',
      "grantor, grantee, udt_catalog, udt_schema, udt_name, privilege_type character_data, is_grantable yes_or_no"},
     {"information_schema", "routine_column_usage", 13348, 'v',
      "specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, routine_name, "
      "table_catalog, table_schema, table_name, column_name"},
-    {"information_schema", "routine_privileges", 13353, 'v',
-     "grantor, grantee, specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, "
-     "routine_name, privilege_type character_data, is_grantable yes_or_no"},
     {"information_schema", "routine_routine_usage", 13362, 'v',
      "specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, routine_name"},
     {"information_schema", "routine_sequence_usage", 13367, 'v',
@@ -98,27 +71,11 @@ const SystemTableDefinition kViews[] = {
      "action_reference_new_row, created time_stamp"},
     {"information_schema", "udt_privileges", 13445, 'v',
      "grantor, grantee, udt_catalog, udt_schema, udt_name, privilege_type character_data, is_grantable yes_or_no"},
-    {"information_schema", "user_defined_types", 13463, 'v',
-     "user_defined_type_catalog, user_defined_type_schema, user_defined_type_name, "
-     "user_defined_type_category character_data, is_instantiable yes_or_no, is_final yes_or_no, "
-     "ordering_form character_data, ordering_category character_data, ordering_routine_catalog, "
-     "ordering_routine_schema, ordering_routine_name, reference_type character_data, data_type character_data, "
-     "character_maximum_length cardinal_number, character_octet_length cardinal_number, character_set_catalog, "
-     "character_set_schema, character_set_name, collation_catalog, collation_schema, collation_name, "
-     "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
-     "numeric_scale cardinal_number, datetime_precision cardinal_number, interval_type character_data, "
-     "interval_precision cardinal_number, source_dtd_identifier, ref_dtd_identifier"},
     {"information_schema", "user_mapping_options", 13550, 'v',
      "authorization_identifier, foreign_server_catalog, foreign_server_name, option_name, "
      "option_value character_data"},
     {"information_schema", "user_mappings", 13555, 'v',
      "authorization_identifier, foreign_server_catalog, foreign_server_name"},
-    {"information_schema", "view_column_usage", 13468, 'v',
-     "view_catalog, view_schema, view_name, table_catalog, table_schema, table_name, column_name"},
-    {"information_schema", "view_routine_usage", 13473, 'v',
-     "table_catalog, table_schema, table_name, specific_catalog, specific_schema, specific_name"},
-    {"information_schema", "view_table_usage", 13478, 'v',
-     "view_catalog, view_schema, view_name, table_catalog, table_schema, table_name"},
     {"information_schema", "data_type_privileges", 13488, 'v',
      "object_catalog, object_schema, object_name, object_type character_data, dtd_identifier"},
     {"information_schema", "role_usage_grants", 13459, 'v',
@@ -131,6 +88,6 @@ const SystemTableDefinition kViews[] = {
 
 }  // namespace
 
-SystemTableFamily empty_information_views() { return kViews; }
+SystemTableFamily empty_information_views() { return kEmptyInformationViews; }
 
 }  // namespace redquel::sql

@@ -6,11 +6,6 @@ namespace redquel::sql {
 namespace {
 
 const SystemTableDefinition kTables[] = {
-    {"pg_catalog", "pg_amop", 2602, 'r',
-     "oid oid!, amopfamily oid!, amoplefttype oid!, amoprighttype oid!, amopstrategy int2!, amoppurpose char!, "
-     "amopopr oid!, amopmethod oid!, amopsortfamily oid!"},
-    {"pg_catalog", "pg_amproc", 2603, 'r',
-     "oid oid!, amprocfamily oid!, amproclefttype oid!, amprocrighttype oid!, amprocnum int2!, amproc regproc!"},
     {"pg_catalog", "pg_db_role_setting", 2964, 'r', "setdatabase oid!, setrole oid!, setconfig _text"},
     {"pg_catalog", "pg_default_acl", 826, 'r',
      "oid oid!, defaclrole oid!, defaclnamespace oid!, defaclobjtype char!, defaclacl _aclitem!"},
@@ -71,9 +66,6 @@ const SystemTableDefinition kTables[] = {
     {"pg_catalog", "pg_ts_template", 3764, 'r',
      "oid oid!, tmplname name!, tmplnamespace oid!, tmplinit regproc!, tmpllexize regproc!"},
     {"pg_catalog", "pg_user_mapping", 1418, 'r', "oid oid!, umuser oid!, umserver oid!, umoptions _text"},
-    {"pg_catalog", "pg_conversion", 2607, 'r',
-     "oid oid!, conname name!, connamespace oid!, conowner oid!, conforencoding int4!, contoencoding int4!, "
-     "conproc regproc!, condefault bool!"},
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace redquel::sql {
 namespace {
 
-const SystemTableDefinition kViews[] = {
+const SystemTableDefinition kEmptyViews[] = {
     {"pg_catalog", "pg_available_extension_versions", 12085, 'v',
      "name name, version text, installed bool, superuser bool, trusted bool, relocatable bool, schema name, "
      "requires _name, comment text"},
@@ -46,6 +46,6 @@ const SystemTableDefinition kViews[] = {
 
 }  // namespace
 
-SystemTableFamily empty_views() { return kViews; }
+SystemTableFamily empty_views() { return kEmptyViews; }
 
 }  // namespace redquel::sql

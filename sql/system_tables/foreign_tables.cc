@@ -39,22 +39,22 @@ void servers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
   if (has_foreign_tables(catalog)) out.add(kRedisServer, "redis", kPostgresRole, kRedisWrapper, kNull, kNull, kNull, kNull);
 }
 
-void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+void foreign_table_rows(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const auto& [oid, table] : catalog.tables) {
     if (table->mapping) out.add(oid, kRedisServer, option_array(*table, 0));
   }
 }
 
-const SystemTableDefinition kTables[] = {
+const SystemTableDefinition kForeignTables[] = {
     {"pg_catalog", "pg_foreign_data_wrapper", 2328, 'r',
      "oid oid!, fdwname name!, fdwowner oid!, fdwhandler oid!, fdwvalidator oid!, fdwacl _aclitem, fdwoptions _text", wrappers},
     {"pg_catalog", "pg_foreign_server", 1417, 'r',
      "oid oid!, srvname name!, srvowner oid!, srvfdw oid!, srvtype text, srvversion text, srvacl _aclitem, srvoptions _text", servers},
-    {"pg_catalog", "pg_foreign_table", 3118, 'r', "ftrelid oid!, ftserver oid!, ftoptions _text", tables},
+    {"pg_catalog", "pg_foreign_table", 3118, 'r', "ftrelid oid!, ftserver oid!, ftoptions _text", foreign_table_rows},
 };
 
 }  // namespace
 
-SystemTableFamily foreign_tables() { return kTables; }
+SystemTableFamily foreign_tables() { return kForeignTables; }
 
 }  // namespace redquel::sql

@@ -1,11 +1,15 @@
 #include "sql/system_tables/function_catalog.h"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "sql/functions/polymorphic.h"
+#include "sql/functions/quote.h"
 #include "sql/functions/window_function.h"
+#include "sql/system_tables/facts.h"
 #include "sql/system_tables/type_layout.h"
-#include "sql/types/geometry.h"
 #include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
 #include "sql/types/type_oids.h"
@@ -13,173 +17,138 @@
 namespace redquel::sql {
 namespace {
 
-struct TypeFunctionRow {
-  Oid type;
-  std::string_view prefix;  // int4 of int4in, numeric_ of numeric_in
-  TypeFunctions functions;
-};
-
-constexpr TypeFunctionRow kTypeFunctions[] = {
-    {oid::kBool, "bool", {1242, 1243, 2436, 2437}},
-    {oid::kBytea, "bytea", {1244, 31, 2412, 2413}},
-    {oid::kChar, "char", {1245, 33, 2434, 2435}},
-    {oid::kName, "name", {34, 35, 2422, 2423}},
-    {oid::kInt8, "int8", {460, 461, 2408, 2409}},
-    {oid::kInt2, "int2", {38, 39, 2404, 2405}},
-    {oid::kInt2Vector, "int2vector", {40, 41, 2410, 2411}},
-    {oid::kInt4, "int4", {42, 43, 2406, 2407}},
-    {oid::kRegproc, "regproc", {44, 45, 2444, 2445}},
-    {oid::kText, "text", {46, 47, 2414, 2415}},
-    {oid::kOid, "oid", {1798, 1799, 2418, 2419}},
-    {oid::kOidVector, "oidvector", {54, 55, 2420, 2421}},
-    {oid::kJson, "json_", {321, 322, 323, 324}},
-    {oid::kTid, "tid", {48, 49, 2438, 2439}},
-    {oid::kMoney, "cash_", {886, 887, 2492, 2493}},
-    {oid::kMacaddr, "macaddr_", {436, 437, 2494, 2495}},
-    {oid::kInet, "inet_", {910, 911, 2496, 2497}},
-    {oid::kCidr, "cidr_", {1267, 1427, 2498, 2499}},
-    {oid::kMacaddr8, "macaddr8_", {4110, 4111, 3446, 3447}},
-    {oid::kTimetz, "timetz_", {1350, 1351, 2472, 2473, 2911, 2912}},
-    {oid::kBit, "bit_", {1564, 1565, 2456, 2457, 2919, 2920}},
-    {oid::kVarbit, "varbit_", {1579, 1580, 2458, 2459, 2902, 2921}},
-    {oid::kJsonb, "jsonb_", {3806, 3804, 3805, 3803}},
-    {oid::kJsonpath, "jsonpath_", {4001, 4003, 4002, 4004}},
-    {oid::kFloat4, "float4", {200, 201, 2424, 2425}},
-    {oid::kFloat8, "float8", {214, 215, 2426, 2427}},
-    {oid::kUnknown, "unknown", {109, 110, 2416, 2417}},
-    {oid::kBpchar, "bpchar", {1044, 1045, 2430, 2431, 2913, 2914}},
-    {oid::kVarchar, "varchar", {1046, 1047, 2432, 2433, 2915, 2916}},
-    {oid::kDate, "date_", {1084, 1085, 2468, 2469}},
-    {oid::kTime, "time_", {1143, 1144, 2470, 2471, 2909, 2910}},
-    {oid::kTimestamp, "timestamp_", {1312, 1313, 2474, 2475, 2905, 2906}},
-    {oid::kTimestamptz, "timestamptz_", {1150, 1151, 2476, 2477, 2907, 2908}},
-    {oid::kInterval, "interval_", {1160, 1161, 2478, 2479, 2903, 2904}},
-    {oid::kNumeric, "numeric_", {1701, 1702, 2460, 2461, 2917, 2918}},
-    {oid::kRegprocedure, "regprocedure", {2212, 2213, 2446, 2447}},
-    {oid::kRegclass, "regclass", {2218, 2219, 2452, 2453}},
-    {oid::kRegtype, "regtype", {2220, 2221, 2454, 2455}},
-    {oid::kRecord, "record_", {2290, 2291, 2402, 2403}},
-    {oid::kAny, "any_", {2294, 2295}},
-    {oid::kAnyArray, "anyarray_", {2296, 2297, 2502, 2503}},
-    {oid::kVoid, "void_", {2298, 2299, 3120, 3121}},
-    {oid::kAnyElement, "anyelement_", {2312, 2313}},
-    {oid::kUuid, "uuid_", {2952, 2953, 2961, 2962}},
-    {oid::kRegnamespace, "regnamespace", {4084, 4085, 4087, 4088}},
-    {oid::kRegrole, "regrole", {4098, 4092, 4094, 4095}},
-    {oid::kPoint, "point_", {117, 118, 2428, 2429}},
-    {oid::kLseg, "lseg_", {119, 120, 2480, 2481}},
-    {oid::kPath, "path_", {121, 122, 2482, 2483}},
-    {oid::kBox, "box_", {123, 124, 2484, 2485}},
-    {oid::kPolygon, "poly_", {347, 348, 2486, 2487}},
-    {oid::kLine, "line_", {1490, 1491, 2488, 2489}},
-    {oid::kCircle, "circle_", {1450, 1451, 2490, 2491}},
-    {oid::kCstring, "cstring_", {2292, 2293, 2500, 2501}},
-    {oid::kTriggerFunction, "trigger_", {2300, 2301}},
-    {oid::kInternal, "internal_", {2304, 2305}},
-    {oid::kAnyNonArray, "anynonarray_", {2777, 2778}},
-    {oid::kAnyEnum, "anyenum_", {3504, 3505}},
-    {oid::kAnyRange, "anyrange_", {3832, 3833}},
-    {oid::kAnyMultirange, "anymultirange_", {4229, 4230}},
-    {oid::kAnyCompatible, "anycompatible_", {5086, 5087}},
-    {oid::kAnyCompatibleArray, "anycompatiblearray_", {5088, 5089, 5090, 5091}},
-    {oid::kAnyCompatibleNonArray, "anycompatiblenonarray_", {5092, 5093}},
-    {oid::kAnyCompatibleRange, "anycompatiblerange_", {5094, 5095}},
-    {oid::kAnyCompatibleMultirange, "anycompatiblemultirange_", {4226, 4227}},
-};
-constexpr TypeFunctions kRangeFunctions{3834, 3835, 3836, 3837}, kMultirangeFunctions{4231, 4232, 4233, 4234};
 constexpr TypeFunctions kArrayFunctions{750, 751, 2400, 2401};
 
 constexpr Oid kFirstOwnFunction = 14000;
 
+/// Where the columns of pg_proc are in function_facts().
+struct FactColumns {
+  std::size_t supports, oid, name, variadic, kind, strict, returns_set, volatility, default_count, result, arguments,
+      all_types, modes, names, defaults;
+};
+const FactColumns& fact_columns() {
+  static const FactColumns columns = [] {
+    const FactTable& t = function_facts();
+    return FactColumns{t.column("supports"),    t.column("oid"),           t.column("proname"),     t.column("provariadic"),
+                       t.column("prokind"),     t.column("proisstrict"),   t.column("proretset"),   t.column("provolatile"),
+                       t.column("pronargdefaults"), t.column("prorettype"), t.column("proargtypes"), t.column("proallargtypes"),
+                       t.column("proargmodes"), t.column("proargnames"),    t.column("proargdefaults")};
+  }();
+  return columns;
+}
+
+bool is_any_type(Oid type) { return is_polymorphic(type) || type == oid::kAny || type == oid::kRecord; }
+
+/// A parameter of PostgreSQL's function takes what one of redquel's does: that may be one of several for the types of a polymorphic one.
+bool takes_the_same(Oid theirs, Oid own) {
+  if (theirs == oid::kNodeTree) return own == oid::kText;
+  return theirs == own || is_any_type(theirs) || is_any_type(own);
+}
+
+/// redquel has a function that answers these calls.
+class OwnFunctions {
+ public:
+  OwnFunctions() {
+    for (const ScalarFunction& function : all_functions()) add(function.name, function.arguments, function.variadic);
+    for (const AggregateFunction& aggregate : all_aggregates()) add(aggregate.name, aggregate.arguments, false);
+    for (const WindowFunction& function : all_window_functions()) add(function.name, function.arguments, false);
+    for (const TableFunction& function : all_table_functions()) add(function.name, function.arguments, false);
+  }
+
+  /// The last `defaults` arguments may be left out.
+  bool answer(const CatalogFunction& theirs, std::size_t defaults) const {
+    std::vector<Oid> wanted = theirs.arguments;
+    if (theirs.variadic != 0) wanted.back() = theirs.variadic;
+    const auto [begin, end] = by_name_.equal_range(theirs.name);
+    return std::any_of(begin, end, [&](const auto& entry) {
+      const std::vector<Oid>& own = entry.second->arguments;
+      const bool any_count = entry.second->variadic || theirs.variadic != 0;
+      if (!any_count && (own.size() > wanted.size() || own.size() + defaults < wanted.size())) return false;
+      for (std::size_t i = 0; i < std::min(own.size(), wanted.size()); ++i) {
+        if (!takes_the_same(wanted[i], own[i])) return false;
+      }
+      return true;
+    });
+  }
+
+ private:
+  struct Signature {
+    std::vector<Oid> arguments;
+    bool variadic;
+  };
+  void add(std::string_view name, const std::vector<Oid>& arguments, bool variadic) {
+    signatures_.push_back({arguments, variadic});
+    by_name_.emplace(std::string(name), &signatures_.back());
+  }
+
+  std::deque<Signature> signatures_;
+  std::unordered_multimap<std::string, const Signature*> by_name_;
+};
+
+CatalogFunction read_function(std::string_view line, const std::vector<FactValue>& row) {
+  const FactColumns& at = fact_columns();
+  CatalogFunction function;
+  function.oid = fact_oid(row[at.oid]);
+  function.name = *row[at.name];
+  function.arguments = fact_oids(row[at.arguments]);
+  function.result = fact_oid(row[at.result]);
+  function.kind = row[at.kind]->front();
+  function.volatility = static_cast<Volatility>(row[at.volatility]->front());
+  function.strict = row[at.strict] == "t";
+  function.variadic = fact_oid(row[at.variadic]);
+  function.returns_set = row[at.returns_set] == "t";
+  function.facts = line;
+  return function;
+}
+
 class Collector {
  public:
   std::vector<CatalogFunction> collect() {
-    for (const TypeFunctionRow& row : kTypeFunctions) add_type(row);
-    const std::vector<Oid> input_with_modifier = {oid::kCstring, oid::kOid, oid::kInt4};
-    add({.oid = 750, .name = "array_in", .arguments = input_with_modifier, .result = oid::kAnyArray, .volatility = Volatility::kStable});
-    add({.oid = 751, .name = "array_out", .arguments = {oid::kAnyArray}, .result = oid::kCstring, .volatility = Volatility::kStable});
-    add({.oid = 2400, .name = "array_recv", .arguments = {oid::kInternal, oid::kOid, oid::kInt4}, .result = oid::kAnyArray,
-         .volatility = Volatility::kStable});
-    add({.oid = 2401, .name = "array_send", .arguments = {oid::kAnyArray}, .result = oid::kBytea, .volatility = Volatility::kStable});
-    add({.oid = oid::kArrayAnalyze, .name = "array_typanalyze", .arguments = {oid::kInternal}, .result = oid::kBool});
-    add({.oid = oid::kArraySubscript, .name = "array_subscript_handler", .arguments = {oid::kInternal}, .result = oid::kInternal});
-    add({.oid = oid::kRawArraySubscript, .name = "raw_array_subscript_handler", .arguments = {oid::kInternal},
-         .result = oid::kInternal});
-    add_family("range_", kRangeFunctions, oid::kAnyRange, {oid::kOid, oid::kInt4});
-    add_family("multirange_", kMultirangeFunctions, oid::kAnyMultirange, {oid::kOid, oid::kInt4});
-    add_family("enum_", kEnumFunctions, oid::kAnyEnum, {oid::kOid});
-    add({.oid = kDomainFunctions.input, .name = "domain_in", .arguments = input_with_modifier, .result = oid::kAny,
-         .volatility = Volatility::kStable, .strict = false});
-    add({.oid = kDomainFunctions.receive, .name = "domain_recv", .arguments = {oid::kInternal, oid::kOid, oid::kInt4}, .result = oid::kAny,
-         .volatility = Volatility::kStable, .strict = false});
+    const FactTable& facts = function_facts();
+    const OwnFunctions own;
+    for (const std::string_view line : facts.lines()) {
+      const std::vector<FactValue> row = facts.values(line);
+      CatalogFunction function = read_function(line, row);
+      const bool supports = row[fact_columns().supports] == "t";
+      const bool is_there = supports || own.answer(function, fact_oid(row[fact_columns().default_count]));
+      if (is_there && has_listed_types(function)) functions_.push_back(std::move(function));
+    }
     for (const ScalarFunction& function : all_functions()) add_scalar(function);
-    for (const AggregateFunction& aggregate : all_aggregates()) {
-      add({.name = std::string(aggregate.name), .arguments = aggregate.arguments, .result = aggregate.result, .kind = 'a',
-           .strict = false});
-    }
-    for (const WindowFunction& function : all_window_functions()) {
-      add({.name = std::string(function.name), .arguments = function.arguments, .result = function.result, .kind = 'w'});
-    }
     for (const TableFunction& function : all_table_functions()) add_table_function(function);
     return std::move(functions_);
   }
 
  private:
-  void add(CatalogFunction function) {
-    if (function.oid == 0) function.oid = next_++;
-    functions_.push_back(std::move(function));
+  /// pg_type has a row for each: programs look them up there.
+  static bool has_listed_types(const CatalogFunction& function) {
+    static const std::unordered_set<Oid> listed = [] {
+      std::unordered_set<Oid> oids;
+      for (const TypeInfo& type : all_types()) oids.insert(type.oid);
+      return oids;
+    }();
+    return listed.contains(function.result) && std::ranges::all_of(function.arguments, [](Oid type) { return listed.contains(type); });
   }
 
-  /// The functions of a family of types, whose input is told which type it is about.
-  void add_family(const std::string& prefix, const TypeFunctions& f, Oid type, const std::vector<Oid>& told) {
-    std::vector<Oid> input = {oid::kCstring}, receive = {oid::kInternal};
-    input.insert(input.end(), told.begin(), told.end());
-    receive.insert(receive.end(), told.begin(), told.end());
-    constexpr Volatility kStable = Volatility::kStable;
-    add({.oid = f.input, .name = prefix + "in", .arguments = input, .result = type, .volatility = kStable});
-    add({.oid = f.output, .name = prefix + "out", .arguments = {type}, .result = oid::kCstring, .volatility = kStable});
-    add({.oid = f.receive, .name = prefix + "recv", .arguments = receive, .result = type, .volatility = kStable});
-    add({.oid = f.send, .name = prefix + "send", .arguments = {type}, .result = oid::kBytea, .volatility = kStable});
-  }
-
-  void add_type(const TypeFunctionRow& row) {
-    const std::string prefix(row.prefix);
-    const TypeFunctions& f = row.functions;
-    // Types with a modifier are told it, and what array element they are.
-    std::vector<Oid> input = {oid::kCstring}, receive = {oid::kInternal};
-    if (f.modifier_input != 0) {
-      input.insert(input.end(), {oid::kOid, oid::kInt4});
-      receive.insert(receive.end(), {oid::kOid, oid::kInt4});
-    }
-    add({.oid = f.input, .name = prefix + "in", .arguments = input, .result = row.type});
-    add({.oid = f.output, .name = prefix + "out", .arguments = {row.type}, .result = oid::kCstring});
-    if (f.receive != 0) add({.oid = f.receive, .name = prefix + "recv", .arguments = receive, .result = row.type});
-    if (f.send != 0) add({.oid = f.send, .name = prefix + "send", .arguments = {row.type}, .result = oid::kBytea});
-    const std::string bare = prefix.ends_with('_') ? prefix.substr(0, prefix.size() - 1) : prefix;
-    if (f.modifier_input == 0) return;
-    add({.oid = f.modifier_input, .name = bare + "typmodin", .arguments = {1263}, .result = oid::kInt4});
-    add({.oid = f.modifier_output, .name = bare + "typmodout", .arguments = {oid::kInt4}, .result = oid::kCstring});
-  }
+  /// Functions in a schema of redquel's. The others that PostgreSQL does not know are words of SQL (current_date), or one of its
+  /// functions for each type.
+  static bool is_own(std::string_view name) { return name.starts_with("redis.") || name.starts_with("redquel."); }
 
   void add_scalar(const ScalarFunction& function) {
-    const char first = function.name.empty() ? ' ' : function.name.front();
-    if (!(first >= 'a' && first <= 'z') && first != '_') return;  // an operator: pg_operator has it
-    if (function.result == oid::kBytea && function.name.ends_with("send")) return;  // a type's, with its oid
-    const bool is_text_form = function.result == oid::kCstring || (!function.arguments.empty() && function.arguments[0] == oid::kCstring);
-    if (is_text_form && std::ranges::find(functions_, function.name, &CatalogFunction::name) != functions_.end()) return;
-    add({.name = std::string(function.name), .arguments = function.arguments, .result = function.result,
-         .volatility = function.volatility, .strict = function.strict,
-         .variadic = function.variadic ? function.arguments.back() : 0});
+    if (!is_own(function.name)) return;
+    functions_.push_back({.oid = next_++, .name = std::string(function.name), .arguments = function.arguments, .result = function.result,
+                          .volatility = function.volatility, .strict = function.strict,
+                          .variadic = function.variadic ? function.arguments.back() : 0, .output_columns = {}, .facts = {}});
   }
 
   void add_table_function(const TableFunction& function) {
-    if (function.name.starts_with("information_schema.")) return;  // there they are functions in LANGUAGE sql
-    CatalogFunction made{.name = std::string(function.name), .arguments = function.arguments, .returns_set = true};
+    if (!is_own(function.name)) return;
+    CatalogFunction made{.oid = next_++, .name = std::string(function.name), .arguments = function.arguments, .returns_set = true,
+                         .output_columns = {}, .facts = {}};
     made.result = function.columns.size() == 1 ? function.columns.front().second : oid::kRecord;
     if (function.columns.size() > 1) {
       for (const auto& [name, type] : function.columns) made.output_columns.emplace_back(name, type);
     }
-    add(std::move(made));
+    functions_.push_back(std::move(made));
   }
 
   std::vector<CatalogFunction> functions_;
@@ -209,9 +178,96 @@ std::string type_text(Oid type) {
     case oid::kCstring: return "cstring";
     case oid::kInternal: return "internal";
     case 1263: return "cstring[]";
-    default: return format_type(Type{type});
+    default: return find_type(type) == nullptr ? std::to_string(type) : format_type(Type{type});
   }
 }
+
+/// 'x'::text, false: what stands between commas that are in no brackets or quotes.
+std::vector<std::string> default_texts(std::string_view list) {
+  std::vector<std::string> texts;
+  int depth = 0;
+  bool quoted = false;
+  for (const char c : list) {
+    if (texts.empty()) texts.emplace_back();
+    if (c == '\'') quoted = !quoted;
+    if (!quoted && (c == '(' || c == '[')) ++depth;
+    if (!quoted && (c == ')' || c == ']')) --depth;
+    if (c == ',' && !quoted && depth == 0) {
+      texts.emplace_back();
+    } else if (c != ' ' || !texts.back().empty()) {
+      texts.back() += c;
+    }
+  }
+  return texts;
+}
+
+struct OrderedSet {
+  std::size_t direct_arguments = 0;
+};
+/// Aggregates with a WITHIN GROUP.
+const std::unordered_map<Oid, OrderedSet>& ordered_sets() {
+  static const std::unordered_map<Oid, OrderedSet> sets = [] {
+    std::unordered_map<Oid, OrderedSet> found;
+    const FactTable& facts = aggregate_facts();
+    const std::size_t function = facts.column("aggfnoid"), kind = facts.column("aggkind"), count = facts.column("aggnumdirectargs");
+    for (const std::string_view line : facts.lines()) {
+      const std::vector<FactValue> row = facts.values(line);
+      if (row[kind] != "n") found[fact_oid(row[function])] = {fact_oid(row[count])};
+    }
+    return found;
+  }();
+  return sets;
+}
+
+/// The parameters of a function of PostgreSQL's, as print_function_arguments() lists them.
+class ArgumentWriter {
+ public:
+  explicit ArgumentWriter(const CatalogFunction& function) : function_(function) {
+    const std::vector<FactValue> row = function_facts().values(function.facts);
+    const FactColumns& at = fact_columns();
+    types_ = row[at.all_types] ? fact_oids(row[at.all_types]) : function.arguments;
+    modes_ = fact_texts(row[at.modes]);
+    names_ = fact_texts(row[at.names]);
+    defaults_ = default_texts(row[at.defaults].value_or(""));
+  }
+
+  std::string write(bool with_defaults) {
+    std::string text;
+    std::size_t printed = 0, inputs = 0;
+    const std::size_t without_default = function_.arguments.size() - std::min(defaults_.size(), function_.arguments.size());
+    const auto set = ordered_sets().find(function_.oid);
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      const bool starts_order = set != ordered_sets().end() && printed == set->second.direct_arguments;
+      if (starts_order) text += printed > 0 ? " ORDER BY " : "ORDER BY ";
+      if (!starts_order && printed > 0) text += ", ";
+      append_parameter(i, text);
+      const bool is_input = mode(i) != "o";
+      const bool has_default = is_input && inputs >= without_default && inputs < function_.arguments.size();
+      if (has_default && with_defaults) text += " DEFAULT " + defaults_[inputs - without_default];
+      inputs += is_input ? 1 : 0;
+      ++printed;
+      // The direct arguments of a variadic one are those of the order, too.
+      const bool is_repeated = set != ordered_sets().end() && printed == set->second.direct_arguments && i + 1 == types_.size();
+      if (is_repeated) --i;
+    }
+    return text;
+  }
+
+ private:
+  std::string_view mode(std::size_t i) const { return i < modes_.size() ? std::string_view(modes_[i]) : "i"; }
+
+  void append_parameter(std::size_t i, std::string& text) const {
+    if (mode(i) == "o") text += "OUT ";
+    if (mode(i) == "b") text += "INOUT ";
+    if (mode(i) == "v") text += "VARIADIC ";
+    if (i < names_.size() && !names_[i].empty()) text += quote_identifier(names_[i]) + " ";
+    text += type_text(types_[i]);
+  }
+
+  const CatalogFunction& function_;
+  std::vector<Oid> types_;
+  std::vector<std::string> modes_, names_, defaults_;
+};
 
 }  // namespace
 
@@ -229,14 +285,12 @@ std::vector<const CatalogFunction*> find_catalog_functions(std::string_view name
   return found;
 }
 
-std::string function_arguments(const CatalogFunction& function) {
+std::string function_arguments(const CatalogFunction& function, bool with_defaults) {
+  if (!function.facts.empty()) return ArgumentWriter(function).write(with_defaults);
   std::string text;
   for (std::size_t i = 0; i < function.arguments.size(); ++i) {
     if (i > 0) text += ", ";
-    const bool variadic = function.variadic != 0 && i + 1 == function.arguments.size();
-    if (variadic) text += "VARIADIC ";
     text += type_text(function.arguments[i]);
-    if (variadic && function.arguments[i] != oid::kAny) text += "[]";
   }
   for (const auto& [name, type] : function.output_columns) {
     text += (text.empty() ? "OUT " : ", OUT ") + name + " " + type_text(type);
@@ -249,11 +303,12 @@ std::string function_result(const CatalogFunction& function) {
 }
 
 TypeFunctions functions_of_type(const TypeInfo& type) {
-  for (const TypeFunctionRow& row : kTypeFunctions) {
-    if (row.type == type.oid) return row.functions;
+  if (const TypeFacts* known = find_type_facts(type.oid)) {
+    return {known->input, known->output, known->receive, known->send, known->modifier_input, known->modifier_output};
   }
-  if (is_range_type(type.oid)) return kRangeFunctions;
-  if (is_multirange_type(type.oid)) return kMultirangeFunctions;
+  // User-made ranges have the functions of the built-in ones.
+  if (is_range_type(type.oid)) return functions_of_type(type_info(oid::kInt4Range));
+  if (is_multirange_type(type.oid)) return functions_of_type(type_info(oid::kInt4Multirange));
   return is_true_array(type) ? kArrayFunctions : TypeFunctions{};
 }
 

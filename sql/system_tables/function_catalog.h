@@ -9,8 +9,8 @@
 
 namespace redquel::sql {
 
-/// A row of pg_proc. The input, output, receive and send functions of types have PostgreSQL's oids; the others, which no client asks
-/// for by number, are numbered in the order of redquel's own tables.
+/// A row of pg_proc: a function of PostgreSQL's that redquel has or that another catalog refers to, with PostgreSQL's oid and
+/// properties; or one of redquel's own (redis.call), which no client asks for by number.
 struct CatalogFunction {
   Oid oid = 0;
   std::string name;
@@ -21,7 +21,8 @@ struct CatalogFunction {
   bool strict = true;
   Oid variadic = 0;  // type of the elements
   bool returns_set = false;
-  std::vector<std::pair<std::string, Oid>> output_columns;  // of a function that returns several
+  std::vector<std::pair<std::string, Oid>> output_columns;  // of a function of redquel's own that returns several
+  std::string_view facts;  // its line in function_facts(); empty: redquel's own
 };
 
 std::span<const CatalogFunction> all_catalog_functions();
@@ -29,8 +30,8 @@ const CatalogFunction* find_catalog_function(Oid function);
 /// All overloads.
 std::vector<const CatalogFunction*> find_catalog_functions(std::string_view name);
 
-/// pg_get_function_arguments(): "text, integer", "VARIADIC "any"".
-std::string function_arguments(const CatalogFunction& function);
+/// pg_get_function_arguments(): "text, integer", "VARIADIC "any"", "target jsonb, silent boolean DEFAULT false".
+std::string function_arguments(const CatalogFunction& function, bool with_defaults);
 /// pg_get_function_result(): "SETOF integer", "TABLE(…)" as "record".
 std::string function_result(const CatalogFunction& function);
 
@@ -43,7 +44,7 @@ TypeFunctions functions_of_type(const TypeInfo& type);
 inline constexpr TypeFunctions kEnumFunctions{3506, 3507, 3532, 3533}, kDomainFunctions{.input = 2597, .receive = 2598};
 
 namespace oid {
-inline constexpr Oid kInternal = 2281, kTriggerFunction = 2279, kArrayAnalyze = 3816,
+inline constexpr Oid kInternal = 2281, kTriggerFunction = 2279, kArrayAnalyze = 3816, kRangeAnalyze = 3916, kMultirangeAnalyze = 4242,
                      kArraySubscript = 6179, kRawArraySubscript = 6180;
 }
 

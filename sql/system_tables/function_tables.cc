@@ -1,20 +1,28 @@
-// pg_proc, pg_aggregate, pg_operator, pg_language.
+// pg_proc, pg_aggregate, pg_operator, pg_language, pg_conversion.
 
 #include <algorithm>
 #include <set>
 
+#include "sql/catalog/function_text.h"
+#include "sql/definition_words.h"
+#include "sql/system_tables/facts.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
+#include "sql/types/array_value.h"
 
 namespace redquel::sql {
 namespace {
 
 constexpr Oid kInternalLanguage = 12, kCLanguage = 13, kSqlLanguage = 14;
 
-void add_function(RowWriter& out, const CatalogFunction& function) {
+void add_function(RowWriter& out, const CatalogSnapshot& catalog, const CatalogFunction& function) {
+  if (!function.facts.empty()) {
+    const std::vector<FactValue> row = function_facts().values(function.facts);
+    return out.add_texts(std::span(row).subspan(1));  // behind `supports`
+  }
   std::optional<std::string> all_types, modes, names;
   if (!function.output_columns.empty()) {
     std::vector<Oid> types = function.arguments;
@@ -31,7 +39,9 @@ void add_function(RowWriter& out, const CatalogFunction& function) {
     modes = "{" + letters + "}";
     names = "{" + words + "}";
   }
-  out.add(function.oid, function.name, oid::kPgCatalogSchema, kPostgresRole, kInternalLanguage, 1.0,
+  const bool is_of_redis = function.name.starts_with("redis.");
+  out.add(function.oid, is_of_redis ? function.name.substr(6) : function.name, is_of_redis ? schema_oid(catalog, kRedisSchema) : oid::kPgCatalogSchema,
+          kPostgresRole, kInternalLanguage, 1.0,
           function.returns_set ? 1000.0 : 0.0, function.variadic, 0, function.kind, false, false, function.strict,
           function.returns_set, static_cast<char>(function.volatility), 's', function.arguments.size(), 0, function.result,
           vector_text(function.arguments), all_types, modes, names, kNull, kNull,
@@ -50,12 +60,13 @@ std::string array_word(const std::string& name) {
   return word + "\"";
 }
 
-void add_function(RowWriter& out, const CatalogSnapshot& catalog, const FunctionDef& function) {
+void add_function(RowWriter& out, const CatalogSnapshot& catalog, const FunctionDef& function, const EvaluationContext& context) {
   std::vector<Oid> types, all_types;
   std::set<std::string> shown;  // parameters that are results, too
   std::string letters, names;
   bool has_names = false;
   std::int64_t defaults = 0;
+  std::string default_texts;
   const auto add = [&](char letter, const std::string& name, Oid type) {
     all_types.push_back(type);
     letters += (letters.empty() ? "" : ",") + std::string(1, letter);
@@ -68,7 +79,10 @@ void add_function(RowWriter& out, const CatalogSnapshot& catalog, const Function
     const char letter = is_both ? 'b' : parameter.mode == Mode::kOut ? 'o' : parameter.mode == Mode::kVariadic ? 'v' : 'i';
     if (letter != 'o') types.push_back(parameter.type.oid);
     add(letter, parameter.name, parameter.type.oid);
-    if (!parameter.default_sql.empty()) ++defaults;
+    if (!parameter.default_sql.empty()) {
+      if (defaults++ > 0) default_texts += ", ";
+      default_texts += written_default(context, parameter.default_sql, parameter.type, function.schema);
+    }
     if (is_both || letter == 'o') shown.insert(parameter.name);
   }
   for (const FunctionDef::Column& column : function.columns) {
@@ -86,40 +100,57 @@ void add_function(RowWriter& out, const CatalogSnapshot& catalog, const Function
   const char volatility = function.volatility == FunctionDef::Volatility::kImmutable ? 'i'
                           : function.volatility == FunctionDef::Volatility::kStable  ? 's'
                                                                                      : 'v';
-  const char parallel = function.options.find("PARALLEL SAFE") != std::string::npos         ? 's'
-                        : function.options.find("PARALLEL RESTRICTED") != std::string::npos ? 'r'
-                                                                                            : 'u';
+  const FunctionWords words(function);
+  std::string settings;
+  for (const std::string& setting : function_settings(function)) append_array_element(setting, settings);
+  if (!settings.empty()) finish_array_text(settings);
   const auto if_any = [](bool any, std::string text) { return any ? std::optional(std::move(text)) : std::nullopt; };
-  out.add(function.oid, function.name, schema_oid(catalog, function.schema), role_oid(function.owner), kSqlLanguage, 100.0,
-          function.returns_set ? 1000.0 : 0.0, variadic, 0, function.procedure ? 'p' : 'f', function.options.find("SECURITY DEFINER") != std::string::npos, false,
-          function.strict, function.returns_set, volatility, parallel, types.size(), defaults, result, vector_text(types),
+  out.add(function.oid, function.name, schema_oid(catalog, function.schema), role_oid(function.owner), kSqlLanguage, words.cost,
+          function.returns_set ? words.rows : 0.0, variadic, 0, function.procedure ? 'p' : function.window ? 'w' : 'f', words.security_definer,
+          words.leakproof, function.strict, function.returns_set, volatility, words.parallel, types.size(), defaults, result, vector_text(types),
           if_any(has_outputs, array_text(all_types)), if_any(has_outputs, "{" + letters + "}"), if_any(has_names, "{" + names + "}"),
-          kNull, kNull, function.standard_body ? "" : function.body, kNull, kNull, kNull, kNull);
+          if_any(defaults > 0, default_texts), kNull, function.standard_body ? "" : function.body, kNull,
+          if_any(function.standard_body, written_body(context, function)), if_any(!settings.empty(), settings), kNull);
 }
 
-void functions(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
-  for (const CatalogFunction& function : all_catalog_functions()) add_function(out, function);
-  for (const auto& [oid, function] : catalog.functions) add_function(out, catalog, *function);
+void functions(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const CatalogFunction& function : all_catalog_functions()) add_function(out, catalog, function);
+  for (const auto& [oid, function] : catalog.functions) add_function(out, catalog, *function, context);
 }
 
+/// Of the functions that pg_proc has.
 void aggregates(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
-  for (const CatalogFunction& function : all_catalog_functions()) {
-    if (function.kind != 'a') continue;
-    out.add(function.oid, 'n', 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, 'r', 'r', 0, function.result, 0, 0, 0, kNull, kNull);
+  const FactTable& facts = aggregate_facts();
+  const std::size_t function = facts.column("aggfnoid");
+  for (const std::string_view line : facts.lines()) {
+    const std::vector<FactValue> row = facts.values(line);
+    if (find_catalog_function(fact_oid(row[function])) != nullptr) out.add_texts(row);
   }
 }
 
+/// An operator of PostgreSQL's that redquel has for these types, or for any.
+bool has_operator(std::string_view name, Oid left, Oid right) {
+  std::vector<Oid> wanted = {left, right};
+  if (left == 0) wanted.erase(wanted.begin());
+  return std::ranges::any_of(find_functions(name), [&](const ScalarFunction* own) { return own->arguments == wanted; });
+}
+
+/// Those that redquel has, and those that the families of operators name.
 void operators(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
-  constexpr Oid kFirstOperator = 14000;
-  constexpr std::string_view kOperatorLetters = "+-*/<>=~!@#%^&|`?";
-  Oid next = kFirstOperator;
-  for (const ScalarFunction& function : all_functions()) {
-    if (function.name.empty() || kOperatorLetters.find(function.name.front()) == std::string_view::npos) continue;
-    const bool prefix = function.arguments.size() == 1;
-    const bool equality = function.name == "=";
-    out.add(next++, function.name, oid::kPgCatalogSchema, kPostgresRole, prefix ? 'l' : 'b', equality, equality,
-            prefix ? 0 : function.arguments.front(), function.arguments.back(), function.result, 0, 0, 0, 0, 0);
+  const FactTable &facts = operator_facts(), &members = family_operator_facts();
+  std::set<Oid> named;
+  const std::size_t member = members.column("amopopr");
+  for (const std::string_view line : members.lines()) named.insert(fact_oid(members.values(line)[member]));
+  const std::size_t oid = facts.column("oid"), name = facts.column("oprname"), left = facts.column("oprleft"), right = facts.column("oprright");
+  for (const std::string_view line : facts.lines()) {
+    const std::vector<FactValue> row = facts.values(line);
+    if (named.contains(fact_oid(row[oid])) || has_operator(*row[name], fact_oid(row[left]), fact_oid(row[right]))) out.add_texts(row);
   }
+}
+
+void conversions(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
+  const FactTable& facts = conversion_facts();
+  for (const std::string_view line : facts.lines()) out.add_texts(facts.values(line));
 }
 
 void languages(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
@@ -128,7 +159,7 @@ void languages(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&)
   out.add(kSqlLanguage, "sql", kPostgresRole, false, true, 0, 0, 2248, kNull);
 }
 
-const SystemTableDefinition kTables[] = {
+const SystemTableDefinition kFunctionTables[] = {
     {"pg_catalog", "pg_proc", 1255, 'r',
      "oid oid!, proname name!, pronamespace oid!, proowner oid!, prolang oid!, procost float4!, "
      "prorows float4!, provariadic oid!, prosupport regproc!, prokind char!, prosecdef bool!, "
@@ -149,10 +180,13 @@ const SystemTableDefinition kTables[] = {
     {"pg_catalog", "pg_language", 2612, 'r',
      "oid oid!, lanname name!, lanowner oid!, lanispl bool!, lanpltrusted bool!, lanplcallfoid oid!, "
      "laninline oid!, lanvalidator oid!, lanacl _aclitem", languages},
+    {"pg_catalog", "pg_conversion", 2607, 'r',
+     "oid oid!, conname name!, connamespace oid!, conowner oid!, conforencoding int4!, contoencoding int4!, "
+     "conproc regproc!, condefault bool!", conversions},
 };
 
 }  // namespace
 
-SystemTableFamily function_tables() { return kTables; }
+SystemTableFamily function_tables() { return kFunctionTables; }
 
 }  // namespace redquel::sql

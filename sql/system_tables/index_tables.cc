@@ -1,9 +1,10 @@
 // pg_index, pg_constraint and the methods and operator classes of indexes.
 
 #include <algorithm>
-#include <set>
 
+#include "sql/functions/operator_names.h"
 #include "sql/system_tables/constraints.h"
+#include "sql/system_tables/facts.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
@@ -21,6 +22,10 @@ Oid method_oid(IndexMethod method) {
     case IndexMethod::kSet: return oid::kSetMethod;
     case IndexMethod::kLookup: return oid::kLookupMethod;
     case IndexMethod::kList: return oid::kListMethod;
+    case IndexMethod::kGin: return oid::kGinMethod;
+    case IndexMethod::kGist: return oid::kGistMethod;
+    case IndexMethod::kSpgist: return oid::kSpgistMethod;
+    case IndexMethod::kBrin: return oid::kBrinMethod;
   }
   return 0;
 }
@@ -37,21 +42,50 @@ void add_index(RowWriter& out, const TableDef& table, const IndexDef& index, con
       if (!expressions.empty()) expressions += ", ";
       expressions += written_expression(table, part.expression_sql, false, context);
     }
-    collations.push_back(collation_of(column->type.oid));
+    collations.push_back(collation_of(column->type, column->collation));
     classes.push_back(operator_class_of(method_oid(index.method), column->type.oid));
     options.push_back(static_cast<std::int16_t>((part.descending ? 1 : 0) | (part.nulls_first ? 2 : 0)));
   }
   if (!index.predicate_sql.empty()) predicate = written_expression(table, index.predicate_sql, false, context);
   const bool ready = index.state == IndexState::kReady, live = index.state != IndexState::kDropping;
-  out.add(index.oid, table.oid, keys.size(), keys.size(), index.unique, index.nulls_not_distinct, index.primary, false, !index.deferrable, false,
+  out.add(index.oid, table.oid, keys.size(), keys.size(), index.unique && !index.exclusion, index.nulls_not_distinct, index.primary,
+          index.exclusion, !index.deferrable, false,
           ready, false, live, live, false, vector_text(keys), vector_text(collations), vector_text(classes), vector_text(options),
           null_if_empty(expressions), null_if_empty(predicate));
 }
 
+/// The indexes of the catalogs themselves.
+void add_catalog_indexes(RowWriter& out) {
+  for (const CatalogIndex& index : catalog_indexes()) {
+    if (find_system_table(index.catalog) == nullptr) continue;
+    const std::vector<std::int16_t> options(index.columns.size(), 0);
+    out.add(index.oid, index.catalog, index.columns.size(), index.columns.size(), index.unique, false, index.primary, false, true, false, true,
+            false, true, true, false, vector_text(index.columns), index.collations, index.classes, vector_text(options), kNull, kNull);
+  }
+}
+
 void indexes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  add_catalog_indexes(out);
   for (const auto& [oid, table] : catalog.tables) {
     for (const IndexDef& index : all_indexes(*table)) add_index(out, *table, index, context);
   }
+}
+
+/// The operators that compare referenced with referring columns, and either with themselves.
+struct KeyOperators {
+  std::vector<Oid> across, referenced, referring;
+};
+KeyOperators key_operators(const CatalogSnapshot& catalog, const TableDef& table, const ForeignKeyDef& key) {
+  KeyOperators operators;
+  const CatalogSnapshot::TablePtr other = catalog.find_table(key.referenced);
+  for (std::size_t i = 0; other && i < key.columns.size(); ++i) {
+    const ColumnDef *column = table.find_column(key.columns[i]), *target = other->find_column(key.referenced_columns[i]);
+    if (column == nullptr || target == nullptr) continue;
+    operators.across.push_back(equality_between(target->type.oid, column->type.oid));
+    operators.referenced.push_back(equality_between(target->type.oid, target->type.oid));
+    operators.referring.push_back(equality_between(column->type.oid, column->type.oid));
+  }
+  return operators;
 }
 
 void add_foreign_key(RowWriter& out, const CatalogSnapshot& catalog, const Constraint& constraint) {
@@ -59,10 +93,12 @@ void add_foreign_key(RowWriter& out, const CatalogSnapshot& catalog, const Const
   const ForeignKeyDef& key = *constraint.foreign_key;
   std::optional<std::string> set_columns;
   if (!key.set_columns.empty()) set_columns = array_text(key.set_columns);
+  const KeyOperators operators = key_operators(catalog, *constraint.table, key);
   out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.table->schema), 'f', key.deferrable, key.initially_deferred,
           !key.not_valid, constraint.table->oid, 0, constraint.index, 0, key.referenced,
           kActions[static_cast<std::size_t>(key.on_update)], kActions[static_cast<std::size_t>(key.on_delete)],
-          key.match_full ? 'f' : 's', true, 0, true, array_text(key.columns), array_text(key.referenced_columns), kNull, kNull, kNull,
+          key.match_full ? 'f' : 's', true, 0, true, array_text(key.columns), array_text(key.referenced_columns), array_text(operators.across),
+          array_text(operators.referenced), array_text(operators.referring),
           set_columns, kNull, kNull);
 }
 
@@ -74,14 +110,25 @@ void add_domain_constraints(RowWriter& out, const CatalogSnapshot& catalog) {
   }
 }
 
+/// The constraints behind them.
+void add_catalog_constraints(RowWriter& out) {
+  for (const CatalogIndex& index : catalog_indexes()) {
+    if (index.constraint == 0 || find_system_table(index.catalog) == nullptr) continue;
+    out.add(index.constraint, index.name, oid::kPgCatalogSchema, index.primary ? 'p' : 'u', false, false, true, index.catalog, 0, index.oid, 0, 0,
+            ' ', ' ', ' ', true, 0, true, array_text(index.columns), kNull, kNull, kNull, kNull, kNull, kNull, kNull);
+  }
+}
+
 void constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  add_catalog_constraints(out);
   for (const Constraint& constraint : all_constraints(catalog)) {
     if (constraint.foreign_key != nullptr) {
       add_foreign_key(out, catalog, constraint);
       continue;
     }
     out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.table->schema), constraint.type, constraint.deferrable,
-            constraint.initially_deferred, true, constraint.table->oid, 0, constraint.index, 0, 0, ' ', ' ', ' ', true, 0, constraint.type != 'c',
+            constraint.initially_deferred, constraint.check == nullptr || !constraint.check->not_valid, constraint.table->oid, 0,
+            constraint.index, 0, 0, ' ', ' ', ' ', true, 0, constraint.check == nullptr || constraint.check->no_inherit,
             array_text(constraint.columns), kNull, kNull, kNull, kNull, kNull, kNull, null_if_empty(constraint.expression));
   }
   add_domain_constraints(out, catalog);
@@ -91,27 +138,26 @@ void methods(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
   out.add(oid::kHeapMethod, "heap", 3, 't');
   out.add(oid::kBtreeMethod, "btree", 330, 'i');
   out.add(oid::kHashMethod, "hash", 331, 'i');
+  out.add(oid::kGistMethod, "gist", 332, 'i');
+  out.add(oid::kGinMethod, "gin", 333, 'i');
+  out.add(oid::kSpgistMethod, "spgist", 334, 'i');
+  out.add(oid::kBrinMethod, "brin", 335, 'i');
   out.add(oid::kZsetMethod, "zset", 0, 'i');
   out.add(oid::kSetMethod, "set", 0, 'i');
   out.add(oid::kLookupMethod, "lookup", 0, 'i');
   out.add(oid::kListMethod, "list", 0, 'i');
 }
 
-void operator_classes(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
-  for (const OperatorClass& entry : all_operator_classes()) {
-    out.add(entry.oid, entry.method, entry.name, oid::kPgCatalogSchema, kPostgresRole, entry.family, entry.input, true, 0);
-  }
+void add_facts(RowWriter& out, const FactTable& facts) {
+  for (const std::string_view line : facts.lines()) out.add_texts(facts.values(line));
 }
 
-void operator_families(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
-  std::set<Oid> seen;
-  for (const OperatorClass& entry : all_operator_classes()) {
-    if (!seen.insert(entry.family).second) continue;
-    out.add(entry.family, entry.method, entry.family_name, oid::kPgCatalogSchema, kPostgresRole);
-  }
-}
+void operator_classes(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) { add_facts(out, operator_class_facts()); }
+void operator_families(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) { add_facts(out, operator_family_facts()); }
+void family_operators(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) { add_facts(out, family_operator_facts()); }
+void family_functions(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) { add_facts(out, family_function_facts()); }
 
-const SystemTableDefinition kTables[] = {
+const SystemTableDefinition kIndexTables[] = {
     {"pg_catalog", "pg_index", 2610, 'r',
      "indexrelid oid!, indrelid oid!, indnatts int2!, indnkeyatts int2!, indisunique bool!, "
      "indnullsnotdistinct bool!, indisprimary bool!, indisexclusion bool!, indimmediate bool!, "
@@ -130,10 +176,15 @@ const SystemTableDefinition kTables[] = {
      "opcintype oid!, opcdefault bool!, opckeytype oid!", operator_classes},
     {"pg_catalog", "pg_opfamily", 2753, 'r',
      "oid oid!, opfmethod oid!, opfname name!, opfnamespace oid!, opfowner oid!", operator_families},
+    {"pg_catalog", "pg_amop", 2602, 'r',
+     "oid oid!, amopfamily oid!, amoplefttype oid!, amoprighttype oid!, amopstrategy int2!, amoppurpose char!, "
+     "amopopr oid!, amopmethod oid!, amopsortfamily oid!", family_operators},
+    {"pg_catalog", "pg_amproc", 2603, 'r',
+     "oid oid!, amprocfamily oid!, amproclefttype oid!, amprocrighttype oid!, amprocnum int2!, amproc regproc!", family_functions},
 };
 
 }  // namespace
 
-SystemTableFamily index_tables() { return kTables; }
+SystemTableFamily index_tables() { return kIndexTables; }
 
 }  // namespace redquel::sql

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <set>
+
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/relations.h"
@@ -35,6 +39,7 @@ std::string_view type_words(char type) {
 void table_constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const std::string& database = context.database;
   for (const Constraint& constraint : all_constraints(catalog)) {
+    if (constraint.type == 'x') continue;  // SQL's standard knows none
     const TableDef& table = *constraint.table;
     std::optional<bool> nulls_distinct;
     if (constraint.type == 'u') nulls_distinct = !constraint.nulls_not_distinct;
@@ -47,12 +52,16 @@ void table_constraints(RowWriter& out, const CatalogSnapshot& catalog, const Eva
 }
 
 void check_constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
-  for (const Constraint& constraint : all_constraints(catalog)) {
-    if (constraint.type != 'c') continue;
+  std::set<std::array<std::string, 3>> seen;  // tables of a schema may have the same
+  const auto add = [&](const Constraint& constraint, const std::string& schema) {
     constexpr std::size_t kAfterCheck = 6;  // "CHECK "
-    out.add(context.database, constraint.table->schema, constraint.name,
-            constraint_definition(catalog, constraint, false, context).substr(kAfterCheck));
+    const std::string clause = constraint_definition(catalog, constraint, false, context).substr(kAfterCheck);
+    if (seen.insert({schema, constraint.name, clause}).second) out.add(context.database, schema, constraint.name, clause);
+  };
+  for (const Constraint& constraint : all_constraints(catalog)) {
+    if (constraint.type == 'c') add(constraint, constraint.table->schema);
   }
+  for (const Constraint& constraint : domain_constraints(catalog)) add(constraint, constraint.domain->schema);
   for (const NotNull& column : all_not_nulls(catalog)) {
     out.add(context.database, column.schema, column.constraint, column.column + " IS NOT NULL");
   }
@@ -73,7 +82,7 @@ std::optional<std::int32_t> position_in_key(const CatalogSnapshot& catalog, cons
 void key_columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const std::string& database = context.database;
   for (const Constraint& constraint : all_constraints(catalog)) {
-    if (constraint.type == 'c') continue;
+    if (constraint.type == 'c' || constraint.type == 'x') continue;
     const TableDef& table = *constraint.table;
     for (std::size_t i = 0; i < constraint.columns.size(); ++i) {
       const ColumnDef* column = table.find_column(constraint.columns[i]);
@@ -88,6 +97,7 @@ void key_columns(RowWriter& out, const CatalogSnapshot& catalog, const Evaluatio
 void constraint_columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const std::string& database = context.database;
   for (const Constraint& constraint : all_constraints(catalog)) {
+    if (constraint.type == 'x') continue;
     // A foreign key uses the columns that it refers to.
     const CatalogSnapshot::TablePtr referenced =
         constraint.foreign_key == nullptr ? nullptr : catalog.find_table(constraint.foreign_key->referenced);
@@ -100,10 +110,20 @@ void constraint_columns(RowWriter& out, const CatalogSnapshot& catalog, const Ev
   }
 }
 
+void domain_columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const auto& [oid, table] : catalog.tables) {
+    for (const ColumnDef& column : table->columns) {
+      const auto domain = catalog.types.find(column.domain);
+      if (domain == catalog.types.end()) continue;
+      out.add(context.database, domain->second->schema, domain->second->name, context.database, table->schema, table->name, column.name);
+    }
+  }
+}
+
 void constraint_tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const std::string& database = context.database;
   for (const Constraint& constraint : all_constraints(catalog)) {
-    if (constraint.type == 'c') continue;
+    if (constraint.type == 'c' || constraint.type == 'x') continue;
     const CatalogSnapshot::TablePtr referenced =
         constraint.foreign_key == nullptr ? nullptr : catalog.find_table(constraint.foreign_key->referenced);
     const TableDef& table = referenced ? *referenced : *constraint.table;
@@ -129,7 +149,7 @@ void referential_constraints(RowWriter& out, const CatalogSnapshot& catalog, con
   }
 }
 
-const SystemTableDefinition kViews[] = {
+const SystemTableDefinition kInformationConstraints[] = {
     {"information_schema", "table_constraints", 13411, 'v',
      "constraint_catalog, constraint_schema, constraint_name, table_catalog, table_schema, table_name, "
      "constraint_type character_data, is_deferrable yes_or_no, initially_deferred yes_or_no, "
@@ -142,6 +162,8 @@ const SystemTableDefinition kViews[] = {
     {"information_schema", "constraint_column_usage", 13300, 'v',
      "table_catalog, table_schema, table_name, column_name, constraint_catalog, constraint_schema, "
      "constraint_name", constraint_columns},
+    {"information_schema", "column_domain_usage", 13280, 'v',
+     "domain_catalog, domain_schema, domain_name, table_catalog, table_schema, table_name, column_name", domain_columns},
     {"information_schema", "constraint_table_usage", 13305, 'v',
      "table_catalog, table_schema, table_name, constraint_catalog, constraint_schema, constraint_name", constraint_tables},
     {"information_schema", "referential_constraints", 13339, 'v',
@@ -152,6 +174,6 @@ const SystemTableDefinition kViews[] = {
 
 }  // namespace
 
-SystemTableFamily information_constraints() { return kViews; }
+SystemTableFamily information_constraints() { return kInformationConstraints; }
 
 }  // namespace redquel::sql

@@ -1,6 +1,7 @@
 // information_schema: roles and what they may do (everything, to what they own), and what the implementation says of itself.
 
 #include "sql/system_tables/families.h"
+#include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
@@ -46,11 +47,26 @@ void column_privileges(RowWriter& out, const CatalogSnapshot& catalog, const Eva
   }
 }
 
+/// Everybody may call what is there, and owners may grant it.
+template <bool with_everybody>
+void routine_privileges(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const auto add = [&](std::string_view owner, std::string_view schema, const std::string& name, Oid oid) {
+    const std::string specific = name + "_" + std::to_string(oid);
+    const auto add_for = [&](std::string_view grantee, bool grantable) {
+      out.add(owner, grantee, context.database, schema, specific, context.database, schema, name, "EXECUTE", grantable);
+    };
+    if (with_everybody) add_for("PUBLIC", false);
+    add_for(owner, true);
+  };
+  for (const CatalogFunction& function : all_catalog_functions()) add("postgres", "pg_catalog", function.name, function.oid);
+  for (const auto& [oid, function] : catalog.functions) add(function->owner, function->schema, function->name, oid);
+}
+
 void character_sets(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
   out.add(kNull, kNull, "UTF8", "UCS", "UTF8", context.database, "pg_catalog", "C");
 }
 
-void collations(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
+void information_schema_collations(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
   for (const std::string_view name : {"default", "C", "POSIX"}) out.add(context.database, "pg_catalog", name, "NO PAD");
 }
 
@@ -69,7 +85,7 @@ void implementation(RowWriter& out, const CatalogSnapshot&, const EvaluationCont
   out.add("46", "TRANSACTION CAPABLE", 2, kNull, "both DML and DDL");
 }
 
-const SystemTableDefinition kViews[] = {
+const SystemTableDefinition kInformationPrivileges[] = {
     {"information_schema", "information_schema_catalog_name", 13227, 'v', "catalog_name", catalog_name},
     {"information_schema", "enabled_roles", 13325, 'v', "role_name", enabled_roles},
     {"information_schema", "applicable_roles", 13236, 'v', "grantee, role_name, is_grantable yes_or_no"},
@@ -87,11 +103,17 @@ const SystemTableDefinition kViews[] = {
     {"information_schema", "role_column_grants", 13344, 'v',
      "grantor, grantee, table_catalog, table_schema, table_name, column_name, privilege_type character_data, "
      "is_grantable yes_or_no", column_privileges},
+    {"information_schema", "routine_privileges", 13353, 'v',
+     "grantor, grantee, specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, "
+     "routine_name, privilege_type character_data, is_grantable yes_or_no", routine_privileges<true>},
+    {"information_schema", "role_routine_grants", 13358, 'v',
+     "grantor, grantee, specific_catalog, specific_schema, specific_name, routine_catalog, routine_schema, "
+     "routine_name, privilege_type character_data, is_grantable yes_or_no", routine_privileges<false>},
     {"information_schema", "character_sets", 13250, 'v',
      "character_set_catalog, character_set_schema, character_set_name, character_repertoire, form_of_use, "
      "default_collate_catalog, default_collate_schema, default_collate_name", character_sets},
     {"information_schema", "collations", 13265, 'v',
-     "collation_catalog, collation_schema, collation_name, pad_attribute character_data", collations},
+     "collation_catalog, collation_schema, collation_name, pad_attribute character_data", information_schema_collations},
     {"information_schema", "collation_character_set_applicability", 13270, 'v',
      "collation_catalog, collation_schema, collation_name, character_set_catalog, character_set_schema, "
      "character_set_name"},
@@ -102,6 +124,6 @@ const SystemTableDefinition kViews[] = {
 
 }  // namespace
 
-SystemTableFamily information_privileges() { return kViews; }
+SystemTableFamily information_privileges() { return kInformationPrivileges; }
 
 }  // namespace redquel::sql

@@ -1,82 +1,18 @@
 // information_schema: schemata, tables, columns, sequences, routines and their parameters.
 
+#include <set>
+
+#include "sql/definition_words.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/row_writer.h"
 #include "sql/system_tables/type_layout.h"
-#include "sql/types/interval.h"
-#include "sql/types/more_types.h"
+#include "sql/system_tables/type_properties.h"
 
 namespace redquel::sql {
 namespace {
-
-using Number = std::optional<std::int32_t>;
-
-/// The names by which SQL speaks of the properties of a type.
-struct TypeProperties {
-  Number maximum_length, octet_length, precision, radix, scale, datetime_precision;
-  std::optional<std::string> interval_type;
-  std::optional<std::string_view> collation;
-};
-
-
-void describe_number(Type type, TypeProperties& properties) {
-  switch (type.oid) {
-    case oid::kInt2: properties.precision = 16; break;
-    case oid::kInt4: properties.precision = 32; break;
-    case oid::kInt8: properties.precision = 64; break;
-    case oid::kFloat4: properties.precision = 24; break;
-    case oid::kFloat8: properties.precision = 53; break;
-    case oid::kNumeric:
-      properties.radix = 10;
-      if (type.modifier < 0) return;
-      properties.precision = ((type.modifier - 4) >> 16) & 0xFFFF;
-      properties.scale = (type.modifier - 4) & 0xFFFF;
-      return;
-    default: return;
-  }
-  properties.radix = 2;
-  if (is_integer_type(type.oid)) properties.scale = 0;
-}
-
-TypeProperties describe(Type type) {
-  constexpr std::int32_t kHeader = 4, kBytesOfCharacter = 4, kUnlimited = 1 << 30, kPrecision = 6, kAnyPrecision = 0xFFFF;
-  TypeProperties properties;
-  describe_number(type, properties);
-  const std::int32_t modifier = type.modifier;
-  switch (type.oid) {
-    case oid::kText: properties.octet_length = kUnlimited; break;
-    case oid::kVarchar:
-    case oid::kBpchar:
-      properties.octet_length = kUnlimited;
-      if (modifier >= 0) {
-        properties.maximum_length = modifier - kHeader;
-        properties.octet_length = (modifier - kHeader) * kBytesOfCharacter;
-      }
-      break;
-    case oid::kDate: properties.datetime_precision = 0; break;
-    case oid::kTime:
-    case oid::kTimetz:
-    case oid::kTimestamp:
-    case oid::kTimestamptz: properties.datetime_precision = modifier < 0 ? kPrecision : modifier; break;
-    case oid::kInterval: {
-      const bool any = modifier < 0 || (modifier & kAnyPrecision) == kAnyPrecision;
-      properties.datetime_precision = any ? kPrecision : modifier & kAnyPrecision;
-      std::string fields = format_type(type).substr(std::string_view("interval").size());
-      std::erase_if(fields, [](char c) { return c == '(' || c == ')' || (c >= '0' && c <= '9'); });
-      if (!fields.empty()) {
-        for (char& c : fields) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
-        properties.interval_type = fields.substr(1);
-      }
-      break;
-    }
-    default: break;
-  }
-  if (collation_of(type.oid) == oid::kCCollation) properties.collation = "C";
-  return properties;
-}
 
 std::string data_type(Oid type) {
   const TypeInfo* info = find_type(type);
@@ -100,18 +36,23 @@ std::string schema_of_type(const CatalogSnapshot& catalog, Oid type) {
   return {};
 }
 
+std::optional<std::string> domain_default(const UserType& domain, const EvaluationContext& context) {
+  if (domain.default_sql.empty()) return std::nullopt;
+  return written_default(context, domain.default_sql, domain.base, domain.schema);
+}
+
 void domains(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   const std::string& database = context.database;
   for (const auto& [oid, domain] : catalog.types) {
     if (domain->kind != UserType::Kind::kDomain) continue;
     // A domain over a domain is made of that.
     const UserTypePtr under = find_type_by_oid(catalog, domain->base_domain);
-    const TypeProperties type = under ? TypeProperties{} : describe(domain->base);
+    const TypeProperties type = under ? TypeProperties{} : type_properties(domain->base);
     const bool collated = type.collation.has_value();
     out.add(database, domain->schema, domain->name, under ? "USER-DEFINED" : data_type(domain->base.oid), type.maximum_length, type.octet_length, kNull, kNull,
             kNull, collated ? std::optional(database) : std::nullopt, collated ? std::optional("pg_catalog") : std::nullopt,
             type.collation, type.precision, type.radix, type.scale, type.datetime_precision, type.interval_type, kNull,
-            null_if_empty(domain->default_sql), database, under ? under->schema : schema_of_type(catalog, domain->base.oid),
+            domain_default(*domain, context), database, under ? under->schema : schema_of_type(catalog, domain->base.oid),
             under ? std::string_view(under->name) : type_info(domain->base.oid).name, kNull, kNull, kNull, kNull, "1");
   }
 }
@@ -131,12 +72,12 @@ void schemata(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
   for (const auto& [name, schema] : catalog.schemas) add(name, schema.owner);
 }
 
-void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+void information_schema_tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const Relation& relation : all_relations(catalog)) {
     if (!has_columns(relation)) continue;
-    const bool table = relation.kind == 'r', foreign = relation.kind == 'f';
+    const bool table = relation.kind == 'r', foreign = relation.kind == 'f', is_updatable = relation.view != nullptr && relation.view->base != 0;
     out.add(context.database, relation.schema, relation.name, foreign ? "FOREIGN" : !table ? "VIEW" : is_temporary_schema(relation.schema) ? "LOCAL TEMPORARY" : "BASE TABLE", kNull, kNull, kNull, kNull, kNull,
-            table || foreign, false, kNull);
+            table || foreign || is_updatable, false, kNull);
   }
 }
 
@@ -144,7 +85,8 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
                 const Attribute& attribute) {
   const UserTypePtr domain = attribute.column == nullptr ? nullptr : find_type_by_oid(catalog, attribute.column->domain);
   const UserTypePtr under = domain ? find_type_by_oid(catalog, domain->base_domain) : nullptr;
-  const TypeProperties type = under ? TypeProperties{} : describe(attribute.type);
+  TypeProperties type = under ? TypeProperties{} : type_properties(attribute.type);
+  if (const auto collation = shown_collation(attribute_collation(relation, attribute)); collation && !under) type.collation = collation;
   const std::string& database = context.database;
   const bool collated = type.collation.has_value();
   std::optional<std::string> value, generated;
@@ -165,7 +107,7 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
   const auto of_identity = [&](std::int64_t SequenceDef::*member) {
     return identity == nullptr ? std::nullopt : std::optional(std::to_string(identity->*member));
   };
-  out.add(database, relation.schema, relation.name, attribute.name, attribute.number, value, !attribute.not_null,
+  out.add(database, relation.schema, relation.name, attribute.name, attribute.number, value, !attribute.not_null && !(domain && domain->not_null),
           under ? "USER-DEFINED" : data_type(attribute.type.oid), type.maximum_length, type.octet_length, type.precision, type.radix, type.scale,
           type.datetime_precision, type.interval_type, kNull, kNull, kNull, kNull,
           collated ? std::optional(database) : std::nullopt, collated ? std::optional("pg_catalog") : std::nullopt, type.collation,
@@ -185,6 +127,33 @@ void columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
   }
 }
 
+/// The fields of composite types.
+void type_attributes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const std::string& database = context.database;
+  for (const auto& [oid, composite] : catalog.types) {
+    if (composite->kind != UserType::Kind::kComposite) continue;
+    std::int32_t number = 0;
+    for (const CompositeField& field : composite->fields) {
+      ++number;
+      const TypeProperties type = type_properties(field.type);
+      const bool collated = type.collation.has_value();
+      out.add(database, composite->schema, composite->name, field.name, number, kNull, true, data_type(field.type.oid), type.maximum_length,
+              type.octet_length, kNull, kNull, kNull, collated ? std::optional(database) : std::nullopt,
+              collated ? std::optional("pg_catalog") : std::nullopt, type.collation, type.precision, type.radix, type.scale,
+              type.datetime_precision, type.interval_type, kNull, database, schema_of_type(catalog, field.type.oid),
+              type_info(field.type.oid).name, kNull, kNull, kNull, kNull, std::to_string(number), false);
+    }
+  }
+}
+
+void composite_types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const auto& [oid, composite] : catalog.types) {
+    if (composite->kind != UserType::Kind::kComposite) continue;
+    out.add(context.database, composite->schema, composite->name, "STRUCTURED", true, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
+            kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull);
+  }
+}
+
 void column_types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const Relation& relation : all_relations(catalog)) {
     if (!has_columns(relation)) continue;
@@ -196,12 +165,12 @@ void column_types(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
 }
 
 /// Those of identity columns are not shown.
-void sequences(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+void information_schema_sequences(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const auto& [oid, sequence] : catalog.sequences) {
     const CatalogSnapshot::TablePtr owner = catalog.find_table(sequence.owner_table);
     const ColumnDef* column = owner == nullptr ? nullptr : owner->find_column(sequence.owner_column);
     if (column != nullptr && column->identity != ColumnDef::Identity::kNone) continue;
-    const TypeProperties type = describe(sequence.type);
+    const TypeProperties type = type_properties(sequence.type);
     out.add(context.database, sequence.schema, sequence.name, format_type(sequence.type), type.precision, type.radix, type.scale,
             sequence.start, sequence.minimum, sequence.maximum, sequence.increment, sequence.cycle);
   }
@@ -229,12 +198,15 @@ void routines(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
             kNull, kNull, kNull, kNull, kNull, kNull, kNull);
   }
   for (const auto& [oid, function] : catalog.functions) {
-    out.add(database, function->schema, specific_name(*function), database, function->schema, function->name, "FUNCTION", kNull, kNull,
-            kNull, kNull, kNull, kNull, data_type(function->result.oid), kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
-            kNull, kNull, kNull, kNull, kNull, database, kCatalog, type_info(function->result.oid).name, kNull, kNull, kNull, kNull, "0",
-            "SQL", function->standard_body ? std::nullopt : std::optional(function->body), kNull, "SQL", "GENERAL",
-            function->volatility == FunctionDef::Volatility::kImmutable, "MODIFIES", function->strict, kNull, true, 0, kNull, kNull,
-            function->options.find("SECURITY DEFINER") == std::string::npos ? "INVOKER" : "DEFINER", kNull, kNull, kNull, false, kNull,
+    const auto of_function = [&](auto value) { return function->procedure ? std::nullopt : std::optional(std::move(value)); };
+    const Oid result = function->result.oid;
+    out.add(database, function->schema, specific_name(*function), database, function->schema, function->name,
+            function->procedure ? "PROCEDURE" : "FUNCTION", kNull, kNull, kNull, kNull, kNull, kNull, of_function(data_type(result)), kNull,
+            kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, of_function(database),
+            of_function(schema_of_type(catalog, result)), of_function(std::string(type_info(result).name)), kNull, kNull, kNull, kNull,
+            of_function(std::string("0")), "SQL", function->standard_body ? std::string() : function->body, kNull, "SQL", "GENERAL",
+            function->volatility == FunctionDef::Volatility::kImmutable, "MODIFIES", of_function(function->strict), kNull, true, 0, kNull,
+            kNull, function->options.find("SECURITY DEFINER") == std::string::npos ? "INVOKER" : "DEFINER", kNull, kNull, kNull, false, kNull,
             kNull, kNull, false, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
             kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull);
   }
@@ -244,27 +216,76 @@ void routines(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
 void parameters(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const auto& [oid, function] : catalog.functions) {
     int position = 0;
-    const auto add = [&](std::string_view mode, const std::string& name, Oid type, const std::string& default_sql) {
+    std::set<std::string> shown;  // parameters that are results, too
+    const auto add = [&](std::string_view mode, const std::string& name, Oid type, const std::optional<std::string>& value) {
       ++position;
       const std::optional<std::string> known_name = name.empty() ? std::nullopt : std::optional(name);
       out.add(context.database, function->schema, specific_name(*function), position, mode, false, false, known_name, data_type(type),
               kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, context.database,
-              "pg_catalog", type_info(type).name, kNull, kNull, kNull, kNull, std::to_string(position),
-              default_sql.empty() ? std::nullopt : std::optional(default_sql));
+              schema_of_type(catalog, type), type_info(type).name, kNull, kNull, kNull, kNull, std::to_string(position), value);
     };
-    for (const FunctionDef::Parameter& parameter : function->parameters) add("IN", parameter.name, parameter.type.oid, parameter.default_sql);
-    for (const FunctionDef::Column& column : function->columns) add("OUT", column.name, column.type.oid, {});
+    for (const FunctionDef::Parameter& parameter : function->parameters) {
+      using Mode = FunctionDef::Parameter::Mode;
+      std::optional<std::string> value;
+      if (!parameter.default_sql.empty()) value = written_default(context, parameter.default_sql, parameter.type, function->schema);
+      add(parameter.mode == Mode::kInOut ? "INOUT" : parameter.mode == Mode::kOut ? "OUT" : "IN", parameter.name, parameter.type.oid, value);
+      if (parameter.mode == Mode::kInOut || parameter.mode == Mode::kOut) shown.insert(parameter.name);
+    }
+    for (const FunctionDef::Column& column : function->columns) {
+      if (!function->procedure && !shown.contains(column.name)) add("OUT", column.name, column.type.oid, std::nullopt);
+    }
   }
 }
 
-const SystemTableDefinition kTables[] = {
+/// What the arrays are made of that columns, fields, domains and parameters are.
+void collection_elements(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  const auto add = [&](const std::string& schema, const std::string& object, std::string_view kind, const std::string& identifier, Oid type) {
+    const TypeInfo& array = type_info(type);
+    if (!is_true_array(array)) return;
+    out.add(context.database, schema, object, kind, identifier, data_type(array.element), kNull, kNull, kNull, kNull, kNull, kNull, kNull,
+            kNull, kNull, kNull, kNull, kNull, kNull, kNull, kNull, context.database, schema_of_type(catalog, array.element),
+            type_info(array.element).name, kNull, kNull, kNull, kNull, "a" + identifier);
+  };
+  for (const Relation& relation : all_relations(catalog)) {
+    if (!has_columns(relation)) continue;
+    for (const Attribute& attribute : attributes_of(relation)) {
+      const bool has_domain = attribute.column != nullptr && attribute.column->domain != 0;
+      if (!has_domain) add(relation.schema, relation.name, "TABLE", std::to_string(attribute.number), attribute.type.oid);
+    }
+  }
+  for (const auto& [oid, user] : catalog.types) {
+    if (user->kind == UserType::Kind::kDomain && user->base_domain == 0) add(user->schema, user->name, "DOMAIN", "1", user->base.oid);
+    for (std::size_t i = 0; i < user->fields.size(); ++i) {
+      add(user->schema, user->name, "USER-DEFINED TYPE", std::to_string(i + 1), user->fields[i].type.oid);
+    }
+  }
+  for (const auto& [oid, function] : catalog.functions) {
+    std::size_t position = 0;
+    for (const FunctionDef::Parameter& parameter : function->parameters) {
+      if (parameter.mode == FunctionDef::Parameter::Mode::kOut) continue;
+      add(function->schema, specific_name(*function), "ROUTINE", std::to_string(++position), parameter.type.oid);
+    }
+    if (!function->procedure) add(function->schema, specific_name(*function), "ROUTINE", "0", function->result.oid);
+  }
+}
+
+const SystemTableDefinition kInformationTables[] = {
+    {"information_schema", "element_types", 13493, 'v',
+     "object_catalog, object_schema, object_name, object_type character_data, collection_type_identifier, "
+     "data_type character_data, character_maximum_length cardinal_number, "
+     "character_octet_length cardinal_number, character_set_catalog, character_set_schema, character_set_name, "
+     "collation_catalog, collation_schema, collation_name, numeric_precision cardinal_number, "
+     "numeric_precision_radix cardinal_number, numeric_scale cardinal_number, "
+     "datetime_precision cardinal_number, interval_type character_data, interval_precision cardinal_number, "
+     "domain_default character_data, udt_catalog, udt_schema, udt_name, scope_catalog, scope_schema, "
+     "scope_name, maximum_cardinality cardinal_number, dtd_identifier", collection_elements},
     {"information_schema", "schemata", 13382, 'v',
      "catalog_name, schema_name, schema_owner, default_character_set_catalog, default_character_set_schema, "
      "default_character_set_name, sql_path character_data", schemata},
     {"information_schema", "tables", 13425, 'v',
      "table_catalog, table_schema, table_name, table_type character_data, self_referencing_column_name, "
      "reference_generation character_data, user_defined_type_catalog, user_defined_type_schema, "
-     "user_defined_type_name, is_insertable_into yes_or_no, is_typed yes_or_no, commit_action character_data", tables},
+     "user_defined_type_name, is_insertable_into yes_or_no, is_typed yes_or_no, commit_action character_data", information_schema_tables},
     {"information_schema", "domains", 13320, 'v',
      "domain_catalog, domain_schema, domain_name, data_type character_data, "
      "character_maximum_length cardinal_number, character_octet_length cardinal_number, character_set_catalog, "
@@ -296,7 +317,27 @@ const SystemTableDefinition kTables[] = {
      "sequence_catalog, sequence_schema, sequence_name, data_type character_data, "
      "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
      "numeric_scale cardinal_number, start_value character_data, minimum_value character_data, "
-     "maximum_value character_data, increment character_data, cycle_option yes_or_no", sequences},
+     "maximum_value character_data, increment character_data, cycle_option yes_or_no", information_schema_sequences},
+    {"information_schema", "attributes", 13245, 'v',
+     "udt_catalog, udt_schema, udt_name, attribute_name, ordinal_position cardinal_number, "
+     "attribute_default character_data, is_nullable yes_or_no, data_type character_data, "
+     "character_maximum_length cardinal_number, character_octet_length cardinal_number, character_set_catalog, "
+     "character_set_schema, character_set_name, collation_catalog, collation_schema, collation_name, "
+     "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
+     "numeric_scale cardinal_number, datetime_precision cardinal_number, interval_type character_data, "
+     "interval_precision cardinal_number, attribute_udt_catalog, attribute_udt_schema, attribute_udt_name, "
+     "scope_catalog, scope_schema, scope_name, maximum_cardinality cardinal_number, dtd_identifier, "
+     "is_derived_reference_attribute yes_or_no", type_attributes},
+    {"information_schema", "user_defined_types", 13463, 'v',
+     "user_defined_type_catalog, user_defined_type_schema, user_defined_type_name, "
+     "user_defined_type_category character_data, is_instantiable yes_or_no, is_final yes_or_no, "
+     "ordering_form character_data, ordering_category character_data, ordering_routine_catalog, "
+     "ordering_routine_schema, ordering_routine_name, reference_type character_data, data_type character_data, "
+     "character_maximum_length cardinal_number, character_octet_length cardinal_number, character_set_catalog, "
+     "character_set_schema, character_set_name, collation_catalog, collation_schema, collation_name, "
+     "numeric_precision cardinal_number, numeric_precision_radix cardinal_number, "
+     "numeric_scale cardinal_number, datetime_precision cardinal_number, interval_type character_data, "
+     "interval_precision cardinal_number, source_dtd_identifier, ref_dtd_identifier", composite_types},
     {"information_schema", "parameters", 13334, 'v',
      "specific_catalog, specific_schema, specific_name, ordinal_position cardinal_number, "
      "parameter_mode character_data, is_result yes_or_no, as_locator yes_or_no, parameter_name, "
@@ -338,6 +379,6 @@ const SystemTableDefinition kTables[] = {
 
 }  // namespace
 
-SystemTableFamily information_tables() { return kTables; }
+SystemTableFamily information_tables() { return kInformationTables; }
 
 }  // namespace redquel::sql

@@ -5,7 +5,7 @@
 namespace redquel::sql {
 namespace {
 
-const SystemTableDefinition kTables[] = {
+const SystemTableDefinition kRedisTables[] = {
     {"redis", "keys", 15900, 'r', "key text!, type text!, ttl int8, encoding text, memory int8"},
     {"redis", "info", 15901, 'r', "section text!, name text!, value text!"},
     {"redis", "clients", 15902, 'r',
@@ -29,6 +29,6 @@ const SystemTableDefinition kTables[] = {
 
 }  // namespace
 
-SystemTableFamily redis_tables() { return kTables; }
+SystemTableFamily redis_tables() { return kRedisTables; }
 
 }  // namespace redquel::sql

@@ -1,5 +1,7 @@
 // pg_namespace, pg_class and what hangs on a relation: attributes, defaults, sequences.
 
+#include <algorithm>
+
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/foreign_options.h"
@@ -8,6 +10,8 @@
 #include "sql/system_tables/row_writer.h"
 #include "sql/system_tables/type_layout.h"
 #include "sql/types/array_value.h"
+#include "sql/types/more_types.h"
+#include "sql/types/server_numbers.h"
 
 namespace redquel::sql {
 namespace {
@@ -25,6 +29,7 @@ void namespaces(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
 }
 
 Oid access_method(const Relation& relation) {
+  if (relation.catalog_index != nullptr) return oid::kBtreeMethod;
   if (relation.index) {
     switch (relation.index->method) {
       case IndexMethod::kBtree: return oid::kBtreeMethod;
@@ -33,9 +38,13 @@ Oid access_method(const Relation& relation) {
       case IndexMethod::kSet: return oid::kSetMethod;
       case IndexMethod::kLookup: return oid::kLookupMethod;
       case IndexMethod::kList: return oid::kListMethod;
+      case IndexMethod::kGin: return oid::kGinMethod;
+      case IndexMethod::kGist: return oid::kGistMethod;
+      case IndexMethod::kSpgist: return oid::kSpgistMethod;
+      case IndexMethod::kBrin: return oid::kBrinMethod;
     }
   }
-  return relation.kind == 'r' ? oid::kHeapMethod : 0;
+  return relation.kind == 'r' || relation.kind == 'm' ? oid::kHeapMethod : 0;
 }
 
 /// pg_class.reloptions.
@@ -59,10 +68,15 @@ std::optional<std::string> options_of(const Relation& relation) {
 
 /// Catalogs that all databases of a cluster share.
 bool is_shared(const Relation& relation) {
+  if (relation.catalog_index != nullptr) return relation.catalog_index->shared;
   switch (relation.oid) {
     case 1213: case 1214: case 1260: case 1261: case 1262: case 2396: case 2964: case 3592: case 6100: case 6243: return true;
     default: return false;
   }
+}
+
+std::size_t catalog_index_count(Oid catalog) {
+  return static_cast<std::size_t>(std::ranges::count(catalog_indexes(), catalog, &CatalogIndex::catalog));
 }
 
 Oid row_type_of(const Relation& relation) {
@@ -74,16 +88,18 @@ Oid row_type_of(const Relation& relation) {
 void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const Relation& relation : all_relations(catalog)) {
     const bool is_table = relation.table != nullptr && !relation.index;
-    const std::size_t indexes = is_table ? all_indexes(*relation.table).size() : 0;
+    const std::size_t columns = std::max(attributes_of(relation).size(), is_table ? static_cast<std::size_t>(relation.table->next_column - 1) : 0);
+    const std::size_t indexes = is_table ? all_indexes(*relation.table).size() : relation.system != nullptr ? catalog_index_count(relation.oid) : 0;
     const std::size_t checks = is_table ? relation.table->checks.size() : 0;
     const bool shared = is_shared(relation);
     const bool has_foreign_keys = is_table && relation.table->has_foreign_keys();  // PostgreSQL keeps them by triggers
-    // relpages, reltuples: -1 says that nobody has counted the rows.
+    // relpages, reltuples: -1 says that nobody has counted the rows; a sequence has one.
+    const double rows = relation.kind == 'S' ? 1.0 : relation.kind == 'i' ? 0.0 : -1.0;
     out.add(relation.oid, relation.name, schema_oid(catalog, relation.schema), row_type_of(relation), 0,
             role_oid(relation.owner), access_method(relation), relation.kind == 'v' || relation.kind == 'c' || relation.kind == 'f' ? 0 : relation.oid,
-            shared ? oid::kGlobalTablespace : 0, 0, relation.kind == 'r' || relation.kind == 'f' || relation.kind == 'm' ? -1.0 : 0.0, 0, 0, indexes > 0, shared,
+            shared ? oid::kGlobalTablespace : 0, relation.kind == 'S' ? 1 : 0, rows, 0, 0, indexes > 0, shared,
             is_temporary_schema(relation.schema) ? 't' : 'p', relation.kind,
-            attributes_of(relation).size(), checks, relation.kind == 'v' || relation.kind == 'm', has_foreign_keys, false, false, false,
+            columns, checks, relation.kind == 'v' || relation.kind == 'm', has_foreign_keys, false, false, false,
             !is_table || relation.table->populated,
             is_table ? 'd' : 'n', false, 0, 0, 0, kNull, options_of(relation), kNull);
   }
@@ -105,6 +121,33 @@ std::optional<std::string> foreign_options(const Relation& relation, std::int16_
   return option_array(*relation.table, column);
 }
 
+/// Numbers of columns are never used again: pg_dump wants to see each of them.
+void add_dropped_attributes(RowWriter& out, const Relation& relation) {
+  if (relation.table == nullptr || relation.index) return;
+  for (std::int16_t number = 1; number < relation.table->next_column; ++number) {
+    if (relation.table->find_column(number) != nullptr) continue;
+    out.add(relation.oid, "........pg.dropped." + std::to_string(number) + "........", 0, 0, 4, number, 0, -1, -1, true, 'i', 'p', '\0', false,
+            false, false, '\0', '\0', true, true, 0, 0, kNull, kNull, kNull, kNull);
+  }
+}
+
+/// The columns that every relation with rows of its own has besides.
+void add_system_attributes(RowWriter& out, const Relation& relation) {
+  struct SystemColumn {
+    std::int16_t number;
+    std::string_view name;
+    Oid type;
+  };
+  constexpr SystemColumn kColumns[] = {{-6, "tableoid", oid::kOid}, {-5, "cmax", oid::kCid},  {-4, "xmax", oid::kXid},
+                                       {-3, "cmin", oid::kCid},     {-2, "xmin", oid::kXid}, {-1, "ctid", oid::kTid}};
+  if (relation.kind != 'r' && relation.kind != 'm' && relation.kind != 'f' && relation.kind != 'S') return;
+  for (const SystemColumn& column : kColumns) {
+    const TypeInfo& type = type_info(column.type);
+    out.add(relation.oid, column.name, column.type, 0, type.length, column.number, 0, -1, -1, passed_by_value(type), type.alignment,
+            storage_letter(type), '\0', true, false, false, '\0', '\0', false, true, 0, 0, kNull, kNull, kNull, kNull);
+  }
+}
+
 void attributes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const Relation& relation : all_relations(catalog)) {
     for (const Attribute& attribute : attributes_of(relation)) {
@@ -116,10 +159,13 @@ void attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
       out.add(relation.oid, attribute.name, has_domain ? column->domain : attribute.type.oid, -1, type.length, attribute.number,
               is_true_array(type) ? 1 : 0, -1, has_domain ? -1 : attribute.type.modifier, passed_by_value(type), type.alignment,
               storage_letter(type), '\0', attribute.not_null, column != nullptr && has_shown_default(catalog, *column), !missing.empty(),
-              identity_letter(column), column != nullptr && !column->generated_sql.empty() ? 's' : '\0', false, true, 0, collation_of(type.oid), kNull, kNull,
+              identity_letter(column), column != nullptr && !column->generated_sql.empty() ? 's' : '\0', false, true, 0,
+              attribute_collation(relation, attribute), kNull, kNull,
               foreign_options(relation, attribute.number),
               null_if_empty(missing));
     }
+    add_dropped_attributes(out, relation);
+    add_system_attributes(out, relation);
   }
 }
 
@@ -140,7 +186,7 @@ void sequences(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationC
   }
 }
 
-const SystemTableDefinition kTables[] = {
+const SystemTableDefinition kRelationTables[] = {
     {"pg_catalog", "pg_namespace", 2615, 'r', "oid oid!, nspname name!, nspowner oid!, nspacl _aclitem", namespaces},
     {"pg_catalog", "pg_class", 1259, 'r',
      "oid oid!, relname name!, relnamespace oid!, reltype oid!, reloftype oid!, relowner oid!, relam oid!, "
@@ -164,6 +210,6 @@ const SystemTableDefinition kTables[] = {
 
 }  // namespace
 
-SystemTableFamily relation_tables() { return kTables; }
+SystemTableFamily relation_tables() { return kRelationTables; }
 
 }  // namespace redquel::sql

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "sql/functions/quote.h"
+#include "sql/system_tables/type_layout.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -37,6 +39,10 @@ Relation system_relation(const SystemTable& table) {
   return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.kind, .system = &table};
 }
 
+Relation catalog_index_relation(const CatalogIndex& index) {
+  return {.oid = index.oid, .schema = "pg_catalog", .name = std::string(index.name), .kind = 'i', .catalog_index = &index};
+}
+
 struct FixedSchema {
   std::string_view name;
   Oid oid;
@@ -49,6 +55,11 @@ constexpr FixedSchema kFixedSchemas[] = {{"pg_catalog", oid::kPgCatalogSchema},
 /// Relations of the snapshot by their exact schema and name.
 std::optional<Relation> find_in_schema(const CatalogSnapshot& catalog, std::string_view schema, std::string_view name) {
   if (const SystemTable* system = find_system_table(schema, name)) return system_relation(*system);
+  if (schema == "pg_catalog") {
+    const std::span<const CatalogIndex> indexes = catalog_indexes();
+    const auto index = std::ranges::find(indexes, name, &CatalogIndex::name);
+    if (index != indexes.end() && find_system_table(index->catalog) != nullptr) return catalog_index_relation(*index);
+  }
   for (const auto& [oid, table] : catalog.tables) {
     if (table->schema != schema) continue;
     if (table->name == name) return table_relation(*table);
@@ -120,11 +131,17 @@ std::vector<Relation> all_relations(const CatalogSnapshot& catalog) {
     if (is_composite(*type)) relations.push_back(type_relation(*type));
   }
   for (const SystemTable& table : all_system_tables()) relations.push_back(system_relation(table));
+  for (const CatalogIndex& index : catalog_indexes()) {
+    if (find_system_table(index.catalog) != nullptr) relations.push_back(catalog_index_relation(index));
+  }
   return relations;
 }
 
 std::optional<Relation> find_relation(const CatalogSnapshot& catalog, Oid relation) {
   if (const SystemTable* system = find_system_table(relation)) return system_relation(*system);
+  if (const CatalogIndex* index = relation < kFirstUserOid ? find_catalog_index(relation) : nullptr) {
+    if (find_system_table(index->catalog) != nullptr) return catalog_index_relation(*index);
+  }
   if (const CatalogSnapshot::TablePtr table = catalog.find_table(relation)) return table_relation(*table);
   if (const auto found = catalog.sequences.find(relation); found != catalog.sequences.end()) {
     return sequence_relation(found->second);
@@ -169,7 +186,10 @@ bool is_visible(const CatalogSnapshot& catalog, const Relation& relation, const 
 
 std::string view_definition(const CatalogSnapshot& catalog, const ViewDef& view, bool pretty,
                             const std::vector<std::string>& search_path) {
-  const std::string& text = pretty ? view.pretty_definition : view.definition;
+  return with_visible_names(catalog, pretty ? view.pretty_definition : view.definition, search_path);
+}
+
+std::string with_visible_names(const CatalogSnapshot& catalog, const std::string& text, const std::vector<std::string>& search_path) {
   std::string shown;
   std::size_t from = 0;
   while (true) {
@@ -184,7 +204,9 @@ std::string view_definition(const CatalogSnapshot& catalog, const ViewDef& view,
     const bool is_function = !found && std::ranges::any_of(catalog.functions, [&](const auto& entry) {
       return entry.second->name == unquoted(relation) && std::ranges::find(search_path, entry.second->schema) != search_path.end();
     });
-    if (!is_function && (!found || !is_visible(catalog, *found, search_path))) shown += written;
+    const UserTypePtr type = found ? nullptr : catalog.find_user_type("", unquoted(relation), search_path);
+    const bool is_type = type && quote_identifier(type->schema) + "." == written;
+    if (!is_function && !is_type && (!found || !is_visible(catalog, *found, search_path))) shown += written;
     shown += relation;
     from = end + 1;
   }
@@ -196,13 +218,20 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
     for (const SystemTable::SystemColumn& column : relation.system->columns) {
       attributes.push_back({column.name, static_cast<std::int16_t>(attributes.size() + 1), column.type, column.not_null});
     }
+  } else if (relation.catalog_index != nullptr) {
+    const SystemTable& table = *find_system_table(relation.catalog_index->catalog);
+    for (const std::int16_t number : relation.catalog_index->columns) {
+      const SystemTable::SystemColumn& column = table.columns[static_cast<std::size_t>(number) - 1];
+      const Type type = column.type == kName ? kCstring : column.type;
+      attributes.push_back({column.name, static_cast<std::int16_t>(attributes.size() + 1), type});
+    }
   } else if (relation.index) {
     for (const IndexDef::Part& part : relation.index->parts) {
       const ColumnDef* column = relation.table->find_column(part.shown_column != 0 ? part.shown_column : part.column);
       if (column == nullptr) continue;
       // Hash indexes hold hash values; names lie in others as C strings.
       const bool hashed = relation.index->method == IndexMethod::kHash;
-      const Type type = hashed ? kInt4 : column->type == kName ? Type{2275} : column->type;
+      const Type type = hashed ? kInt4 : column->type == kName ? kCstring : column->type;
       attributes.push_back({column->name, static_cast<std::int16_t>(attributes.size() + 1), type});
     }
   } else if (relation.sequence != nullptr) {
@@ -222,6 +251,19 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
     }
   }
   return attributes;
+}
+
+Oid attribute_collation(const Relation& relation, const Attribute& attribute) {
+  if (attribute.type == kCstring) return oid::kCCollation;  // a name in an index
+  if (relation.index) {  // a hash index's are those of what it hashes
+    const IndexDef::Part& part = relation.index->parts[static_cast<std::size_t>(attribute.number) - 1];
+    const ColumnDef* column = relation.table->find_column(part.column);
+    if (column != nullptr) return collation_of(column->type, column->collation);
+  }
+  const Oid own = collation_of(attribute.type, attribute.column == nullptr ? std::string_view() : attribute.column->collation);
+  // The catalogs compare texts byte by byte, whatever the database does.
+  const bool is_catalog = relation.catalog_index != nullptr || (relation.kind == 'r' && relation.system != nullptr);
+  return own != 0 && is_catalog ? oid::kCCollation : own;
 }
 
 std::string qualified_name(const Relation& relation) {

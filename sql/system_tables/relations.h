@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sql/catalog/catalog.h"
+#include "sql/system_tables/facts.h"
 #include "sql/system_tables.h"
 
 namespace redquel::sql {
@@ -15,6 +16,7 @@ namespace redquel::sql {
 namespace oid {
 inline constexpr Oid kPgCatalogSchema = 11, kToastSchema = 99, kInformationSchema = 13207, kRedisSchema = 15899, kDefaultTablespace = 1663,
                      kGlobalTablespace = 1664, kHeapMethod = 2, kBtreeMethod = 403, kHashMethod = 405,
+                     kGistMethod = 783, kGinMethod = 2742, kBrinMethod = 3580, kSpgistMethod = 4000,
                      kZsetMethod = 8100,  // redquel's own, as the next
                      kSetMethod = 8101, kLookupMethod = 8102, kListMethod = 8103;
 }  // namespace oid
@@ -37,6 +39,7 @@ struct Relation {
   const ViewDef* view = nullptr;
   const UserType* type = nullptr;  // a composite one
   const SystemTable* system = nullptr;
+  const CatalogIndex* catalog_index = nullptr;  // of a system table; `index` is of a table of a user
 };
 
 /// A row of pg_attribute (of the columns that a user sees).
@@ -66,7 +69,12 @@ bool is_visible(const CatalogSnapshot& catalog, const Relation& relation, const 
 std::string view_definition(const CatalogSnapshot& catalog, const ViewDef& view, bool pretty,
                             const std::vector<std::string>& search_path);
 
+/// A text with the marks that ViewDef::definition has around names of relations and functions.
+std::string with_visible_names(const CatalogSnapshot& catalog, const std::string& text, const std::vector<std::string>& search_path);
+
 std::vector<Attribute> attributes_of(const Relation& relation);
+/// pg_attribute.attcollation: 0 for types without.
+Oid attribute_collation(const Relation& relation, const Attribute& attribute);
 /// Both quoted where needed: app."Mixed Case".
 std::string qualified_name(const Relation& relation);
 

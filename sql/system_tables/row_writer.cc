@@ -1,5 +1,7 @@
 #include "sql/system_tables/row_writer.h"
 
+#include <charconv>
+
 namespace redquel::sql {
 
 RowWriter::RowWriter(const SystemTable& table) {
@@ -11,6 +13,41 @@ Batch RowWriter::finish() {
   batch.rows = rows_;
   for (Column& column : columns_) batch.columns.push_back(std::make_shared<const Column>(std::move(column)));
   return batch;
+}
+
+void RowWriter::add_texts(std::span<const std::optional<std::string_view>> values) {
+  assert(values.size() == columns_.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i]) {
+      put_text_form(columns_[i], *values[i]);
+    } else {
+      columns_[i].append_null();
+    }
+  }
+  ++rows_;
+}
+
+void RowWriter::put_text_form(Column& column, std::string_view value) {
+  const char* const end = value.data() + value.size();
+  switch (storage_of(column.type())) {
+    case Storage::kBool: column.append(value == "t"); break;
+    case Storage::kInt2:
+    case Storage::kInt4:
+    case Storage::kInt8: {
+      std::int64_t number = 0;
+      std::from_chars(value.data(), end, number);
+      put_integer(column, number);
+      break;
+    }
+    case Storage::kFloat4:
+    case Storage::kFloat8: {
+      double number = 0;
+      std::from_chars(value.data(), end, number);
+      put_real(column, number);
+      break;
+    }
+    default: put_text(column, value);
+  }
 }
 
 void RowWriter::put_boolean(Column& column, bool value) {

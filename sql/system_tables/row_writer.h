@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -30,6 +31,8 @@ class RowWriter {
     (put(columns_[at++], values), ...);
     ++rows_;
   }
+  /// The same of text forms, each read as its column's type wants it.
+  void add_texts(std::span<const std::optional<std::string_view>> values);
   Batch finish();
 
  private:
@@ -60,6 +63,7 @@ class RowWriter {
   static void put_integer(Column& column, std::int64_t value);
   static void put_real(Column& column, double value);
   static void put_text(Column& column, std::string_view value);
+  static void put_text_form(Column& column, std::string_view value);
 
   std::vector<Column> columns_;
   std::size_t rows_ = 0;

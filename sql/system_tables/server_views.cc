@@ -6,7 +6,7 @@
 namespace redquel::sql {
 namespace {
 
-const SystemTableDefinition kViews[] = {
+const SystemTableDefinition kServerViews[] = {
     {"pg_catalog", "pg_stat_all_indexes", 12183, 'v',
      "relid oid, indexrelid oid, schemaname name, relname name, indexrelname name, idx_scan int8, idx_tup_read int8, "
      "idx_tup_fetch int8", nullptr, "SELECT i.* FROM pg_catalog.pg_stat_user_indexes AS i"},
@@ -141,6 +141,6 @@ const SystemTableDefinition kViews[] = {
 
 }  // namespace
 
-SystemTableFamily server_views() { return kViews; }
+SystemTableFamily server_views() { return kServerViews; }
 
 }  // namespace redquel::sql

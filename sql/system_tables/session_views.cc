@@ -57,7 +57,7 @@ void database_statistics(RowWriter& out, const CatalogSnapshot&, const Evaluatio
           0.0, 0.0, 0, 0, 0, 0, kNull);
 }
 
-const SystemTableDefinition kViews[] = {
+const SystemTableDefinition kSessionViews[] = {
     {"pg_catalog", "pg_prepared_statements", 12095, 'v',
      "name text, statement text, prepare_time timestamptz, parameter_types _regtype, from_sql bool, "
      "generic_plans int8, custom_plans int8", prepared_statements},
@@ -93,6 +93,6 @@ const SystemTableDefinition kViews[] = {
 
 }  // namespace
 
-SystemTableFamily session_views() { return kViews; }
+SystemTableFamily session_views() { return kSessionViews; }
 
 }  // namespace redquel::sql

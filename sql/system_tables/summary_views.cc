@@ -13,7 +13,8 @@ void tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCont
   for (const Relation& relation : all_relations(catalog)) {
     if (relation.kind != 'r') continue;
     const bool indexed = relation.table != nullptr && !all_indexes(*relation.table).empty();
-    out.add(relation.schema, relation.name, relation.owner, kNull, indexed, false, false, false);
+    const bool keeps_references = relation.table != nullptr && relation.table->has_foreign_keys();  // in PostgreSQL by triggers
+    out.add(relation.schema, relation.name, relation.owner, kNull, indexed, false, keeps_references, false);
   }
 }
 
@@ -37,7 +38,7 @@ void materialized_views(RowWriter& out, const CatalogSnapshot& catalog, const Ev
   }
 }
 
-void indexes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+void indexes_in_words(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const Relation& relation : all_relations(catalog)) {
     if (!relation.index) continue;
     const std::optional<Relation> table = find_relation(catalog, relation.table->oid);
@@ -72,7 +73,7 @@ void user_index_statistics(RowWriter& out, const CatalogSnapshot& catalog, const
   }
 }
 
-const SystemTableDefinition kViews[] = {
+const SystemTableDefinition kSummaryViews[] = {
     {"pg_catalog", "pg_tables", 12033, 'v',
      "schemaname name, tablename name, tableowner name, tablespace name, hasindexes bool, hasrules bool, "
      "hastriggers bool, rowsecurity bool", tables},
@@ -81,7 +82,7 @@ const SystemTableDefinition kViews[] = {
      "schemaname name, matviewname name, matviewowner name, tablespace name, hasindexes bool, ispopulated bool, "
      "definition text", materialized_views},
     {"pg_catalog", "pg_indexes", 12043, 'v',
-     "schemaname name, tablename name, indexname name, tablespace name, indexdef text", indexes},
+     "schemaname name, tablename name, indexname name, tablespace name, indexdef text", indexes_in_words},
     {"pg_catalog", "pg_sequences", 12048, 'v',
      "schemaname name, sequencename name, sequenceowner name, data_type regtype, start_value int8, "
      "min_value int8, max_value int8, increment_by int8, cycle bool, cache_size int8, last_value int8", nullptr,
@@ -111,6 +112,6 @@ const SystemTableDefinition kViews[] = {
 
 }  // namespace
 
-SystemTableFamily summary_views() { return kViews; }
+SystemTableFamily summary_views() { return kSummaryViews; }
 
 }  // namespace redquel::sql

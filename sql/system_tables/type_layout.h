@@ -12,23 +12,16 @@ bool passed_by_value(const TypeInfo& type);
 char storage_letter(const TypeInfo& type);
 /// pg_type.typcollation: 0 for types without.
 Oid collation_of(Oid type);
+/// The same of a column with a COLLATE clause: C, POSIX, ucs_basic; empty: it has none.
+Oid collation_of(Type type, std::string_view written);
 /// An array type made by another type (not int2vector and the like).
 bool is_true_array(const TypeInfo& type);
 
-/// pg_opclass: the default class of an index method for a type.
-struct OperatorClass {
-  Oid oid, method;
-  std::string_view name;
-  Oid family;
-  std::string_view family_name;
-  Oid input;
-};
-std::span<const OperatorClass> all_operator_classes();
-/// 0: none (zset, and types without order).
+/// pg_opclass.oid of the default class of an index method for a type. 0: none (zset, and types without order).
 Oid operator_class_of(Oid method, Oid type);
 
 namespace oid {
-inline constexpr Oid kDefaultCollation = 100, kCCollation = 950, kPosixCollation = 951;
+inline constexpr Oid kDefaultCollation = 100, kCCollation = 950, kPosixCollation = 951, kUcsBasicCollation = 12340;
 }
 
 }  // namespace redquel::sql

@@ -1,29 +1,17 @@
 // pg_type, pg_cast, pg_collation.
 
 #include "sql/catalog/row_types.h"
-#include "sql/functions/function.h"
+#include "sql/definition_words.h"
+#include "sql/system_tables/facts.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
 #include "sql/system_tables/type_layout.h"
-#include "sql/types/range_value.h"
 
 namespace redquel::sql {
 namespace {
-
-void add_built_in(RowWriter& out, const TypeInfo& type) {
-  const bool pseudo = type.category == TypeCategory::kPseudo || type.category == TypeCategory::kUnknown;
-  const bool array = type.category == TypeCategory::kArray;
-  const Oid subscript = array ? oid::kArraySubscript : type.oid == oid::kName ? oid::kRawArraySubscript : 0;
-  const TypeFunctions f = functions_of_type(type);
-  const char kind = pseudo ? 'p' : is_range_type(type.oid) ? 'r' : is_multirange_type(type.oid) ? 'm' : 'b';
-  out.add(type.oid, type.name, oid::kPgCatalogSchema, kPostgresRole, type.length, passed_by_value(type), kind,
-          static_cast<char>(type.category), type.preferred, true, ',', 0, subscript, type.element, type.array, f.input, f.output,
-          f.receive, f.send, f.modifier_input, f.modifier_output, is_true_array(type) ? oid::kArrayAnalyze : 0, type.alignment,
-          storage_letter(type), false, 0, -1, 0, collation_of(type.oid), kNull, kNull, kNull);
-}
 
 /// The type of the rows of a table or view. `array`: the type of arrays over it; 0: there is none.
 template <class Definition>
@@ -34,16 +22,28 @@ void add_row_type(RowWriter& out, const CatalogSnapshot& catalog, const Definiti
           kNull);
 }
 
-/// The array type that every enum and composite type has.
-void add_array(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user) {
-  const TypeInfo& type = type_info(user.array);
+/// The array type that every user-made type has.
+void add_array(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user, Oid array, Oid element) {
+  const TypeInfo& type = type_info(array);
   const TypeFunctions f = functions_of_type(type);
-  out.add(user.array, type.name, schema_oid(catalog, user.schema), role_oid(user.owner), -1, false, 'b', 'A', false, true, ',', 0,
-          oid::kArraySubscript, user.oid, 0, f.input, f.output, f.receive, f.send, 0, 0, oid::kArrayAnalyze, type.alignment, 'x', false,
-          0, -1, 0, 0, kNull, kNull, kNull);
+  out.add(array, type.name, schema_oid(catalog, user.schema), role_oid(user.owner), -1, false, 'b', 'A', false, true, ',', 0,
+          oid::kArraySubscript, element, 0, f.input, f.output, f.receive, f.send, 0, 0, oid::kArrayAnalyze, type.alignment, 'x', false,
+          0, -1, 0, collation_of(type.element), kNull, kNull, kNull);
 }
 
-void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user) {
+void add_array(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user) { add_array(out, catalog, user, user.array, user.oid); }
+
+/// A range type or the multirange type over it.
+void add_range(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user, Oid oid, char kind) {
+  const TypeInfo& type = type_info(oid);
+  const TypeFunctions f = functions_of_type(type);
+  const Oid analyze = kind == 'r' ? oid::kRangeAnalyze : oid::kMultirangeAnalyze;
+  out.add(oid, type.name, schema_oid(catalog, user.schema), role_oid(user.owner), -1, false, kind, 'R', false, true, ',', 0, 0, 0,
+          type.array, f.input, f.output, f.receive, f.send, 0, 0, analyze, type.alignment, 'x', false, 0, -1, 0, 0, kNull, kNull, kNull);
+  add_array(out, catalog, user, type.array, oid);
+}
+
+void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserType& user, const EvaluationContext& context) {
   const Oid schema = schema_oid(catalog, user.schema), owner = role_oid(user.owner);
   switch (user.kind) {
     case UserType::Kind::kEnum:
@@ -60,13 +60,19 @@ void add_user_type(RowWriter& out, const CatalogSnapshot& catalog, const UserTyp
       const TypeInfo& base = type_info(user.base.oid);
       const TypeFunctions f = functions_of_type(base);
       const bool over_domain = user.base_domain != 0;
+      std::optional<std::string> default_text;
+      if (!user.default_sql.empty()) default_text = written_default(context, user.default_sql, user.base, user.schema);
       out.add(user.oid, user.name, schema, owner, base.length, passed_by_value(base), 'd', static_cast<char>(base.category), false,
-              true, ',', 0, 0, 0, 0, kDomainFunctions.input, f.output,
+              true, ',', 0, 0, 0, user.array, kDomainFunctions.input, f.output,
               kDomainFunctions.receive, f.send, 0, 0, 0, base.alignment, storage_letter(base),
               user.not_null, over_domain ? user.base_domain : user.base.oid, over_domain ? -1 : user.base.modifier, 0,
-              collation_of(user.base.oid), null_if_empty(user.default_sql), null_if_empty(user.default_sql), kNull);
+              collation_of(user.base.oid), default_text, default_text, kNull);
+      if (find_type(user.array) != nullptr) add_array(out, catalog, user);
       return;
     }
+    case UserType::Kind::kRange:
+      add_range(out, catalog, user, user.oid, 'r');
+      return add_range(out, catalog, user, user.range.multirange, 'm');
   }
 }
 
@@ -76,9 +82,11 @@ void enums(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationConte
   }
 }
 
-void types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
-  for (const TypeInfo& type : all_types()) add_built_in(out, type);
-  for (const auto& [oid, type] : catalog.types) add_user_type(out, catalog, *type);
+void types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const TypeInfo& type : all_types()) {
+    if (const TypeFacts* known = find_type_facts(type.oid)) out.add_texts(type_facts().values(known->line));
+  }
+  for (const auto& [oid, type] : catalog.types) add_user_type(out, catalog, *type, context);
   for (const auto& [oid, table] : catalog.tables) {
     const UserTypePtr row = row_type_of(*table);
     add_row_type(out, catalog, *table, table->row_array);
@@ -87,25 +95,32 @@ void types(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationConte
   for (const auto& [oid, view] : catalog.views) add_row_type(out, catalog, *view, 0);
 }
 
-void ranges(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
-  for (const Oid range : all_range_types()) {
-    const Oid subtype = range_subtype(range).oid;
-    out.add(range, subtype, multirange_over(range), 0, operator_class_of(oid::kBtreeMethod, subtype), 0, 0);
+void ranges(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+  const FactTable& facts = range_facts();
+  for (const std::string_view line : facts.lines()) out.add_texts(facts.values(line));
+  for (const auto& [oid, type] : catalog.types) {
+    if (type->kind != UserType::Kind::kRange) continue;
+    const Oid subtype = type->base.oid;
+    Oid difference = 0;
+    for (const CatalogFunction* function : find_catalog_functions(type->range.subtype_diff)) {
+      if (function->arguments == std::vector<Oid>{subtype, subtype}) difference = function->oid;
+    }
+    for (const auto& [number, function] : catalog.functions) {
+      const bool fits = function->name == type->range.subtype_diff && function->parameters.size() == 2 && function->parameters[0].type.oid == subtype;
+      if (fits) difference = number;
+    }
+    out.add(oid, subtype, type->range.multirange, collation_of(type->base, type->range.collation), operator_class_of(oid::kBtreeMethod, subtype),
+            0, difference);
   }
 }
 
+/// Casts between types that redquel has.
 void casts(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {
-  constexpr Oid kFirstCast = 10035;  // as initdb numbers them
-  Oid next = kFirstCast;
-  for (const CastFunction& cast : all_casts()) {
-    Oid function = 0;
-    if (cast.kernel != nullptr) {
-      // PostgreSQL names these functions after the target.
-      for (const CatalogFunction* candidate : find_catalog_functions(type_info(cast.target).name)) {
-        if (candidate->arguments == std::vector<Oid>{cast.source}) function = candidate->oid;
-      }
-    }
-    out.add(next++, cast.source, cast.target, function, static_cast<char>(cast.context), cast.kernel == nullptr ? 'b' : 'f');
+  const FactTable& facts = cast_facts();
+  const std::size_t source = facts.column("castsource"), target = facts.column("casttarget");
+  for (const std::string_view line : facts.lines()) {
+    const std::vector<FactValue> row = facts.values(line);
+    if (find_type(fact_oid(row[source])) != nullptr && find_type(fact_oid(row[target])) != nullptr) out.add_texts(row);
   }
 }
 
@@ -116,9 +131,11 @@ void collations(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&
   add(oid::kDefaultCollation, "default", 'd', std::nullopt);
   add(oid::kCCollation, "C", 'c', "C");
   add(oid::kPosixCollation, "POSIX", 'c', "POSIX");
+  constexpr std::int32_t kUtf8 = 6;
+  out.add(oid::kUcsBasicCollation, "ucs_basic", oid::kPgCatalogSchema, kPostgresRole, 'c', true, kUtf8, "C", "C", kNull, kNull);
 }
 
-const SystemTableDefinition kTables[] = {
+const SystemTableDefinition kTypeTables[] = {
     {"pg_catalog", "pg_type", 1247, 'r',
      "oid oid!, typname name!, typnamespace oid!, typowner oid!, typlen int2!, typbyval bool!, typtype char!, "
      "typcategory char!, typispreferred bool!, typisdefined bool!, typdelim char!, typrelid oid!, "
@@ -140,6 +157,6 @@ const SystemTableDefinition kTables[] = {
 
 }  // namespace
 
-SystemTableFamily type_tables() { return kTables; }
+SystemTableFamily type_tables() { return kTypeTables; }
 
 }  // namespace redquel::sql

@@ -1,5 +1,8 @@
 // pg_rewrite and information_schema.views: what there is to say of views beside their place among the relations.
 
+#include <algorithm>
+#include <set>
+
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/row_writer.h"
@@ -24,7 +27,7 @@ std::string_view check_option(const ViewDef& view) {
   return "NONE";
 }
 
-void views(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+void information_schema_views(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const Relation& relation : all_relations(catalog)) {
     if (relation.kind != 'v') continue;
     if (relation.view == nullptr) {
@@ -37,18 +40,65 @@ void views(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationConte
   }
 }
 
-const SystemTableDefinition kTables[] = {
+/// Calls `use(view, relation, columns)` for everything that a view of the snapshot reads: the relation's columns, by name.
+template <class Use>
+void for_each_use(const CatalogSnapshot& catalog, const Use& use) {
+  for (const auto& [oid, view] : catalog.views) {
+    for (const ViewDef::Reference& reference : view->references) {
+      const std::optional<Relation> relation = find_relation(catalog, reference.relation);
+      if (!relation) continue;
+      std::set<std::string> columns;
+      for (const Attribute& attribute : attributes_of(*relation)) {
+        if (std::ranges::find(reference.columns, attribute.number) != reference.columns.end()) columns.insert(attribute.name);
+      }
+      use(*view, *relation, columns);
+    }
+  }
+}
+
+void table_uses(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for_each_use(catalog, [&](const ViewDef& view, const Relation& relation, const std::set<std::string>&) {
+    out.add(context.database, view.schema, view.name, context.database, relation.schema, relation.name);
+  });
+}
+
+void column_uses(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for_each_use(catalog, [&](const ViewDef& view, const Relation& relation, const std::set<std::string>& columns) {
+    for (const std::string& column : columns) {
+      out.add(context.database, view.schema, view.name, context.database, relation.schema, relation.name, column);
+    }
+  });
+}
+
+void routine_uses(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
+  for (const auto& [oid, view] : catalog.views) {
+    for (const ViewDef::Reference& reference : view->references) {
+      const auto function = catalog.functions.find(reference.relation);
+      if (function == catalog.functions.end()) continue;
+      out.add(context.database, view->schema, view->name, context.database, function->second->schema,
+              function->second->name + "_" + std::to_string(function->first));
+    }
+  }
+}
+
+const SystemTableDefinition kViewTables[] = {
     {"pg_catalog", "pg_rewrite", 2618, 'r',
      "oid oid!, rulename name!, ev_class oid!, ev_type char!, ev_enabled char!, is_instead bool!, "
      "ev_qual pg_node_tree!, ev_action pg_node_tree!", rules},
     {"information_schema", "views", 13483, 'v',
      "table_catalog, table_schema, table_name, view_definition character_data, check_option character_data, "
      "is_updatable yes_or_no, is_insertable_into yes_or_no, is_trigger_updatable yes_or_no, "
-     "is_trigger_deletable yes_or_no, is_trigger_insertable_into yes_or_no", views},
+     "is_trigger_deletable yes_or_no, is_trigger_insertable_into yes_or_no", information_schema_views},
+    {"information_schema", "view_table_usage", 13478, 'v',
+     "view_catalog, view_schema, view_name, table_catalog, table_schema, table_name", table_uses},
+    {"information_schema", "view_column_usage", 13468, 'v',
+     "view_catalog, view_schema, view_name, table_catalog, table_schema, table_name, column_name", column_uses},
+    {"information_schema", "view_routine_usage", 13473, 'v',
+     "table_catalog, table_schema, table_name, specific_catalog, specific_schema, specific_name", routine_uses},
 };
 
 }  // namespace
 
-SystemTableFamily view_tables() { return kTables; }
+SystemTableFamily view_tables() { return kViewTables; }
 
 }  // namespace redquel::sql
