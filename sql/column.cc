@@ -65,6 +65,12 @@ std::string_view Arena::store(std::string_view bytes) {
 
 Column::Column(Type type) : type_(type), values_(empty_values(storage_of(type))) {}
 
+Column::Column(const Column&) = default;
+Column::Column(Column&&) noexcept = default;
+Column& Column::operator=(const Column&) = default;
+Column& Column::operator=(Column&&) noexcept = default;
+Column::~Column() = default;
+
 Column Column::encoded(Type type) {
   Column column(type);
   column.values_ = std::vector<std::string_view>();
@@ -77,6 +83,14 @@ Column Column::constant(Type type, const Datum& value, std::size_t size) {
   column.append_datum(value);
   column.size_ = size;
   column.stride_ = 0;
+  return column;
+}
+
+Column Column::from_values(Type type, Values values, std::vector<std::uint8_t> nulls) {
+  Column column(type);
+  column.size_ = std::visit([](const auto& vector) { return vector.size(); }, values);
+  column.values_ = std::move(values);
+  column.nulls_ = std::move(nulls);
   return column;
 }
 

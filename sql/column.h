@@ -45,13 +45,14 @@ class Column {
 
   /// Takes over computed values of the type's storage; `nulls` is empty or has one byte per row. Text lives in memory that the
   /// caller keeps alive (`keep_alive`).
-  static Column from_values(Type type, Values values, std::vector<std::uint8_t> nulls = {}) {
-    Column column(type);
-    column.size_ = std::visit([](const auto& vector) { return vector.size(); }, values);
-    column.values_ = std::move(values);
-    column.nulls_ = std::move(nulls);
-    return column;
-  }
+  static Column from_values(Type type, Values values, std::vector<std::uint8_t> nulls = {});
+
+  // In column.cc: every file that has a Column would compile those of ten vectors.
+  Column(const Column&);
+  Column(Column&&) noexcept;
+  Column& operator=(const Column&);
+  Column& operator=(Column&&) noexcept;
+  ~Column();
 
   Type type() const { return type_; }
   std::size_t size() const { return size_; }

@@ -29,6 +29,7 @@ struct ColumnDef {
   /// stored as the field `<field>%N`.
   std::optional<std::string> missing;
   std::string comment;
+  std::string collation = {};  // as written: C, POSIX, ucs_basic, which all mean the order of bytes; empty: the database's
   /// Of a foreign table: a name that `*` does not show, as PostgreSQL's system columns are; behind all others. See kTtlColumn.
   bool hidden = false;
 };
@@ -36,7 +37,9 @@ struct ColumnDef {
 /// Number of the hidden column `ttl` of a foreign table: how long its key will live.
 inline constexpr std::int16_t kTtlColumn = 32767;
 
-enum class IndexMethod : std::uint8_t { kBtree, kHash, kZset, kSet, kLookup, kList };
+enum class IndexMethod : std::uint8_t { kBtree, kHash, kZset, kSet, kLookup, kList, kGin, kGist, kSpgist, kBrin };
+/// Methods that Redis has nothing like: their indexes are remembered, and nothing is kept or asked for them.
+constexpr bool is_remembered(IndexMethod method) { return method >= IndexMethod::kGin; }
 /// building: written, not read; dropping: neither.
 enum class IndexState : std::uint8_t { kReady, kBuilding, kDropping };
 
@@ -47,7 +50,8 @@ struct IndexDef {
   IndexState state = IndexState::kReady;
   bool unique = false;
   bool primary = false;     // of a DEFERRABLE primary key; any other is the table's own key, and no index
-  bool constraint = false;  // made by a PRIMARY KEY or UNIQUE constraint of the same name
+  bool constraint = false;  // made by a PRIMARY KEY, UNIQUE or EXCLUDE constraint of the same name
+  bool exclusion = false;   // by EXCLUDE (… WITH =): kept as a unique index, shown as what it was written
   bool nulls_not_distinct = false;
   bool deferrable = false, initially_deferred = false;  // of the constraint; checked at the end of the statement or at COMMIT
   struct Part {
@@ -55,6 +59,7 @@ struct IndexDef {
     bool descending = false, nulls_first = false;
     std::int16_t shown_column = 0;  // of a partial index: the column that was written; 0: `column`, or an expression
     std::string expression_sql;     // deparsed; empty: a column
+    std::string operator_class;     // of a remembered index, where it is not the type's own; empty: it is
   };
   std::vector<Part> parts;
   std::string predicate_sql;      // of a partial index: only rows for which it is true have entries
@@ -174,6 +179,7 @@ struct ViewDef {
     std::string name;
     Type type;
     std::string comment;
+    std::string default_sql;  // ALTER VIEW … SET DEFAULT: what an INSERT into the view gives that leaves the column out; empty: none
   };
   /// A table or view that the query reads, and which of its columns by number; or a function that it calls.
   struct Reference {
@@ -233,6 +239,7 @@ struct FunctionDef {
   bool standard_body = false;  // written as RETURN or BEGIN ATOMIC; else as a string
   bool atomic_body = false;    // as BEGIN ATOMIC
   bool strict = false;
+  bool window = false;  // WINDOW: called with OVER only
   Volatility volatility = Volatility::kVolatile;
   std::string options;  // SECURITY DEFINER, PARALLEL SAFE, …: remembered as pg_get_functiondef() shows them
   std::string comment;
@@ -263,7 +270,7 @@ class CatalogSnapshot {
   std::map<Oid, TablePtr> tables;
   std::map<Oid, SequenceDef> sequences;
   std::map<Oid, ViewPtr> views;
-  std::map<Oid, UserTypePtr> types;  // enums, domains, composite types
+  std::map<Oid, UserTypePtr> types;  // enums, domains, composite and range types
   std::map<Oid, std::shared_ptr<const FunctionDef>> functions;
 
   /// In the first schema of the path that has it; schema-qualified when `schema` is not empty. nullptr: none.
@@ -277,7 +284,7 @@ class CatalogSnapshot {
   const SequenceDef* find_sequence(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
   ViewPtr find_view(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
   ViewPtr find_view(Oid oid) const;
-  /// An enum, a domain or a composite type; nullptr: none of that name. Array types are found by their element's.
+  /// An enum, a domain, a composite or a range type; nullptr: none of that name. Array types are found by their element's.
   UserTypePtr find_user_type(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
   /// A table, index, primary key, sequence or view of that name exists in the schema (they share one name space).
   bool relation_exists(std::string_view schema, std::string_view name) const;

@@ -17,14 +17,15 @@ namespace {
 // One function per struct lists its members once, for both directions: a visitor either writes them into an object or reads them.
 
 constexpr std::array<std::string_view, 3> kIdentityNames{"none", "always", "by default"};
-constexpr std::array<std::string_view, 6> kMethodNames{"btree", "hash", "zset", "set", "lookup", "list"};
+constexpr std::array<std::string_view, 10> kMethodNames{"btree", "hash", "zset", "set",    "lookup",
+                                                       "list",  "gin",  "gist", "spgist", "brin"};
 constexpr std::array<std::string_view, 8> kLayoutNames{"hash", "strings", "string", "set", "zset", "list", "hash_fields", "stream"};
 constexpr std::array<std::string_view, 11> kRoleNames{"slot", "field", "value", "member", "score", "position",
                                                         "name", "id",    "ttl",   "time",   "sequence"};
 constexpr std::array<std::string_view, 6> kFormatNames{"text", "bool01", "unix", "unix_ms", "list", "json"};
 constexpr std::array<std::string_view, 3> kAbsentNames{"null", "default", "empty"};
 constexpr std::array<std::string_view, 3> kPartsNames{"whole", "delimited", "json"};
-constexpr std::array<std::string_view, 3> kTypeKindNames{"enum", "domain", "composite"};
+constexpr std::array<std::string_view, 4> kTypeKindNames{"enum", "domain", "composite", "range"};
 constexpr std::array<std::string_view, 3> kStateNames{"ready", "building", "dropping"};
 
 constexpr std::array<std::string_view, 5> kActionNames{"no action", "restrict", "cascade", "set null", "set default"};
@@ -57,7 +58,9 @@ void visit(Visitor& visitor, ColumnDef& column) {
   visitor.member("sequence", column.sequence);
   visitor.member("missing", column.missing);
   visitor.member("hidden", column.hidden);
+  visitor.member("collation", column.collation);
   visitor.member("comment", column.comment);
+  visitor.member("collation", column.collation);
 }
 
 template <typename Visitor>
@@ -67,6 +70,7 @@ void visit(Visitor& visitor, IndexDef::Part& part) {
   visitor.member("nulls_first", part.nulls_first);
   visitor.member("shown_column", part.shown_column);
   visitor.member("expression", part.expression_sql);
+  visitor.member("operator_class", part.operator_class);
 }
 
 template <typename Visitor>
@@ -78,6 +82,7 @@ void visit(Visitor& visitor, IndexDef& index) {
   visitor.member("unique", index.unique);
   visitor.member("primary", index.primary);
   visitor.member("constraint", index.constraint);
+  visitor.member("exclusion", index.exclusion);
   visitor.member("nulls_not_distinct", index.nulls_not_distinct);
   visitor.member("deferrable", index.deferrable);
   visitor.member("initially_deferred", index.initially_deferred);
@@ -99,6 +104,8 @@ void visit(Visitor& visitor, CheckDef& check) {
   visitor.member("name", check.name);
   visitor.member("expression", check.expression_sql);
   visitor.member("comment", check.comment);
+  visitor.member("no_inherit", check.no_inherit);
+  visitor.member("not_valid", check.not_valid);
 }
 
 template <typename Visitor>
@@ -225,6 +232,7 @@ void visit(Visitor& visitor, ViewDef::Column& column) {
   visitor.member("name", column.name);
   visitor.member("type", column.type);
   visitor.member("comment", column.comment);
+  visitor.member("default", column.default_sql);
 }
 
 template <typename Visitor>
@@ -264,6 +272,16 @@ void visit(Visitor& visitor, CompositeField& field) {
   visitor.member("name", field.name);
   visitor.member("type", field.type);
   visitor.member("domain", field.domain);
+  visitor.member("comment", field.comment);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, RangeParts& parts) {
+  visitor.member("multirange", parts.multirange);
+  visitor.member("multirange_array", parts.multirange_array);
+  visitor.member("multirange_name", parts.multirange_name);
+  visitor.member("collation", parts.collation);
+  visitor.member("subtype_diff", parts.subtype_diff);
 }
 
 template <typename Visitor>
@@ -280,6 +298,7 @@ void visit(Visitor& visitor, UserType& type) {
   visitor.member("relation", type.relation);
   visitor.member("base", type.base);
   visitor.member("base_domain", type.base_domain);
+  if (type.kind == UserType::Kind::kRange) visitor.member("range", type.range);
   visitor.member("not_null", type.not_null);
   visitor.member("default", type.default_sql);
   visitor.member("checks", type.checks);
@@ -323,6 +342,7 @@ void visit(Visitor& visitor, FunctionDef& function) {
   visitor.member("standard_body", function.standard_body);
   visitor.member("atomic_body", function.atomic_body);
   visitor.member("strict", function.strict);
+  visitor.member("window", function.window);
   visitor.word("volatility", function.volatility, kVolatilityNames);
   visitor.member("options", function.options);
   visitor.member("comment", function.comment);

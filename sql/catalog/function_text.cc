@@ -3,15 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "sql/definition_words.h"
+#include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
+#include "sql/system_tables/relations.h"
 
 namespace redquel::sql {
 
 namespace {
 
-std::string named(const std::string& name, Type type) {
-  return name.empty() ? format_type(type) : quote_identifier(name) + " " + format_type(type);
+std::string type_name(const EvaluationContext& context, Type type) { return object_name(Type{oid::kRegtype}, type.oid, context); }
+
+std::string named(const EvaluationContext& context, const std::string& name, Type type) {
+  return name.empty() ? type_name(context, type) : quote_identifier(name) + " " + type_name(context, type);
 }
 
 /// An INOUT parameter, as definitions of before parameters had modes tell it.
@@ -20,14 +26,10 @@ bool is_column(const FunctionDef& function, const std::string& name) {
          std::ranges::find(function.columns, name, &FunctionDef::Column::name) != function.columns.end();
 }
 
-std::string result_type(const FunctionDef& function, const CatalogSnapshot& catalog) {
-  const auto named_as = [](const auto& relation) {  // without a path to ask, only public is taken for granted
-    const std::string schema = relation.schema == "public" ? "" : quote_identifier(relation.schema) + ".";
-    return schema + quote_identifier(relation.name);
-  };
-  if (const auto table = catalog.find_table(function.result_relation)) return named_as(*table);
-  if (const auto view = catalog.find_view(function.result_relation)) return named_as(*view);
-  return format_type(function.result);
+std::string result_type(const FunctionDef& function, const EvaluationContext& context) {
+  const std::optional<Relation> relation = find_relation(catalog_of(context), function.result_relation);
+  if (!relation) return type_name(context, function.result);
+  return is_visible(catalog_of(context), *relation, context.search_path) ? quote_identifier(relation->name) : qualified_name(*relation);
 }
 
 /// A quoting that the text does not end.
@@ -39,7 +41,7 @@ std::string dollar_quoted(const std::string& text, bool procedure) {
 
 }  // namespace
 
-std::string function_arguments(const FunctionDef& function, bool with_defaults) {
+std::string function_arguments(const FunctionDef& function, const EvaluationContext& context, bool with_defaults) {
   using Mode = FunctionDef::Parameter::Mode;
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
@@ -50,24 +52,24 @@ std::string function_arguments(const FunctionDef& function, bool with_defaults) 
                                   : is_both                         ? "INOUT "
                                   : function.procedure              ? "IN "
                                                                     : "";
-    std::string part = std::string(mode) + named(parameter.name, parameter.type);
-    if (with_defaults && !parameter.default_sql.empty()) part += " DEFAULT " + parameter.default_sql;
+    std::string part = std::string(mode) + named(context, parameter.name, parameter.type);
+    if (with_defaults && !parameter.default_sql.empty()) part += " DEFAULT " + written_default(context, parameter.default_sql, parameter.type, function.schema);
     add(part);
   }
   if (function.table_syntax || function.procedure) return text;
   for (const FunctionDef::Column& column : function.columns) {
     const bool is_both = !column.name.empty() && std::ranges::find(function.parameters, column.name, &FunctionDef::Parameter::name) !=
                                                      function.parameters.end();
-    if (!is_both) add("OUT " + named(column.name, column.type));
+    if (!is_both) add("OUT " + named(context, column.name, column.type));
   }
   return text;
 }
 
-std::string function_result(const FunctionDef& function, const CatalogSnapshot& catalog) {
+std::string function_result(const FunctionDef& function, const EvaluationContext& context) {
   if (function.procedure) return {};
-  if (!function.table_syntax) return (function.returns_set ? "SETOF " : "") + result_type(function, catalog);
+  if (!function.table_syntax) return (function.returns_set ? "SETOF " : "") + result_type(function, context);
   std::string columns;
-  for (const FunctionDef::Column& column : function.columns) columns += (columns.empty() ? "" : ", ") + named(column.name, column.type);
+  for (const FunctionDef::Column& column : function.columns) columns += (columns.empty() ? "" : ", ") + named(context, column.name, column.type);
   return "TABLE(" + columns + ")";
 }
 
@@ -83,21 +85,114 @@ std::string function_standard_body(const FunctionDef& function) {
   return text + "\nEND";
 }
 
-std::string function_definition(const FunctionDef& function, const CatalogSnapshot& catalog) {
-  std::string options;
+namespace {
+
+/// The number behind a word; `otherwise`: the word is not there.
+double number_behind(const std::string& words, std::string_view word, double otherwise) {
+  const std::size_t at = words.find(word);
+  return at == std::string::npos ? otherwise : std::strtod(words.c_str() + at + word.size(), nullptr);
+}
+
+std::string cost_words(const FunctionWords& words) {
+  std::string text;
+  if (words.cost != FunctionWords(FunctionDef()).cost) text += fmt::format(" COST {:g}", words.cost);
+  if (words.rows != FunctionWords(FunctionDef()).rows) text += fmt::format(" ROWS {:g}", words.rows);
+  return text;
+}
+
+std::string parallel_words(const FunctionWords& words) {
+  return words.parallel == 's' ? " PARALLEL SAFE" : words.parallel == 'r' ? " PARALLEL RESTRICTED" : "";
+}
+
+}  // namespace
+
+FunctionWords::FunctionWords(const FunctionDef& function) {
+  const std::string words = function.options.substr(0, function.options.find('\n'));
+  const auto has = [&](std::string_view word) { return words.find(word) != std::string::npos; };
+  parallel = has(" PARALLEL SAFE") ? 's' : has(" PARALLEL RESTRICTED") ? 'r' : 'u';
+  security_definer = has(" SECURITY DEFINER");
+  leakproof = has(" LEAKPROOF");
+  cost = number_behind(words, " COST ", cost);
+  rows = number_behind(words, " ROWS ", rows);
+}
+
+std::string FunctionWords::text() const {
+  return parallel_words(*this) + (security_definer ? " SECURITY DEFINER" : "") + (leakproof ? " LEAKPROOF" : "") + cost_words(*this);
+}
+
+std::vector<std::string> function_settings(const FunctionDef& function) {
+  std::vector<std::string> settings;
+  for (std::size_t at = function.options.find('\n'); at != std::string::npos;) {
+    const std::size_t end = function.options.find('\n', at + 1);
+    settings.push_back(function.options.substr(at + 1, end == std::string::npos ? end : end - at - 1));
+    at = end;
+  }
+  return settings;
+}
+
+bool is_list_of_names(std::string_view parameter) {
+  constexpr std::string_view kLists[] = {"search_path", "temp_tablespaces", "session_preload_libraries", "shared_preload_libraries",
+                                         "local_preload_libraries"};
+  return std::ranges::find(kLists, parameter) != std::end(kLists);
+}
+
+namespace {
+
+/// `a, "B c"` as literals: 'a', 'B c'.
+std::string names_as_literals(std::string_view list) {
+  std::string text;
+  for (std::size_t at = 0; at < list.size();) {
+    std::string name;
+    if (list[at] == '"') {
+      for (++at; at < list.size(); ++at) {
+        if (list[at] == '"' && (at + 1 == list.size() || list[at + 1] != '"')) break;
+        if (list[at] == '"') ++at;
+        name += list[at];
+      }
+      ++at;
+    } else {
+      while (at < list.size() && list[at] != ',') name += list[at++];
+    }
+    if (!text.empty()) text += ", ";
+    append_quoted_literal(name, text);
+    at = std::min(list.find_first_not_of(", ", at), list.size());
+  }
+  return text;
+}
+
+std::string set_clauses(const FunctionDef& function) {
+  std::string text;
+  for (const std::string& setting : function_settings(function)) {
+    const std::size_t equals = setting.find('=');
+    const std::string name = setting.substr(0, equals), value = setting.substr(equals + 1);
+    std::string literals;
+    if (is_list_of_names(name)) literals = names_as_literals(value);
+    else append_quoted_literal(value, literals);
+    text += " SET " + quote_identifier(name) + " TO " + literals + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string function_definition(const FunctionDef& function, const EvaluationContext& context) {
+  std::string options = function.window ? " WINDOW" : "";
   if (function.volatility == FunctionDef::Volatility::kImmutable) options += " IMMUTABLE";
   if (function.volatility == FunctionDef::Volatility::kStable) options += " STABLE";
-  const std::size_t security = function.options.find(" SECURITY DEFINER");
-  options += function.options.substr(0, security);
+  const FunctionWords words(function);
+  options += parallel_words(words);
   if (function.strict) options += " STRICT";
-  if (security != std::string::npos) options += function.options.substr(security);
+  if (words.security_definer) options += " SECURITY DEFINER";
+  if (words.leakproof) options += " LEAKPROOF";
+  options += cost_words(words);
   if (!options.empty()) options += "\n";
+  options += set_clauses(function);
   const std::string body =
-      function.standard_body ? function_standard_body(function) : "AS " + dollar_quoted(function.body, function.procedure);
+      function.standard_body ? written_body(context, function) : "AS " + dollar_quoted(function.body, function.procedure);
   const std::string name = quote_identifier(function.schema) + "." + quote_identifier(function.name);
-  const std::string returns = function.procedure ? "" : fmt::format(" RETURNS {}\n", function_result(function, catalog));
+  const std::string returns = function.procedure ? "" : fmt::format(" RETURNS {}\n", function_result(function, context));
   return fmt::format("CREATE OR REPLACE {} {}({})\n{} LANGUAGE sql\n{}{}\n", function.procedure ? "PROCEDURE" : "FUNCTION", name,
-                     function_arguments(function, true), returns, options, body);
+                     function_arguments(function, context, true), returns, options, body);
 }
 
 }  // namespace redquel::sql

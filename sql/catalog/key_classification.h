@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,7 +31,26 @@ struct KeyRole {
   std::vector<std::string> segments;
 };
 
-/// nullopt: not a key of this table. Whether an index keeps the structure is not asked.
+/// What keys of Redis are to one table, for many of them.
+class KeyClassifier {
+ public:
+  /// `table` outlives this.
+  explicit KeyClassifier(const TableDef& table);
+
+  /// nullopt: not a key of this table. Whether an index keeps the structure is not asked.
+  std::optional<KeyRole> classify(std::string_view key) const;
+
+ private:
+  KeyRole role(const std::vector<std::string_view>& segments) const;
+  KeyRole with_columns(KeyRole::Kind kind, const std::vector<std::string_view>& names) const;
+  KeyRole index_role(const std::vector<std::string_view>& segments) const;
+  KeyRole row_role(const std::vector<std::string_view>& segments) const;
+
+  const TableDef& table_;
+  std::map<std::string, std::int16_t, std::less<>> numbers_;  // of columns, by the segment that names them
+};
+
+/// The same, for one key.
 std::optional<KeyRole> classify(const TableDef& table, std::string_view key);
 
 /// The member that a row's key belongs to; nullopt where a hash hides it or the segments are no key of the table.

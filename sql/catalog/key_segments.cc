@@ -63,7 +63,7 @@ std::string hashed_segment(std::string_view raw) {
   return out;
 }
 
-int hex_value(char digit) {
+int capital_hex_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
   if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
   return -1;
@@ -90,8 +90,8 @@ std::string unescape_segment(std::string_view segment) {
       out += segment[index];
       continue;
     }
-    const int high = index + 2 < segment.size() ? hex_value(segment[index + 1]) : -1;
-    const int low = high >= 0 ? hex_value(segment[index + 2]) : -1;
+    const int high = index + 2 < segment.size() ? capital_hex_value(segment[index + 1]) : -1;
+    const int low = high >= 0 ? capital_hex_value(segment[index + 2]) : -1;
     if (low < 0) throw SqlError("XX001", "a key of Redis holds a malformed segment: \"" + escape(segment, "") + "\"");
     out += static_cast<char>(high * 16 + low);
     index += 2;

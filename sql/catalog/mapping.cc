@@ -20,23 +20,23 @@ using Layout = Mapping::Layout;
 using Role = Mapping::Role;
 using Format = Mapping::Format;
 
-constexpr std::array<std::string_view, 8> kLayoutNames{"hash", "strings", "string", "set", "zset", "list", "hash_fields", "stream"};
+constexpr std::array<std::string_view, 8> kLayouts{"hash", "strings", "string", "set", "zset", "list", "hash_fields", "stream"};
 constexpr std::array<std::string_view, 8> kRedisTypes{"hash", "string", "string", "set", "zset", "list", "hash", "stream"};
 
 struct RoleName {
   std::string_view name;
   Role role;
 };
-constexpr RoleName kRoleNames[] = {{"member", Role::kMember}, {"score", Role::kScore}, {"position", Role::kPosition}, {"value", Role::kValue},
-                                   {"field", Role::kName},    {"id", Role::kId},       {"ttl", Role::kTtl},           {"time", Role::kTime},
-                                   {"sequence", Role::kSequence}};
+constexpr RoleName kRoles[] = {{"member", Role::kMember}, {"score", Role::kScore}, {"position", Role::kPosition}, {"value", Role::kValue},
+                              {"field", Role::kName},    {"id", Role::kId},       {"ttl", Role::kTtl},           {"time", Role::kTime},
+                              {"sequence", Role::kSequence}};
 
 struct FormatName {
   std::string_view name;
   Format format;
 };
-constexpr FormatName kFormatNames[] = {{"text", Format::kText}, {"bool01", Format::kBool01}, {"unix", Format::kUnix},
-                                       {"unix_ms", Format::kUnixMs}, {"list", Format::kList}, {"json", Format::kJson}};
+constexpr FormatName kFormats[] = {{"text", Format::kText}, {"bool01", Format::kBool01}, {"unix", Format::kUnix},
+                                   {"unix_ms", Format::kUnixMs}, {"list", Format::kList}, {"json", Format::kJson}};
 
 SqlError invalid_value(std::string_view option, std::string_view value, std::string_view allowed) {
   return SqlError("HV024", fmt::format("invalid value for option \"{}\": \"{}\"", option, value)).hint(fmt::format("It is one of {}.", allowed));
@@ -49,21 +49,21 @@ SqlError invalid_option(std::string_view option, std::string_view allowed) {
 SqlError wrong_columns(std::string message) { return SqlError("42P16", std::move(message)); }
 
 Layout read_layout(const std::string& value) {
-  const auto found = std::find(kLayoutNames.begin(), kLayoutNames.end(), value);
-  if (found != kLayoutNames.end()) return static_cast<Layout>(found - kLayoutNames.begin());
+  const auto found = std::find(kLayouts.begin(), kLayouts.end(), value);
+  if (found != kLayouts.end()) return static_cast<Layout>(found - kLayouts.begin());
   if (value == "ohm") return Layout::kHash;
   throw invalid_value("layout", value, "hash, strings, string, set, zset, list, hash_fields, stream, ohm");
 }
 
 Format read_format(const std::string& value) {
-  for (const FormatName& name : kFormatNames) {
+  for (const FormatName& name : kFormats) {
     if (name.name == value) return name.format;
   }
   throw invalid_value("format", value, "text, bool01, unix, unix_ms, list, json");
 }
 
 Role read_role(const std::string& value) {
-  for (const RoleName& name : kRoleNames) {
+  for (const RoleName& name : kRoles) {
     if (name.name == value) return name.role;
   }
   throw invalid_value("role", value, "member, score, position, field, value, id, time, sequence, ttl");
@@ -90,7 +90,7 @@ std::vector<Role> roles_of(const Mapping& mapping) {
 }
 
 std::string_view role_word(Role role) {
-  for (const RoleName& name : kRoleNames) {
+  for (const RoleName& name : kRoles) {
     if (name.role == role) return name.name;
   }
   return role == Role::kField ? "a field" : "a slot";
@@ -389,7 +389,7 @@ std::vector<std::int16_t> identity_columns(const Mapping& mapping) {
 }
 
 std::string_view redis_type(Layout layout) { return kRedisTypes[static_cast<std::size_t>(layout)]; }
-std::string_view layout_name(Layout layout) { return kLayoutNames[static_cast<std::size_t>(layout)]; }
+std::string_view layout_name(Layout layout) { return kLayouts[static_cast<std::size_t>(layout)]; }
 
 bool may_overlap(const TableDef& a, const TableDef& b) {
   if (redis_type(a.mapping->layout) != redis_type(b.mapping->layout) || a.mapping->database != b.mapping->database) return false;

@@ -38,7 +38,7 @@ void add(std::vector<Structure>& structures, Structure structure) {
 }  // namespace
 
 std::vector<Structure> structures_of(const TableDef& table, const IndexDef& index) {
-  if (table.mapping) return {};
+  if (table.mapping || (is_remembered(index.method) && !index.unique)) return {};
   std::vector<Structure> structures;
   const bool readable = index.state == IndexState::kReady;
   std::vector<std::int16_t> columns;

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "sql/ascii.h"
+#include "sql/discovery/key_shapes.h"
 #include "sql/error.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/json_text.h"
@@ -14,10 +16,6 @@ namespace {
 using Text = std::string_view;
 
 constexpr std::size_t kEnoughForNotNull = 30;  // values of a sample without a missing one
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-bool all_digits(Text text) { return !text.empty() && std::ranges::all_of(text, is_digit); }
 
 /// A number as a program prints it: no zeros in front that a number would lose.
 bool is_integer(Text text) {
@@ -45,15 +43,6 @@ bool is_float(Text text) {
 
 bool is_boolean(Text text) { return text == "true" || text == "false" || text == "t" || text == "f" || text == "True" || text == "False"; }
 bool is_bit(Text text) { return text == "0" || text == "1"; }
-
-bool is_uuid(Text text) {
-  if (text.size() != 36) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    if (dash ? text[i] != '-' : !is_hex(text[i])) return false;
-  }
-  return true;
-}
 
 bool in_range(Text digits, int least, int most) {
   int number = 0;

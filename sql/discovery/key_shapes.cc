@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "sql/ascii.h"
 #include "sql/discovery/keyspace_entry.h"
 
 namespace redquel::sql {
@@ -13,22 +14,10 @@ constexpr std::size_t kMaxPieces = 16;       // the rest of a longer key is its 
 constexpr std::size_t kMaxShapes = 20'000;
 constexpr std::size_t kManyWords = 200;      // this many words in one place are values
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-bool all_digits(std::string_view text) { return !text.empty() && std::ranges::all_of(text, is_digit); }
-
-bool is_uuid(std::string_view text) {
-  if (text.size() != 36) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    if (dash ? text[i] != '-' : !is_hex(text[i])) return false;
-  }
-  return true;
-}
+bool is_hex(char c) { return hex_value(c) >= 0; }
 
 /// 2011-01-31 or 20110131; a number of eight digits alone is a number.
-bool is_date(std::string_view text) {
+bool is_full_date(std::string_view text) {
   return text.size() == 10 && text[4] == '-' && text[7] == '-' && all_digits(text.substr(0, 4)) && all_digits(text.substr(5, 2)) &&
          all_digits(text.substr(8));
 }
@@ -37,7 +26,7 @@ PieceKind kind_of(std::string_view text) {
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
   if (all_digits(digits) && digits.size() <= 19) return PieceKind::kInteger;
   if (is_uuid(text)) return PieceKind::kUuid;
-  if (is_date(text)) return PieceKind::kDate;
+  if (is_full_date(text)) return PieceKind::kDate;
   const bool is_hexadecimal = text.size() >= 16 && std::ranges::all_of(text, is_hex) && std::ranges::any_of(text, is_digit);
   return is_hexadecimal ? PieceKind::kHex : PieceKind::kWord;
 }
@@ -72,6 +61,15 @@ std::uint64_t hash_of(const std::vector<std::string>& values) {
 }
 
 }  // namespace
+
+bool is_uuid(std::string_view text) {
+  if (text.size() != 36) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (dash ? text[i] != '-' : !is_hex(text[i])) return false;
+  }
+  return true;
+}
 
 KeyPieces split_key(std::string_view key, std::vector<std::string>& values) {
   KeyPieces pieces;

@@ -23,6 +23,8 @@ using KeyPieces = std::vector<KeyPiece>;
 
 /// A key cut into pieces; those that are no words are slots. Separators: ":", else "/", "|", ".", "#", "_" or "-" beside a number.
 KeyPieces split_key(std::string_view key, std::vector<std::string>& values);
+/// 36 characters: hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+bool is_uuid(std::string_view text);
 /// "login:{}:name"
 std::string shape_text(const KeyPieces& pieces);
 /// The values that a key has in the slots of a template; empty where it is not one of its keys.

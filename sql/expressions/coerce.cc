@@ -89,6 +89,11 @@ ExpressionPtr make_composite(const Expression& row, const FunctionCall& call, Ty
 ExpressionPtr try_coerce(const ExpressionPtr& expression, Type target, CastContext context,
                          const SessionSettings& settings, Now now) {
   if (expression->type == target) return expression;
+  const bool is_literal = expression->type.oid == oid::kUnknown && std::holds_alternative<Constant>(expression->node);
+  if (const Type under = array_under(target); under.oid != target.oid && !is_literal) {
+    const ExpressionPtr made = try_coerce(expression, under, context, settings, now);
+    return made ? convert(made, target, CastPath{CastPath::Method::kRelabel}, context == CastContext::kExplicit) : nullptr;
+  }
   const std::optional<CastPath> path = find_cast_path(expression->type.oid, target.oid, context);
   if (!path) return nullptr;
   const bool is_explicit = context == CastContext::kExplicit;

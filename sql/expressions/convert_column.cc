@@ -32,6 +32,8 @@ ColumnPtr convert_rows(const Column& column, Type target, std::size_t rows, cons
       form = column.get<std::string_view>(row);
     } else if (names) {
       form = text = object_name(column.type(), static_cast<Oid>(column.get<std::int32_t>(row)), context);
+    } else if (shows_object_names(column.type().oid)) {
+      form = text = object_names(column.type(), column.get<std::string_view>(row), context);
     } else {
       text.clear();
       format_value(column, row, *context.settings, text);

@@ -11,6 +11,7 @@
 #include "sql/functions/padded_text.h"
 #include "sql/types/array_value.h"
 #include "sql/types/compare.h"
+#include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
@@ -311,6 +312,7 @@ class Evaluator {
       if (!operand->is_null(row)) continue;
       throw SqlError("23502", "domain " + test.domain + " does not allow null values").schema(test.schema).data_type(test.domain);
     }
+    for (const DomainTest::Part& part : test.parts) check_part(part, *operand);
     Batch values;
     values.rows = size();
     values.columns.push_back(operand);
@@ -324,6 +326,26 @@ class Evaluator {
             .constraint(check.name);
       }
     }
+  }
+
+  /// The elements of all arrays, or one field of all rows, tested together.
+  void check_part(const DomainTest::Part& part, const Column& whole) {
+    const Oid type = whole.type().oid;
+    Column parts(part.test->type);
+    for (std::size_t row = 0; row < size(); ++row) {
+      if (whole.is_null(row)) continue;
+      const auto text = whole.get<std::string_view>(row);
+      if (is_array_type(type)) {
+        for (const auto& element : read_array(type, text).elements) append_element(parts, element);
+      } else {
+        append_element(parts, read_row(type, text).fields[part.field]);
+      }
+    }
+    Batch values;
+    values.rows = parts.size();
+    if (values.rows == 0) return;
+    values.columns.push_back(share(std::move(parts)));
+    sql::evaluate(*part.test, values, context_);
   }
 
   static Column read_elements(const ArrayTest& test, const Column& array, std::size_t row) {
@@ -368,6 +390,7 @@ ColumnPtr evaluate_for_output(const Expression& expression, const Batch& batch, 
 
 Datum evaluate_scalar(const Expression& expression, const EvaluationContext& context) {
   if (const auto* constant = std::get_if<Constant>(&expression.node)) return constant->value;
+  if (const auto* parameter = std::get_if<ParameterRef>(&expression.node)) return context.parameters.at(parameter->slot);
   Batch batch;
   batch.rows = 1;
   return evaluate(expression, batch, context)->datum(0);

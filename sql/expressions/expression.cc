@@ -136,7 +136,7 @@ Volatility volatility_of(const Expression& expression) {
     if (cast->function != nullptr) return cast->function->volatility;
     if (cast->method == CastCall::Method::kInputOutput &&
         (input_depends_on_clock(expression.type) || output_depends_on_settings(expression.type) || output_depends_on_settings(cast->operand->type) ||
-         is_object_name_type(expression.type.oid) || is_object_name_type(cast->operand->type.oid))) {
+         is_object_name_type(expression.type.oid) || shows_object_names(cast->operand->type.oid))) {
       return Volatility::kStable;
     }
   }

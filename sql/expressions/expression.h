@@ -118,17 +118,31 @@ struct ArrayTest {
   bool all;
 };
 
-/// A value on its way into a domain, of the domain's base type: 23502, 23514 where the domain does not allow it. A condition sees the
-/// value as column 0 of a batch of its own.
+/// A value on its way into a domain, of the domain's base type, or into a type whose values hold values of domains: 23502, 23514 where
+/// a domain does not allow it. A condition sees the value as column 0 of a batch of its own, a part's test the elements or fields.
 struct DomainTest {
   struct Check {
     std::string name;
     ExpressionPtr condition;
   };
+  /// Of an array all its elements, of a row the field of that place.
+  struct Part {
+    std::size_t field = 0;
+    ExpressionPtr test;  // a DomainTest of column 0
+  };
   std::string schema, domain;
   bool not_null = false;
+  std::vector<Part> parts;
   std::vector<Check> checks;
   ExpressionPtr operand;
+};
+
+/// What is known while binding of the collation that a value's order has (manual 24.2.1).
+struct Collation {
+  enum class Strength : std::uint8_t { kNone, kImplicit, kConflict, kExplicit };  // kConflict: of several implicit ones
+  Strength strength = Strength::kNone;
+  Oid oid = 0;  // of pg_collation; 0: the database's
+  Oid other = 0;  // kConflict: the one that `oid` conflicts with
 };
 
 struct Expression {
@@ -137,6 +151,7 @@ struct Expression {
   Type type;
   Node node;
   std::optional<std::uint32_t> offset;  // byte offset in the statement, for errors found at run time by the planner
+  Collation collation = {};             // as the binder derived it; nothing else looks at it
 };
 
 template <class Node>

@@ -29,9 +29,6 @@ std::optional<std::string_view> element_at(const Column& column, std::size_t row
 
 namespace {
 
-using Text = std::string_view;
-using Int = std::int32_t;
-
 // ---- joining --------------------------------------------------------------------------------------------------------
 
 template <bool at_front>

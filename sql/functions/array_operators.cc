@@ -14,8 +14,6 @@
 namespace redquel::sql {
 namespace {
 
-using Text = std::string_view;
-
 /// A result per row of two arguments that are not NULL.
 template <class Test>
 ColumnPtr test_rows(Arguments arguments, std::size_t rows, Type result, const Test& test) {

@@ -16,7 +16,6 @@ namespace redquel::sql {
 namespace {
 
 using Bits = std::string_view;
-using Int = std::int32_t;
 
 struct And {
   static constexpr std::string_view kName = "AND";

@@ -1,10 +1,16 @@
 #include "sql/functions/byte_encodings.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
 
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/types/byte_text.h"
+#include "sql/types/text_encoding.h"
 
 namespace redquel::sql {
 namespace {
@@ -137,27 +143,47 @@ std::string lower_name(std::string_view name) {
   throw SqlError("22023", "unrecognized encoding: \"" + std::string(name) + "\"");
 }
 
-enum class TextEncoding { kUtf8, kLatin1, kSqlAscii };
-
-/// Names are compared without punctuation, as PostgreSQL does.
-TextEncoding text_encoding(std::string_view name, std::string_view role) {
+/// 22023 for what is no encoding; 0A000 for what PostgreSQL knows and no library converts.
+const EncodingInfo& require_encoding(std::string_view name, std::string_view role) {
+  if (const EncodingInfo* found = find_encoding(name)) return *found;
   std::string clean;
   for (char c : name) {
     if (is_alphanumeric(c)) clean += to_lower(c);
   }
-  if (clean == "utf8" || clean == "unicode") return TextEncoding::kUtf8;
-  if (clean == "latin1" || clean == "iso88591") return TextEncoding::kLatin1;
-  if (clean == "sqlascii") return TextEncoding::kSqlAscii;
-  constexpr std::string_view kOthers[] = {
-      "abc",          "alt",          "big5",     "eucjis2004", "eucjp",    "euckr",   "euccn",   "euctw",   "gb18030",
-      "gbk",          "iso88595",     "iso88596", "iso88597",   "iso88598", "johab",   "koi8",    "koi8r",   "koi8u",
-      "latin10",      "latin2",       "latin3",   "latin4",     "latin5",   "latin6",  "latin7",  "latin8",  "latin9",
-      "muleinternal", "shiftjis2004", "sjis",     "tcvn",       "uhc",      "vscii",   "win1250", "win1251", "win1252",
-      "win1253",      "win1254",      "win1255",  "win1256",    "win1257",  "win1258", "win866",  "win874"};
-  if (std::ranges::find(kOthers, clean) != std::end(kOthers)) {
-    throw not_supported("conversion with encoding " + std::string(name));
-  }
+  if (clean == "muleinternal") throw not_supported("conversion with encoding " + std::string(name));
   throw SqlError("22023", "invalid " + std::string(role) + " encoding name \"" + std::string(name) + "\"");
+}
+
+bool is_utf8(const EncodingInfo& encoding) { return encoding.name == "UTF8"; }
+/// Bytes that nobody knows the meaning of.
+bool is_raw(const EncodingInfo& encoding) { return encoding.name == "SQL_ASCII"; }
+
+/// Those of this thread: opening one reads iconv's tables.
+EncodingConverter& converter_of(const EncodingInfo& encoding) {
+  thread_local std::map<std::string_view, std::unique_ptr<EncodingConverter>> converters;
+  std::unique_ptr<EncodingConverter>& converter = converters[encoding.name];
+  if (!converter) converter = EncodingConverter::make(encoding);
+  return *converter;
+}
+
+void verify(std::string_view bytes, const EncodingInfo& encoding) {
+  if (is_utf8(encoding)) return check_utf8(bytes);
+  if (bytes.find('\0') != std::string_view::npos) {
+    throw SqlError("22021", fmt::format("invalid byte sequence for encoding \"{}\": 0x00", encoding.name));
+  }
+  if (!is_raw(encoding) && encoding.width != EncodingInfo::Width::kSingle) converter_of(encoding).from_client(bytes);
+}
+
+/// Encodings between which PostgreSQL converts, other than from and to UTF8.
+bool has_conversion(std::string_view from, std::string_view to) {
+  constexpr std::array<std::array<std::string_view, 4>, 5> kGroups = {{{"KOI8R", "WIN1251", "WIN866", "ISO_8859_5"},
+                                                                       {"LATIN2", "WIN1250"},
+                                                                       {"EUC_JP", "SJIS"},
+                                                                       {"EUC_TW", "BIG5"},
+                                                                       {"EUC_JIS_2004", "SHIFT_JIS_2004"}}};
+  return std::ranges::any_of(kGroups, [&](const auto& group) {
+    return std::ranges::find(group, from) != group.end() && std::ranges::find(group, to) != group.end();
+  });
 }
 
 }  // namespace
@@ -197,37 +223,36 @@ void decode_bytes(std::string_view text, std::string_view format, std::string& o
 }
 
 void bytes_in_encoding(std::string_view text, std::string_view encoding, std::string& out) {
-  if (text_encoding(encoding, "destination") != TextEncoding::kLatin1) {
-    out += text;
-    return;
-  }
-  while (!text.empty()) {
-    const std::string_view character = first_character(text);
-    const std::uint32_t code = code_point(character);
-    if (code > 0xFF) {
-      std::string bytes;
-      for (char c : character) fmt::format_to(std::back_inserter(bytes), " 0x{:02x}", static_cast<unsigned char>(c));
-      throw SqlError("22P05", "character with byte sequence" + bytes +
-                                  " in encoding \"UTF8\" has no equivalent in encoding \"LATIN1\"");
-    }
-    out += static_cast<char>(code);
-    text.remove_prefix(character.size());
-  }
+  const EncodingInfo& to = require_encoding(encoding, "destination");
+  if (is_utf8(to) || is_raw(to)) out += text;
+  else converter_of(to).append_for_client(text, out);
 }
 
 void text_from_encoding(std::string_view bytes, std::string_view encoding, std::string& out) {
-  switch (text_encoding(encoding, "source")) {
-    case TextEncoding::kUtf8:
-    case TextEncoding::kSqlAscii:
-      check_utf8(bytes);
-      out += bytes;
-      break;
-    case TextEncoding::kLatin1:
-      if (bytes.find('\0') != std::string_view::npos) {
-        throw SqlError("22021", "invalid byte sequence for encoding \"LATIN1\": 0x00");
-      }
-      for (char c : bytes) append_code_point(static_cast<unsigned char>(c), out);
-      break;
+  const EncodingInfo& from = require_encoding(encoding, "source");
+  if (!is_utf8(from) && !is_raw(from)) {
+    out += converter_of(from).from_client(bytes);
+    return;
+  }
+  check_utf8(bytes);
+  out += bytes;
+}
+
+void convert_bytes(std::string_view bytes, std::string_view source, std::string_view destination, std::string& out) {
+  const EncodingInfo& from = require_encoding(source, "source");
+  const EncodingInfo& to = require_encoding(destination, "destination");
+  verify(bytes, from);
+  if (&from == &to || is_raw(from) || is_raw(to)) {
+    if (is_raw(from)) verify(bytes, to);
+    out += bytes;
+  } else if (is_utf8(from)) {
+    converter_of(to).append_for_client(bytes, out);
+  } else if (is_utf8(to)) {
+    out += converter_of(from).from_client(bytes);
+  } else if (has_conversion(from.name, to.name)) {
+    converter_of(to).append_for_client(converter_of(from).from_client(bytes), out);
+  } else {
+    throw SqlError("42883", fmt::format("default conversion function for encoding \"{}\" to \"{}\" does not exist", from.name, to.name));
   }
 }
 

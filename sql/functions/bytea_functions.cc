@@ -141,6 +141,7 @@ std::vector<ScalarFunction> bytea_functions() {
       scalar<encode_bytes>("encode", {kBytea, kText}, kText),
       scalar<decode_bytes>("decode", {kText, kText}, kBytea),
       scalar<bytes_in_encoding>("convert_to", {kText, kName}, kBytea, Volatility::kStable),
+      scalar<convert_bytes>("convert", {kBytea, kName, kName}, kBytea, Volatility::kStable),
       scalar<text_from_encoding>("convert_from", {kBytea, kName}, kText, Volatility::kStable),
   };
 }

@@ -2,8 +2,10 @@
 // and those about sizes and privileges that programs ask beside them.
 
 #include <algorithm>
+#include <span>
 
 #include "sql/catalog/function_text.h"
+#include "sql/definition_words.h"
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
@@ -13,25 +15,44 @@
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
+#include "sql/types/array_value.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::sql {
 namespace {
-
-using Context = const EvaluationContext&;
-using Text = std::string_view;
-using Int = std::int32_t;
-
-constexpr auto kStable = Volatility::kStable;
 
 Oid as_oid(Int bits) { return static_cast<Oid>(bits); }
 Int as_int(Oid oid) { return static_cast<Int>(oid); }
 
 // ---- definitions ----------------------------------------------------------------------------------------------------
 
+/// Its columns' names: all, or one counted from 1.
+std::string catalog_index_columns(const CatalogIndex& index, Int only) {
+  const SystemTable& table = *find_system_table(index.catalog);
+  std::string text;
+  for (std::size_t i = 0; i < index.columns.size(); ++i) {
+    if (only != 0 && static_cast<std::size_t>(only) != i + 1) continue;
+    text += (text.empty() ? "" : ", ") + table.columns[static_cast<std::size_t>(index.columns[i]) - 1].name;
+  }
+  return text;
+}
+
+void catalog_index_text(const Relation& relation, Int column, bool pretty, std::string& out) {
+  const CatalogIndex& index = *relation.catalog_index;
+  out = catalog_index_columns(index, column);
+  if (column != 0) return;
+  const std::string table = (pretty ? "" : "pg_catalog.") + find_system_table(index.catalog)->name;
+  out = std::string(index.unique ? "CREATE UNIQUE INDEX " : "CREATE INDEX ") + relation.name + " ON " + table + " USING btree (" + out + ")";
+}
+
 /// Column 0: the whole definition; else only what stands for that column.
 bool index_text(Context context, Int oid, Int column, bool pretty, std::string& out) {
   const CatalogSnapshot& catalog = catalog_of(context);
   const std::optional<Relation> index = find_relation(catalog, as_oid(oid));
+  if (index && index->catalog_index != nullptr) {
+    catalog_index_text(*index, column, pretty, out);
+    return true;
+  }
   if (!index || !index->index) return false;
   if (column == 0) {
     const std::optional<Relation> table = find_relation(catalog, index->table->oid);
@@ -46,23 +67,6 @@ bool index_text(Context context, Int oid, Int column, bool pretty, std::string& 
 }
 bool whole_index_text(Context context, Int oid, std::string& out) { return index_text(context, oid, 0, false, out); }
 
-/// pg_index_column_has_property(): NULL where there is no such column or property.
-std::optional<bool> index_column_property(Context context, Int oid, Int column, Text property) {
-  const std::optional<Relation> index = find_relation(catalog_of(context), as_oid(oid));
-  if (!index || !index->index || column < 1 || static_cast<std::size_t>(column) > index->index->parts.size()) return std::nullopt;
-  const IndexDef::Part& part = index->index->parts[static_cast<std::size_t>(column) - 1];
-  const bool is_ordered = index->index->method != IndexMethod::kHash;
-  if (property == "asc") return is_ordered && !part.descending;
-  if (property == "desc") return is_ordered && part.descending;
-  if (property == "nulls_first") return is_ordered && part.nulls_first;
-  if (property == "nulls_last") return is_ordered && !part.nulls_first;
-  for (const Text ordered : {"orderable", "returnable", "search_array", "search_nulls"}) {
-    if (property == ordered) return is_ordered;
-  }
-  if (property == "distance_orderable") return false;
-  return std::nullopt;
-}
-
 bool constraint_text(Context context, Int oid, bool pretty, std::string& out) {
   const CatalogSnapshot& catalog = catalog_of(context);
   std::vector<Constraint> constraints = all_constraints(catalog);
@@ -71,6 +75,12 @@ bool constraint_text(Context context, Int oid, bool pretty, std::string& out) {
   for (const Constraint& constraint : constraints) {
     if (constraint.oid != as_oid(oid)) continue;
     out = constraint_definition(catalog, constraint, pretty, context);
+    return true;
+  }
+  const std::span<const CatalogIndex> indexes = catalog_indexes();
+  const auto index = std::ranges::find(indexes, as_oid(oid), &CatalogIndex::constraint);
+  if (oid != 0 && index != indexes.end() && find_system_table(index->catalog) != nullptr) {
+    out = (index->primary ? "PRIMARY KEY (" : "UNIQUE (") + catalog_index_columns(*index, 0) + ")";
     return true;
   }
   return false;
@@ -103,18 +113,26 @@ const FunctionDef* find_sql_function(Context context, Int oid) {
 template <bool with_defaults>
 bool arguments_text(Context context, Int oid, std::string& out) {
   if (const FunctionDef* own = find_sql_function(context, oid)) {
-    out = function_arguments(*own, with_defaults);
+    out = function_arguments(*own, context, with_defaults);
     return true;
   }
   const CatalogFunction* function = find_catalog_function(as_oid(oid));
   if (function == nullptr) return false;
-  out = function_arguments(*function);
+  out = function_arguments(*function, with_defaults);
   return true;
+}
+/// integer, text: what psql offers behind DROP FUNCTION f(
+void type_list(Context context, Text oids, std::string& out) {
+  for (const std::optional<Text> element : read_array(oid::kOidVector, oids).elements) {
+    if (!element) continue;
+    if (!out.empty()) out += ", ";
+    out += object_name(kRegtype, static_cast<Oid>(std::stoul(std::string(*element))), context);
+  }
 }
 bool result_text(Context context, Int oid, std::string& out) {
   if (const FunctionDef* own = find_sql_function(context, oid)) {
     if (own->procedure) return false;
-    out = function_result(*own, catalog_of(context));
+    out = function_result(*own, context);
     return true;
   }
   const CatalogFunction* function = find_catalog_function(as_oid(oid));
@@ -122,23 +140,35 @@ bool result_text(Context context, Int oid, std::string& out) {
   out = function_result(*function);
   return true;
 }
+/// Of the parameters that a call gives, counted from 1.
+bool argument_default(Context context, Int oid, Int number, std::string& out) {
+  const FunctionDef* function = find_sql_function(context, oid);
+  if (function == nullptr) return false;
+  Int count = 0;
+  for (const FunctionDef::Parameter& parameter : function->parameters) {
+    if (++count != number || parameter.default_sql.empty()) continue;
+    out = written_default(context, parameter.default_sql, parameter.type, function->schema);
+    return true;
+  }
+  return false;
+}
 bool body_text(Context context, Int oid, std::string& out) {
   const FunctionDef* function = find_sql_function(context, oid);
   if (function == nullptr || !function->standard_body) return false;
-  out = function_standard_body(*function);
+  out = written_body(context, *function);
   return true;
 }
 
 /// CREATE FUNCTION, as \sf shows it.
 bool function_text(Context context, Int oid, std::string& out) {
   if (const FunctionDef* own = find_sql_function(context, oid)) {
-    out = function_definition(*own, catalog_of(context));
+    out = function_definition(*own, context);
     return true;
   }
   const CatalogFunction* function = find_catalog_function(as_oid(oid));
   if (function == nullptr) return false;
   if (function->kind == 'a') throw SqlError("42809", "\"" + function->name + "\" is an aggregate function");
-  out = "CREATE OR REPLACE FUNCTION pg_catalog." + quote_identifier(function->name) + "(" + function_arguments(*function) + ")\n";
+  out = "CREATE OR REPLACE FUNCTION pg_catalog." + quote_identifier(function->name) + "(" + function_arguments(*function, true) + ")\n";
   out += " RETURNS " + function_result(*function) + "\n LANGUAGE internal\n ";
   if (function->volatility == Volatility::kImmutable) out += "IMMUTABLE ";
   if (function->volatility == Volatility::kStable) out += "STABLE ";
@@ -197,7 +227,10 @@ std::optional<bool> function_visible(Context context, Int function) {
   if (const FunctionDef* own = find_sql_function(context, function)) {
     return std::ranges::find(context.search_path, own->schema) != context.search_path.end();
   }
-  return find_catalog_function(as_oid(function)) == nullptr ? std::nullopt : std::optional(true);
+  const CatalogFunction* found = find_catalog_function(as_oid(function));
+  if (found == nullptr) return std::nullopt;
+  const bool is_of_redis = found->facts.empty() && found->name.starts_with("redis.");
+  return !is_of_redis || std::ranges::find(context.search_path, "redis") != context.search_path.end();
 }
 
 // ---- comments -------------------------------------------------------------------------------------------------------
@@ -222,8 +255,14 @@ std::optional<std::string> object_comment(Context context, Int oid, Text in) {
     const auto found = catalog.schemas.find(schema_name(catalog, as_oid(oid)));
     if (found != catalog.schemas.end()) return comment_or_null(found->second.comment);
   }
+  if (in == "pg_type") {
+    const auto found = catalog.types.find(as_oid(oid));
+    if (found != catalog.types.end()) return comment_or_null(found->second->comment);
+  }
   if (in == "pg_constraint") {
-    for (const Constraint& constraint : all_constraints(catalog)) {
+    std::vector<Constraint> constraints = all_constraints(catalog);
+    std::ranges::move(domain_constraints(catalog), std::back_inserter(constraints));
+    for (const Constraint& constraint : constraints) {
       if (constraint.oid == as_oid(oid)) return comment_or_null(constraint.comment);
     }
   }
@@ -234,6 +273,11 @@ std::optional<std::string> column_comment(Context context, Int relation, Int num
   if (const auto view = catalog_of(context).find_view(as_oid(relation))) {
     const auto position = static_cast<std::size_t>(number) - 1;
     return position < view->columns.size() ? comment_or_null(view->columns[position].comment) : std::nullopt;
+  }
+  for (const auto& [oid, type] : catalog_of(context).types) {
+    if (type->relation != as_oid(relation) || relation == 0) continue;
+    const auto position = static_cast<std::size_t>(number) - 1;
+    return position < type->fields.size() ? comment_or_null(type->fields[position].comment) : std::nullopt;
   }
   const CatalogSnapshot::TablePtr table = catalog_of(context).find_table(as_oid(relation));
   const ColumnDef* column = table == nullptr ? nullptr : table->find_column(static_cast<std::int16_t>(number));
@@ -317,7 +361,6 @@ std::vector<ScalarFunction> catalog_functions() {
   std::vector<ScalarFunction> table = {
       stable<whole_index_text>("pg_get_indexdef", {kOidType}, kText),
       stable<index_text>("pg_get_indexdef", {kOidType, kInt4, kBool}, kText),
-      stable<index_column_property>("pg_index_column_has_property", {kRegclass, kInt4, kText}, kBool),
       stable<plain_constraint_text>("pg_get_constraintdef", {kOidType}, kText),
       stable<constraint_text>("pg_get_constraintdef", {kOidType, kBool}, kText),
       stable<expression_text>("pg_get_expr", {kText, kOidType}, kText),
@@ -326,9 +369,10 @@ std::vector<ScalarFunction> catalog_functions() {
       stable<arguments_text<true>>("pg_get_function_arguments", {kOidType}, kText),
       stable<arguments_text<false>>("pg_get_function_identity_arguments", {kOidType}, kText),
       stable<result_text>("pg_get_function_result", {kOidType}, kText),
+      stable<type_list>("oidvectortypes", {Type{oid::kOidVector}}, kText),
       stable<function_text>("pg_get_functiondef", {kOidType}, kText),
       stable<body_text>("pg_get_function_sqlbody", {kOidType}, kText),
-      stable<[](Int, Int, std::string&) { return false; }>("pg_get_function_arg_default", {kOidType, kInt4}, kText),
+      stable<argument_default>("pg_get_function_arg_default", {kOidType, kInt4}, kText),
       stable<named_view_text>("pg_get_viewdef", {kText}, kText),
       stable<[](Context context, Text name, bool pretty, std::string& out) {
         return view_text(context, as_int(relation_named(name, context)), pretty, out);
@@ -342,6 +386,9 @@ std::vector<ScalarFunction> catalog_functions() {
       stable<named_or_null<oid::kRegprocedure>>("to_regprocedure", {kText}, kRegprocedure),
       stable<named_or_null<oid::kRegnamespace>>("to_regnamespace", {kText}, kRegnamespace),
       stable<named_or_null<oid::kRegrole>>("to_regrole", {kText}, kRegrole),
+      stable<named_or_null<oid::kRegoper>>("to_regoper", {kText}, Type{oid::kRegoper}),
+      stable<named_or_null<oid::kRegoperator>>("to_regoperator", {kText}, Type{oid::kRegoperator}),
+      stable<named_or_null<oid::kRegcollation>>("to_regcollation", {kText}, Type{oid::kRegcollation}),
       stable<named_or_null<oid::kRegtype>>("to_regtype", {kText}, kRegtype),
       stable<schemas>("current_schemas", {kBool}, kNameArray),
       stable<relation_visible>("pg_table_is_visible", {kOidType}, kBool),
@@ -377,7 +424,7 @@ std::vector<ScalarFunction> catalog_functions() {
   for (const std::string_view name : {"pg_relation_size", "pg_table_size", "pg_total_relation_size", "pg_indexes_size"}) {
     table.push_back(stable<relation_size>(name, {kRegclass}, kInt8));
   }
-  for (const std::string_view name : {"pg_get_ruledef", "pg_get_triggerdef", "pg_get_statisticsobjdef"}) {
+  for (const std::string_view name : {"pg_get_triggerdef", "pg_get_statisticsobjdef"}) {
     table.push_back(stable<undefined>(name, {kOidType}, kText));
     table.push_back(stable<undefined_pretty>(name, {kOidType, kBool}, kText));
   }

@@ -4,9 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "sql/ascii.h"
+
 namespace redquel::sql {
 
-// Walking over valid UTF-8, and the C locale's letters.
+// Walking over valid UTF-8.
 
 /// Bytes of the character that begins with this byte.
 inline std::size_t character_size(char first) {
@@ -19,12 +21,6 @@ inline std::size_t last_character(std::string_view text) {
   std::size_t at = text.size() - 1;
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
   return at;
-}
-
-inline char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-inline char to_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; }
-inline bool is_alphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 /// 54000 beyond the largest value that PostgreSQL would build (1 GB).

@@ -19,7 +19,8 @@ using Fields = DateFields;
 
 class FieldReader {
  public:
-  FieldReader(Text text, const std::vector<PictureItem>& items) : rest_(text), items_(items) {}
+  FieldReader(Text text, const std::vector<PictureItem>& items, bool standard)
+      : rest_(text), items_(items), standard_(standard), fixed_(standard) {}
 
   Fields read() {
     for (index_ = 0; index_ < items_.size() && !rest_.empty(); ++index_) {
@@ -38,10 +39,17 @@ class FieldReader {
         skip_blanks();
       }
     }
+    if (standard_) check_end();
     return fields_;
   }
 
  private:
+  void check_end() {
+    if (index_ < items_.size()) throw SqlError("22007", "input string is too short for datetime format");
+    skip_blanks();
+    if (!rest_.empty()) throw SqlError("22007", "trailing characters remain in input string after datetime format");
+  }
+
   // ---- characters
   // -----------------------------------------------------------------------------------------------------
 
@@ -63,6 +71,10 @@ class FieldReader {
   /// A separator or space of the template takes at most one of the text; another character takes one, unless more
   /// blanks than the template has were skipped before.
   void read_character(const PictureItem& item) {
+    if (standard_ && !rest_.starts_with(item.character)) {
+      const bool is_text = item.kind == PictureItem::Kind::kCharacter;
+      throw SqlError("22007", fmt::format("unmatched format {} \"{}\"", is_text ? "character" : "separator", item.character));
+    }
     if (fixed_) {
       take_character();
     } else if (item.kind != PictureItem::Kind::kCharacter) {
@@ -390,18 +402,19 @@ class FieldReader {
 
   Text rest_;
   const std::vector<PictureItem>& items_;
+  const bool standard_;
   std::size_t index_ = 0;
   Fields fields_;
-  bool fixed_ = false;
+  bool fixed_;  // FX was met
   int skipped_ = 0;  // characters of the text that the template does not have
   char previous_ = '\0';
 };
 
 }  // namespace
 
-DateFields read_date_fields(std::string_view text, std::string_view picture) {
-  const std::vector<PictureItem> items = parse_datetime_picture(picture);
-  return FieldReader(text, items).read();
+DateFields read_date_fields(std::string_view text, std::string_view picture, bool standard) {
+  const std::vector<PictureItem> items = parse_datetime_picture(picture, standard);
+  return FieldReader(text, items, standard).read();
 }
 
 }  // namespace redquel::sql

@@ -19,7 +19,7 @@ struct DateFields {
 };
 
 /// Reads a text along a template of to_timestamp. 22007 where it does not follow it, 22008 where a number is too large,
-/// 0A000 for patterns that only to_char has.
-DateFields read_date_fields(std::string_view text, std::string_view picture);
+/// 0A000 for patterns that only to_char has. `standard`: as SQL/JSON's datetime() has it, character by character and to the end.
+DateFields read_date_fields(std::string_view text, std::string_view picture, bool standard = false);
 
 }  // namespace redquel::sql

@@ -9,7 +9,6 @@
 namespace redquel::sql {
 namespace {
 
-using Context = const EvaluationContext&;
 using Date = std::int32_t;
 using Instant = std::int64_t;
 using I = const Interval&;

@@ -9,8 +9,6 @@
 namespace redquel::sql {
 namespace {
 
-using Context = const EvaluationContext&;
-
 const TimeZone& zone_of(Context context) { return session_zone(*context.settings); }
 
 }  // namespace

@@ -143,7 +143,9 @@ class FieldAssembler {
   bool has_year_ = false, has_month_ = false, has_day_ = false;
 };
 
-Reading read(Text text, Text picture) { return FieldAssembler(read_date_fields(text, picture), text).assemble(); }
+Reading read(Text text, Text picture, bool standard) {
+  return FieldAssembler(read_date_fields(text, picture, standard), text).assemble();
+}
 
 /// The zone that TZH and TZM gave, in seconds east.
 std::optional<int> zone_offset(const Fields& fields, Text text) {
@@ -157,10 +159,7 @@ std::optional<int> zone_offset(const Fields& fields, Text text) {
 /// Julian days that a date can count.
 bool is_valid_year(int year) { return year >= -4713 && year < 5874898; }
 
-}  // namespace
-
-std::int64_t timestamptz_from_char(Text text, Text picture, const TimeZone& zone) {
-  const Reading reading = read(text, picture);
+std::int64_t timestamptz_of(const Reading& reading, Text text, const TimeZone& zone) {
   const CivilTime& time = reading.time;
   const auto out_of_range = [] { return SqlError("22008", "timestamp out of range"); };
   if (!is_valid_year(time.year)) throw out_of_range();
@@ -177,8 +176,7 @@ std::int64_t timestamptz_from_char(Text text, Text picture, const TimeZone& zone
   return apply_timestamp_modifier(timestamp, reading.fields.fraction_digits);
 }
 
-std::int32_t date_from_char(Text text, Text picture) {
-  const Reading reading = read(text, picture);
+std::int32_t date_of(const Reading& reading, Text text) {
   const CivilTime& time = reading.time;
   static_cast<void>(zone_offset(reading.fields, text));  // read for its errors
   const auto out_of_range = [&] { return SqlError("22008", "date out of range: \"" + std::string(text) + "\""); };
@@ -187,5 +185,17 @@ std::int32_t date_from_char(Text text, Text picture) {
   if (days < kMinDate || days >= kEndDate) throw out_of_range();
   return days;
 }
+
+}  // namespace
+
+std::int64_t timestamptz_from_char(Text text, Text picture, const TimeZone& zone) {
+  return timestamptz_of(read(text, picture, false), text, zone);
+}
+std::int32_t date_from_char(Text text, Text picture) { return date_of(read(text, picture, false), text); }
+
+std::int64_t timestamptz_from_standard_template(Text text, Text picture, const TimeZone& zone) {
+  return timestamptz_of(read(text, picture, true), text, zone);
+}
+std::int32_t date_from_standard_template(Text text, Text picture) { return date_of(read(text, picture, true), text); }
 
 }  // namespace redquel::sql

@@ -1,7 +1,10 @@
 // Date and time functions (manual 9.9), except the operators and to_char's family.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <ctime>
 
 #include "sql/error.h"
@@ -14,8 +17,6 @@
 namespace redquel::sql {
 namespace {
 
-using Context = const EvaluationContext&;
-using Text = std::string_view;
 using Instant = std::int64_t;
 
 const TimeZone& zone_of(Context context) { return session_zone(*context.settings); }
@@ -78,9 +79,19 @@ std::optional<Numeric> extract_zoned(Context context, Text field, Instant value)
 Instant truncate_zoned(Context context, Text field, Instant value) {
   return truncate_timestamptz(field, value, zone_of(context));
 }
+/// Abbreviations win over names, as everywhere. 22023 for what is neither.
+const TimeZone& zone_or_abbreviation(Text name) {
+  std::string lower(name);
+  std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const ZoneAbbreviation* abbreviation = find_zone_abbreviation(lower);
+  if (abbreviation == nullptr) return time_zone_named(name);
+  if (!abbreviation->zone.empty()) return time_zone_named(abbreviation->zone);
+  const std::int32_t west = -abbreviation->offset, seconds = std::abs(west);
+  return time_zone_named(fmt::format("<x>{}{:02}:{:02}:{:02}", west < 0 ? '-' : '+', seconds / 3600, seconds / 60 % 60, seconds % 60));
+}
 Instant truncate_named_zone(Text field, Instant value, Text zone) {
   if (!is_finite_timestamp(value)) return value;
-  return truncate_timestamptz(field, value, time_zone_named(zone));
+  return truncate_timestamptz(field, value, zone_or_abbreviation(zone));
 }
 
 // ---- construction ---------------------------------------------------------------------------------------------------

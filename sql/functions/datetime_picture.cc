@@ -1,5 +1,6 @@
 #include "sql/functions/datetime_picture.h"
 
+#include "sql/error.h"
 #include "sql/functions/characters.h"
 
 namespace redquel::sql {
@@ -135,7 +136,7 @@ const DatePattern* longest_pattern(std::string_view text) {
 
 class PictureReader {
  public:
-  explicit PictureReader(std::string_view rest) : rest_(rest) {}
+  PictureReader(std::string_view rest, bool standard) : rest_(rest), standard_(standard) {}
 
   std::vector<PictureItem> read() {
     while (!rest_.empty()) {
@@ -149,6 +150,11 @@ class PictureReader {
         items_.push_back(item);
       } else if (rest_[0] == '"') {
         read_quoted();
+      } else if (standard_) {
+        if (std::string_view("-./,':; ").find(rest_[0]) == std::string_view::npos) {
+          throw SqlError("22007", "invalid datetime format separator: \"" + std::string(first_character(rest_)) + "\"");
+        }
+        read_character(rest_[0] == ' ' ? PictureItem::Kind::kSpace : PictureItem::Kind::kSeparator);
       } else {
         if (rest_.starts_with("\\\"")) rest_.remove_prefix(1);
         const char c = rest_[0];
@@ -206,6 +212,7 @@ class PictureReader {
   }
 
   std::string_view rest_;
+  bool standard_;
   std::vector<PictureItem> items_;
 };
 
@@ -254,9 +261,10 @@ bool is_gregorian_field(DateField field) {
 }
 
 bool is_separator(char c) { return c > 0x20 && c < 0x7F && !is_alphanumeric(c); }
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-std::vector<PictureItem> parse_datetime_picture(std::string_view picture) { return PictureReader(picture).read(); }
+std::vector<PictureItem> parse_datetime_picture(std::string_view picture, bool standard) {
+  return PictureReader(picture, standard).read();
+}
 
 std::string_view ordinal_suffix(std::string_view digits, bool upper) {
   char last = digits.back();

@@ -71,11 +71,10 @@ struct PictureItem {
   std::string_view character;
 };
 
-/// Views into the text.
-std::vector<PictureItem> parse_datetime_picture(std::string_view picture);
+/// Views into the text. `standard`: a template of SQL/JSON's datetime(), whose separators are few: 22007 for others.
+std::vector<PictureItem> parse_datetime_picture(std::string_view picture, bool standard = false);
 /// Printable ASCII that is neither a letter nor a digit.
 bool is_separator(char c);
-bool is_blank(char c);
 
 inline constexpr std::string_view kMonthNames[] = {"January",   "February", "March",    "April",
                                                    "May",       "June",     "July",     "August",

@@ -15,8 +15,6 @@ void throw_input_out_of_range() { throw SqlError("22003", "input is out of range
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRadiansPerDegree = 0.0174532925199432957692;
 
 double finite_argument(double a) {

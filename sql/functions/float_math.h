@@ -2,8 +2,12 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace redquel::sql {
+
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // float8's functions with PostgreSQL's domain, overflow and underflow errors (22003, 2201E, 2201F, 22012).
 

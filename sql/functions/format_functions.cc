@@ -22,7 +22,6 @@ namespace redquel::sql {
 namespace {
 
 using Arguments = std::span<const ColumnPtr>;
-using Text = std::string_view;
 
 /// What the type's output function prints.
 void append_output(const Column& column, std::size_t row, const EvaluationContext& context, std::string& out) {

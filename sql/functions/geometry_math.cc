@@ -10,7 +10,6 @@ namespace redquel::sql {
 namespace {
 
 constexpr double kTolerance = 1.0e-06;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double plus(double a, double b) { return add_floats(a, b); }
 double minus(double a, double b) { return subtract_floats(a, b); }

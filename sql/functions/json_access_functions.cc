@@ -11,9 +11,6 @@
 namespace redquel::sql {
 namespace {
 
-using Text = std::string_view;
-using Int = std::int32_t;
-
 /// The value as ->> gives it. False: JSON's null is SQL's.
 bool as_text(Text value, std::string& out) {
   if (value[0] == 'n') return false;

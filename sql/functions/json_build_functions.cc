@@ -15,9 +15,6 @@ namespace redquel::sql {
 namespace {
 
 using Arguments = std::span<const ColumnPtr>;
-using Text = std::string_view;
-
-constexpr auto kStable = Volatility::kStable;
 
 /// Computes a value row by row. `build` writes JSON, false for NULL; of jsonb the form is made here.
 template <class Build>

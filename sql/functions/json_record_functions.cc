@@ -28,22 +28,45 @@ Members members_of(Text object) {
   return members;
 }
 
-std::optional<std::string> storage_text(Type type, Text value, const EvaluationContext& context);
+/// `key`: whose value it is, for messages; empty: of none. `base`: where fields come from that a row lacks.
+std::optional<std::string> storage_text(Type type, Text value, const EvaluationContext& context, Text key,
+                                        std::optional<Text> base = std::nullopt);
 
-std::string row_storage_text(Oid type, Text object, const EvaluationContext& context) {
+std::string row_storage_text(Oid type, Text object, const EvaluationContext& context, std::optional<Text> base) {
   const Members members = members_of(object);
   RowValue row;
-  for (const CompositeField& field : find_user_type(type)->fields) {
+  std::optional<RowValue> before;
+  if (base) before = read_row(type, *base);
+  const UserType& composite = *find_user_type(type);
+  for (std::size_t i = 0; i < composite.fields.size(); ++i) {
+    const CompositeField& field = composite.fields[i];
     const auto found = members.find(field.name);
-    row.add(Type{field.type.oid}, found == members.end() ? std::nullopt : storage_text(field.type, found->second, context));
+    const std::optional<Text> known = before ? before->fields.at(i) : std::nullopt;
+    if (found == members.end()) {
+      row.add(Type{field.type.oid}, known);
+    } else {
+      row.add(Type{field.type.oid}, storage_text(field.type, found->second, context, field.name, known));
+    }
   }
   return row_text(type, row);
 }
 
-SqlError expected_array() { return SqlError("22P02", "expected JSON array"); }
+[[noreturn]] void refuse_json(std::string message) { throw SqlError("22023", std::move(message)); }
+
+/// `path`: the places of the value in the arrays around it; empty: it is the key's own.
+SqlError expected_array(Text key, const std::vector<std::int32_t>& path) {
+  SqlError error("22P02", "expected JSON array");
+  std::string places;
+  for (const std::int32_t place : path) places += fmt::format("[{}]", place);
+  if (path.empty() && !key.empty()) return std::move(error).hint(fmt::format("See the value of key \"{}\".", key));
+  if (path.empty()) return error;
+  if (key.empty()) return std::move(error).hint(fmt::format("See the array element {}.", places));
+  return std::move(error).hint(fmt::format("See the array element {} of key \"{}\".", places, key));
+}
 
 /// One dimension of an array; all arrays of a depth must have the same length.
-void append_dimension(Type element, Text array, std::size_t level, ArrayValue& result, const EvaluationContext& context) {
+void append_dimension(Type element, Text array, std::size_t level, ArrayValue& result, const EvaluationContext& context, Text key,
+                      std::vector<std::int32_t>& path) {
   check_array_depth(level + 1);
   const auto count = static_cast<std::int32_t>(json_count(array));
   if (result.dimensions.size() == level) result.dimensions.push_back({1, count});
@@ -51,34 +74,40 @@ void append_dimension(Type element, Text array, std::size_t level, ArrayValue& r
     throw SqlError("22P02", "malformed JSON array").detail("Multidimensional arrays must have sub-arrays with matching dimensions.");
   }
   const bool is_json = element.oid == oid::kJson || element.oid == oid::kJsonb;
-  for (JsonReader reader(array); reader.next();) {
+  path.push_back(0);
+  for (JsonReader reader(array); reader.next(); ++path.back()) {
     const Text value = reader.value();
     if (value[0] == '[' && !is_json) {
-      append_dimension(element, value, level + 1, result, context);
+      append_dimension(element, value, level + 1, result, context, key, path);
     } else if (level + 1 < result.dimensions.size()) {
-      throw expected_array();
+      throw expected_array(key, path);
     } else {
-      result.add(storage_text(element, value, context));
+      result.add(storage_text(element, value, context, {}));
     }
   }
+  path.pop_back();
 }
 
-std::string array_storage_text(Type type, Text array, const EvaluationContext& context) {
+std::string array_storage_text(Type type, Text array, const EvaluationContext& context, Text key) {
   ArrayValue result;
-  append_dimension(element_type_of(type), array, 0, result, context);
+  std::vector<std::int32_t> path;
+  append_dimension(element_type_of(type), array, 0, result, context, key, path);
   if (result.elements.empty()) result.dimensions.clear();
   return array_text(type.oid, result);
 }
 
 /// The value in the storage form of the type; nullopt: NULL.
-std::optional<std::string> storage_text(Type type, Text value, const EvaluationContext& context) {
+std::optional<std::string> storage_text(Type type, Text value, const EvaluationContext& context, Text key, std::optional<Text> base) {
   check_stack_depth();
+  if (value[0] == 'n') return std::nullopt;
   if (type.oid == oid::kJson) return std::string(value);
   if (type.oid == oid::kJsonb) return parse_jsonb(value);
-  if (value[0] == 'n') return std::nullopt;
-  if (value[0] == '{' && is_composite_type(type.oid)) return row_storage_text(type.oid, value, context);
-  if (value[0] == '[' && is_array_type(type.oid) && !is_vector_type(type.oid)) return array_storage_text(type, value, context);
-  if (value[0] != '"' && is_array_type(type.oid) && !is_vector_type(type.oid)) throw expected_array();
+  if (value[0] != '"' && is_composite_type(type.oid)) {
+    if (value[0] != '{') refuse_json(fmt::format("cannot call populate_composite on {}", value[0] == '[' ? "an array" : "a scalar"));
+    return row_storage_text(type.oid, value, context, base);
+  }
+  if (value[0] == '[' && is_array_type(type.oid) && !is_vector_type(type.oid)) return array_storage_text(type, value, context, key);
+  if (value[0] != '"' && is_array_type(type.oid) && !is_vector_type(type.oid)) throw expected_array(key, {});
   const std::string text = value[0] == '"' ? json_string(value) : std::string(value);
   Datum parsed = parse_value(type, text, *context.settings, context.transaction_timestamp);
   return format_value(Type{type.oid}, apply_modifier(type, std::move(parsed), false));
@@ -109,10 +138,11 @@ class RecordRows final : public RowSource {
  private:
   void append(const Members& members, std::size_t place, Column& column) const {
     const auto found = members.find(columns_[place].name);
+    const std::optional<Text> known = base_ ? base_->fields[place] : std::nullopt;
     if (found != members.end()) {
-      append_element(column, storage_text(columns_[place].type, found->second, context_));
+      append_element(column, storage_text(columns_[place].type, found->second, context_, columns_[place].name, known));
     } else {
-      append_element(column, base_ ? base_->fields[place] : std::nullopt);
+      append_element(column, known);
     }
   }
 
@@ -123,8 +153,6 @@ class RecordRows final : public RowSource {
   const EvaluationContext& context_;
   std::optional<RowValue> base_;
 };
-
-[[noreturn]] void refuse(std::string message) { throw SqlError("22023", std::move(message)); }
 
 enum class Kind : std::uint8_t { kToRecord, kToRecordset, kPopulateRecord, kPopulateRecordset };
 
@@ -152,13 +180,13 @@ std::vector<Text> objects_of(Text value) {
   const Text name = function_name<kind, binary>();
   if (!is_set(kind)) {
     if (value[0] == '{') return {value};
-    refuse(fmt::format("cannot call populate_composite on {}", value[0] == '[' ? "an array" : "a scalar"));
+    refuse_json(fmt::format("cannot call populate_composite on {}", value[0] == '[' ? "an array" : "a scalar"));
   }
-  if (value[0] != '[' && binary) refuse(fmt::format("cannot call {} on a non-array", name));
-  if (value[0] != '[') refuse(fmt::format("cannot call {} on {}", name, value[0] == '{' ? "an object" : "a scalar"));
+  if (value[0] != '[' && binary) refuse_json(fmt::format("cannot call {} on a non-array", name));
+  if (value[0] != '[') refuse_json(fmt::format("cannot call {} on {}", name, value[0] == '{' ? "an object" : "a scalar"));
   std::vector<Text> objects;
   for (JsonReader reader(value); reader.next();) {
-    if (reader.value()[0] != '{') refuse(fmt::format("argument of {} must be an array of objects", name));
+    if (reader.value()[0] != '{') refuse_json(fmt::format("argument of {} must be an array of objects", name));
     objects.push_back(reader.value());
   }
   return objects;

@@ -15,9 +15,6 @@
 namespace redquel::sql {
 namespace {
 
-using Text = std::string_view;
-using Int = std::int32_t;
-
 /// Keys or a path: a list.
 ArrayValue steps(Text path) {
   ArrayValue array = read_array(oid::kTextArray, path);

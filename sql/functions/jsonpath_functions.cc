@@ -12,7 +12,6 @@ namespace redquel::sql {
 namespace {
 
 using Arguments = std::span<const ColumnPtr>;
-using Text = std::string_view;
 
 /// A row's answer is appended to the column; a path that is the same for all rows is read once.
 template <class Answer>

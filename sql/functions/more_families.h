@@ -22,6 +22,7 @@ std::vector<AggregateFunction> zoned_time_aggregates();
 std::vector<ScalarFunction> text_piece_functions();
 std::vector<TableFunction> text_piece_rows();
 std::vector<ScalarFunction> privilege_functions();
+std::vector<ScalarFunction> information_functions();
 std::vector<ScalarFunction> geometric_functions();
 std::vector<ScalarFunction> geometric_operators();
 std::vector<CastFunction> geometric_casts();
@@ -40,9 +41,13 @@ std::vector<ScalarFunction> money_functions();
 std::vector<CastFunction> money_casts();
 std::vector<AggregateFunction> money_aggregates();
 std::vector<ScalarFunction> statistics_functions();
+std::vector<ScalarFunction> object_information_functions();
+std::vector<ScalarFunction> connection_functions();
+std::vector<TableFunction> object_information_rows();
 /// The functions that have names beside their operators, over the rows of those.
 std::vector<ScalarFunction> operator_functions(const std::vector<ScalarFunction>& functions);
 std::vector<TableFunction> catalog_rows();
+std::vector<TableFunction> privilege_rows();
 std::vector<TableFunction> keyword_rows();
 std::vector<TableFunction> zone_rows();
 

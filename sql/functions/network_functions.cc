@@ -16,7 +16,6 @@ namespace redquel::sql {
 namespace {
 
 using Bytes = std::string_view;
-using Int = std::int32_t;
 using Address = NetworkAddress;
 
 Address read(Bytes bytes) { return Address::decode(bytes); }

@@ -6,10 +6,13 @@
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 #include "sql/functions/lift.h"
+#include "sql/functions/operator_names.h"
 #include "sql/functions/quote.h"
 #include "sql/system_tables/function_catalog.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
+#include "sql/types/array_value.h"
+#include "sql/types/more_types.h"
 #include "sql/types/number_text.h"
 #include "sql/types/text_io.h"
 
@@ -89,6 +92,11 @@ std::optional<Oid> find_type_named(std::string_view text, const EvaluationContex
     if (const UserTypePtr type = catalog.find_user_type(parts.size() == 2 ? parts[0] : "", name, context.search_path)) {
       return array ? type->array : type->oid;
     }
+    for (const auto& [oid, type] : catalog.types) {
+      if (type->range.multirange_name != name || name.empty()) continue;
+      const bool is_meant = parts.size() == 2 ? type->schema == parts[0] : std::ranges::find(context.search_path, type->schema) != context.search_path.end();
+      if (is_meant) return array ? type->range.multirange_array : type->range.multirange;
+    }
   }
   const CatalogSnapshot::TablePtr table =
       parts.size() > 2 ? nullptr : catalog.find_table(parts.size() == 2 ? parts[0] : "", parts.back(), context.search_path);
@@ -103,12 +111,12 @@ std::string type_name(Oid type, const EvaluationContext& context) {
     const std::string schema = found && found->oid == type ? "" : quote_identifier(user.schema) + ".";
     return schema + quote_identifier(user.name);
   }
+  if (const TableDef* table = table_of_row_type(catalog, type)) return relation_name(table->oid, context);
   if (const TypeInfo* info = find_type(type)) {
-    const bool is_array = info->category == TypeCategory::kArray && catalog.types.contains(info->element);
-    return is_array ? type_name(info->element, context) + "[]" : format_type(Type{type});
+    const Oid element = info->category == TypeCategory::kArray ? declared_element(type) : 0;
+    return element >= kFirstUserOid ? type_name(element, context) + "[]" : format_type(Type{type});
   }
-  const TableDef* table = table_of_row_type(catalog_of(context), type);
-  return table == nullptr ? std::to_string(type) : relation_name(table->oid, context);
+  return std::to_string(type);
 }
 
 // ---- functions ------------------------------------------------------------------------------------------------------
@@ -186,8 +194,12 @@ std::string function_name(Oid function, bool with_arguments, const EvaluationCon
   const CatalogFunction* found = find_catalog_function(function);
   if (found == nullptr) return std::to_string(function);
   std::string text;
-  if (!with_arguments && find_catalog_functions(found->name).size() > 1) text = "pg_catalog.";
-  append_quoted_identifier(found->name, text);
+  if (found->facts.empty()) {
+    text = found->name;  // redis.call: with its schema
+  } else {
+    if (!with_arguments && find_catalog_functions(found->name).size() > 1) text = "pg_catalog.";
+    append_quoted_identifier(found->name, text);
+  }
   if (!with_arguments) return text;
   text += '(';
   for (std::size_t i = 0; i < found->arguments.size(); ++i) {
@@ -270,10 +282,33 @@ bool is_object_name_type(Oid type) {
     case oid::kRegtype:
     case oid::kRegproc:
     case oid::kRegprocedure:
+    case oid::kRegoper:
+    case oid::kRegoperator:
+    case oid::kRegcollation:
     case oid::kRegnamespace:
     case oid::kRegrole: return true;
     default: return false;
   }
+}
+
+bool shows_object_names(Oid type) {
+  return is_object_name_type(type) || (is_array_type(type) && is_object_name_type(element_type_of(Type{type}).oid));
+}
+
+std::string object_names(Type array, std::string_view oids, const EvaluationContext& context) {
+  const Type element = element_type_of(array);
+  const ArrayValue numbers = read_array(array.oid, oids);
+  ArrayValue names;
+  names.dimensions = numbers.dimensions;
+  std::vector<std::string> texts;  // what the elements are views into
+  texts.reserve(numbers.elements.size());
+  for (const std::optional<std::string_view> number : numbers.elements) {
+    // Casts of arrays give names already.
+    const bool is_name = number && !is_number(*number);
+    texts.push_back(!number ? "" : is_name ? std::string(*number) : object_name(element, static_cast<Oid>(parse_oid(*number)), context));
+    names.elements.push_back(number ? std::optional<std::string_view>(texts.back()) : std::nullopt);
+  }
+  return array_text(array.oid, names);
 }
 
 Oid parse_object_name(Type type, std::string_view text, const EvaluationContext& context) {
@@ -285,19 +320,31 @@ Oid parse_object_name(Type type, std::string_view text, const EvaluationContext&
     case oid::kRegprocedure: return procedure_named(text, context);
     case oid::kRegnamespace: return schema_named(text, context);
     case oid::kRegrole: return role_named(text, context);
+    case oid::kRegoper: return operator_named(text);
+    case oid::kRegoperator: return operator_with_types_named(text, context);
+    case oid::kRegcollation: return collation_named(text);
     default:
       if (const std::optional<Oid> found = find_type_named(text, context)) return *found;
       throw SqlError("42704", "type \"" + std::string(text) + "\" does not exist");
   }
 }
 
+namespace {
+
+std::string name_or_number(std::string name, Oid object) { return name.empty() ? std::to_string(object) : name; }
+
+}  // namespace
+
 std::string object_name(Type type, Oid object, const EvaluationContext& context) {
-  if (object == 0) return "-";
+  if (object == 0) return type.oid == oid::kRegoper || type.oid == oid::kRegoperator ? "0" : "-";
   switch (type.oid) {
     case oid::kRegclass: return relation_name(object, context);
     case oid::kRegproc: return function_name(object, false, context);
     case oid::kRegprocedure: return function_name(object, true, context);
     case oid::kRegrole: return role_name(object, context);
+    case oid::kRegoper: return name_or_number(operator_name(object), object);
+    case oid::kRegoperator: return name_or_number(operator_name_with_types(object), object);
+    case oid::kRegcollation: return name_or_number(collation_name(object), object);
     case oid::kRegnamespace: {
       const std::string name = schema_name(catalog_of(context), object);
       return name.empty() ? std::to_string(object) : quote_identifier(name);
@@ -308,11 +355,14 @@ std::string object_name(Type type, Oid object, const EvaluationContext& context)
 
 ColumnPtr with_object_names(const ColumnPtr& column, const EvaluationContext& context) {
   const Type type = column->type();
-  if (!is_object_name_type(type.oid) || column->is_encoded()) return column;
+  if (!shows_object_names(type.oid) || column->is_encoded()) return column;
+  const bool is_array = is_array_type(type.oid);
   Column names = Column::encoded(type);
   for (std::size_t row = 0; row < column->size(); ++row) {
     if (column->is_null(row)) {
       names.append_null();
+    } else if (is_array) {
+      names.append(object_names(type, column->get<std::string_view>(row), context));
     } else {
       names.append(object_name(type, static_cast<Oid>(column->get<std::int32_t>(row)), context));
     }

@@ -15,13 +15,17 @@ namespace redquel::sql {
 
 /// regclass, regtype, regproc, regprocedure, regnamespace, regrole.
 bool is_object_name_type(Oid type);
+/// These, and arrays over them.
+bool shows_object_names(Oid type);
 /// Their input functions: a name, oid digits or "-" (0). 42P01, 42704, 42883, 42725, 3F000 where nothing or too much has that name,
 /// 42602 "invalid name syntax".
 Oid parse_object_name(Type type, std::string_view text, const EvaluationContext& context);
 /// Their output functions: quoted where needed, with the schema where the search path does not find it; the digits of an unknown
 /// oid; "-" for 0.
 std::string object_name(Type type, Oid object, const EvaluationContext& context);
-/// A column of such a type as clients see it in text format: an encoded column of the names. Other columns unchanged.
+/// An array of oids as text with the names of the objects: {integer,"character varying"}.
+std::string object_names(Type array, std::string_view oids, const EvaluationContext& context);
+/// A column of such a type, or of arrays over one, as clients see it in text format: an encoded column of the names. Other columns unchanged.
 ColumnPtr with_object_names(const ColumnPtr& column, const EvaluationContext& context);
 
 /// nullopt: none.

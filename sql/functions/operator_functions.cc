@@ -10,6 +10,7 @@
 #include "sql/functions/more_families.h"
 #include "sql/types/geometry.h"
 #include "sql/types/more_types.h"
+#include "sql/types/server_numbers.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {
@@ -161,6 +162,14 @@ constexpr Family kFamilies[] = {
     {"varbit", "", oid::kVarbit, oid::kVarbit, kOrder},
 
     {"tid", "", oid::kTid, oid::kTid, kOrder},
+    {"xid", "", oid::kXid, oid::kXid, "eq = neq <>"},
+    {"xid", "int4", oid::kXid, oid::kInt4, "eq = neq <>"},
+    {"cid", "", oid::kCid, oid::kCid, "eq ="},
+    {"xid8", "", oid::kXid8, oid::kXid8, kOrder},
+    {"pg_lsn_", "", oid::kPgLsn, oid::kPgLsn, kOrder},
+    {"pg_lsn_", "", oid::kPgLsn, oid::kPgLsn, "mi -"},
+    {"pg_lsn_", "", oid::kPgLsn, oid::kNumeric, "pli + mii -"},
+    {"numeric_", "_pg_lsn", oid::kNumeric, oid::kPgLsn, "pl +"},
     {"cash_", "", oid::kMoney, oid::kMoney, kOrder},
     {"cash_", "", oid::kMoney, oid::kMoney, "pl + mi - div_cash /"},
     {"cash_", "_flt4", oid::kMoney, oid::kFloat4, "mul * div /"},

@@ -4,12 +4,10 @@
 #include "sql/functions/characters.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/padded_text.h"
+#include "sql/functions/pattern_operators.h"
 
 namespace redquel::sql {
 namespace {
-
-using Text = std::string_view;
 
 struct ExactCase {
   static char fold(char c) { return c; }
@@ -102,23 +100,14 @@ void like_escape(Text pattern, Text escape, std::string& out) {
   }
 }
 
-/// For text, name and char(n), whose padding counts.
-template <auto body>
-void add_operator(std::vector<ScalarFunction>& table, std::string_view name) {
-  table.push_back(scalar<body>(name, {kText, kText}, kBool));
-  table.push_back(scalar<body>(name, {kName, kText}, kBool));
-  table.push_back(
-      column_function(name, {kBpchar, kText}, kBool, over_padded<kernel_of<body>()>, Volatility::kImmutable, true));
-}
-
 }  // namespace
 
 std::vector<ScalarFunction> pattern_functions() {
   std::vector<ScalarFunction> table;
-  add_operator<matches<ExactCase>>(table, "~~");
-  add_operator<differs<ExactCase>>(table, "!~~");
-  add_operator<matches<AnyCase>>(table, "~~*");
-  add_operator<differs<AnyCase>>(table, "!~~*");
+  add_pattern_operator<matches<ExactCase>>(table, "~~");
+  add_pattern_operator<differs<ExactCase>>(table, "!~~");
+  add_pattern_operator<matches<AnyCase>>(table, "~~*");
+  add_pattern_operator<differs<AnyCase>>(table, "!~~*");
   for (Type type : {kText, kName}) {
     table.push_back(scalar<matches<ExactCase>>("like", {type, kText}, kBool));
     table.push_back(scalar<differs<ExactCase>>("notlike", {type, kText}, kBool));

@@ -69,6 +69,10 @@ class Matcher {
       case oid::kAnyCompatibleArray:
         compatible_.push_back(element_of_array(given));
         return compatible_.back() != 0;
+      case oid::kAnyCompatibleRange:
+        return is_range_type(given) && unify(types_.compatible_range, given);
+      case oid::kAnyCompatibleMultirange:
+        return is_multirange_type(given) && unify(types_.compatible_multirange, given);
       default:
         return true;
     }
@@ -91,7 +95,18 @@ class Matcher {
     return !enum_ || is_enum(types_.element);
   }
 
+  /// A range's subtype is one of the types to meet in, and must be the one that they meet in: no range is made another.
+  bool conclude_compatible_range() {
+    const Oid multirange = types_.compatible_multirange;
+    if (multirange != 0 && !unify(types_.compatible_range, range_in(multirange))) return false;
+    if (types_.compatible_range == 0) return true;
+    types_.compatible_multirange = multirange_over(types_.compatible_range);
+    compatible_.push_back(range_subtype(types_.compatible_range).oid);
+    return true;
+  }
+
   bool conclude_compatible() {
+    if (!conclude_compatible_range()) return false;
     if (compatible_.empty()) {
       if (has_compatible_) types_.compatible = oid::kText;
       return true;
@@ -99,6 +114,7 @@ class Matcher {
     const std::optional<Oid> common = common_type_of(compatible_);
     if (!common) return false;
     types_.compatible = *common;
+    if (types_.compatible_range != 0 && range_subtype(types_.compatible_range).oid != *common) return false;
     return !compatible_non_array_ || !is_array_type(*common);
   }
 

@@ -17,12 +17,6 @@
 namespace redquel::sql {
 namespace {
 
-using Context = const EvaluationContext&;
-using Text = std::string_view;
-using Int = std::int32_t;
-
-constexpr auto kStable = Volatility::kStable;
-
 /// "SELECT, insert with grant option": each must be one of `known`, which are in lower case between commas. 22023.
 void check_privileges(Text known, Text option, Text written) {
   for (std::size_t begin = 0; begin <= written.size();) {

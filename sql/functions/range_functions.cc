@@ -2,6 +2,9 @@
 
 #include "sql/functions/range_functions.h"
 
+#include <map>
+#include <mutex>
+
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/lift.h"
@@ -9,8 +12,6 @@
 
 namespace redquel::sql {
 namespace {
-
-using Text = std::string_view;
 
 Oid range_of(Oid type) { return is_multirange_type(type) ? range_in(type) : type; }
 RangeSet ranges_at(const Column& column, std::size_t row) { return read_ranges(column.type().oid, column.get<Text>(row)); }
@@ -179,11 +180,55 @@ std::unique_ptr<RowSource> unnest(std::span<const Datum> arguments, const Evalua
   return std::make_unique<Ranges>(range_in(multirange), std::move(set));
 }
 
+/// Constructors of one range type and its multirange type, named as they are.
+void add_constructors(Oid range, std::vector<ScalarFunction>& table) {
+  const Type type{range}, subtype = range_subtype(range), over{multirange_over(range)};
+  const auto add = [&](Type made, std::initializer_list<Type> arguments, Kernel kernel, bool strict, bool variadic = false) {
+    table.push_back(column_function(type_info(made.oid).name, arguments, made, kernel, Volatility::kImmutable, strict, variadic));
+  };
+  add(type, {subtype, subtype}, construct_range, false);
+  add(type, {subtype, subtype, kText}, construct_range, false);
+  add(over, {}, construct_multirange, true);
+  add(over, {type}, construct_multirange, true);
+  add(over, {type}, construct_multirange, true, true);
+}
+
+/// Of a user-made multirange type: the call says the range type.
+std::unique_ptr<RowSource> unnest_made(std::span<const Datum> arguments, std::span<const ResultColumn> columns, const EvaluationContext&) {
+  const Oid range = columns[0].type.oid;
+  RangeSet set;
+  if (!is_null(arguments[0])) set = read_ranges(multirange_over(range), std::get<std::string>(arguments[0]));
+  return std::make_unique<Ranges>(range, std::move(set));
+}
+
 void add_unnest(std::vector<TableFunction>& table, Oid multirange, auto open) {
   table.push_back({"unnest", {multirange}, {{"unnest", range_in(multirange)}}, open});
 }
 
 }  // namespace
+
+std::span<const ScalarFunction* const> range_constructors(Oid type) {
+  struct Known {
+    std::vector<ScalarFunction> functions;
+    std::vector<const ScalarFunction*> of_range, of_multirange;
+  };
+  static std::mutex mutex;
+  static std::map<Oid, Known> known;
+  const Oid range = range_of(type);
+  const std::lock_guard lock(mutex);
+  const auto [entry, is_new] = known.try_emplace(range);
+  Known& made = entry->second;
+  if (is_new) {
+    add_constructors(range, made.functions);
+    for (const ScalarFunction& function : made.functions) (function.result == range ? made.of_range : made.of_multirange).push_back(&function);
+  }
+  return type == range ? made.of_range : made.of_multirange;
+}
+
+const CastFunction& multirange_cast() {
+  static const CastFunction cast{oid::kAnyRange, oid::kAnyMultirange, CastContext::kExplicit, construct_multirange};
+  return cast;
+}
 
 std::vector<ScalarFunction> range_functions() {
   constexpr auto kImmutable = Volatility::kImmutable;
@@ -192,14 +237,7 @@ std::vector<ScalarFunction> range_functions() {
   const auto add = [&](std::string_view name, std::initializer_list<Type> arguments, Type result, Kernel kernel, bool strict) {
     table.push_back(column_function(name, arguments, result, kernel, kImmutable, strict));
   };
-  for (const Oid oid : all_range_types()) {
-    const Type type{oid}, subtype = range_subtype(oid), over{multirange_over(oid)};
-    add(type_info(oid).name, {subtype, subtype}, type, construct_range, false);
-    add(type_info(oid).name, {subtype, subtype, kText}, type, construct_range, false);
-    add(type_info(over.oid).name, {}, over, construct_multirange, true);
-    add(type_info(over.oid).name, {type}, over, construct_multirange, true);
-    table.push_back(column_function(type_info(over.oid).name, {type}, over, construct_multirange, kImmutable, true, true));
-  }
+  for (const Oid oid : all_range_types()) add_constructors(oid, table);
   for (const Type type : {range, multirange}) {
     add("lower", {type}, element, bound_value<Side::kLower>, true);
     add("upper", {type}, element, bound_value<Side::kUpper>, true);
@@ -240,6 +278,7 @@ std::vector<TableFunction> range_table_functions() {
   add_unnest(table, oid::kDateMultirange, unnest<oid::kDateMultirange>);
   add_unnest(table, oid::kTsMultirange, unnest<oid::kTsMultirange>);
   add_unnest(table, oid::kTstzMultirange, unnest<oid::kTstzMultirange>);
+  table.push_back({"unnest", {oid::kAnyMultirange}, {{"unnest", oid::kAnyRange}}, nullptr, unnest_made});
   return table;
 }
 

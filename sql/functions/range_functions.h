@@ -8,6 +8,11 @@ namespace redquel::sql {
 
 // Tables of ranges and multiranges, for registry.cc.
 
+/// The constructors of a user-made range type, or of the multirange type over it: valid for the life of the process.
+std::span<const ScalarFunction* const> range_constructors(Oid type);
+/// The cast from a user-made range type to the multirange type over it.
+const CastFunction& multirange_cast();
+
 std::vector<ScalarFunction> range_functions();
 std::vector<ScalarFunction> range_operators();
 std::vector<CastFunction> range_casts();

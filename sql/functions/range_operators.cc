@@ -12,8 +12,6 @@
 namespace redquel::sql {
 namespace {
 
-using Text = std::string_view;
-
 Type subtype_of(Oid type) { return range_subtype(is_multirange_type(type) ? range_in(type) : type); }
 RangeSet ranges_at(const Column& column, std::size_t row) { return read_ranges(column.type().oid, column.get<Text>(row)); }
 

@@ -4,15 +4,13 @@
 #include "sql/functions/characters.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/padded_text.h"
+#include "sql/functions/pattern_operators.h"
 #include "sql/functions/regular_expression.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::sql {
 namespace {
 
-using Text = std::string_view;
-using Int = std::int32_t;
 using Spans = std::vector<RegexSpan>;
 
 const RegularExpression& with_case(Text pattern) { return RegularExpression::compiled(pattern, {}); }
@@ -311,15 +309,6 @@ std::vector<ScalarFunction> counting_functions() {
   };
 }
 
-/// For text, name and char(n), whose padding counts.
-template <auto body>
-void add_operator(std::vector<ScalarFunction>& table, std::string_view name) {
-  table.push_back(scalar<body>(name, {kText, kText}, kBool));
-  table.push_back(scalar<body>(name, {kName, kText}, kBool));
-  table.push_back(
-      column_function(name, {kBpchar, kText}, kBool, over_padded<kernel_of<body>()>, Volatility::kImmutable, true));
-}
-
 }  // namespace
 
 std::vector<ScalarFunction> regexp_functions() {
@@ -334,10 +323,10 @@ std::vector<ScalarFunction> regexp_functions() {
       scalar<similar_to>("similar_to_escape", {kText}, kText),
       scalar<similar_to_escape>("similar_to_escape", {kText, kText}, kText),
   };
-  add_operator<matches>(table, "~");
-  add_operator<differs>(table, "!~");
-  add_operator<matches_any_case>(table, "~*");
-  add_operator<differs_any_case>(table, "!~*");
+  add_pattern_operator<matches>(table, "~");
+  add_pattern_operator<differs>(table, "!~");
+  add_pattern_operator<matches_any_case>(table, "~*");
+  add_pattern_operator<differs_any_case>(table, "!~*");
   const std::vector<ScalarFunction> counting = counting_functions();
   table.insert(table.end(), counting.begin(), counting.end());
   return table;

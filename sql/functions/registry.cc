@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "sql/functions/families.h"
+#include "sql/functions/index_properties.h"
 #include "sql/functions/function.h"
 #include "sql/functions/json_families.h"
 #include "sql/functions/lift.h"
@@ -83,6 +84,7 @@ const NamedTable<ScalarFunction>& functions() {
       row_functions(),
       enum_functions(),
       privilege_functions(),
+      information_functions(),
       geometric_functions(),
       geometric_operators(),
       privilege_checks(),
@@ -97,6 +99,9 @@ const NamedTable<ScalarFunction>& functions() {
       column_size_functions(),
       money_functions(),
       statistics_functions(),
+      object_information_functions(),
+      connection_functions(),
+      index_properties(),
   }));
   return table;
 }
@@ -124,7 +129,8 @@ const NamedTable<AggregateFunction>& aggregates() {
 const NamedTable<TableFunction>& table_functions() {
   static const NamedTable<TableFunction> table({series_functions(), array_table_functions(), range_table_functions(),
                                                 json_table_functions(), jsonpath_table_functions(), text_piece_rows(), json_record_functions(),
-                                                catalog_rows(), keyword_rows(), zone_rows(), notification_rows(),
+                                                catalog_rows(), privilege_rows(), keyword_rows(), zone_rows(), notification_rows(),
+                                                object_information_rows(),
                                                 engine_functions()});
   return table;
 }

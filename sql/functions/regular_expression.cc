@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "sql/error.h"
+#include "sql/functions/back_references.h"
 #include "sql/functions/characters.h"
 
 namespace redquel::sql {
@@ -129,25 +130,23 @@ std::optional<std::string> behind_character(std::string_view pattern, const Rege
   return std::string(options) + kAnyCharacter + "(?:" + std::string(pattern.substr(options.size())) + ")";
 }
 
-/// Tcl's engine may search for ever where a back-reference is repeated (PostgreSQL has mended its own): such patterns
-/// are refused.
-void refuse_repeated_reference(std::string_view pattern) {
-  for (std::size_t i = 0; i + 2 < pattern.size(); ++i) {
+/// Tcl's engine may search for ever where a back-reference is repeated, or its group left out (PostgreSQL has mended its own): such
+/// patterns are refused.
+void refuse_endless_search(std::string_view pattern, RegexFlags::Syntax syntax, bool expanded) {
+  bool has_reference = false;
+  for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
     if (pattern[i] != '\\') continue;
     ++i;
-    if (pattern[i] < '1' || pattern[i] > '9' || i + 1 == pattern.size()) continue;
+    if (pattern[i] < '1' || pattern[i] > '9') continue;
+    has_reference = true;
+    if (i + 1 == pattern.size()) continue;
     if (std::string_view("*+?{").find(pattern[i + 1]) != std::string_view::npos) {
       throw not_supported("a repeated back-reference in a regular expression");
     }
   }
-  // So it may where the reference stands in another branch than an empty group.
-  const std::size_t empty_group = pattern.find("()");
-  if (empty_group == std::string_view::npos) return;
-  const std::size_t branch = pattern.find('|', empty_group);
-  if (branch == std::string_view::npos) return;
-  for (std::size_t i = branch; i + 1 < pattern.size(); ++i) {
-    if (pattern[i] != '\\') continue;
-    if (pattern[++i] >= '1' && pattern[i] <= '9') throw not_supported("a back-reference to an empty group of another branch");
+  const bool basic = syntax == RegexFlags::Syntax::kBasic && (pattern.find("\\)*") != std::string_view::npos || pattern.find("\\)\\{") != std::string_view::npos);
+  if (has_reference && (basic || may_search_for_ever(pattern, expanded))) {
+    throw not_supported("a back-reference to a group that may be empty and left out, or a counted one");
   }
 }
 
@@ -286,7 +285,7 @@ RegularExpression::RegularExpression(std::string_view pattern, RegexFlags flags)
   }
   const int bits = engine_flags(flags);
   compiled_->pattern.compile(translated, bits);
-  if (!literal) refuse_repeated_reference(pattern);
+  if (!literal) refuse_endless_search(pattern, flags.syntax, flags.expanded);
   if (const std::optional<std::string> behind = behind_character(translated, flags)) {
     compiled_->behind.compile(*behind, bits);
   }

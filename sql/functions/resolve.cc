@@ -5,13 +5,17 @@
 #include "sql/error.h"
 #include "sql/functions/array_casts.h"
 #include "sql/functions/candidates.h"
+#include "sql/functions/object_names.h"
 #include "sql/functions/polymorphic.h"
+#include "sql/functions/range_functions.h"
 #include "sql/functions/row_functions.h"
 #include "sql/functions/window_function.h"
 #include "sql/types/array_value.h"
 #include "sql/types/geometry.h"
 #include "sql/types/more_types.h"
+#include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
+#include "sql/types/user_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -180,6 +184,16 @@ ResolvedFunction resolve_function(std::string_view name, std::span<const Type> a
   return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
 }
 
+ResolvedFunction resolve_overload(std::string_view name, std::span<const ScalarFunction* const> overloads, std::span<const Type> arguments,
+                                  Offset offset) {
+  const std::vector<Oid> given = oids_of(arguments);
+  const auto overload = choose(overloads, std::span<const Oid>(given));
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
+  const BoundSignature bound(overload.signature, arguments);
+  return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
+}
+
 ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> left, Type right, Offset offset) {
   std::vector<Type> operands;
   if (left) operands.push_back(*left);
@@ -237,7 +251,8 @@ ResolvedWindowFunction resolve_window_function(std::string_view name, std::span<
 }
 
 ResolvedTableFunction resolve_table_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
-  const std::vector<Oid> given = oids_of(arguments);
+  std::vector<Oid> given = oids_of(arguments);
+  for (Oid& oid : given) oid = array_under(Type{oid}).oid;  // elements of a domain are of the type under it
   const auto overload = choose(find_table_functions(name), std::span<const Oid>(given));
   if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(call_text(name, arguments), offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
@@ -259,15 +274,8 @@ Oid operator_type(Oid type) {
       return oid::kText;
     case oid::kCidr:
       return oid::kInet;
-    case oid::kRegclass:
-    case oid::kRegtype:
-    case oid::kRegproc:
-    case oid::kRegprocedure:
-    case oid::kRegnamespace:
-    case oid::kRegrole:
-      return oid::kOid;
     default:
-      return is_composite_type(type) ? oid::kRecord : type;
+      return is_object_name_type(type) ? oid::kOid : is_composite_type(type) ? oid::kRecord : type;
   }
 }
 
@@ -350,6 +358,9 @@ std::optional<CastPath> find_cast_path(Oid source, Oid target, CastContext conte
   if (const CastFunction* function = find_cast(source, target)) {
     if (strength(context) < strength(function->context)) return std::nullopt;
     return CastPath{function->kernel == nullptr ? Method::kRelabel : Method::kFunction, function};
+  }
+  if (context == CastContext::kExplicit && source >= kFirstUserOid && is_range_type(source) && multirange_over(source) == target) {
+    return CastPath{Method::kFunction, &multirange_cast()};
   }
   // An array goes where its elements go.
   const TypeInfo *from = find_type(source), *to = find_type(target);

@@ -38,6 +38,9 @@ struct ResolvedTableFunction {
 /// `variadic_array`: written f(VARIADIC x); not built (0A000).
 ResolvedFunction resolve_function(std::string_view name, std::span<const Type> arguments,
                                   std::optional<std::uint32_t> offset = {});
+/// The same among functions that are not in the table. `name` is for messages.
+ResolvedFunction resolve_overload(std::string_view name, std::span<const ScalarFunction* const> overloads, std::span<const Type> arguments,
+                                  std::optional<std::uint32_t> offset = {});
 /// Prefix operators have no left operand. 42883 "operator does not exist: integer + boolean", 42725.
 ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> left, Type right,
                                   std::optional<std::uint32_t> offset = {});

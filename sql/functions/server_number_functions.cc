@@ -22,7 +22,7 @@ Numeric as_numeric(std::int64_t position) { return Numeric::from_int128(static_c
 std::int64_t as_position(const Numeric& value) {
   static const Numeric kLimit = Numeric::from_int128(Int128{1} << 64);
   const Numeric whole = value.with_modifier((38 << 16 | 0) + 4);
-  if (whole < Numeric() || !(whole < kLimit)) throw SqlError("22003", "pg_lsn out of range");
+  if (whole < Numeric() || !(whole < kLimit)) throw SqlError("22023", "pg_lsn out of range");
   std::uint64_t bits = 0;
   for (const char digit : whole.to_string()) bits = bits * 10 + static_cast<std::uint64_t>(digit - '0');
   return from_unsigned_bits(bits);
@@ -41,6 +41,9 @@ std::int64_t subtract(std::int64_t position, const Numeric& bytes) {
 
 std::int32_t short_xid(std::int64_t xid) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(to_unsigned_bits(xid))); }
 
+/// age() of transactions and multixacts: there are none that grow old. Those that never were are infinitely old.
+std::int32_t transaction_age(std::int32_t xid) { return xid >= 0 && xid < 3 ? INT32_MAX : 0; }
+
 }  // namespace
 
 std::vector<ScalarFunction> server_number_functions() {
@@ -50,10 +53,13 @@ std::vector<ScalarFunction> server_number_functions() {
       scalar<holds_short<std::equal_to<>>>("=", {kXid, kInt4}, kBool),
       scalar<holds_short<std::not_equal_to<>>>("<>", {kXid, kInt4}, kBool),
       scalar<holds_short<std::equal_to<>>>("=", {kCid, kCid}, kBool),
+      scalar<transaction_age>("age", {kXid}, kInt4, Volatility::kStable),
+      scalar<transaction_age>("mxid_age", {kXid}, kInt4, Volatility::kStable),
       scalar<distance>("-", {kPgLsn, kPgLsn}, kNumeric),
       scalar<add>("+", {kPgLsn, kNumeric}, kPgLsn),
       scalar<add_to>("+", {kNumeric, kPgLsn}, kPgLsn),
       scalar<subtract>("-", {kPgLsn, kNumeric}, kPgLsn),
+      scalar<distance>("pg_wal_lsn_diff", {kPgLsn, kPgLsn}, kNumeric),
   };
   add_number_order(table, kPgLsn);
   add_number_order(table, kXid8);

@@ -40,11 +40,9 @@ std::string numeric_size_text(const Numeric& size) {
   return amount.to_string() + " " + std::string(kSizeUnits[unit]);
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, to_lower, to_lower);
 }
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /// The number at the start: sign, digits, fraction, exponent. An E without digits begins a unit. Empty: none.
 std::string_view leading_number(std::string_view text) {

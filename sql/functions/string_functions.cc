@@ -52,8 +52,6 @@ std::uint32_t code_point(std::string_view character) {
 
 namespace {
 
-using Text = std::string_view;
-
 std::int32_t characters(Text text) { return static_cast<std::int32_t>(utf8_length(text)); }
 std::int32_t characters_unpadded(Text text) { return characters(without_trailing_blanks(text)); }
 std::int32_t octets(Text text) { return static_cast<std::int32_t>(text.size()); }

@@ -12,15 +12,10 @@
 #include "sql/session_hooks.h"
 #include "sql/types/datetime.h"
 #include "sql/types/more_types.h"
+#include "sql/types/server_numbers.h"
 
 namespace redquel::sql {
 namespace {
-
-using Context = const EvaluationContext&;
-using Text = std::string_view;
-using Int = std::int32_t;
-
-constexpr auto kStable = Volatility::kStable;
 
 // ---- session --------------------------------------------------------------------------------------------------------
 
@@ -198,6 +193,8 @@ std::vector<ScalarFunction> session_functions() {
       scalar<setting_or_null>("current_setting", {kText, kBool}, kText, kStable),
       scalar<set_setting>("set_config", {kText, kText, kBool}, kText, Volatility::kVolatile),
       scalar<transaction_id>("txid_current", {}, kInt8, kStable),
+      scalar<[](Context context) { return from_unsigned_bits(static_cast<std::uint64_t>(transaction_id(context))); }>("pg_current_xact_id", {},
+                                                                                                                  kXid8, kStable),
       scalar<[](Context) { return kStartTime; }>("pg_postmaster_start_time", {}, kTimestamptz, kStable),
       scalar<[](Context) { return kStartTime; }>("pg_conf_load_time", {}, kTimestamptz, kStable),
       scalar<[] { return false; }>("pg_is_in_recovery", {}, kBool, kStable),

@@ -5,12 +5,11 @@
 #include "sql/functions/lift.h"
 #include "sql/types/compare.h"
 #include "sql/types/conversions.h"
+#include "sql/types/more_types.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
 namespace {
-
-using Text = std::string_view;
 
 CastFunction relabel(Type source, Type target) {
   return {source.oid, target.oid, CastContext::kImplicit, nullptr, Volatility::kImmutable};
@@ -39,6 +38,7 @@ std::vector<CastFunction> text_casts() {
       cast<text_from_bool>(kBool, kText, assignment),
       cast<text_from_bool>(kBool, kVarchar, assignment),
       cast<text_from_bool>(kBool, kBpchar, assignment),
+      relabel(Type{oid::kNodeTree}, kText),
       relabel(kText, kVarchar),
       relabel(kText, kBpchar),
       relabel(kVarchar, kText),

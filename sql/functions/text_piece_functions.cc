@@ -16,7 +16,6 @@
 namespace redquel::sql {
 namespace {
 
-using Text = std::string_view;
 using Pieces = std::vector<std::optional<std::string>>;
 using Spans = std::vector<RegexSpan>;
 

@@ -11,9 +11,6 @@
 namespace redquel::sql {
 namespace {
 
-using Context = const EvaluationContext&;
-using Text = std::string_view;
-
 bool zoned_to_char(Context context, std::int64_t timestamp, Text picture, std::string& out) {
   return timestamptz_to_char(timestamp, picture, session_zone(*context.settings), out);
 }

@@ -5,6 +5,7 @@
 #include "sql/functions/more_families.h"
 #include "sql/types/geometry.h"
 #include "sql/types/more_types.h"
+#include "sql/types/server_numbers.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
 
@@ -36,7 +37,6 @@ struct TextForm {
   bool has_modifier = false;
   Volatility volatility = Volatility::kImmutable;
 };
-constexpr Volatility kStable = Volatility::kStable;
 
 constexpr TextForm kTextForms[] = {
     {"boolin", "boolout", oid::kBool},
@@ -71,6 +71,11 @@ constexpr TextForm kTextForms[] = {
     {"cidr_in", "cidr_out", oid::kCidr},
     {"macaddr_in", "macaddr_out", oid::kMacaddr},
     {"macaddr8_in", "macaddr8_out", oid::kMacaddr8},
+    {"tidin", "tidout", oid::kTid},
+    {"xidin", "xidout", oid::kXid},
+    {"cidin", "cidout", oid::kCid},
+    {"xid8in", "xid8out", oid::kXid8},
+    {"pg_lsn_in", "pg_lsn_out", oid::kPgLsn},
     {"point_in", "point_out", oid::kPoint},
     {"lseg_in", "lseg_out", oid::kLseg},
     {"path_in", "path_out", oid::kPath},

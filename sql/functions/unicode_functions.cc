@@ -13,8 +13,6 @@
 namespace redquel::sql {
 namespace {
 
-using Text = std::string_view;
-
 utf8proc_option_t form_options(Text form) {
   std::string letters;
   for (const char c : form) letters += to_lower(c);

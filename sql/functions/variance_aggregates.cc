@@ -11,10 +11,6 @@
 
 namespace redquel::sql {
 
-namespace {
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-}
-
 void FloatMoments::accumulate(double value) {
   const double count_before = count, sum_before = sum;
   count += 1.0;

@@ -16,7 +16,6 @@ namespace redquel::sql {
 namespace {
 
 using Bytes = std::string_view;
-using Context = const EvaluationContext&;
 using Point = std::optional<Bytes>;
 
 ZonedTime read(Bytes bytes) { return ZonedTime::decode(bytes); }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/functions/date_field_reader.h"
 #include "sql/functions/datetime_from_char.h"
@@ -14,8 +16,6 @@
 
 namespace redquel::sql {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Reads numbers and the characters between them from left to right.
 class Reader {
@@ -121,7 +121,10 @@ int order(std::int64_t a, std::int64_t b) { return (a > b) - (a < b); }
 
 }  // namespace
 
-std::optional<JsonPathDatetime> parse_iso_datetime(std::string_view text) {
+namespace {
+
+/// The usual texts, quickly. nullopt: another one.
+std::optional<JsonPathDatetime> parse_plain_datetime(std::string_view text) {
   Reader reader(text);
   std::int64_t days = 0, time = 0;
   std::int32_t zone = 0;
@@ -140,9 +143,34 @@ std::optional<JsonPathDatetime> parse_iso_datetime(std::string_view text) {
   return JsonPathDatetime{oid::kTimestamptz, local - zone * kMicrosecondsPerSecond, zone};
 }
 
+}  // namespace
+
+std::optional<JsonPathDatetime> parse_iso_datetime(std::string_view text) {
+  if (const auto plain = parse_plain_datetime(text)) return plain;
+  constexpr std::string_view kDates[] = {"", "yyyy-mm-dd ", "yyyy-mm-dd\"T\""};
+  constexpr std::string_view kTimes[] = {"HH24:MI:SS.USTZH:TZM", "HH24:MI:SS.USTZH", "HH24:MI:SSTZH:TZM",
+                                         "HH24:MI:SSTZH",        "HH24:MI:SS.US",    "HH24:MI:SS"};
+  const auto parse = [&](const std::string& picture) -> std::optional<JsonPathDatetime> {
+    try {
+      return parse_datetime(text, picture);
+    } catch (const SqlError&) {
+      return std::nullopt;
+    }
+  };
+  if (const auto date = parse("yyyy-mm-dd")) return date;
+  for (const std::string_view date : kDates) {
+    for (const std::string_view time : kTimes) {
+      if (const auto found = parse(std::string(date).append(time))) return found;
+    }
+  }
+  return std::nullopt;
+}
+
 JsonPathDatetime parse_datetime(std::string_view text, std::string_view picture) {
   bool has_date = false, has_time = false, has_zone = false;
-  for (const PictureItem& item : parse_datetime_picture(picture)) {
+  if (picture.empty()) throw SqlError("22007", "datetime format is not dated and not timed");
+  const DateFields fields = read_date_fields(text, picture, true);
+  for (const PictureItem& item : parse_datetime_picture(picture, true)) {
     if (item.kind != PictureItem::Kind::kField || item.pattern->field == DateField::kFixed) continue;
     if (is_zone_field(item.pattern->field)) {
       has_zone = true;
@@ -150,15 +178,14 @@ JsonPathDatetime parse_datetime(std::string_view text, std::string_view picture)
       (is_date_field(item.pattern->field) ? has_date : has_time) = true;
     }
   }
-  if (!has_date && !has_time) throw SqlError("22007", "datetime formatted string is not recognized");
+  if (!has_date && !has_time) throw SqlError("22007", "datetime format is not dated and not timed");
   if (has_date && !has_time) {
     if (has_zone) throw SqlError("22007", "datetime format is zoned but not timed");
-    return {oid::kDate, date_from_char(text, picture)};
+    return {oid::kDate, date_from_standard_template(text, picture)};
   }
-  const std::int64_t timestamp = timestamptz_from_char(text, picture, time_zone_named("UTC"));
+  const std::int64_t timestamp = timestamptz_from_standard_template(text, picture, time_zone_named("UTC"));
   std::int32_t zone = 0;
   if (has_zone) {
-    const DateFields fields = read_date_fields(text, picture);
     if (fields.zone_sign == 0) {
       throw SqlError("22007", fmt::format("missing time zone in input string for type {}", has_date ? "timestamptz" : "timetz"));
     }
@@ -207,6 +234,9 @@ std::optional<int> compare_datetimes(const JsonPathDatetime& a, const JsonPathDa
     return instants != 0 ? instants : order(zone_b, zone_a);
   }
   const auto instant = [&](const JsonPathDatetime& value, bool zoned) {
+    // Dates beyond all timestamps are before or behind all of them.
+    constexpr std::int64_t kLastDay = std::numeric_limits<std::int64_t>::max() / kMicrosecondsPerDay - 1;
+    if (value.type == oid::kDate && value.value > kLastDay) return std::numeric_limits<std::int64_t>::max();
     const std::int64_t timestamp = value.type == oid::kDate ? value.value * kMicrosecondsPerDay : value.value;
     return zoned || zoned_a == zoned_b ? timestamp : timestamptz_from_local(timestamp, zone);
   };

@@ -11,16 +11,10 @@ namespace {
 constexpr std::string_view kBlanks = " \t\n\r\f";
 constexpr std::string_view kSpecial = "?%$.[]{}()|&!=<>@#,*:-+/";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// May stand in a name.
 bool is_other(char c) {
   return c != '\0' && c != '\\' && c != '"' && kBlanks.find(c) == std::string_view::npos &&
          kSpecial.find(c) == std::string_view::npos;
-}
-int hex_value(char c) {
-  if (is_digit(c)) return c - '0';
-  const char lower = to_lower(c);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 SqlError surrogate_error(std::string_view detail) {

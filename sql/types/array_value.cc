@@ -7,13 +7,13 @@
 #include <cassert>
 #include <cstdlib>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/text_io.h"
+#include "sql/types/user_types.h"
 
 namespace redquel::sql {
 namespace {
-
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 bool is_null_word(std::string_view text) {
   return text.size() == 4 && std::ranges::equal(text, std::string_view("null"), [](char a, char b) { return (a | 0x20) == b; });
@@ -56,7 +56,7 @@ class ArrayReader {
   bool at_end() const { return at_ >= text_.size(); }
   bool next_is(char c) const { return !at_end() && text_[at_] == c; }
   void skip_space() {
-    while (!at_end() && is_space(text_[at_])) ++at_;
+    while (!at_end() && is_blank(text_[at_])) ++at_;
   }
   bool last_is_one_of(std::initializer_list<Last> allowed) const { return std::ranges::find(allowed, last_) != allowed.end(); }
 
@@ -100,7 +100,7 @@ class ArrayReader {
         close();
       } else if (c == ',') {
         delimiter();
-      } else if (is_space(c)) {
+      } else if (is_blank(c)) {
         ++at_;
       } else {
         element();
@@ -185,7 +185,7 @@ class ArrayReader {
         content = text_.substr(first, at_ - first);
         escaped = true;
       }
-      const bool space = is_space(text_[at_]);
+      const bool space = is_blank(text_[at_]);
       const char c = character();
       if (escaped) content += c;
       if (!space) kept = escaped ? content.size() : at_ - first;
@@ -220,7 +220,7 @@ class ArrayReader {
 
 bool needs_quotes(std::string_view element) {
   return element.empty() || is_null_word(element) ||
-         std::ranges::any_of(element, [](char c) { return c == '"' || c == '\\' || c == '{' || c == '}' || c == ',' || is_space(c); });
+         std::ranges::any_of(element, [](char c) { return c == '"' || c == '\\' || c == '{' || c == '}' || c == ',' || is_blank(c); });
 }
 
 void write_element(std::optional<std::string_view> element, std::string& text) {
@@ -274,7 +274,7 @@ bool is_array_type(Oid type) {
 
 bool is_vector_type(Oid type) { return type == oid::kInt2Vector || type == oid::kOidVector; }
 
-Type element_type_of(Type array) { return {type_info(array.oid).element, array.modifier}; }
+Type element_type_of(Type array) { return {type_info(array.oid).element, array_under(array).modifier}; }
 
 std::int32_t first_subscript(Oid array) { return is_vector_type(array) ? 0 : 1; }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cstdint>
 #include <string>
@@ -15,6 +16,20 @@ using boost::multiprecision::cpp_int;
 struct BigInteger {
   cpp_int value;
 };
+
+/// 10^0 to 10^18.
+inline constexpr std::array<std::int64_t, 19> kPowers = [] {
+  std::array<std::int64_t, 19> powers{};
+  std::int64_t power = 1;
+  for (std::int64_t& slot : powers) slot = power, power *= power < 1'000'000'000'000'000'000 ? 10 : 1;
+  return powers;
+}();
+
+/// Digits that results of division, roots and logarithms have at least.
+inline constexpr int kMinSignificantDigits = 16;
+
+/// 22003: a result that numeric cannot hold.
+[[noreturn]] void throw_overflow();
 
 /// 10^exponent; small ones come from a table.
 cpp_int power_of_ten(std::size_t exponent);

@@ -119,10 +119,10 @@ std::string decode_array(Oid array, BinaryReader& reader) {
   if (dimensions < 0) throw invalid(fmt::format("invalid number of dimensions: {}", dimensions));
   check_array_depth(static_cast<std::size_t>(dimensions));
   if (reader.integer<std::uint32_t>() > 1) throw invalid("invalid array flags");
-  const Oid element = type_info(array).element, given = reader.integer<std::uint32_t>();
-  if (given != element) {
+  const Oid element = type_info(array).element, declared = declared_element(array), given = reader.integer<std::uint32_t>();
+  if (given != declared) {
     const auto named = [](Oid type) { return fmt::format("{} ({})", type, format_type(Type{type})); };
-    throw SqlError("42804", fmt::format("binary data has array element type {} instead of expected {}", named(given), named(element)));
+    throw SqlError("42804", fmt::format("binary data has array element type {} instead of expected {}", named(given), named(declared)));
   }
   ArrayValue value;
   for (std::int32_t i = 0; i < dimensions; ++i) {
@@ -151,7 +151,7 @@ void encode_array(Type type, std::string_view text, std::string& out) {
   const bool has_null = std::ranges::any_of(value.elements, [](const auto& item) { return !item; });
   put(static_cast<std::uint32_t>(value.dimensions.size()), out);
   put(static_cast<std::uint32_t>(has_null ? 1 : 0), out);
-  put(element.oid, out);
+  put(declared_element(type.oid), out);
   for (const ArrayDimension& dimension : value.dimensions) {
     put(static_cast<std::uint32_t>(dimension.length), out);
     put(static_cast<std::uint32_t>(dimension.lower), out);
@@ -178,10 +178,11 @@ std::string decode_row(Oid type, BinaryReader& reader) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const Oid given = reader.integer<std::uint32_t>();
     const Type field = fields[i].type;
-    if (given != field.oid) {
+    const Oid declared = fields[i].domain != 0 ? fields[i].domain : field.oid;
+    if (given != declared) {
       const auto named = [](Oid oid) { return fmt::format("{} ({})", oid, format_type(Type{oid})); };
       throw SqlError("42804", fmt::format("binary data has type {} instead of expected {} in record column {}", named(given),
-                                          named(field.oid), i + 1));
+                                          named(declared), i + 1));
     }
     const auto size = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
     if (size < -1) throw SqlError("22P03", "insufficient data left in message");
@@ -196,9 +197,11 @@ std::string decode_row(Oid type, BinaryReader& reader) {
 
 void encode_row(Oid type, std::string_view text, std::string& out) {
   const RowValue row = read_row(type, text);
+  const UserType* composite = find_user_type(type);
   put(static_cast<std::uint32_t>(row.fields.size()), out);
   for (std::size_t i = 0; i < row.fields.size(); ++i) {
-    put(row.types[i].oid, out);
+    const Oid domain = composite != nullptr && i < composite->fields.size() ? composite->fields[i].domain : 0;
+    put(domain != 0 ? domain : row.types[i].oid, out);
     if (!row.fields[i]) {
       put(std::uint32_t{0xFFFFFFFF}, out);
       continue;
@@ -211,7 +214,8 @@ void encode_row(Oid type, std::string_view text, std::string& out) {
 
 std::string decode_label(Type type, BinaryReader& reader) {
   std::string label = decode_text(reader);
-  if (find_label(type.oid, label) != nullptr) return label;
+  const EnumLabel* known = find_label(type.oid, label);
+  if (known != nullptr && known->name == label) return label;
   throw SqlError("22P02", fmt::format("invalid input value for enum {}: \"{}\"", format_type(type), label));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/more_types.h"
@@ -13,12 +14,6 @@ namespace {
 
 [[noreturn]] void throw_digit(std::string_view rest, std::string_view kind) {
   throw SqlError("22P02", fmt::format("\"{}\" is not a valid {} digit", rest.substr(0, utf8_prefix(rest, 1)), kind));
-}
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ constexpr std::array<std::int8_t, 256> kHexValues = [] {
   return values;
 }();
 
-int hex_value(char c) { return kHexValues[static_cast<unsigned char>(c)]; }
+int hex_nibble(char c) { return kHexValues[static_cast<unsigned char>(c)]; }
 
 /// Bytes that a UTF-8 lead byte announces.
 std::size_t announced_length(unsigned char lead) {
@@ -48,10 +48,10 @@ std::string parse_hex_bytea(std::string_view digits) {
       ++i;
       continue;
     }
-    const int high = hex_value(c);
+    const int high = hex_nibble(c);
     if (high < 0) throw invalid_digit(i);
     if (i + 1 >= digits.size()) throw SqlError("22023", "invalid hexadecimal data: odd number of digits");
-    const int low = hex_value(digits[i + 1]);
+    const int low = hex_nibble(digits[i + 1]);
     if (low < 0) throw invalid_digit(i + 1);
     bytes.push_back(static_cast<char>(high << 4 | low));
     i += 2;
@@ -127,7 +127,7 @@ Uuid parse_uuid(std::string_view text) {
   }
   for (std::size_t i = 0; i < uuid.bytes.size(); ++i) {
     if (rest.size() < 2) throw invalid();
-    const int high = hex_value(rest[0]), low = hex_value(rest[1]);
+    const int high = hex_nibble(rest[0]), low = hex_nibble(rest[1]);
     if (high < 0 || low < 0) throw invalid();
     uuid.bytes[i] = static_cast<std::uint8_t>(high << 4 | low);
     rest.remove_prefix(2);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/datetime.h"
 
@@ -17,8 +18,7 @@ constexpr int kMaxOffsetHour = 15;
 /// Years beyond this are out of every type's range; arithmetic stays far from overflow below it.
 constexpr int kFirstYear = -4714, kLastYear = 5'874'898;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
 /// 24:00:00 is the last time of a day.
 bool exceeds_day(int hour, int minute, int second, int microsecond) {
@@ -145,8 +145,8 @@ ParseFailure DateTimeDecoder::decode_labelled_number(std::string_view text, Fiel
     const ParseFailure failure = decode_run_together(text, seen_ | kDateFields, found);
     if (failure != ParseFailure::kNone) return failure;
     if (found != kTimeFields) return ParseFailure::kBadFormat;
-  } else {
-    return ParseFailure::kBadFormat;
+  } else if (const ParseFailure failure = set_part(*value, rest, found); failure != ParseFailure::kNone) {
+    return failure;
   }
   prefix_.reset();
   return ParseFailure::kNone;
@@ -297,18 +297,18 @@ ParseFailure DateTimeDecoder::decode_date(std::string_view text, FieldSet seen, 
   std::size_t count = 0;
   std::size_t at = 0;
   while (at < text.size() && count < parts.size()) {
-    while (at < text.size() && !is_digit(text[at]) && !is_letter(text[at])) ++at;
+    while (at < text.size() && !is_digit(text[at]) && !is_lower(text[at])) ++at;
     if (at == text.size()) return ParseFailure::kBadFormat;
     const std::size_t start = at;
     const bool digits = is_digit(text[at]);
-    while (at < text.size() && (digits ? is_digit(text[at]) : is_letter(text[at]))) ++at;
+    while (at < text.size() && (digits ? is_digit(text[at]) : is_lower(text[at]))) ++at;
     parts[count++] = text.substr(start, at - start);
     ++at;  // whatever ended the part is a separator
   }
   // A month's name first: it leaves less to guess.
   bool has_month_name = false;
   for (std::size_t i = 0; i < count; ++i) {
-    if (!is_letter(parts[i].front())) continue;
+    if (!is_lower(parts[i].front())) continue;
     const Token* token = find_date_word(parts[i]);
     if (token != nullptr && token->kind == TokenKind::kIgnored) continue;
     if (token == nullptr || token->kind != TokenKind::kMonth) return ParseFailure::kBadFormat;
@@ -561,7 +561,7 @@ std::int32_t DateTimeDecoder::offset_of_abbreviation() const {
   if (zone == nullptr || !local) return 0;
   const std::int32_t offset = zone->offset_of_local(*local);
   std::string upper(dynamic_->name);
-  for (char& c : upper) c = is_letter(c) ? static_cast<char>(c - 32) : c;
+  for (char& c : upper) c = is_lower(c) ? static_cast<char>(c - 32) : c;
   const auto found = zone->of_abbreviation(upper, *local - offset * kMicrosecondsPerSecond);
   return found ? found->offset : offset;
 }

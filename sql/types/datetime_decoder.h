@@ -33,6 +33,7 @@ class DateTimeDecoder {
   ParseFailure decode_date_field(const DateTimeFields& fields, std::size_t index, FieldSet& found);
   ParseFailure decode_number_field(const DateTimeFields& fields, std::size_t index, FieldSet& found);
   ParseFailure decode_labelled_number(std::string_view text, FieldSet& found);
+  ParseFailure set_part(std::int32_t value, std::string_view fraction, FieldSet& found);
   ParseFailure decode_word(const DateTimeFields& fields, std::size_t index, FieldSet& found, bool& ignored);
   ParseFailure decode_reserved(TokenValue value, FieldSet& found);
   ParseFailure decode_date(std::string_view text, FieldSet seen, FieldSet& found);
@@ -61,7 +62,7 @@ class DateTimeDecoder {
 
   DecodedDateTime value_;
   FieldSet seen_;
-  std::optional<TokenValue> prefix_;  // "J" and "T" say what the next number is
+  std::optional<TokenValue> prefix_;  // "J", "T" and letters of units say what the next number is
   int day_of_year_ = 0;
   bool has_month_name_ = false, is_julian_ = false, two_digit_year_ = false, before_christ_ = false;
   std::optional<TokenValue> meridiem_;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 
 namespace redquel::sql {
@@ -163,10 +164,6 @@ const Token* find_word(const Token (&table)[size], std::string_view word) {
   return found != std::end(table) && found->word == word ? found : nullptr;
 }
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-constexpr bool is_alphanumeric(char c) { return is_digit(c) || is_letter(c); }
-constexpr bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr bool is_punctuation(char c) { return c > ' ' && c < 0x7F && !is_alphanumeric(c); }
 
 template <class Integer>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\n\r";
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_json_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /// Behind the string that begins at `at`.
 std::size_t string_end(std::string_view text, std::size_t at) {
@@ -141,7 +141,7 @@ std::string_view json_kind_name(JsonKind kind) {
 JsonReader::JsonReader(std::string_view container) : text_(container) { assert(is_json_container(container)); }
 
 void JsonReader::skip_blanks() {
-  while (is_blank(text_[at_])) ++at_;
+  while (is_json_blank(text_[at_])) ++at_;
 }
 
 std::string_view JsonReader::take() {

@@ -4,15 +4,13 @@
 
 #include <limits>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 
 namespace redquel::sql {
 namespace {
 
 constexpr int kPlaces = 2;
-
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// A text taken apart from its beginning.
 class MoneyReader {

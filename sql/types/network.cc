@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/more_types.h"
 
@@ -19,8 +20,6 @@ constexpr char kV4 = 2, kV6 = 3;  // PostgreSQL's numbers of the families
 SqlError invalid_syntax(Oid type, std::string_view text) {
   return SqlError("22P02", fmt::format("invalid input syntax for type {}: \"{}\"", type_info(type).name, text));
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// All of the text as a number of at most three digits.
 std::optional<int> small_number(std::string_view text) {

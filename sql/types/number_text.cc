@@ -8,12 +8,11 @@
 #include <cstdio>
 #include <limits>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 
 namespace redquel::sql {
 namespace {
-
-constexpr bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 [[noreturn]] void throw_syntax(std::string_view type, std::string_view text) {
   throw SqlError("22P02", fmt::format("invalid input syntax for type {}: \"{}\"", type, text));
@@ -35,10 +34,6 @@ Integer parse_integer(std::string_view type, std::string_view text) {
   if (error == std::errc::result_out_of_range) throw_range(type, text);  // before what follows is looked at
   if (error == std::errc::invalid_argument || stop != end) throw_syntax(type, text);
   return value;
-}
-
-bool equals_ignoring_case(std::string_view text, std::string_view lower) {
-  return std::ranges::equal(text, lower, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
 }
 
 template <class Float>

@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/big_integer.h"
 #include "sql/types/number_text.h"
@@ -17,29 +18,16 @@
 namespace redquel::sql {
 namespace {
 
-constexpr std::array<std::int64_t, 19> kPowers = [] {
-  std::array<std::int64_t, 19> powers{};
-  std::int64_t power = 1;
-  for (std::int64_t& slot : powers) slot = power, power *= power < 1'000'000'000'000'000'000 ? 10 : 1;
-  return powers;
-}();
-
-[[noreturn]] void throw_overflow() { throw SqlError("22003", "value overflows numeric format"); }
-
 [[noreturn]] void throw_syntax(std::string_view text) {
   throw SqlError("22P02", fmt::format("invalid input syntax for type numeric: \"{}\"", text));
 }
-
-bool equals_ignoring_case(std::string_view text, std::string_view lower) {
-  return std::ranges::equal(text, lower, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
-}
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The limit of 131072 digits in bits: below it no count of digits is needed.
 constexpr unsigned kSafeBits = 435'000;
 
 }  // namespace
+
+void throw_overflow() { throw SqlError("22003", "value overflows numeric format"); }
 
 cpp_int power_of_ten(std::size_t exponent) {
   if (exponent < kPowers.size()) return cpp_int(kPowers[exponent]);

@@ -12,14 +12,6 @@
 namespace redquel::sql {
 namespace {
 
-constexpr std::array<std::int64_t, 19> kPowers = [] {
-  std::array<std::int64_t, 19> powers{};
-  std::int64_t power = 1;
-  for (std::int64_t& slot : powers) slot = power, power *= power < 1'000'000'000'000'000'000 ? 10 : 1;
-  return powers;
-}();
-
-constexpr int kMinSignificantDigits = 16;
 constexpr int kGroupDigits = 4;
 /// round() and trunc() clamp their scale to what a numeric can have.
 constexpr int kMinRoundingScale = -Numeric::kMaxIntegerDigits - 1;

@@ -15,12 +15,9 @@ namespace {
 
 namespace mp = boost::multiprecision;
 
-constexpr int kMinSignificantDigits = 16;
 constexpr double kLog10OfE = 0.434294481903252, kLnOf10 = 2.302585092994046;
 /// |x| from which exp(x) is out of reach.
 constexpr double kMaxExponent = 6000;
-
-[[noreturn]] void throw_overflow() { throw SqlError("22003", "value overflows numeric format"); }
 
 int clamp_scale(int scale, std::initializer_list<int> at_least) {
   scale = std::max({scale, 0, std::max(at_least)});

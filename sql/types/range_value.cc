@@ -7,6 +7,7 @@
 #include "sql/error.h"
 #include "sql/types/compare.h"
 #include "sql/types/text_io.h"
+#include "sql/types/user_types.h"
 
 namespace redquel::sql {
 namespace {
@@ -20,15 +21,22 @@ constexpr RangeType kRangeTypes[] = {
     {oid::kTsRange, oid::kTsMultirange, oid::kTimestamp}, {oid::kTstzRange, oid::kTstzMultirange, oid::kTimestamptz},
 };
 
-const RangeType* find(Oid RangeType::* member, Oid oid) {
-  const auto found = std::ranges::find(kRangeTypes, oid, member);
-  return found == std::end(kRangeTypes) ? nullptr : found;
+/// The range type that has this oid in one of its places; nullopt where there is none.
+std::optional<RangeType> find(Oid RangeType::* member, Oid oid) {
+  if (oid < kFirstUserOid) {
+    const auto found = std::ranges::find(kRangeTypes, oid, member);
+    if (found != std::end(kRangeTypes)) return *found;
+  }
+  const UserType* made = oid < kFirstUserOid || member == &RangeType::subtype ? nullptr : find_user_range(oid);
+  if (made == nullptr) return std::nullopt;
+  const RangeType type{made->oid, made->range.multirange, made->base.oid};
+  return type.*member == oid ? std::optional(type) : std::nullopt;
 }
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/// The next value of a subtype without values between two neighbours; false where the subtype has no such.
-bool is_discrete(Oid subtype) { return subtype == oid::kInt4 || subtype == oid::kInt8 || subtype == oid::kDate; }
+/// Has a canonical form with [ and ): the built-in ranges over types without values between two neighbours.
+bool is_discrete(Oid range) { return range == oid::kInt4Range || range == oid::kInt8Range || range == oid::kDateRange; }
 
 void step(Oid subtype, Datum& value) {
   if (subtype == oid::kInt8) {
@@ -159,14 +167,14 @@ std::optional<RangeValue> common_part(Type subtype, const RangeValue& a, const R
 
 }  // namespace
 
-bool is_range_type(Oid type) { return find(&RangeType::range, type) != nullptr; }
-bool is_multirange_type(Oid type) { return find(&RangeType::multirange, type) != nullptr; }
+bool is_range_type(Oid type) { return find(&RangeType::range, type).has_value(); }
+bool is_multirange_type(Oid type) { return find(&RangeType::multirange, type).has_value(); }
 Type range_subtype(Oid range) { return Type{find(&RangeType::range, range)->subtype}; }
 Oid multirange_over(Oid range) { return find(&RangeType::range, range)->multirange; }
 Oid range_in(Oid multirange) { return find(&RangeType::multirange, multirange)->range; }
 Oid range_over(Oid subtype) {
-  const RangeType* found = find(&RangeType::subtype, subtype);
-  return found == nullptr ? 0 : found->range;
+  const std::optional<RangeType> found = find(&RangeType::subtype, subtype);
+  return found ? found->range : 0;
 }
 std::vector<Oid> all_range_types() {
   std::vector<Oid> ranges;
@@ -186,7 +194,7 @@ RangeValue make_range(Oid range, RangeBound lower, RangeBound upper) {
   lower.inclusive = lower.inclusive && lower.value;
   upper.inclusive = upper.inclusive && upper.value;
   if (is_empty()) return empty;
-  if (is_discrete(subtype.oid)) {
+  if (is_discrete(range)) {
     const auto is_finite = [&](const RangeBound& bound) {
       return bound.value && (subtype.oid != oid::kDate || is_finite_date(std::get<std::int32_t>(*bound.value)));
     };

@@ -38,6 +38,7 @@ Oid multirange_over(Oid range);
 Oid range_in(Oid multirange);
 /// The range type over a subtype; 0 where there is none.
 Oid range_over(Oid subtype);
+/// The built-in ones.
 std::vector<Oid> all_range_types();
 
 /// Checks the bounds and gives the canonical form. 22000 "range lower bound must be less than or equal to range upper bound", 22003,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
@@ -12,11 +13,9 @@
 namespace redquel::sql {
 namespace {
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 bool needs_quotes(std::string_view field) {
   return field.empty() || std::ranges::any_of(field, [](char c) {
-           return c == '"' || c == '\\' || c == '(' || c == ')' || c == ',' || is_space(c);
+           return c == '"' || c == '\\' || c == '(' || c == ')' || c == ',' || is_blank(c);
          });
 }
 
@@ -70,7 +69,7 @@ class RowReader {
  private:
   bool at_end() const { return at_ >= text_.size(); }
   void skip_space() {
-    while (!at_end() && is_space(text_[at_])) ++at_;
+    while (!at_end() && is_blank(text_[at_])) ++at_;
   }
 
   std::string_view text_;
@@ -171,7 +170,8 @@ RowValue read_row(Oid type, std::string_view text) {
   if (type == oid::kRecord) {
     read_header(text.substr(0, open), shape);
   } else {
-    for (const CompositeField& field : find_user_type(type)->fields) {
+    const UserType& composite = *find_user_type(type);
+    for (const CompositeField& field : composite.fields) {
       shape.types.push_back(Type{field.type.oid});
       shape.names.push_back(field.name);
     }

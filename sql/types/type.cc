@@ -39,6 +39,7 @@ constexpr TypeInfo kTypes[] = {
     {oid::kCid, "cid", "cid", Storage::kInt4, kUserDefined, false, 4, 0, 1012, 'i'},
     {oid::kOidVector, "oidvector", "oidvector", Storage::kText, kArray, false, -1, oid::kOid, oid::kOidVectorArray, 'i'},
     {oid::kJson, "json", "json", Storage::kText, kUserDefined, false, -1, 0, oid::kJsonArray, 'i'},
+    {oid::kNodeTree, "pg_node_tree", "pg_node_tree", Storage::kText, kInternal, false, -1, 0, 0, 'i'},
     {oid::kJsonArray, "_json", "json[]", Storage::kText, kArray, false, -1, oid::kJson, 0, 'i'},
     {269, "table_am_handler", "table_am_handler", Storage::kText, kPseudo, false, 4, 0, 0, 'i'},
     {271, "_xid8", "xid8[]", Storage::kText, kArray, false, -1, oid::kXid8, 0, 'd'},
@@ -88,6 +89,8 @@ constexpr TypeInfo kTypes[] = {
     {oid::kFloat8Array, "_float8", "double precision[]", Storage::kText, kArray, false, -1, oid::kFloat8, 0, 'd'},
     {1027, "_polygon", "polygon[]", Storage::kText, kArray, false, -1, oid::kPolygon, 0, 'd'},
     {oid::kOidArray, "_oid", "oid[]", Storage::kText, kArray, false, -1, oid::kOid, 0, 'i'},
+    {oid::kAclitem, "aclitem", "aclitem", Storage::kText, kUserDefined, false, 12, 0, oid::kAclitemArray, 'i'},
+    {oid::kAclitemArray, "_aclitem", "aclitem[]", Storage::kText, kArray, false, -1, oid::kAclitem, 0, 'i'},
     {oid::kMacaddrArray, "_macaddr", "macaddr[]", Storage::kText, kArray, false, -1, oid::kMacaddr, 0, 'i'},
     {oid::kInetArray, "_inet", "inet[]", Storage::kText, kArray, false, -1, oid::kInet, 0, 'i'},
     {oid::kBpchar, "bpchar", "character", Storage::kText, kString, false, -1, 0, oid::kBpcharArray, 'i'},
@@ -117,9 +120,13 @@ constexpr TypeInfo kTypes[] = {
     {oid::kNumeric, "numeric", "numeric", Storage::kNumeric, TypeCategory::kNumeric, false, -1, 0, oid::kNumericArray,
      'i'},
     {oid::kRegprocedure, "regprocedure", "regprocedure", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegprocedureArray, 'i'},
+    {oid::kRegoper, "regoper", "regoper", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 2208, 'i'},
+    {oid::kRegoperator, "regoperator", "regoperator", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 2209, 'i'},
     {oid::kRegclass, "regclass", "regclass", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegclassArray, 'i'},
     {oid::kRegtype, "regtype", "regtype", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegtypeArray, 'i'},
     {oid::kRegprocedureArray, "_regprocedure", "regprocedure[]", Storage::kText, kArray, false, -1, oid::kRegprocedure, 0, 'i'},
+    {2208, "_regoper", "regoper[]", Storage::kText, kArray, false, -1, oid::kRegoper, 0, 'i'},
+    {2209, "_regoperator", "regoperator[]", Storage::kText, kArray, false, -1, oid::kRegoperator, 0, 'i'},
     {oid::kRegclassArray, "_regclass", "regclass[]", Storage::kText, kArray, false, -1, oid::kRegclass, 0, 'i'},
     {oid::kRegtypeArray, "_regtype", "regtype[]", Storage::kText, kArray, false, -1, oid::kRegtype, 0, 'i'},
     {oid::kRecord, "record", "record", Storage::kText, kPseudo, false, -1, 0, oid::kRecordArray, 'd'},
@@ -162,6 +169,8 @@ constexpr TypeInfo kTypes[] = {
     {oid::kRegnamespaceArray, "_regnamespace", "regnamespace[]", Storage::kText, kArray, false, -1, oid::kRegnamespace, 0, 'i'},
     {oid::kRegrole, "regrole", "regrole", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, oid::kRegroleArray, 'i'},
     {oid::kRegroleArray, "_regrole", "regrole[]", Storage::kText, kArray, false, -1, oid::kRegrole, 0, 'i'},
+    {oid::kRegcollation, "regcollation", "regcollation", Storage::kInt4, TypeCategory::kNumeric, false, 4, 0, 4192, 'i'},
+    {4192, "_regcollation", "regcollation[]", Storage::kText, kArray, false, -1, oid::kRegcollation, 0, 'i'},
     {oid::kInt4Multirange, "int4multirange", "int4multirange", Storage::kText, kRangeCategory, false, -1, 0, 6150, 'i'},
     {oid::kNumMultirange, "nummultirange", "nummultirange", Storage::kText, kRangeCategory, false, -1, 0, 6151, 'i'},
     {oid::kTsMultirange, "tsmultirange", "tsmultirange", Storage::kText, kRangeCategory, false, -1, 0, 6152, 'd'},
@@ -323,6 +332,7 @@ std::span<const TypeInfo> all_types() { return kTypes; }
 std::string format_type(Type type) {
   const TypeInfo* info = find_type(type.oid);
   if (info == nullptr) return "???";
+  if (info->oid >= kFirstUserOid) return std::string(info->display_name);
   if (info->category == kArray && info->name.front() == '_') {  // not int2vector
     return format_type(Type{info->element, type.modifier}) + "[]";
   }

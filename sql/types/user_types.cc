@@ -16,8 +16,9 @@ namespace {
 struct Entry {
   UserTypePtr type;
   std::string array_name, display_name, array_display_name;
+  std::string multirange_array_name, multirange_display_name, multirange_array_display_name;
   std::unordered_map<std::string_view, const EnumLabel*> labels;
-  TypeInfo info, array_info;
+  TypeInfo info, array_info, multirange_info, multirange_array_info;
 };
 
 /// Entries stay for good, replaced ones too: whoever looked one up may still hold it.
@@ -32,31 +33,69 @@ Registry& registry() {
   return instance;
 }
 
-std::unique_ptr<const Entry> make_entry(const UserTypePtr& type) {
+std::string display_name_of(const UserType& type, const std::string& name) {
+  const std::string quoted = quote_identifier(name);
+  const bool is_visible = type.schema == "public" || type.schema.starts_with("pg_temp_");
+  return is_visible ? quoted : quote_identifier(type.schema) + "." + quoted;
+}
+
+TypeInfo array_info(Oid oid, const std::string& name, const std::string& display_name, Oid element, char alignment) {
+  return {oid, name, display_name, Storage::kText, TypeCategory::kArray, false, -1, element, 0, alignment == 'd' ? 'd' : 'i'};
+}
+
+void add_multirange(Entry& entry) {
+  const UserType& type = *entry.type;
+  entry.multirange_array_name = "_" + type.range.multirange_name;
+  entry.multirange_display_name = display_name_of(type, type.range.multirange_name);
+  entry.multirange_array_display_name = entry.multirange_display_name + "[]";
+  TypeInfo& info = entry.multirange_info;
+  info = entry.info;
+  info.oid = type.range.multirange;
+  info.name = type.range.multirange_name;
+  info.display_name = entry.multirange_display_name;
+  info.array = type.range.multirange_array;
+  entry.multirange_array_info = array_info(type.range.multirange_array, entry.multirange_array_name, entry.multirange_array_display_name,
+                                           type.range.multirange, info.alignment);
+}
+
+/// `before`: what was known of the type, or null. Its labels keep their places under the names that they had: while values are written
+/// anew because a label is renamed, values with both names are there.
+std::unique_ptr<const Entry> make_entry(const UserTypePtr& type, const Entry* before) {
   auto entry = std::make_unique<Entry>();
   entry->type = type;
   entry->array_name = "_" + type->name;
-  entry->display_name = quote_identifier(type->name);
-  if (type->schema != "public" && !type->schema.starts_with("pg_temp_")) entry->display_name = quote_identifier(type->schema) + "." + entry->display_name;
+  entry->display_name = display_name_of(*type, type->name);
   entry->array_display_name = entry->display_name + "[]";
   for (const EnumLabel& label : type->labels) entry->labels[label.name] = &label;
+  if (before != nullptr) {
+    for (const auto& [name, label] : before->labels) {
+      const auto now = std::ranges::find(type->labels, label->oid, &EnumLabel::oid);
+      if (now != type->labels.end()) entry->labels.try_emplace(name, &*now);
+    }
+  }
   const bool is_domain = type->kind == UserType::Kind::kDomain, is_enum = type->kind == UserType::Kind::kEnum;
+  const bool is_range = type->kind == UserType::Kind::kRange;
   const TypeInfo* base = is_domain ? find_type(type->base.oid) : nullptr;
   TypeInfo& info = entry->info;
   info = base != nullptr ? *base : TypeInfo{};
   if (base == nullptr) {
     info.storage = Storage::kText;
-    info.category = is_enum ? kEnumCategory : kCompositeCategory;
+    info.category = is_enum ? kEnumCategory : is_range ? kRangeCategory : kCompositeCategory;
     info.preferred = false;
     info.length = is_enum ? 4 : -1;
     info.alignment = is_enum ? 'i' : 'd';
+    if (is_range) {
+      const TypeInfo* subtype = find_type(type->base.oid);
+      info.alignment = subtype != nullptr && subtype->alignment == 'd' ? 'd' : 'i';
+    }
   }
   info.oid = type->oid;
   info.name = type->name;
   info.display_name = entry->display_name;
   info.array = type->array;
-  entry->array_info = {type->array, entry->array_name, entry->array_display_name, Storage::kText, TypeCategory::kArray,
-                       false,       -1,                type->oid,                 0,              info.alignment == 'd' ? 'd' : 'i'};
+  // Values of a domain are values of the type under it, elements too.
+  entry->array_info = array_info(type->array, entry->array_name, entry->array_display_name, base != nullptr ? base->oid : type->oid, info.alignment);
+  if (is_range) add_multirange(*entry);
   return entry;
 }
 
@@ -69,7 +108,7 @@ bool is_same(const UserType& a, const UserType& b) {
     return x.name == y.name && x.type == y.type && x.domain == y.domain;
   });
   return same_labels && same_fields && a.array == b.array && a.schema == b.schema && a.name == b.name && a.kind == b.kind &&
-         a.base == b.base;
+         a.base == b.base && a.range.multirange == b.range.multirange && a.range.multirange_name == b.range.multirange_name;
 }
 
 const Entry* find_entry(Oid oid) {
@@ -87,17 +126,31 @@ void register_user_types(const std::map<Oid, UserTypePtr>& types) {
   const auto add = [&](const UserTypePtr& type) {
     const Entry* known = find_entry(type->oid);
     if (known != nullptr && is_same(*known->type, *type)) return;
-    std::unique_ptr<const Entry> entry = make_entry(type);
+    std::unique_ptr<const Entry> entry = make_entry(type, known);
     const std::unique_lock lock(all.mutex);
     all.by_oid[type->oid] = entry.get();
     if (type->array != 0) all.by_oid[type->array] = entry.get();
+    if (type->range.multirange != 0) all.by_oid[type->range.multirange] = all.by_oid[type->range.multirange_array] = entry.get();
     all.entries.push_back(std::move(entry));
   };
-  for (const auto& [oid, type] : types) {
-    if (type->kind != UserType::Kind::kDomain) add(type);
+  // What is made of others comes after them: a domain may be over an array of another one.
+  using enum UserType::Kind;
+  std::vector<UserTypePtr> waiting;
+  for (const UserType::Kind kind : {kEnum, kComposite, kRange, kDomain}) {
+    for (const auto& [oid, type] : types) {
+      if (type->kind != kind) continue;
+      if (kind == kEnum || kind == kComposite || find_type(type->base.oid) != nullptr) {
+        add(type);
+      } else {
+        waiting.push_back(type);
+      }
+    }
   }
-  for (const auto& [oid, type] : types) {
-    if (type->kind == UserType::Kind::kDomain) add(type);
+  while (!waiting.empty()) {
+    const auto blocked = std::stable_partition(waiting.begin(), waiting.end(), [](const UserTypePtr& type) { return find_type(type->base.oid) != nullptr; });
+    const auto ready = blocked == waiting.begin() ? waiting.end() : blocked;  // over something unknown: as it is
+    std::for_each(waiting.begin(), ready, add);
+    waiting.erase(waiting.begin(), ready);
   }
 }
 
@@ -119,7 +172,30 @@ const UserType* find_user_type(Oid oid) {
 const TypeInfo* find_user_type_info(Oid oid) {
   const Entry* entry = find_entry(oid);
   if (entry == nullptr) return nullptr;
-  return entry->type->oid == oid ? &entry->info : &entry->array_info;
+  if (entry->type->oid == oid) return &entry->info;
+  if (entry->type->array == oid) return &entry->array_info;
+  return entry->type->range.multirange == oid ? &entry->multirange_info : &entry->multirange_array_info;
+}
+
+const UserType* find_user_range(Oid oid) {
+  const Entry* entry = find_entry(oid);
+  if (entry == nullptr || entry->type->kind != UserType::Kind::kRange) return nullptr;
+  return oid == entry->type->oid || oid == entry->type->range.multirange ? entry->type.get() : nullptr;
+}
+
+Oid declared_element(Oid array) {
+  const Entry* entry = find_entry(array);
+  if (entry != nullptr && entry->type->array == array) return entry->type->oid;
+  const TypeInfo* info = find_type(array);
+  const bool is_array = info != nullptr && (info->category == TypeCategory::kArray || array == oid::kRecordArray);
+  return is_array ? info->element : 0;
+}
+
+Type array_under(Type array) {
+  const Entry* entry = find_entry(array.oid);
+  if (entry == nullptr || entry->type->kind != UserType::Kind::kDomain || entry->type->array != array.oid) return array;
+  const TypeInfo* base = find_type(entry->type->base.oid);
+  return base == nullptr || base->array == 0 ? array : Type{base->array, entry->type->base.modifier};
 }
 
 const EnumLabel* find_label(Oid enumeration, std::string_view name) {

@@ -15,6 +15,8 @@ struct CheckDef {
   std::string name;
   std::string expression_sql;  // deparsed
   std::string comment;
+  bool no_inherit = false;  // remembered: no table has children
+  bool not_valid = false;   // rows that were there before have not been looked at
 };
 
 struct EnumLabel {
@@ -27,6 +29,15 @@ struct CompositeField {
   std::string name;
   Type type;
   Oid domain = 0;
+  std::string comment = {};
+};
+
+/// What a range type has besides its subtype (UserType::base).
+struct RangeParts {
+  Oid multirange = 0, multirange_array = 0;
+  std::string multirange_name;
+  std::string collation;     // as written; empty: the subtype's
+  std::string subtype_diff;  // the name of a function; empty: none
 };
 
 /// What CREATE TYPE and CREATE DOMAIN define. Immutable once it is in a catalog.
@@ -37,12 +48,13 @@ struct UserType {
   std::string name;
   std::string owner = "postgres";
   std::string comment;
-  enum class Kind : std::uint8_t { kEnum, kDomain, kComposite } kind = Kind::kEnum;
+  enum class Kind : std::uint8_t { kEnum, kDomain, kComposite, kRange } kind = Kind::kEnum;
   std::vector<EnumLabel> labels;        // kEnum, in order
   std::vector<CompositeField> fields;   // kComposite
   Oid relation = 0;                     // kComposite: pg_class.oid
-  Type base;                            // kDomain: a type that is no domain
-  Oid base_domain = 0;                  // kDomain: the domain that it is declared over
+  Type base;                            // kDomain: a type that is no domain; kRange: the subtype
+  Oid base_domain = 0;                  // kDomain: the domain that it is declared over; kRange: that of the subtype
+  RangeParts range;                     // kRange
   bool not_null = false;                // kDomain
   std::string default_sql;              // kDomain; empty: none
   std::vector<CheckDef> checks;         // kDomain
@@ -58,6 +70,14 @@ Oid new_type_oid();
 
 /// nullptr for an oid that is not a user-made type (its array type is not, either).
 const UserType* find_user_type(Oid oid);
+/// The range type that an oid is of, or that a multirange's oid is over; nullptr where there is none.
+const UserType* find_user_range(Oid oid);
+/// The element of an array type as it is declared: of an array of a domain the domain, where TypeInfo::element is the type under it.
+/// 0: no array type.
+Oid declared_element(Oid array);
+/// Of an array of a domain the array of the type under it, with the domain's modifier: what its values are made as. Any other type as it
+/// is.
+Type array_under(Type array);
 /// As find_type() gives it for oids of user-made types and their arrays; nullptr where there is none.
 const TypeInfo* find_user_type_info(Oid oid);
 

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/number_text.h"
 #include "sql/types/time_zone.h"
@@ -29,9 +30,6 @@ constexpr std::size_t kMaxNameLength = 255;
 constexpr std::size_t kMaxFileSize = 1 << 20;
 /// POSIX strings are made up by clients: this many are remembered.
 constexpr std::size_t kMaxInventedZones = 4096;
-
-char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-char to_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; }
 
 std::string lower_case(std::string_view text) {
   std::string result(text);

@@ -9,23 +9,13 @@
 #include "sql/functions/resolve.h"
 #include "sql/types/compare.h"
 #include "sql/types/text_io.h"
+#include "tests/unit/sql/data_directory.h"
 
 // PostgreSQL 15's own answers (data/*.txt, written by data/generate_function_cases.py) against ours.
 namespace redquel::sql {
 namespace {
 
-std::filesystem::path data_directory() {
-  for (std::filesystem::path start :
-       {std::filesystem::current_path(), std::filesystem::read_symlink("/proc/self/exe")}) {
-    for (;; start = start.parent_path()) {
-      if (exists(start / "tests/unit/sql/data")) return start / "tests/unit/sql/data";
-      if (start == start.parent_path()) break;
-    }
-  }
-  return {};
-}
-
-std::vector<std::string> split(const std::string& line) {
+std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> parts;
   for (std::size_t at = 0;;) {
     const std::size_t tab = line.find('\t', at);
@@ -35,7 +25,7 @@ std::vector<std::string> split(const std::string& line) {
   }
 }
 
-std::string unescape(const std::string& text) {
+std::string without_escapes(const std::string& text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\') ++i;
@@ -44,7 +34,7 @@ std::string unescape(const std::string& text) {
   return result;
 }
 
-Type type_named(std::string_view name) {
+Type argument_type(std::string_view name) {
   if (name == "unknown") return kUnknown;
   if (name == "\"char\"" || name == "char") return Type{oid::kChar};
   const TypeInfo* type = find_type(name);
@@ -62,7 +52,7 @@ std::vector<Case> read_cases(const char* file) {
   std::ifstream in(data_directory() / file);
   for (std::string line; std::getline(in, line);) {
     if (line.empty() || line[0] == '#') continue;
-    std::vector<std::string> parts = split(line);
+    std::vector<std::string> parts = fields_of(line);
     const auto arrow = std::find(parts.begin(), parts.end(), "=>");
     cases.push_back({parts[0], parts[1], {parts.begin() + 2, arrow}, *(arrow + 1)});
   }
@@ -76,8 +66,8 @@ ResolvedFunction resolve(const Case& test, const std::vector<Type>& types) {
 
 ExpressionPtr argument(Type type, const std::string& text, const SessionSettings& settings) {
   if (text == "\\N") return make_constant(type, Datum{});
-  if (type == kUnknown) return make_constant(type, unescape(text));
-  return make_constant(type, parse_value(type, unescape(text), settings));
+  if (type == kUnknown) return make_constant(type, without_escapes(text));
+  return make_constant(type, parse_value(type, without_escapes(text), settings));
 }
 
 /// What SELECT (…)::text shows.
@@ -89,12 +79,12 @@ std::string answer(const Case& test) {
     std::vector<Type> types;
     std::vector<ExpressionPtr> arguments;
     for (std::size_t i = 0; i < test.arguments.size(); i += 2) {
-      types.push_back(type_named(test.arguments[i]));
+      types.push_back(argument_type(test.arguments[i]));
       arguments.push_back(argument(types.back(), test.arguments[i + 1], settings));
     }
     ExpressionPtr call;
     if (test.kind == "cast") {
-      call = coerce(arguments[0], type_named(test.name), CastContext::kExplicit, settings);
+      call = coerce(arguments[0], argument_type(test.name), CastContext::kExplicit, settings);
     } else {
       const ResolvedFunction resolved = resolve(test, types);
       if (resolved.function == nullptr) {
@@ -118,7 +108,7 @@ TEST(FunctionCases, AnswerAsPostgresql) {
   const std::vector<Case> cases = read_cases("function_cases.txt");
   ASSERT_GT(cases.size(), 1000U);
   for (const Case& test : cases) {
-    const std::string expected = test.expected == "OK \\N" ? test.expected : unescape(test.expected);
+    const std::string expected = test.expected == "OK \\N" ? test.expected : without_escapes(test.expected);
     EXPECT_EQ(answer(test), expected) << test.kind << " " << test.name << " " << testing::PrintToString(test.arguments);
   }
 }
@@ -128,7 +118,7 @@ TEST(FunctionCases, ResolveAsPostgresql) {
   ASSERT_GT(cases.size(), 400U);
   for (const Case& test : cases) {
     std::vector<Type> types;
-    for (const std::string& name : test.arguments) types.push_back(type_named(name));
+    for (const std::string& name : test.arguments) types.push_back(argument_type(name));
     std::string result;
     try {
       result = "OK " + format_type(resolve(test, types).result);

@@ -15,23 +15,13 @@
 #include "sql/types/datetime.h"
 #include "sql/types/number_text.h"
 #include "sql/types/text_io.h"
+#include "tests/unit/sql/data_directory.h"
 
 // PostgreSQL 15's own answers (data/*.txt, written by data/generate_type_cases.py) against ours.
 namespace redquel::sql {
 namespace {
 
 using Arguments = std::vector<std::string>;
-
-std::filesystem::path data_directory() {
-  for (std::filesystem::path start :
-       {std::filesystem::current_path(), std::filesystem::read_symlink("/proc/self/exe")}) {
-    for (;; start = start.parent_path()) {
-      if (exists(start / "tests/unit/sql/data")) return start / "tests/unit/sql/data";
-      if (start == start.parent_path()) break;
-    }
-  }
-  return {};
-}
 
 std::string unescape(std::string_view text) {
   std::string result;

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sql/catalog/catalog.h"
+#include "sql/evaluation_context.h"
+
+namespace redquel::sql {
+
+/// Parts of definitions in the words of PostgreSQL's catalog functions, which know what names and operators mean: the binder's business.
+/// `EvaluationContext::session` is theirs.
+struct DefinitionWords {
+  std::string (*written_default)(const EvaluationContext&, const std::string& text, Type, const std::string& schema) = nullptr;
+  std::string (*domain_check)(const EvaluationContext&, const std::string& text, const UserType& domain, bool pretty) = nullptr;
+  std::string (*body)(const EvaluationContext&, const FunctionDef&) = nullptr;
+  std::vector<ViewDef::Reference> (*body_references)(const EvaluationContext&, const FunctionDef&) = nullptr;
+};
+
+/// Before any statement runs.
+void set_definition_words(const DefinitionWords&);
+
+// In these words; as they are stored where nobody can tell.
+
+/// A DEFAULT of something of this type, which lies in this schema: 'x'::text.
+std::string written_default(const EvaluationContext&, const std::string& text, Type, const std::string& schema);
+/// A domain's condition: (VALUE > 0).
+std::string written_domain_check(const EvaluationContext&, const std::string& text, const UserType& domain, bool pretty);
+/// RETURN … or BEGIN ATOMIC … END; nothing of a function whose body was written as a string.
+std::string written_body(const EvaluationContext&, const FunctionDef&);
+/// What such a body reads and calls; nothing of a body that was written as a string.
+std::vector<ViewDef::Reference> body_references(const EvaluationContext&, const FunctionDef&);
+
+}  // namespace redquel::sql

@@ -1,0 +1,76 @@
+// Functions about connections: where the client is, what it sent, and how others are ended (manual 9.26.1, 9.27.2).
+
+#include "sql/connection_hooks.h"
+#include "sql/error.h"
+#include "sql/functions/lift.h"
+#include "sql/functions/more_families.h"
+#include "sql/types/more_types.h"
+#include "sql/types/text_io.h"
+
+namespace redquel::sql {
+
+namespace {
+
+ConnectionHooks known_hooks;
+
+const ConnectionHooks& server() {
+  if (known_hooks.facts == nullptr) throw not_supported("a function about connections outside of a server's session");
+  return known_hooks;
+}
+
+std::optional<ConnectionFacts> facts(Context context) { return server().facts(context.backend_pid); }
+
+/// NULL without a connection over a network.
+template <std::string ConnectionFacts::*address>
+bool address_of(Context context, std::string& out) {
+  const std::optional<ConnectionFacts> found = facts(context);
+  if (!found || ((*found).*address).empty()) return false;
+  out = std::get<std::string>(parse_value(kInet, (*found).*address, {}));
+  return true;
+}
+template <std::int32_t ConnectionFacts::*port>
+std::optional<std::int32_t> port_of(Context context) {
+  const std::optional<ConnectionFacts> found = facts(context);
+  return found && (*found).*port != 0 ? std::optional((*found).*port) : std::nullopt;
+}
+
+bool current_query(Context context, std::string& out) {
+  const std::optional<ConnectionFacts> found = facts(context);
+  if (found) out = found->query;
+  return found.has_value();
+}
+
+bool cancel_backend(Context context, std::int32_t process) {
+  if (process == context.backend_pid) throw SqlError("57014", "canceling statement due to user request");
+  return server().signal(process, false);
+}
+
+/// The session is not waited for, whatever the timeout: it ends as soon as its statement does.
+bool terminate_backend(Context context, std::int32_t process, std::int64_t timeout) {
+  if (timeout < 0) throw SqlError("22003", "\"timeout\" must not be negative");
+  const bool is_there = server().signal(process, true);
+  if (process == context.backend_pid) throw SqlError("57P01", "terminating connection due to administrator command");
+  return is_there;
+}
+
+}  // namespace
+
+const ConnectionHooks& connection_hooks() { return known_hooks; }
+void set_connection_hooks(const ConnectionHooks& given) { known_hooks = given; }
+
+std::vector<ScalarFunction> connection_functions() {
+  constexpr Volatility kStable = Volatility::kStable, kVolatile = Volatility::kVolatile;
+  return {
+      scalar<address_of<&ConnectionFacts::client_address>>("inet_client_addr", {}, kInet, kStable),
+      scalar<port_of<&ConnectionFacts::client_port>>("inet_client_port", {}, kInt4, kStable),
+      scalar<address_of<&ConnectionFacts::server_address>>("inet_server_addr", {}, kInet, kStable),
+      scalar<port_of<&ConnectionFacts::server_port>>("inet_server_port", {}, kInt4, kStable),
+      scalar<current_query>("current_query", {}, kText, kVolatile),
+      scalar<cancel_backend>("pg_cancel_backend", {kInt4}, kBool, kVolatile),
+      scalar<[](Context context, std::int32_t process) { return terminate_backend(context, process, 0); }>("pg_terminate_backend", {kInt4},
+                                                                                                      kBool, kVolatile),
+      scalar<terminate_backend>("pg_terminate_backend", {kInt4, kInt8}, kBool, kVolatile),
+  };
+}
+
+}  // namespace redquel::sql
