@@ -136,6 +136,12 @@ struct CreateComposite {
   std::vector<RecordColumn> columns;
 };
 
+/// CREATE TYPE … AS RANGE (…)
+struct CreateRange {
+  QualifiedName name;
+  std::vector<Option> options;
+};
+
 enum class ParameterMode { kIn, kOut, kInOut, kVariadic, kTable };
 
 struct FunctionParameter {
@@ -157,6 +163,14 @@ struct CreateFunction {
   ExpressionPtr return_expression;                     // RETURN expression; else null
   std::vector<std::unique_ptr<const Statement>> body;  // BEGIN ATOMIC … END
   bool sql_body = false;                               // one of the two above
+};
+
+/// ALTER FUNCTION, PROCEDURE, ROUTINE with options of CREATE FUNCTION. RESET parameter is "set" with OptionAction::kDrop, RESET ALL
+/// one without a name.
+struct AlterFunction {
+  ObjectType object = ObjectType::kFunction;
+  ObjectName function;
+  std::vector<Option> options;
 };
 
 struct Comment {
@@ -206,10 +220,12 @@ struct Privilege {
 struct Grant {
   bool grant = true;           // else REVOKE
   bool all_in_schema = false;  // ON ALL … IN SCHEMA names
+  bool defaults = false;       // ALTER DEFAULT PRIVILEGES: of objects that are not there yet
   ObjectType object = ObjectType::kTable;
   std::vector<ObjectName> objects;
   std::vector<Privilege> privileges;  // empty: ALL
   std::vector<std::string> grantees;  // "public" for PUBLIC
+  std::vector<std::string> makers, schemas;  // defaults: FOR ROLE, IN SCHEMA
   bool grant_option = false;
   bool cascade = false;
 };

@@ -17,7 +17,7 @@ struct Statement {
   std::variant<Select, Insert, Update, Delete, Merge, CreateTable, CreateForeignTable, CreateTableAs, CreateIndex,
                AlterTable, Drop, Truncate, Rename, SetSchema, AlterOwner, CreateDatabase, CreateSchema, CreateView,
                RefreshMaterializedView, CreateSequence, AlterSequence, CreateEnum, AlterEnum, CreateDomain, AlterDomain,
-               CreateComposite, CreateFunction, Comment, CreateForeignServer, AlterForeignServer, ImportForeignSchema,
+               CreateComposite, CreateRange, CreateFunction, AlterFunction, Comment, CreateForeignServer, AlterForeignServer, ImportForeignSchema,
                CreateExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, Explain, SetVariable, ShowVariable,
                Transaction, SetConstraints, Prepare, Execute, Deallocate, DeclareCursor, Fetch, ClosePortal, Copy,
                Vacuum, Reindex, Cluster, LockTable, Discard, Listen, Notify, Unlisten, Do, Call, Checkpoint,

@@ -30,7 +30,16 @@ struct KeyConstraint {
   std::string using_index;  // UNIQUE USING INDEX name
   std::string tablespace;
 };
-struct ExclusionConstraint {};
+/// EXCLUDE USING method (element WITH operator, …) WHERE (condition).
+struct ExclusionConstraint {
+  std::string access_method;  // empty: btree
+  std::vector<IndexElement> elements;
+  std::vector<QualifiedName> operators;  // parallel to `elements`
+  std::vector<std::string> including;
+  std::vector<Option> options;
+  ExpressionPtr where;  // may be null
+  std::string tablespace;
+};
 
 enum class ForeignKeyAction { kNoAction, kRestrict, kCascade, kSetNull, kSetDefault };
 enum class ForeignKeyMatch { kSimple, kFull, kPartial };

@@ -107,15 +107,22 @@ struct CommandTag {
   std::string_view operator()(const ast::CreateDomain&) const { return "CREATE DOMAIN"; }
   std::string_view operator()(const ast::AlterDomain&) const { return "ALTER DOMAIN"; }
   std::string_view operator()(const ast::CreateComposite&) const { return "CREATE TYPE"; }
+  std::string_view operator()(const ast::CreateRange&) const { return "CREATE TYPE"; }
   std::string_view operator()(const ast::CreateFunction& create) const {
     return create.procedure ? "CREATE PROCEDURE" : "CREATE FUNCTION";
+  }
+  std::string_view operator()(const ast::AlterFunction& alter) const {
+    return alter.object == ast::ObjectType::kProcedure ? "ALTER PROCEDURE" : alter.object == ast::ObjectType::kRoutine ? "ALTER ROUTINE" : "ALTER FUNCTION";
   }
   std::string_view operator()(const ast::Comment&) const { return "COMMENT"; }
   std::string_view operator()(const ast::CreateForeignServer&) const { return "CREATE SERVER"; }
   std::string_view operator()(const ast::AlterForeignServer&) const { return "ALTER SERVER"; }
   std::string_view operator()(const ast::ImportForeignSchema&) const { return "IMPORT FOREIGN SCHEMA"; }
   std::string_view operator()(const ast::CreateExtension&) const { return "CREATE EXTENSION"; }
-  std::string_view operator()(const ast::Grant& grant) const { return grant.grant ? "GRANT" : "REVOKE"; }
+  std::string_view operator()(const ast::Grant& grant) const {
+    if (grant.defaults) return "ALTER DEFAULT PRIVILEGES";
+    return grant.grant ? "GRANT" : "REVOKE";
+  }
   std::string_view operator()(const ast::GrantRole& grant) const { return grant.grant ? "GRANT ROLE" : "REVOKE ROLE"; }
   std::string_view operator()(const ast::CreateRole&) const { return "CREATE ROLE"; }
   std::string_view operator()(const ast::AlterRole&) const { return "ALTER ROLE"; }

@@ -39,12 +39,9 @@ std::string_view refused_name(PgQuery__AlterTableType type) {
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrig:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableAlwaysTrig:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableReplicaTrig:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrigAll:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrigUser:
       return "ENABLE TRIGGER";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrig:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrigAll:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrigUser:
       return "DISABLE TRIGGER";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableRule:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableAlwaysRule:
@@ -60,8 +57,6 @@ std::string_view refused_name(PgQuery__AlterTableType type) {
       return "OF";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOf:
       return "NOT OF";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ReplicaIdentity:
-      return "REPLICA IDENTITY";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableRowSecurity:
       return "ENABLE ROW LEVEL SECURITY";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableRowSecurity:
@@ -137,6 +132,11 @@ ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetLogged:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetUnLogged:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DropCluster:
+    // There is no replication, and there are no triggers of users.
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_ReplicaIdentity:
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrigAll:
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrigUser:
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrigUser:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOids:
       return ast::SetTableOptions{{}, false};
     default:

@@ -181,6 +181,10 @@ ast::CreateComposite convert(const PgQuery__CompositeTypeStmt& create) {
   return {convert_relation(*create.typevar), convert_record_columns(nodes(create.coldeflist, create.n_coldeflist))};
 }
 
+ast::CreateRange convert(const PgQuery__CreateRangeStmt& create) {
+  return {convert_names(nodes(create.type_name, create.n_type_name)), convert_options(nodes(create.params, create.n_params))};
+}
+
 ast::ParameterMode convert_parameter_mode(PgQuery__FunctionParameterMode mode) {
   switch (mode) {
     case PG_QUERY__FUNCTION_PARAMETER_MODE__FUNC_PARAM_OUT:
@@ -263,6 +267,13 @@ ast::ImportForeignSchema convert(const PgQuery__ImportForeignSchemaStmt& import)
   return result;
 }
 
+ast::AlterFunction convert(const PgQuery__AlterFunctionStmt& alter) {
+  Node function = PG_QUERY__NODE__INIT;
+  function.node_case = PG_QUERY__NODE__NODE_OBJECT_WITH_ARGS;
+  function.object_with_args = alter.func;
+  return {convert_object_type(alter.objtype), convert_object_name(&function), convert_options(nodes(alter.actions, alter.n_actions))};
+}
+
 ast::RefreshMaterializedView convert(const PgQuery__RefreshMatViewStmt& refresh) {
   return {convert_relation(*refresh.relation), refresh.concurrent != 0, refresh.skip_data != 0};
 }
@@ -282,6 +293,17 @@ ast::Grant convert(const PgQuery__GrantStmt& grant) {
   result.grantees = convert_roles(nodes(grant.grantees, grant.n_grantees));
   result.grant_option = grant.grant_option;
   result.cascade = is_cascade(grant.behavior);
+  return result;
+}
+
+ast::Grant convert(const PgQuery__AlterDefaultPrivilegesStmt& alter) {
+  ast::Grant result = convert(*alter.action);
+  result.defaults = true;
+  for (ast::Option& option : convert_options(nodes(alter.options, alter.n_options))) {
+    auto* words = std::get_if<std::vector<std::string>>(&option.value);
+    if (words == nullptr) continue;
+    (option.name == "schemas" ? result.schemas : result.makers) = std::move(*words);
+  }
   return result;
 }
 
@@ -353,10 +375,16 @@ std::optional<ast::Statement> convert_definition(const Node& node) {
       return ast::Statement{convert(*node.create_domain_stmt)};
     case PG_QUERY__NODE__NODE_ALTER_DOMAIN_STMT:
       return ast::Statement{convert(*node.alter_domain_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_RANGE_STMT:
+      return ast::Statement{convert(*node.create_range_stmt)};
     case PG_QUERY__NODE__NODE_COMPOSITE_TYPE_STMT:
       return ast::Statement{convert(*node.composite_type_stmt)};
     case PG_QUERY__NODE__NODE_CREATE_FUNCTION_STMT:
       return ast::Statement{convert(*node.create_function_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_FUNCTION_STMT:
+      return ast::Statement{convert(*node.alter_function_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_DEFAULT_PRIVILEGES_STMT:
+      return ast::Statement{convert(*node.alter_default_privileges_stmt)};
     case PG_QUERY__NODE__NODE_COMMENT_STMT:
       return ast::Statement{convert(*node.comment_stmt)};
     case PG_QUERY__NODE__NODE_CREATE_FOREIGN_SERVER_STMT:

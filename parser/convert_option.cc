@@ -14,7 +14,7 @@ std::string dotted(const std::vector<std::string>& names) {
 
 using OptionValue = decltype(ast::Option::value);
 
-OptionValue convert_constant(const PgQuery__AConst& constant) {
+OptionValue convert_option_constant(const PgQuery__AConst& constant) {
   switch (constant.val_case) {
     case PG_QUERY__A__CONST__VAL_IVAL:
       return std::int64_t{constant.ival->ival};
@@ -67,7 +67,7 @@ OptionValue convert_value(const Node* node) {
     case PG_QUERY__NODE__NODE_STRING:
       return std::string(node->string->sval);
     case PG_QUERY__NODE__NODE_A_CONST:
-      return convert_constant(*node->a_const);
+      return convert_option_constant(*node->a_const);
     case PG_QUERY__NODE__NODE_TYPE_NAME:
       return convert_type(*node->type_name);
     case PG_QUERY__NODE__NODE_LIST:
@@ -103,6 +103,14 @@ ast::OptionAction convert_action(PgQuery__DefElemAction action) {
 }  // namespace
 
 ast::Option convert_option(const PgQuery__DefElem& option) {
+  const bool sets = option.arg != nullptr && option.arg->node_case == PG_QUERY__NODE__NODE_VARIABLE_SET_STMT;
+  using Kind = ast::SetVariable::Kind;
+  const Kind kind = sets ? convert_set_variable(*option.arg->variable_set_stmt).kind : Kind::kValue;
+  // SET x TO DEFAULT and RESET x take the setting away, RESET ALL has no name; without values FROM CURRENT is left.
+  if (kind == Kind::kDefault || kind == Kind::kReset || kind == Kind::kResetAll) {
+    return {.name = option.defname, .value = convert_value(option.arg), .action = ast::OptionAction::kDrop,
+            .offset = convert_location(option.location)};
+  }
   return {.name_space = option.defnamespace,
           .name = option.defname,
           .value = convert_value(option.arg),

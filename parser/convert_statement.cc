@@ -49,15 +49,6 @@ std::string_view unsupported_tag(const Node& node) {
       return "CREATE RULE";
     case PG_QUERY__NODE__NODE_CREATE_PLANG_STMT:
       return "CREATE LANGUAGE";
-    case PG_QUERY__NODE__NODE_ALTER_FUNCTION_STMT:
-      switch (node.alter_function_stmt->objtype) {
-        case PG_QUERY__OBJECT_TYPE__OBJECT_PROCEDURE:
-          return "ALTER PROCEDURE";
-        case PG_QUERY__OBJECT_TYPE__OBJECT_ROUTINE:
-          return "ALTER ROUTINE";
-        default:
-          return "ALTER FUNCTION";
-      }
     case PG_QUERY__NODE__NODE_ALTER_DATABASE_STMT:
     case PG_QUERY__NODE__NODE_ALTER_DATABASE_REFRESH_COLL_STMT:
     case PG_QUERY__NODE__NODE_ALTER_DATABASE_SET_STMT:
@@ -66,8 +57,6 @@ std::string_view unsupported_tag(const Node& node) {
       return "ALTER ROLE";
     case PG_QUERY__NODE__NODE_ALTER_SYSTEM_STMT:
       return "ALTER SYSTEM";
-    case PG_QUERY__NODE__NODE_ALTER_DEFAULT_PRIVILEGES_STMT:
-      return "ALTER DEFAULT PRIVILEGES";
     case PG_QUERY__NODE__NODE_DROP_OWNED_STMT:
       return "DROP OWNED";
     case PG_QUERY__NODE__NODE_REASSIGN_OWNED_STMT:

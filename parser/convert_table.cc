@@ -47,6 +47,22 @@ ast::KeyConstraint convert_key(const PgQuery__Constraint& constraint) {
   return key;
 }
 
+/// Each item is a list of an element and its operator's name.
+ast::ExclusionConstraint convert_exclusion(const PgQuery__Constraint& constraint) {
+  ast::ExclusionConstraint exclusion;
+  exclusion.access_method = constraint.access_method;
+  for (const Node* item : nodes(constraint.exclusions, constraint.n_exclusions)) {
+    const Nodes parts = list_items(item);
+    exclusion.elements.push_back(convert_index_element(*parts[0]->index_elem));
+    exclusion.operators.push_back(convert_names(list_items(parts[1])));
+  }
+  exclusion.including = convert_names(nodes(constraint.including, constraint.n_including));
+  exclusion.options = convert_storage_options(nodes(constraint.options, constraint.n_options));
+  if (constraint.where_clause != nullptr) exclusion.where = convert_expression(constraint.where_clause);
+  exclusion.tablespace = constraint.indexspace;
+  return exclusion;
+}
+
 /// What can be DEFERRABLE.
 bool takes_attributes(const ast::Constraint* constraint) {
   return constraint != nullptr && (std::holds_alternative<ast::KeyConstraint>(constraint->node) ||
@@ -185,7 +201,7 @@ ast::Constraint convert_constraint(const PgQuery__Constraint& constraint) {
       result.node = convert_key(constraint);
       break;
     case PG_QUERY__CONSTR_TYPE__CONSTR_EXCLUSION:
-      result.node = ast::ExclusionConstraint{};
+      result.node = convert_exclusion(constraint);
       break;
     case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN:
       result.node = convert_foreign_key(constraint);

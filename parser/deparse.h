@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,7 +21,24 @@ struct QueryNames {
   std::map<const ast::RelationName*, ast::RelationName> relations;
   std::map<const ast::FunctionCall*, ast::QualifiedName> functions;  // calls of user-made functions
   std::map<const ast::Target*, std::string> targets;   // the names of select list entries
-  std::map<std::uint32_t, std::string> literal_types;  // untyped literals by offset: the type that they have
+  /// An untyped literal as the input function of its type has read it.
+  struct Literal {
+    std::string type;
+    std::optional<std::string> text;  // as the output function prints it; nullopt: as it is written
+    bool is_bare = false;             // says its type itself: true, 5, 1.5
+  };
+  std::map<std::uint32_t, Literal> literals;           // by offset
+  struct CastType {
+    std::string name;
+    bool has_modifier = false;
+    bool is_domain = false;
+  };
+  std::map<const ast::TypeCast*, CastType> cast_types;
+  std::map<const ast::ParameterRef*, ast::QualifiedName> parameters;  // $1 in the body of a function
+  std::set<const ast::ColumnRef*> parameter_columns;                  // those of `columns` that are parameters
+  std::map<const ast::AssignmentTarget*, std::string> assigned;  // columns that are written
+  /// The columns of an INSERT that names none.
+  std::map<const ast::Insert*, std::vector<std::string>> insert_columns;
   std::map<std::uint32_t, std::string> casts;          // other expressions by offset: the type that they are converted to unasked
 };
 
@@ -27,6 +46,7 @@ struct QueryNames {
 enum class QueryLayout {
   kCompact,  // one line
   kPlain,    // as pg_get_viewdef() does: lines and indentation, every operator in parentheses
+  kLine,     // the same in one line
   kPretty,   // as pg_get_viewdef(…, true) does: parentheses only where they are needed
 };
 
@@ -40,6 +60,8 @@ std::string to_sql(const ast::Statement& statement);
 /// Without INTO, which is not the query's.
 std::string to_sql(const ast::Select& query);
 std::string to_sql(const ast::Select& query, const QueryNames& names, QueryLayout layout);
+/// A statement of the body of a function; laid out: indented by one.
+std::string to_sql(const ast::Statement& statement, const QueryNames& names, QueryLayout layout);
 
 /// `name` or `"Na""me"`: quoted unless it is lower case, made of letters, digits and underscores, and no keyword that
 /// would be taken for something else (PostgreSQL's quote_identifier()).

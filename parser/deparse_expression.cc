@@ -73,7 +73,7 @@ struct WriteExpression {
     sql << std::string_view(literal.text).substr(0, 1) << "'" << std::string_view(literal.text).substr(1) << "'";
   }
   void operator()(const ast::ColumnRef& column) const { sql.column(column); }
-  void operator()(const ast::ParameterRef& parameter) const { sql << "$" << std::to_string(parameter.number); }
+  void operator()(const ast::ParameterRef& parameter) const { sql.parameter(parameter); }
   void operator()(const ast::FunctionCall& call) const { sql.function_call(call); }
   void operator()(const ast::OperatorCall& call) const { sql.operator_call(call); }
   void operator()(const ast::ArrayComparison& comparison) const {
@@ -230,9 +230,20 @@ void SqlWriter::written_expression(const ast::Expression& expression) {
 }
 
 void SqlWriter::column(const ast::ColumnRef& column) {
+  const auto star = names_ == nullptr ? decltype(names_->stars.end()){} : names_->stars.find(&column);
+  if (names_ != nullptr && star != names_->stars.end() && star->second.size() == 1 && star->second[0].second.empty()) {
+    name(star->second[0].first.back());  // a whole row: columns have names
+    *this << ".*";
+    return;
+  }
   const bool is_known = names_ != nullptr && names_->columns.contains(&column);
   qualified(is_known ? names_->columns.at(&column) : column.names);
   if (column.star) *this << (column.names.empty() ? "*" : ".*");
+}
+
+void SqlWriter::parameter(const ast::ParameterRef& parameter) {
+  if (names_ != nullptr && names_->parameters.contains(&parameter)) return qualified(names_->parameters.at(&parameter));
+  *this << "$" << std::to_string(parameter.number);
 }
 
 void SqlWriter::operand(const ast::Expression& expression) {
@@ -337,6 +348,7 @@ void SqlWriter::sub_link(const ast::SubLink& link) {
       }
       break;
   }
+  names_nothing_ = true;
   select(*link.query);
   *this << ")";
 }
@@ -493,6 +505,12 @@ std::string to_sql(const ast::Statement& statement) {
   SqlWriter writer;
   writer.statement(statement);
   return writer.take();
+}
+
+std::string to_sql(const ast::Statement& statement, const QueryNames& names, QueryLayout layout) {
+  SqlWriter sql(names, layout, 1);
+  sql.statement(statement);
+  return sql.take();
 }
 
 std::string to_sql(const ast::Select& query, const QueryNames& names, QueryLayout layout) {

@@ -1,4 +1,5 @@
 #include <cstddef>
+#include <utility>
 
 #include "parser/deparse.h"
 #include "parser/sql_writer.h"
@@ -74,7 +75,7 @@ void SqlWriter::function_ref(const ast::FunctionRef& range) {
 }
 
 void SqlWriter::join(const ast::Join& join) {
-  const bool parentheses = lays_out() ? layout_ == QueryLayout::kPlain || join.alias.has_value() : join.alias.has_value();
+  const bool parentheses = lays_out() ? is_plain() || join.alias.has_value() : join.alias.has_value();
   if (parentheses) *this << "(";
   const auto side = [this](const ast::FromItem& item) {
     const auto* inner = std::get_if<ast::Join>(&item.node);
@@ -115,9 +116,9 @@ void SqlWriter::join(const ast::Join& join) {
   }
   if (join.on) {
     *this << " ON ";
-    if (layout_ == QueryLayout::kPlain) *this << "(";
+    if (is_plain()) *this << "(";
     expression(*join.on);
-    if (layout_ == QueryLayout::kPlain) *this << ")";
+    if (is_plain()) *this << ")";
   }
   if (parentheses) *this << ")";
   if (join.alias) alias(*join.alias);
@@ -159,10 +160,12 @@ void SqlWriter::from_item(const ast::FromItem& item) {
 
 // --- SELECT --------------------------------------------------------------------------------------------------------
 
-void SqlWriter::targets(const std::vector<ast::Target>& targets) {
+void SqlWriter::targets(const std::vector<ast::Target>& targets, bool names_nothing) {
   bool first = true;
+  std::size_t separated = 0;  // where the last comma ends
   const auto separate = [&] {
     if (!first) *this << (lays_out() ? "," : ", ");
+    separated = out_.size();
     if (!first && lays_out()) line(-8, 8, 4);
     first = false;
   };
@@ -180,10 +183,12 @@ void SqlWriter::targets(const std::vector<ast::Target>& targets) {
     }
     separate();
     expression(*target.value);
+    if (out_.compare(separated, 2, "\n\n") == 0) out_.erase(separated, 1);  // CASE has begun a line of its own
     const bool is_known = names_ != nullptr && names_->targets.contains(&target);
     const std::string& as = is_known ? names_->targets.at(&target) : target.name;
-    const bool is_plain = is_known && column != nullptr && names_->columns.contains(column) && names_->columns.at(column).back() == as;
-    if (as.empty() || is_plain) continue;
+    const bool is_plain = is_known && column != nullptr && names_->columns.contains(column) && names_->columns.at(column).back() == as &&
+                          !names_->parameter_columns.contains(column);
+    if (as.empty() || is_plain || (names_nothing && as == "?column?")) continue;
     *this << " AS ";
     name(as);
   }
@@ -298,17 +303,33 @@ void SqlWriter::clause(std::string_view keyword, int plus) {
   *this << " " << keyword << " ";
 }
 
-void SqlWriter::select_core(const ast::Select& select) {
+void SqlWriter::from_items(std::string_view keyword, const std::vector<ast::FromItem>& items) {
+  clause(keyword, 2);
+  bool first = true;
+  for (const ast::FromItem& item : items) {
+    if (!first) *this << (lays_out() ? "," : ", ");
+    if (!first && lays_out()) line(-8, 8, 4);
+    first = false;
+    from_item(item);
+  }
+}
+
+void SqlWriter::select_core(const ast::Select& select, bool names_nothing) {
   if (!select.values.empty()) {
     *this << "VALUES ";
     list(select.values, [this](const ast::Expressions& row) {
       *this << "(";
-      expressions(row);
+      bool first = true;
+      for (const ast::ExpressionPtr& value : row) {
+        if (!first) *this << (lays_out() && !is_only_row_ ? "," : ", ");
+        first = false;
+        expression(*value);
+      }
       *this << ")";
     });
     return;
   }
-  *this << (lays_out() ? " SELECT" : "SELECT");
+  *this << (lays_out() && layout_ != QueryLayout::kLine ? " SELECT" : "SELECT");
   if (select.distinct) *this << " DISTINCT";
   if (!select.distinct_on.empty()) {
     *this << " ON (";
@@ -316,17 +337,8 @@ void SqlWriter::select_core(const ast::Select& select) {
     *this << ")";
   }
   if (!select.targets.empty()) *this << " ";
-  targets(select.targets);
-  if (!select.from.empty()) {
-    clause("FROM", 2);
-    bool first = true;
-    for (const ast::FromItem& item : select.from) {
-      if (!first) *this << (lays_out() ? "," : ", ");
-      if (!first && lays_out()) line(-8, 8, 4);
-      first = false;
-      from_item(item);
-    }
-  }
+  targets(select.targets, names_nothing);
+  if (!select.from.empty()) from_items("FROM", select.from);
   if (select.where) {
     clause("WHERE", 1);
     expression(*select.where);
@@ -353,12 +365,14 @@ void SqlWriter::select_core(const ast::Select& select) {
 
 void SqlWriter::select(const ast::Select& select) {
   sql::check_stack_depth();
+  const bool names_nothing = std::exchange(names_nothing_, false);
   if (select.with) with(*select.with);
   indentation_ += 8;
   if (select.set_operator == ast::SetOperator::kNone) {
-    select_core(select);
+    select_core(select, names_nothing);
   } else {
     indentation_ -= 8;
+    names_nothing_ = names_nothing;
     set_operand(*select.left);
     if (lays_out()) {
       line(0, 0, 0);
@@ -382,6 +396,7 @@ void SqlWriter::select(const ast::Select& select) {
     } else {
       *this << " ";
     }
+    names_nothing_ = names_nothing;
     set_operand(*select.right);
     indentation_ += 8;
   }

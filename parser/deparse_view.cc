@@ -59,6 +59,10 @@ std::uint32_t calls_at(const ast::Expression& expression, std::uint32_t start) {
 }  // namespace
 
 void SqlWriter::line(int before, int after, int plus) {
+  if (layout_ == QueryLayout::kLine) {
+    if (out_.ends_with(',') || out_.ends_with(')')) out_ += ' ';
+    return;
+  }
   while (!out_.empty() && out_.back() == ' ') out_.pop_back();
   indentation_ += before;
   out_ += '\n';
@@ -106,7 +110,7 @@ const std::string* SqlWriter::implicit_cast(const ast::Expression& expression) c
 bool SqlWriter::needs_parentheses(const ast::Expression& operand) const {
   if (implicit_cast(operand) != nullptr) return false;
   const Form form = form_of(operand);
-  if (layout_ == QueryLayout::kPlain || form == Form::kPrimary || parent_ == nullptr) return false;
+  if (is_plain() || form == Form::kPrimary || parent_ == nullptr) return false;
   if (form == Form::kArrayTest) return true;
   const Form parent = form_of(*parent_);
   if (parent == Form::kAnd || parent == Form::kOr || parent == Form::kNot) {
@@ -124,19 +128,48 @@ struct SqlWriter::LaidOut {
   SqlWriter& sql;
   const ast::Expression& whole;
 
-  std::optional<std::string_view> literal_type() const {
-    if (sql.names_ == nullptr) return std::nullopt;
-    const auto found = sql.names_->literal_types.find(whole.offset);
-    return found == sql.names_->literal_types.end() ? std::nullopt : std::optional<std::string_view>(found->second);
+  const QueryNames::Literal* find_literal(const ast::Expression& expression) const {
+    const bool is_literal = std::holds_alternative<ast::StringLiteral>(expression.node) || std::holds_alternative<ast::NullLiteral>(expression.node);
+    if (sql.names_ == nullptr || !is_literal) return nullptr;
+    const auto found = sql.names_->literals.find(expression.offset);
+    return found == sql.names_->literals.end() ? nullptr : &found->second;
   }
   void typed(std::string_view type) const { sql << "::" << type; }
-  void operator()(const ast::StringLiteral& literal) const {
-    sql.literal(literal.value);
-    if (const auto type = literal_type()) typed(*type);
+  /// Backslashes mean nothing in it.
+  void plain_literal(std::string_view text) const {
+    sql << "'";
+    for (const char c : text) sql << (c == '\'' ? std::string_view("''") : std::string_view(&c, 1));
+    sql << "'";
   }
-  void operator()(const ast::NullLiteral&) const {
-    sql << "NULL";
-    if (const auto type = literal_type()) typed(*type);
+  /// A literal without its type.
+  void value(const ast::Expression& expression, const QueryNames::Literal* literal) const {
+    const auto* written = std::get_if<ast::StringLiteral>(&expression.node);
+    if (written == nullptr) {
+      sql << "NULL";
+    } else if (literal != nullptr && literal->is_bare) {
+      sql << *literal->text;
+    } else {
+      plain_literal(literal != nullptr && literal->text ? *literal->text : written->value);
+    }
+  }
+  void constant() const {
+    const QueryNames::Literal* literal = find_literal(whole);
+    value(whole, literal);
+    if (literal != nullptr && !literal->is_bare) typed(literal->type);
+  }
+  void operator()(const ast::StringLiteral&) const { constant(); }
+  void operator()(const ast::NullLiteral&) const { constant(); }
+  void operator()(const ast::BitStringLiteral& literal) const {
+    std::string bits;
+    for (const char digit : std::string_view(literal.text).substr(1)) {
+      if (literal.text[0] == 'b') {
+        bits += digit;
+        continue;
+      }
+      const int number = digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10;
+      for (int bit = 8; bit > 0; bit /= 2) bits += (number & bit) != 0 ? '1' : '0';
+    }
+    sql << "'" << bits << "'::\"bit\"";
   }
   void operator()(const ast::IntegerLiteral& literal) const {
     if (literal.value >= 0) {
@@ -156,12 +189,13 @@ struct SqlWriter::LaidOut {
     }
   }
   void operator()(const ast::TypeCast& cast) const {
+    if (sql.names_ != nullptr && sql.names_->cast_types.contains(&cast)) return known_cast(cast, sql.names_->cast_types.at(&cast));
     if (const auto* text = std::get_if<ast::StringLiteral>(&cast.argument->node)) {
-      sql.literal(text->value);
+      plain_literal(text->value);
     } else if (std::holds_alternative<ast::NullLiteral>(cast.argument->node)) {
       sql << "NULL";
     } else {
-      const bool parentheses = sql.layout_ == QueryLayout::kPlain || form_of(*cast.argument) != Form::kPrimary;
+      const bool parentheses = sql.is_plain() || form_of(*cast.argument) != Form::kPrimary;
       if (parentheses) sql << "(";
       sql.expression(*cast.argument);
       if (parentheses) sql << ")";
@@ -169,7 +203,22 @@ struct SqlWriter::LaidOut {
     sql << "::";
     sql.type(cast.type);
   }
+  /// A literal that is read as a value of the type needs no cast besides its length.
+  void known_cast(const ast::TypeCast& cast, const QueryNames::CastType& type) const {
+    const QueryNames::Literal* literal = find_literal(*cast.argument);
+    if (literal != nullptr && !type.is_domain) {
+      value(*cast.argument, literal);
+      if (type.has_modifier || !literal->is_bare) typed(type.name);
+      return;
+    }
+    const bool parentheses = sql.is_plain() || form_of(*cast.argument) != Form::kPrimary;
+    if (parentheses) sql << "(";
+    sql.expression(*cast.argument);
+    if (parentheses) sql << ")";
+    typed(type.name);
+  }
   void operator()(const ast::Case& choice) const {
+    if (sql.layout_ == QueryLayout::kLine) return sql.written_expression(whole);
     sql.line(0, 4, 0);
     sql << "CASE";
     if (choice.argument) {
@@ -210,15 +259,80 @@ struct SqlWriter::LaidOut {
   void operator()(const ast::Between& between) const {
     if (between.symmetric) return sql.written_expression(whole);
     const auto side = [&](std::string_view name, const ast::Expression& bound) {
-      if (sql.layout_ == QueryLayout::kPlain) sql << "(";
+      if (sql.is_plain()) sql << "(";
       sql.operand(*between.argument);
       sql << " " << name << " ";
       sql.operand(bound);
-      if (sql.layout_ == QueryLayout::kPlain) sql << ")";
+      if (sql.is_plain()) sql << ")";
     };
     side(between.negated ? "<" : ">=", *between.low);
     sql << (between.negated ? " OR " : " AND ");
     side(between.negated ? ">" : "<=", *between.high);
+  }
+  void operator()(const ast::FunctionCall& call) const {
+    if (!call.sql_syntax || call.name.size() != 2 || !written_in_sql(call.name[1], call.arguments)) sql.written_expression(whole);
+  }
+  /// The forms in which the SQL standard calls functions; false: this is none of them.
+  bool written_in_sql(std::string_view name, const std::vector<ast::Argument>& arguments) const {
+    const std::size_t count = arguments.size();
+    const auto value = [&](std::size_t i) { sql.expression(*arguments[i].value); };
+    const auto word = [&](std::size_t i) {
+      const auto* literal = std::get_if<ast::StringLiteral>(&arguments[i].value->node);
+      return literal == nullptr ? std::string() : literal->value;
+    };
+    const auto call = [&](std::string_view opening, std::initializer_list<std::string_view> words) {
+      sql << opening;
+      std::size_t i = 0;
+      for (const std::string_view before : words) {
+        if (i == count) break;
+        sql << before;
+        value(i++);
+      }
+      sql << ")";
+    };
+    if (name == "timezone" && count == 2) {
+      sql << "(";
+      sql.operand(*arguments[1].value);
+      sql << " AT TIME ZONE ";
+      sql.operand(*arguments[0].value);
+      sql << ")";
+    } else if (name == "extract" && count == 2 && !word(0).empty()) {
+      sql << "EXTRACT(" << word(0) << " FROM ";
+      value(1);
+      sql << ")";
+    } else if (name == "overlaps" && count == 4) {
+      call("((", {"", ", ", ") OVERLAPS (", ", "});
+      sql << ")";
+    } else if (name == "position" && count == 2) {
+      sql << "POSITION((";
+      value(1);
+      sql << ") IN (";
+      value(0);
+      sql << "))";
+    } else if (name == "overlay" && count >= 3) {
+      call("OVERLAY(", {"", " PLACING ", " FROM ", " FOR "});
+    } else if (name == "substring" && count >= 2) {
+      call("SUBSTRING(", {"", " FROM ", " FOR "});
+    } else if (name == "btrim" || name == "ltrim" || name == "rtrim") {
+      sql << (name == "btrim" ? "TRIM(BOTH" : name == "ltrim" ? "TRIM(LEADING" : "TRIM(TRAILING");
+      if (count > 1) {
+        sql << " ";
+        value(1);
+      }
+      sql << " FROM ";
+      value(0);
+      sql << ")";
+    } else {
+      return false;
+    }
+    return true;
+  }
+  void operator()(const ast::Indirection& indirection) const {
+    const bool is_column = std::holds_alternative<ast::ColumnRef>(indirection.base->node);
+    const bool is_field = !indirection.steps.empty() && std::holds_alternative<ast::FieldStep>(indirection.steps.front());
+    if (!is_column || is_field) return sql.written_expression(whole);
+    sql.expression(*indirection.base);
+    sql.indirection(indirection.steps);
   }
   void operator()(const ast::SubLink& link) const {
     if (link.kind != ast::SubLinkKind::kExists) return sql.written_expression(whole);
@@ -235,9 +349,9 @@ struct SqlWriter::LaidOut {
 
 void SqlWriter::laid_out_expression(const ast::Expression& expression) {
   const Form form = form_of(expression);
-  const bool parentheses = layout_ == QueryLayout::kPlain && form != Form::kPrimary && form != Form::kCast;
+  const bool parentheses = is_plain() && form != Form::kPrimary && form != Form::kCast;
   const std::string* cast = implicit_cast(expression);
-  const bool is_enclosed = cast != nullptr && (layout_ == QueryLayout::kPlain || (form != Form::kPrimary && form != Form::kCast));
+  const bool is_enclosed = cast != nullptr && (is_plain() || (form != Form::kPrimary && form != Form::kCast));
   const ast::Expression* outer = std::exchange(parent_, &expression);
   if (is_enclosed) *this << "(";
   if (parentheses) *this << "(";

@@ -3,7 +3,8 @@
 namespace redquel::parser {
 
 void SqlWriter::assignment_target(const ast::AssignmentTarget& target) {
-  name(target.column);
+  const bool is_known = names_ != nullptr && names_->assigned.contains(&target);
+  name(is_known ? names_->assigned.at(&target) : target.column);
   indirection(target.steps);
 }
 
@@ -18,9 +19,23 @@ void SqlWriter::assignments(const std::vector<ast::Assignment>& assignments) {
 
 void SqlWriter::returning(const std::vector<ast::Target>& targets) {
   if (targets.empty()) return;
-  *this << " RETURNING ";
+  clause("RETURNING", 1);
   this->targets(targets);
 }
+
+void SqlWriter::begin_write(std::string_view words) {
+  if (lays_out()) *this << " ";
+  indentation_ += 8;
+  *this << words;
+}
+
+void SqlWriter::target(const ast::TableRef& table) {
+  if (table.only) *this << "ONLY ";
+  relation(table.name);
+  if (table.alias) alias(*table.alias);
+}
+
+void SqlWriter::end_write() { indentation_ -= 8; }
 
 void SqlWriter::on_conflict(const ast::OnConflict& conflict) {
   *this << " ON CONFLICT";
@@ -28,7 +43,7 @@ void SqlWriter::on_conflict(const ast::OnConflict& conflict) {
     *this << " ON CONSTRAINT ";
     name(conflict.target->constraint);
   } else if (conflict.target) {
-    *this << " (";
+    *this << (lays_out() ? "(" : " (");
     list(conflict.target->elements, [this](const ast::IndexElement& element) {
       if (element.expression) {
         *this << "(";
@@ -48,7 +63,7 @@ void SqlWriter::on_conflict(const ast::OnConflict& conflict) {
     });
     *this << ")";
     if (conflict.target->where) {
-      *this << " WHERE ";
+      clause("WHERE", 1);
       expression(*conflict.target->where);
     }
   }
@@ -59,13 +74,13 @@ void SqlWriter::on_conflict(const ast::OnConflict& conflict) {
   *this << " DO UPDATE SET ";
   assignments(conflict.assignments);
   if (!conflict.where) return;
-  *this << " WHERE ";
+  clause("WHERE", 1);
   expression(*conflict.where);
 }
 
 void SqlWriter::insert(const ast::Insert& insert) {
   if (insert.with) with(*insert.with);
-  *this << "INSERT INTO ";
+  begin_write("INSERT INTO ");
   relation(insert.relation);
   if (!insert.alias.empty()) {
     *this << " AS ";
@@ -75,49 +90,60 @@ void SqlWriter::insert(const ast::Insert& insert) {
     *this << " (";
     list(insert.columns, [this](const ast::AssignmentTarget& target) { assignment_target(target); });
     *this << ")";
+  } else if (names_ != nullptr && names_->insert_columns.contains(&insert)) {
+    *this << " (";
+    names(names_->insert_columns.at(&insert));
+    *this << ")";
   }
   if (insert.overriding == ast::Overriding::kUserValue) *this << " OVERRIDING USER VALUE";
   if (insert.overriding == ast::Overriding::kSystemValue) *this << " OVERRIDING SYSTEM VALUE";
-  if (insert.source) {
+  if (insert.source && lays_out() && insert.source->values.size() == 1) {
+    line(-8, 8, 2);
+    is_only_row_ = true;
+    select_core(*insert.source, true);
+    is_only_row_ = false;
+  } else if (insert.source) {
     *this << " ";
+    names_nothing_ = true;
     select(*insert.source);
   } else {
     *this << " DEFAULT VALUES";
   }
   if (insert.on_conflict) on_conflict(*insert.on_conflict);
   returning(insert.returning);
+  end_write();
 }
 
 void SqlWriter::update(const ast::Update& update) {
   if (update.with) with(*update.with);
-  *this << "UPDATE ";
-  from_item({0, ast::TableRef{update.relation.name, update.relation.only, update.relation.alias}});
+  begin_write("UPDATE ");
+  target(update.relation);
   *this << " SET ";
   assignments(update.assignments);
   if (!update.from.empty()) {
-    *this << " FROM ";
-    list(update.from, [this](const ast::FromItem& item) { from_item(item); });
+    from_items("FROM", update.from);
   }
   if (update.where) {
-    *this << " WHERE ";
+    clause("WHERE", 1);
     expression(*update.where);
   }
   returning(update.returning);
+  end_write();
 }
 
 void SqlWriter::delete_rows(const ast::Delete& statement) {
   if (statement.with) with(*statement.with);
-  *this << "DELETE FROM ";
-  from_item({0, ast::TableRef{statement.relation.name, statement.relation.only, statement.relation.alias}});
+  begin_write("DELETE FROM ");
+  target(statement.relation);
   if (!statement.using_items.empty()) {
-    *this << " USING ";
-    list(statement.using_items, [this](const ast::FromItem& item) { from_item(item); });
+    from_items("USING", statement.using_items);
   }
   if (statement.where) {
-    *this << " WHERE ";
+    clause("WHERE", 1);
     expression(*statement.where);
   }
   returning(statement.returning);
+  end_write();
 }
 
 }  // namespace redquel::parser

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "parser/scanner_characters.h"
+
 namespace redquel::parser {
 namespace {
 
@@ -85,11 +87,6 @@ bool matches(const KnownError& known, std::string_view message, std::string_view
       return message.find(known.text) != std::string_view::npos;
   }
   return false;
-}
-
-bool is_identifier_part(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
-         static_cast<unsigned char>(c) >= 0x80;
 }
 
 /// libpg_query is PostgreSQL 15.1, which names only the first byte of the junk behind a number, and so may cut a

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "parser/scanner_characters.h"
+
 namespace redquel::parser {
 namespace {
 
@@ -11,13 +13,7 @@ namespace {
 constexpr std::size_t kMostBytes = 8192;
 constexpr std::size_t kMostLiterals = 200;
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
-}
-bool is_word_part(char c) { return is_word_start(c) || is_digit(c); }
-bool is_operator_part(char c) { return std::string_view("~!@#^&|`?+-*/%<>=:").find(c) != std::string_view::npos; }
+bool is_word_part(char c) { return is_identifier_start(c) || is_digit(c); }
 
 struct Token {
   enum class Kind : std::uint8_t { kWord, kQuotedName, kInteger, kNumber, kString, kOperator, kPunctuation };
@@ -44,12 +40,12 @@ class Scanner {
 
   bool step() {
     const char c = text_[at_];
-    if (is_word_start(c)) return word();
+    if (is_identifier_start(c)) return word();
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
     if (c == '\'') return string();
     if (c == '"') return quoted_name();
     if (std::string_view("()[],;.").find(c) != std::string_view::npos) return add(Token::Kind::kPunctuation, at_ + 1);
-    return is_operator_part(c) && symbol();
+    return is_operator_character(c) && symbol();
   }
 
   bool add(Token::Kind kind, std::size_t end) {
@@ -104,7 +100,7 @@ class Scanner {
 
   bool symbol() {
     std::size_t end = at_;
-    while (end < text_.size() && is_operator_part(text_[end])) ++end;
+    while (end < text_.size() && is_operator_character(text_[end])) ++end;
     const std::string_view whole = text_.substr(at_, end - at_);
     if (whole.find("--") != std::string_view::npos || whole.find("/*") != std::string_view::npos) return false;
     // `=-5` is = and -5: an operator ends in + or - only if it holds one of ~!@#%^&|`?

@@ -11,6 +11,7 @@
 #include "parser/convert.h"
 #include "parser/deep_stack.h"
 #include "parser/grammar_error.h"
+#include "parser/scanner_characters.h"
 #include "parser/text_shape.h"
 #include "sql/error.h"
 
@@ -41,12 +42,12 @@ struct ProtobufResult {
 
 // --- the statements' places in the text -----------------------------------------------------------------------------
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
+bool is_white_space(char c) { return is_space(c) || c == '\v'; }
 
 /// Past white space and comments.
 std::size_t skip_blank(std::string_view text, std::size_t at) {
   while (at < text.size()) {
-    if (is_space(text[at])) {
+    if (is_white_space(text[at])) {
       ++at;
     } else if (text.substr(at, 2) == "--") {
       at = std::min(text.find_first_of("\r\n", at), text.size());
@@ -70,7 +71,7 @@ ParsedStatement convert_raw(const PgQuery__RawStmt& raw, std::string_view text) 
   const std::size_t begin = convert_location(raw.stmt_location);
   std::size_t end = raw.stmt_len > 0 ? begin + static_cast<std::size_t>(raw.stmt_len) : text.size();
   const std::size_t first = skip_blank(text, begin);
-  while (end > first && is_space(text[end - 1])) --end;
+  while (end > first && is_white_space(text[end - 1])) --end;
   const auto offset = static_cast<std::uint32_t>(first);
   return {convert_statement(raw.stmt, offset), offset, static_cast<std::uint32_t>(end - first)};
 }

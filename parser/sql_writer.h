@@ -14,7 +14,7 @@ class SqlWriter {
  public:
   SqlWriter() = default;
   /// `names` outlives the writer.
-  SqlWriter(const QueryNames& names, QueryLayout layout) : names_(&names), layout_(layout) {}
+  SqlWriter(const QueryNames& names, QueryLayout layout, int indentation = 0) : names_(&names), layout_(layout), indentation_(indentation) {}
   std::string take() { return std::move(out_); }
 
   // deparse_expression.cc
@@ -33,9 +33,11 @@ class SqlWriter {
   void expressions(const ast::Expressions& expressions);
 
   void column(const ast::ColumnRef& column);
+  void parameter(const ast::ParameterRef& parameter);
 
   // deparse_view.cc: as pg_get_viewdef() writes
   bool lays_out() const { return layout_ != QueryLayout::kCompact; }
+  bool is_plain() const { return layout_ == QueryLayout::kPlain || layout_ == QueryLayout::kLine; }
   void written_expression(const ast::Expression& expression);
   void laid_out_expression(const ast::Expression& expression);
   bool needs_parentheses(const ast::Expression& operand) const;
@@ -53,15 +55,16 @@ class SqlWriter {
   void common_table_expression(const ast::CommonTableExpression& expression);
   void statement(const ast::Statement& statement);
   void clause(std::string_view keyword, int plus);
-  void select_core(const ast::Select& select);
+  void select_core(const ast::Select& select, bool names_nothing);
   void set_operand(const ast::Select& select);
   void from_item(const ast::FromItem& item);
+  void from_items(std::string_view keyword, const std::vector<ast::FromItem>& items);
   void join(const ast::Join& join);
   void function_ref(const ast::FunctionRef& range);
   void alias(const ast::Alias& alias);
   void record_columns(const std::vector<ast::RecordColumn>& columns);
   void group_elements(const std::vector<ast::GroupElement>& elements);
-  void targets(const std::vector<ast::Target>& targets);
+  void targets(const std::vector<ast::Target>& targets, bool names_nothing = false);
   void relation(const ast::RelationName& relation);
   void locking(const ast::LockingClause& locking);
 
@@ -73,6 +76,9 @@ class SqlWriter {
   void assignments(const std::vector<ast::Assignment>& assignments);
   void assignment_target(const ast::AssignmentTarget& target);
   void returning(const std::vector<ast::Target>& targets);
+  void begin_write(std::string_view words);
+  void end_write();
+  void target(const ast::TableRef& table);
 
   // identifier.cc
   void name(std::string_view name);
@@ -106,6 +112,8 @@ class SqlWriter {
   int indentation_ = 0;
   const ast::Select* sorted_ = nullptr;  // whose ORDER BY or GROUP BY is written
   const ast::Expression* parent_ = nullptr;  // of the operand that is written
+  bool is_only_row_ = false;  // of INSERT … VALUES
+  bool names_nothing_ = false;  // the next query's columns have no names that anybody sees: those that say nothing are left out
 };
 
 }  // namespace redquel::parser

@@ -5,16 +5,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "parser/scanner_characters.h"
+
 namespace redquel::parser {
 namespace {
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_identifier_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
-}
-bool is_identifier_part(char c) { return is_identifier_start(c) || is_digit(c) || c == '$'; }
-bool is_operator_character(char c) { return std::string_view("~!@#^&|`?+-*/%<>=:").find(c) != std::string_view::npos; }
 
 /// What a statement costs besides its tokens.
 constexpr std::uint32_t kStatementTokens = 10;

@@ -8,19 +8,13 @@
 #include <vector>
 
 #include "sql/error.h"
+#include "tests/unit/parser/parse_as.h"
 
 namespace redquel::parser {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-template <typename Kind>
-Kind parse_as(const std::string& text) {
-  std::vector<ParsedStatement> statements = parse(text);
-  EXPECT_EQ(statements.size(), 1U) << text;
-  return std::move(std::get<Kind>(statements.at(0).statement.node));
-}
 
 template <typename Kind>
 const Kind& as(const ast::ExpressionPtr& expression) {
