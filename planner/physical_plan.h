@@ -366,7 +366,9 @@ struct PhysicalUpdate {
   /// Positions in the table of the integers to which rows found by key are added, where that is all that happens and nothing else
   /// depends on them (`n = n + c`). Empty: it is not such an UPDATE.
   std::vector<std::size_t> added = {};
-  bool may_add_unread = false;  // … and no row has to be read for it where the statement stands for itself
+  /// A row found by key, to which integers are added or whose new values do not depend on it: where the statement stands for itself, one
+  /// script reads, verifies and writes.
+  bool may_write_unread = false;
 };
 struct PhysicalDelete {
   std::shared_ptr<const sql::TableDef> table;

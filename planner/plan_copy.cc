@@ -178,7 +178,7 @@ PlannedCopy plan_in(const ast::Copy& copy, const sql::CatalogSnapshot& catalog, 
     if (given != copied.end()) {
       const auto position = static_cast<std::uint32_t>(given - copied.begin());
       ExpressionPtr value = sql::make_column(column.type, position, column.name);
-      if (column.domain != 0) value = into_domain(catalog, settings, std::move(value), column.domain);
+      value = into_domain(catalog, settings, std::move(value), column.domain);
       insert.columns.push_back({column.number, std::move(value)});
     } else if (has_sequence_default(column)) {
       insert.columns.push_back({column.number, nullptr, column.sequence});

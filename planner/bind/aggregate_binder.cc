@@ -36,28 +36,10 @@ void check_aggregate_allowed(const QueryLevel& level, std::string_view what, std
     case Clause::kFrameGroups:
       place = fmt::format("window {}", clause_name(level.clause));
       break;
-    case Clause::kJoinOn:
-      place = "JOIN conditions";
-      break;
     case Clause::kFromSubquery:
       throw SqlError("42803", fmt::format("{} are not allowed in FROM clause of their own query level", what)).at(offset);
-    case Clause::kFromFunction:
-      place = "functions in FROM";
-      break;
-    case Clause::kCheck:
-      place = "check constraints";
-      break;
-    case Clause::kDefault:
-      place = "DEFAULT expressions";
-      break;
-    case Clause::kGenerated:
-      place = "column generation expressions";
-      break;
-    case Clause::kMergeWhen:
-      place = "MERGE WHEN conditions";
-      break;
     default:
-      place = clause_name(level.clause);
+      place = clause_place(level.clause);
       break;
   }
   if (!place.empty())

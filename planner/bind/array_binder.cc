@@ -6,11 +6,13 @@
 
 #include "planner/bind/array_parts.h"
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/row_shape.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
 #include "sql/functions/array_subscript.h"
+#include "sql/functions/geometric_subscript.h"
 #include "sql/functions/polymorphic.h"
 #include "sql/functions/resolve.h"
 #include "sql/types/array_value.h"
@@ -61,6 +63,14 @@ ExpressionPtr name_part(BindState& state, const ExpressionPtr& name, const Expre
   return coerce(state, letter, sql::Type{sql::oid::kChar}, sql::CastContext::kExplicit);
 }
 
+/// point[0] and the like; more than one subscript names no part.
+ExpressionPtr geometric_part(const sql::GeometricParts& parts, const ExpressionPtr& value, ArraySubscripts subscripts,
+                             std::optional<std::uint32_t> offset) {
+  if (subscripts.is_slice) throw SqlError("0A000", "slices of fixed-length arrays not implemented");
+  if (subscripts.arguments.size() > 1) return sql::make_constant(parts.part, {});
+  return sql::make_expression(parts.part, sql::FunctionCall{&parts.read, {value, subscripts.arguments[0]}}, offset);
+}
+
 }  // namespace
 
 sql::Type array_over(sql::Type element, std::optional<std::uint32_t> offset) {
@@ -83,7 +93,7 @@ ExpressionPtr ExpressionBinder::array_literal(const ast::ArrayLiteral& literal, 
       nested = true;
     } else {
       items.push_back(bind(*item));
-      nested = nested || sql::is_array_type(items.back()->type.oid);
+      nested = nested || (sql::is_array_type(items.back()->type.oid) && !sql::is_vector_type(items.back()->type.oid));
     }
   }
   sql::Type type;
@@ -142,6 +152,10 @@ ExpressionPtr ExpressionBinder::node(const ast::Indirection& indirection, const 
 
 ExpressionPtr ExpressionBinder::follow_steps(const ast::Indirection& indirection, std::size_t count, std::optional<std::uint32_t> offset) {
   ExpressionPtr value = resolve_unknown(state_, bind(*indirection.base));
+  if (const auto* row = std::get_if<ast::ColumnRef>(&indirection.base->node);
+      state_.names != nullptr && row != nullptr && state_.names->rows.contains(row)) {
+    throw sql::not_supported("a field of a whole row in a view", offset);  // its text would not follow the column's name
+  }
   const std::span<const ast::IndirectionStep> steps(indirection.steps.data(), count);
   for (std::size_t next = 0; next < steps.size();) {
     const std::size_t first = next;
@@ -165,6 +179,10 @@ ExpressionPtr ExpressionBinder::follow_steps(const ast::Indirection& indirection
     const auto* letter = next == first + 1 ? std::get_if<ast::SubscriptStep>(&steps[first]) : nullptr;
     if (value->type.oid == sql::oid::kName && letter != nullptr) {
       value = name_part(state_, value, array_subscripts(steps.subspan(first, 1)).arguments[0], offset);
+      continue;
+    }
+    if (const sql::GeometricParts* parts = sql::find_geometric_parts(value->type.oid)) {
+      value = geometric_part(*parts, value, array_subscripts(steps.subspan(first, next - first)), offset);
       continue;
     }
     if (!sql::is_array_type(value->type.oid)) {

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
 
-#include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/ast_walk.h"
+#include "planner/bind/called_functions.h"
 #include "planner/bind/column_name.h"
 #include "planner/bind/computed_columns.h"
 #include "planner/bind/domain.h"
@@ -35,19 +33,6 @@ BindSettings without_parameters(BindSettings settings) {
   return settings;
 }
 
-/// Stored text was written under another search path: what its names mean must not depend on that of the session. They are looked for
-/// where the table is, then in public, then where the session looks, then anywhere.
-BindSettings for_stored_text(BindSettings settings, const std::string& schema, const sql::CatalogSnapshot& catalog) {
-  std::vector<std::string> path = {schema, "public"};
-  path.insert(path.end(), settings.search_path.begin(), settings.search_path.end());
-  for (const auto& [name, definition] : catalog.schemas) path.push_back(name);
-  settings.search_path.clear();
-  for (std::string& name : path) {
-    if (std::ranges::find(settings.search_path, name) == settings.search_path.end()) settings.search_path.push_back(std::move(name));
-  }
-  return settings;
-}
-
 /// A row of the table as the only thing that names can mean.
 RelationPtr row_relation(const sql::TableDef& table, const std::vector<ColumnId>& ids) {
   auto relation = std::make_shared<Relation>(Relation{.name = table.name});
@@ -60,6 +45,17 @@ RelationPtr row_relation(const sql::TableDef& table, const std::vector<ColumnId>
 
 }  // namespace
 
+BindSettings for_stored_text(BindSettings settings, const std::string& schema, const sql::CatalogSnapshot& catalog) {
+  std::vector<std::string> path = {schema, "public"};
+  path.insert(path.end(), settings.search_path.begin(), settings.search_path.end());
+  for (const auto& [name, definition] : catalog.schemas) path.push_back(name);
+  settings.search_path.clear();
+  for (std::string& name : path) {
+    if (std::ranges::find(settings.search_path, name) == settings.search_path.end()) settings.search_path.push_back(std::move(name));
+  }
+  return settings;
+}
+
 ExpressionPtr bind_default(const ast::Expression& expression, const sql::TableDef& table, const sql::ColumnDef& column,
                            const sql::CatalogSnapshot& catalog, const BindSettings& settings, bool stored) {
   BindSettings own = without_parameters(settings);
@@ -69,7 +65,7 @@ ExpressionPtr bind_default(const ast::Expression& expression, const sql::TableDe
   QueryLevel level{.clause = Clause::kDefault};
   const ExpressionPtr value = ExpressionBinder(state, level).bind(expression);
   if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) {
-    return column.domain == 0 ? converted : into_domain(state.catalog, state.settings, std::move(converted), column.domain);
+    return into_domain(state.catalog, state.settings, *value, std::move(converted), column.domain);
   }
   throw SqlError(
       "42804", fmt::format("column \"{}\" is of type {} but default expression is of type {}", column.name,
@@ -146,10 +142,37 @@ bool is_immutable(const sql::Expression& expression) {
 
 }  // namespace
 
+namespace {
+
+/// 42P17: the row would have the generated column in it.
+void refuse_whole_row(const ast::Expression& expression, const sql::TableDef& table, const BindState& state) {
+  const auto* name = std::get_if<ast::ColumnRef>(&expression.node);
+  if (name != nullptr && name->names.size() == 1 && name->names[0] == table.name && table.find_column(table.name) == nullptr) {
+    throw SqlError("42P17", "cannot use whole-row variable in column generation expression")
+        .detail("This would cause the generated column to depend on its own value.")
+        .at(state.position(expression.start));
+  }
+  for_each_child(expression, [&](const ast::Expression& child) { refuse_whole_row(child, table, state); });
+}
+
+/// Where the column is named first.
+std::optional<std::uint32_t> place_of(const sql::Expression& expression, ColumnId id) {
+  const auto* column = std::get_if<sql::ColumnRef>(&expression.node);
+  if (column != nullptr && column->column == id) return expression.offset;
+  std::optional<std::uint32_t> place;
+  sql::for_each_child(expression, [&](const ExpressionPtr& child) {
+    if (!place) place = place_of(*child, id);
+  });
+  return place;
+}
+
+}  // namespace
+
 ExpressionPtr bind_generation(const ast::Expression& expression, const sql::TableDef& table, const sql::ColumnDef& column,
                               const std::vector<ColumnId>& ids, const sql::CatalogSnapshot& catalog,
                               const BindSettings& settings, bool stored) {
   return bind_over_row(table, ids, catalog, settings, stored, Clause::kGenerated, [&](BindState& state, ExpressionBinder binder) {
+    refuse_whole_row(expression, table, state);
     const ExpressionPtr value = binder.bind(expression);
     std::vector<std::uint32_t> used;
     sql::collect_columns(*value, used);
@@ -157,7 +180,8 @@ ExpressionPtr bind_generation(const ast::Expression& expression, const sql::Tabl
       if (std::ranges::find(used, ids[i]) == used.end()) continue;
       if (table.columns[i].generated_sql.empty() && table.columns[i].number != column.number) continue;
       throw SqlError("42P17", fmt::format("cannot use generated column \"{}\" in column generation expression", table.columns[i].name))
-          .detail("A generated column cannot reference another generated column.");
+          .detail("A generated column cannot reference another generated column.")
+          .at(place_of(*value, ids[i]));
     }
     const ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment);
     if (!converted) {
@@ -166,8 +190,7 @@ ExpressionPtr bind_generation(const ast::Expression& expression, const sql::Tabl
           .hint("You will need to rewrite or cast the expression.");
     }
     if (!is_immutable(*converted)) throw SqlError("42P17", "generation expression is not immutable");
-    if (column.domain != 0) return into_domain(state.catalog, state.settings, converted, column.domain);
-    return converted;
+    return into_domain(state.catalog, state.settings, converted, column.domain);
   });
 }
 
@@ -219,79 +242,21 @@ std::string index_column_name(const ast::Expression& written, const sql::Catalog
   return name == "?column?" ? "expr" : name;
 }
 
-namespace {
-
-using SearchPath = std::vector<std::string>;
-
-/// A type's name, with its schema where the search path does not find it.
-std::string visible_name(const sql::UserType& type, const sql::CatalogSnapshot& catalog, const SearchPath& search_path) {
-  const auto found = catalog.find_user_type("", type.name, search_path);
-  const std::string schema = found && found->oid == type.oid ? "" : parser::quote_identifier(type.schema) + ".";
-  return schema + parser::quote_identifier(type.name);
-}
-
-/// The same of a text that format_type() gave: of a type, or of an array of it.
-std::string visible_type(const std::string& shown, const sql::CatalogSnapshot& catalog, const SearchPath& search_path) {
-  for (const auto& [oid, type] : catalog.types) {
-    const std::string name = sql::format_type(sql::Type{oid});
-    if (!shown.starts_with(name) || (shown.size() != name.size() && shown.substr(name.size()) != "[]")) continue;
-    return visible_name(*type, catalog, search_path) + shown.substr(name.size());
-  }
-  return shown;
-}
-
-/// A stored text with the types that it casts to as this search path calls them.
-std::string with_visible_casts(const std::string& text, const sql::CatalogSnapshot& catalog, const SearchPath& search_path,
-                               const SearchPath& stored_path) {
-  const ast::ExpressionPtr parsed = parser::parse_expression(text);
-  std::map<std::size_t, std::pair<std::size_t, std::string>> replacements;  // where → length, new text
-  const std::function<void(const ast::Expression&)> visit = [&](const ast::Expression& expression) {
-    const auto* cast = std::get_if<ast::TypeCast>(&expression.node);
-    if (cast != nullptr && cast->type.names.size() <= 2) {
-      const ast::QualifiedName& names = cast->type.names;
-      const auto type = catalog.find_user_type(names.size() == 2 ? names[0] : "", names.back(), stored_path);
-      std::string written = "::";
-      for (const std::string& name : names) written += (written.size() > 2 ? "." : "") + parser::quote_identifier(name);
-      const std::size_t at = expression.offset - parser::kExpressionOffset;
-      if (type && at < text.size() && text.compare(at, written.size(), written) == 0) {
-        replacements[at] = {written.size(), "::" + visible_name(*type, catalog, search_path)};
-      }
-    }
-    for_each_child(expression, visit);
-  };
-  visit(*parsed);
-  std::string result;
-  std::size_t from = 0;
-  for (const auto& [at, replacement] : replacements) {
-    result.append(text, from, at - from).append(replacement.second);
-    from = at + replacement.first;
-  }
-  return result.append(text, from);
-}
-
-}  // namespace
-
-std::string written_expression(const std::string& text, const sql::TableDef& table, const sql::CatalogSnapshot& catalog,
-                               BindSettings settings, bool pretty) {
+std::vector<sql::Oid> called_functions(const std::string& text, const sql::TableDef& table, const sql::CatalogSnapshot& catalog,
+                                       BindSettings settings) {
   NameUses uses;
   settings.names = &uses;
   std::vector<ColumnId> ids;
   for (std::size_t i = 0; i < table.columns.size(); ++i) ids.push_back(static_cast<ColumnId>(i));
+  std::vector<sql::Oid> called;
   try {
-    const SearchPath search_path = settings.search_path;
-    settings = for_stored_text(std::move(settings), table.schema, catalog);
-    const ast::ExpressionPtr parsed = parser::parse_expression(with_visible_casts(text, catalog, search_path, settings.search_path));
-    bind_column_expression(*parsed, table, ids, catalog, settings);
-    parser::QueryNames names = uses.names_in(catalog);
-    for (auto* types : {&names.literal_types, &names.casts}) {
-      for (auto& [offset, type] : *types) type = visible_type(type, catalog, search_path);
-    }
-    names.functions.clear();  // calls are shown as they are stored: they follow renames already
-    names.columns.clear();  // there is one table: its name says nothing
-    return parser::to_sql(*parsed, names, pretty ? parser::QueryLayout::kPretty : parser::QueryLayout::kPlain);
+    const ast::ExpressionPtr parsed = parser::parse_expression(text);
+    bind_column_expression(*parsed, table, ids, catalog, settings, true);
+    for (const auto& [call, function] : uses.functions) called.push_back(function);
   } catch (const SqlError&) {
-    return text;
+    called.clear();  // it means nothing any more
   }
+  return called;
 }
 
 }  // namespace redquel::planner

@@ -30,9 +30,8 @@ sql::ExpressionPtr bind_generation(const parser::ast::Expression&, const sql::Ta
                                    const std::vector<ColumnId>& ids, const sql::CatalogSnapshot&, const BindSettings&,
                                    bool stored = false);
 
-/// A stored expression of the table's definition as PostgreSQL shows it: conversions that nobody wrote are told, and every operator
-/// stands in parentheses (`pretty`: where they are needed). The text as it is where it means nothing any more.
-std::string written_expression(const std::string& text, const sql::TableDef& table, const sql::CatalogSnapshot&, BindSettings,
-                               bool pretty);
+/// Stored text was written under another search path: what its names mean must not depend on that of the session. They are looked for
+/// in the schema of the object, then in public, then where the session looks, then anywhere.
+BindSettings for_stored_text(BindSettings, const std::string& schema, const sql::CatalogSnapshot&);
 
 }  // namespace redquel::planner

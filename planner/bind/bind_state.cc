@@ -6,6 +6,7 @@
 #include "sql/error.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/resolve.h"
+#include "sql/types/text_io.h"
 #include "sql/stack_depth.h"
 
 namespace redquel::planner {
@@ -44,7 +45,7 @@ BindState::BindState(const sql::CatalogSnapshot& snapshot, const BindSettings& b
   }
   statement_function = std::make_unique<const FunctionScope>(FunctionScope{settings.function.get(), std::move(arguments), nullptr});
   function = statement_function.get();
-  keeps_positions = false;
+  keeps_positions = names != nullptr;  // literals are noted by them
 }
 
 void BindState::count_query() {
@@ -68,6 +69,7 @@ ExpressionPtr read_object_name(const BindState& state, const ExpressionPtr& expr
   context.catalog = &state.catalog;
   try {
     const sql::Oid oid = sql::parse_object_name(target, std::get<std::string>(constant->value), context);
+    if (state.names != nullptr && expression->offset) state.names->objects[*expression->offset] = {target, oid};
     return sql::make_expression(target, sql::Constant{static_cast<std::int32_t>(oid)}, expression->offset);
   } catch (SqlError& error) {
     error.set_position(expression->offset);
@@ -90,14 +92,39 @@ std::uint32_t calls_at(const sql::Expression& expression, std::uint32_t offset) 
   return 1 + (call->arguments.empty() ? 0 : calls_at(*call->arguments[0], offset));
 }
 
+/// An untyped literal as a value of a type: PostgreSQL shows what the type's input function made of it.
+parser::QueryNames::Literal read_literal(const BindState& state, const sql::Datum& written, Type target) {
+  const bool is_interval = target.oid == sql::oid::kInterval;  // its modifier says how the text is read
+  parser::QueryNames::Literal literal{.type = type_in_words(is_interval ? target : Type{target.oid}), .text = std::nullopt};
+  if (sql::is_null(written) || sql::is_object_name_type(target.oid)) return literal;
+  const Type read_as = is_interval ? target : Type{target.oid};
+  try {
+    const sql::Datum value = sql::parse_value(read_as, std::get<std::string>(written), state.settings.session, state.settings.now);
+    literal.text = sql::format_value(Type{target.oid}, value);
+  } catch (const SqlError&) {
+    return literal;  // whoever asked tells
+  }
+  const std::string& text = *literal.text;
+  const bool is_positive = !text.empty() && text[0] >= '0' && text[0] <= '9';
+  if (target.oid == sql::oid::kBool) {
+    literal.text = text == "t" || text == "true" ? "true" : "false";
+    literal.is_bare = true;
+  } else if (target.oid == sql::oid::kInt4) {
+    literal.is_bare = is_positive;
+  } else if (target.oid == sql::oid::kNumeric) {
+    literal.is_bare = is_positive && text.find('.') != std::string::npos;
+  }
+  return literal;
+}
+
 /// Stored queries say the type of every literal, and what operands are converted to.
 void note_type(BindState& state, const sql::Expression& expression, Type target, CastContext context) {
   if (state.names == nullptr || !expression.offset || target.oid == sql::oid::kUnknown) return;
-  const std::string name = target.oid == sql::oid::kBpchar ? "bpchar" : sql::format_type(Type{target.oid});
   if (is_unknown(expression)) {
-    if (std::holds_alternative<sql::Constant>(expression.node)) state.names->literal_types[*expression.offset] = name;
+    const auto* constant = std::get_if<sql::Constant>(&expression.node);
+    if (constant != nullptr) state.names->literals[*expression.offset] = read_literal(state, constant->value, target);
   } else if (context == CastContext::kImplicit && expression.type.oid != target.oid) {
-    state.names->casts[*expression.offset + (calls_at(expression, *expression.offset) << 24)] = name;  // SqlWriter::implicit_cast
+    state.names->casts[*expression.offset + (calls_at(expression, *expression.offset) << 24)] = type_in_words(Type{target.oid});  // SqlWriter::implicit_cast
   }
 }
 

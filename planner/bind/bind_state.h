@@ -40,6 +40,10 @@ class BindState {
   NameUses* names = nullptr;
   /// The function in whose body the statement stands; `function` begins with it.
   std::unique_ptr<const FunctionScope> statement_function;
+  /// COLLATE is written somewhere, or columns with a collation of their own are read: expressions are checked for conflicts.
+  bool has_collations = false;
+  /// How many expressions are being bound within each other.
+  std::size_t expression_depth = 0;
   /// Volatile functions are run for the statement.
   bool runs_functions = false;
   /// Name of the first column of each bound subquery: the default name of `SELECT (SELECT …)`.

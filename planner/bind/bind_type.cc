@@ -26,8 +26,7 @@ std::int32_t modifier_constant(const ast::Expression& expression, std::uint32_t 
 
 /// Types of PostgreSQL 15 that are not built: 0A000 instead of "does not exist".
 constexpr std::string_view kMissingTypes[] = {
-    "aclitem",  "gtsvector", "refcursor", "regcollation", "regconfig", "regdictionary", "regoper",
-    "regoperator", "tsquery", "tsvector", "txid_snapshot", "pg_snapshot", "xml"};
+    "gtsvector", "refcursor", "regconfig", "regdictionary", "tsquery", "tsvector", "txid_snapshot", "pg_snapshot", "xml"};
 
 sql::UserTypePtr find_user_type(const ast::TypeName& name, const sql::CatalogSnapshot& catalog,
                                 const std::vector<std::string>& search_path) {
@@ -47,11 +46,61 @@ sql::UserTypePtr find_user_type(const ast::TypeName& name, const sql::CatalogSna
   throw SqlError("42704", fmt::format("type \"{}{}\" does not exist", fmt::join(name.names, "."), brackets)).at(name.offset);
 }
 
+/// Multirange types are found by their own names, behind all others of the schema.
+sql::Oid find_multirange(const sql::CatalogSnapshot& catalog, std::string_view schema, std::string_view name) {
+  for (const auto& [oid, type] : catalog.types) {
+    if (type->kind == sql::UserType::Kind::kRange && type->schema == schema && type->range.multirange_name == name) return type->range.multirange;
+  }
+  return 0;
+}
+
+/// table.column%TYPE
+DeclaredType type_of_column(const ast::TypeName& name, const sql::CatalogSnapshot& catalog, const std::vector<std::string>& search_path) {
+  const std::string written = fmt::format("{}", fmt::join(name.names, "."));
+  if (name.names.size() < 2) {
+    throw SqlError("42601", fmt::format("improper %TYPE reference (too few dotted names): {}", written)).at(name.offset);
+  }
+  if (name.names.size() > 3) {
+    throw SqlError("42601", fmt::format("improper %TYPE reference (too many dotted names): {}", written)).at(name.offset);
+  }
+  const std::string_view schema = name.names.size() == 3 ? std::string_view(name.names[0]) : std::string_view();
+  const std::string &relation = name.names[name.names.size() - 2], &column = name.names.back();
+  DeclaredType found;
+  bool has_column = false;
+  if (const auto table = catalog.find_table(schema, relation, search_path)) {
+    if (const sql::ColumnDef* own = table->find_column(column)) found = {own->type, own->domain}, has_column = true;
+  } else if (const auto view = catalog.find_view(schema, relation, search_path)) {
+    const auto own = std::ranges::find(view->columns, column, &sql::ViewDef::Column::name);
+    if (own != view->columns.end()) found = {own->type, 0}, has_column = true;
+  } else {
+    throw SqlError("42P01", fmt::format("relation \"{}{}{}\" does not exist", schema, schema.empty() ? "" : ".", relation));
+  }
+  if (!has_column) {
+    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", column, relation));
+  }
+  if (name.array_bounds.empty()) return found;
+  const sql::TypeInfo& info = sql::type_info(found.domain != 0 ? found.domain : found.type.oid);
+  if (found.domain != 0 && info.array != 0) return {sql::Type{info.array}, 0};
+  if (info.array == 0) throw sql::not_supported("an array of this %TYPE", name.offset);
+  return {sql::Type{info.array, found.type.modifier}, 0};
+}
+
 }  // namespace
+
+std::optional<sql::Oid> find_made_type(const ast::QualifiedName& names, const sql::CatalogSnapshot& catalog,
+                                       const std::vector<std::string>& search_path) {
+  if (names.size() > 2) return std::nullopt;
+  const std::vector<std::string> schemas = names.size() == 2 ? std::vector<std::string>{names[0]} : search_path;
+  for (const std::string& schema : schemas) {
+    if (const sql::UserTypePtr type = catalog.find_user_type(schema, names.back(), {})) return type->oid;
+    if (const sql::Oid multirange = find_multirange(catalog, schema, names.back())) return multirange;
+  }
+  return std::nullopt;
+}
 
 DeclaredType bind_declared_type(const ast::TypeName& name, const sql::CatalogSnapshot& catalog,
                                 const std::vector<std::string>& search_path) {
-  if (name.percent_type) throw sql::not_supported("%TYPE", name.offset);
+  if (name.percent_type) return type_of_column(name, catalog, search_path);
   if (name.set_of) throw SqlError("42601", "type cannot be a set").at(name.offset);
   const sql::TypeInfo* info = nullptr;
   const bool built_in_schema = name.names.size() == 2 && name.names[0] == "pg_catalog";
@@ -63,14 +112,15 @@ DeclaredType bind_declared_type(const ast::TypeName& name, const sql::CatalogSna
     if (const sql::UserTypePtr user = find_user_type(name, catalog, search_path)) {
       info = sql::find_type(user->oid);
       if (user->kind == sql::UserType::Kind::kDomain) {
-        if (!name.array_bounds.empty()) throw sql::not_supported("an array of a domain", name.offset);
         domain = user->oid;
         domain_modifier = user->base.modifier;
         if (!name.modifiers.empty()) {
           throw SqlError("42601", fmt::format("type modifier is not allowed for type \"{}\"", user->name)).at(name.offset);
         }
-        info = sql::find_type(user->base.oid);
+        if (name.array_bounds.empty()) info = sql::find_type(user->base.oid);
       }
+    } else if (const std::optional<sql::Oid> made = find_made_type(name.names, catalog, search_path)) {
+      info = sql::find_type(*made);
     }
   }
   if (info == nullptr && missing && (name.names.size() == 1 || built_in_schema)) {
@@ -92,6 +142,7 @@ DeclaredType bind_declared_type(const ast::TypeName& name, const sql::CatalogSna
   if (!name.array_bounds.empty()) {
     if (info->array == 0) throw sql::not_supported(fmt::format("type {}[]", info->display_name), name.offset);
     type.oid = info->array;
+    if (domain != 0) return {sql::Type{info->array}, 0};
   }
   return {type, domain};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,9 @@ struct DeclaredType {
 DeclaredType bind_declared_type(const parser::ast::TypeName&, const sql::CatalogSnapshot&, const std::vector<std::string>& search_path);
 /// The same without the domain's conditions.
 sql::Type bind_type(const parser::ast::TypeName&, const sql::CatalogSnapshot&, const std::vector<std::string>& search_path);
+
+/// The user-made type of that name: an enum, a domain, a composite or range type, or the multirange type over one. nullopt: there is
+/// none.
+std::optional<sql::Oid> find_made_type(const parser::ast::QualifiedName&, const sql::CatalogSnapshot&, const std::vector<std::string>& search_path);
 
 }  // namespace redquel::planner

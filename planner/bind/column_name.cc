@@ -58,7 +58,7 @@ class Namer {
     return {};
   }
   Name of(const ast::ColumnRef& node) const {
-    return node.star || node.names.empty() ? Name{} : strong(node.names.back());
+    return node.names.empty() ? Name{} : strong(node.names.back());  // of t.*, a value where it stands alone, that of t
   }
   Name of(const ast::FunctionCall& node) const { return strong(node.name.back()); }
   Name of(const ast::NullIf&) const { return strong("nullif"); }

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "planner/bind/bind_type.h"
+#include "planner/bind/collation.h"
 #include "planner/bind/domain.h"
 #include "planner/bind/missing_name.h"
 #include "planner/bind/name_lookup.h"
@@ -53,7 +54,7 @@ bool is_collatable(sql::Type type) {
 
 ExpressionPtr ExpressionBinder::bind(const ast::Expression& expression) {
   sql::check_stack_depth();
-  return std::visit([&](const auto& kind) { return node(kind, expression); }, expression.node);
+  return with_derived_collation(std::visit([&](const auto& kind) { return node(kind, expression); }, expression.node));
 }
 
 ExpressionPtr ExpressionBinder::bind_boolean(const ast::Expression& expression, std::string_view construct) {
@@ -99,8 +100,35 @@ ExpressionPtr ExpressionBinder::node(const ast::BitStringLiteral& literal, const
   }
 }
 
+namespace {
+
+/// Definitions call parameters by their names, and by the function's where a name might be a column's.
+bool sees_relations(const QueryLevel& level) {
+  return !level.range_table.empty() || (level.outer != nullptr && sees_relations(*level.outer));
+}
+
+void note_parameter(NameUses* names, const ast::ColumnRef& reference, std::string_view parameter, const sql::FunctionDef& function,
+                    const QueryLevel& level) {
+  if (names != nullptr) names->columns[&reference] = NameUses::parameter_use(function, parameter, sees_relations(level));
+}
+
+void note_parameter(NameUses& names, const ast::ParameterRef& reference, const sql::FunctionDef& function, const QueryLevel& level) {
+  std::int32_t number = 0;
+  for (const sql::FunctionDef::Parameter& parameter : function.parameters) {
+    if (parameter.mode == sql::FunctionDef::Parameter::Mode::kOut || ++number != reference.number) continue;
+    if (!parameter.name.empty()) names.parameters[&reference] = NameUses::parameter_use(function, parameter.name, sees_relations(level));
+    return;
+  }
+}
+
+}  // namespace
+
 ExpressionPtr ExpressionBinder::node(const ast::ParameterRef& parameter, const Whole& whole) {
-  if (state_.function != nullptr) return with_offset(function_parameter(*state_.function, parameter.number, start(whole)), start(whole));
+  if (state_.function != nullptr) {
+    const ExpressionPtr value = function_parameter(*state_.function, parameter.number, start(whole));
+    if (state_.names != nullptr) note_parameter(*state_.names, parameter, *state_.function->definition, level_);
+    return with_offset(value, start(whole));
+  }
   return state_.parameters.reference(parameter.number, start(whole));
 }
 
@@ -130,12 +158,28 @@ const Relation& owner_of(const FoundColumn& found, std::string_view name) {
 
 }  // namespace
 
+namespace {
+
+/// Definitions cannot speak of what changes with every version of a row.
+void check_system_column(Clause clause, std::string_view name, std::optional<std::uint32_t> offset) {
+  const bool is_index = clause == Clause::kIndexExpression || clause == Clause::kIndexPredicate;
+  if (std::ranges::find(kSystemColumns, name) == kSystemColumns.end() || (name == "tableoid" && !is_index)) return;
+  if (is_index) throw SqlError("0A000", "index creation on system columns is not supported");
+  if (clause == Clause::kCheck) throw SqlError("42P10", fmt::format("system column \"{}\" reference in check constraint is invalid", name)).at(offset);
+  if (clause == Clause::kGenerated) {
+    throw SqlError("42P10", fmt::format("cannot use system column \"{}\" in column generation expression", name)).at(offset);
+  }
+}
+
+}  // namespace
+
 ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& whole) {
   const std::optional<std::uint32_t> offset = start(whole);
   if (level_.clause == Clause::kDefault) {
     throw SqlError("0A000", "cannot use column reference in DEFAULT expression").at(offset);
   }
   const ColumnName name = split_column_name(state_, column.names, column.star, offset);
+  check_system_column(level_.clause, name.column, offset);
   if (column.star) {
     const auto found = find_relation(state_, level_, name.schema, name.relation, offset);
     if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
@@ -148,7 +192,10 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
       return use(found->value, *found->level, offset);
     }
     if (state_.function != nullptr) {
-      if (const ExpressionPtr value = function_parameter(*state_.function, {}, name.column)) return with_offset(value, offset);
+      if (const ExpressionPtr value = function_parameter(*state_.function, {}, name.column)) {
+        note_parameter(state_.names, column, name.column, *state_.function->definition, level_);
+        return with_offset(value, offset);
+      }
     }
     if (const auto row = find_relation(state_, level_, {}, name.column, offset)) {
       note_whole_row(column, *row->relation);
@@ -157,7 +204,10 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
   } else {
     const auto found = find_relation(state_, level_, name.schema, name.relation, offset);
     if (!found && state_.function != nullptr && name.schema.empty()) {
-      if (const ExpressionPtr value = function_parameter(*state_.function, name.relation, name.column)) return with_offset(value, offset);
+      if (const ExpressionPtr value = function_parameter(*state_.function, name.relation, name.column)) {
+        note_parameter(state_.names, column, name.column, *state_.function->definition, level_);
+        return with_offset(value, offset);
+      }
       const ExpressionPtr row = function_parameter(*state_.function, {}, name.relation);
       if (row && sql::is_row_type(row->type.oid)) return select_field(row, std::string(name.column), offset);
     }
@@ -168,8 +218,10 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
     }
     if (const ExpressionPtr value = function_of_row(column, whole)) return value;
   }
-  if (std::ranges::find(kSystemColumns, name.column) != kSystemColumns.end() && !level_.range_table.empty()) {
-    throw sql::not_supported(fmt::format("system column {}", name.column), offset);
+  const bool has_table = std::ranges::any_of(level_.range_table, [](const RelationPtr& relation) { return relation->table != nullptr; });
+  if (std::ranges::find(kSystemColumns, name.column) != kSystemColumns.end() && has_table) {
+    throw sql::not_supported(fmt::format("system column {}", name.column), offset)
+        .hint("Rows have no versions. xmin, which is made of a row's values, tells whether it has changed.");
   }
   throw_missing_column(level_, name.relation, name.column, offset);
 }
@@ -198,11 +250,15 @@ ExpressionPtr ExpressionBinder::node(const ast::TypeCast& cast, const Whole& who
     return table_row(state_, *table, bind(*cast.argument), token(whole));
   }
   const auto [type, domain] = bind_declared_type(cast.type, state_.catalog, path);
+  if (state_.names != nullptr) {
+    const sql::Type shown = domain == 0 ? type : sql::Type{domain};
+    state_.names->cast_types[&cast] = {type_in_words(shown), shown.modifier >= 0, domain != 0};
+  }
   const auto* literal = std::get_if<ast::ArrayLiteral>(&cast.argument->node);
   const bool literal_of_type = literal != nullptr && sql::is_array_type(type.oid) && !sql::is_vector_type(type.oid);
-  const ExpressionPtr operand = literal_of_type ? array_literal(*literal, type, *cast.argument) : bind(*cast.argument);
+  const ExpressionPtr operand = literal_of_type ? array_literal(*literal, sql::array_under(type), *cast.argument) : bind(*cast.argument);
   const ExpressionPtr value = with_offset(coerce(state_, operand, type, sql::CastContext::kExplicit, token(whole)), start(whole));
-  return domain == 0 ? value : into_domain(state_.catalog, state_.settings, value, domain);
+  return into_domain(state_.catalog, state_.settings, *operand, value, domain);
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::Collate& collate, const Whole& whole) {
@@ -212,15 +268,14 @@ ExpressionPtr ExpressionBinder::node(const ast::Collate& collate, const Whole& w
     throw SqlError("42804", fmt::format("collations are not supported by type {}", sql::format_type(operand->type)))
         .at(offset);
   }
-  // Text is compared byte by byte everywhere: these are other words for that.
-  constexpr std::array<std::string_view, 4> kByteWise = {"C", "POSIX", "default", "ucs_basic"};
   const bool plain = collate.collation.size() == 1 || collate.collation[0] == "pg_catalog";
-  if (!plain || std::ranges::find(kByteWise, collate.collation.back()) == kByteWise.end()) {
+  const sql::Oid known = plain ? find_collation(collate.collation.back()) : 0;
+  if (known == 0) {
     throw SqlError("42704", fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist",
                                         fmt::join(collate.collation, ".")))
         .at(offset);
   }
-  return resolve_unknown(state_, operand);
+  return with_offset(with_collation(resolve_unknown(state_, operand), {sql::Collation::Strength::kExplicit, known}), offset);
 }
 
 // ---- what has no place in a scalar expression, or is not built

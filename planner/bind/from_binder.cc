@@ -261,6 +261,29 @@ FromBinder::BoundCall FromBinder::bind_call(const ast::FunctionItem& item) {
   return bound;
 }
 
+namespace {
+
+/// A record's columns under the names that the query gives them. 42804 where they are others.
+std::vector<sql::ResultColumn> matching_columns(const BindState& state, const std::vector<sql::ResultColumn>& given,
+                                                const std::vector<ast::RecordColumn>& written) {
+  const auto refuse = [](std::string detail) {
+    return SqlError("42804", "function return row and query-specified return row do not match").detail(std::move(detail));
+  };
+  if (given.size() != written.size()) {
+    throw refuse(fmt::format("Returned row contains {} attribute{}, but query expects {}.", given.size(), given.size() == 1 ? "" : "s", written.size()));
+  }
+  std::vector<sql::ResultColumn> columns;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    columns.push_back({written[i].name, bind_type(written[i].type, state.catalog, state.settings.search_path)});
+    if (columns[i].type.oid == given[i].type.oid) continue;
+    throw refuse(fmt::format("Returned type {} at ordinal position {}, but query expects {}.", sql::format_type(sql::Type{given[i].type.oid}), i + 1,
+                             sql::format_type(sql::Type{columns[i].type.oid})));
+  }
+  return columns;
+}
+
+}  // namespace
+
 std::vector<sql::ResultColumn> FromBinder::record_columns(const BoundCall& call, const std::vector<ast::RecordColumn>& written,
                                                           std::optional<std::uint32_t> offset) {
   std::vector<sql::ResultColumn> columns;
@@ -268,10 +291,12 @@ std::vector<sql::ResultColumn> FromBinder::record_columns(const BoundCall& call,
   if (has_row) {
     // A composite row arrives as a record; what it was says its fields.
     const auto* cast = std::get_if<sql::CastCall>(&call.arguments[0]->node);
-    const auto shape = row_shape(cast != nullptr ? *cast->operand : *call.arguments[0]);
+    const sql::Expression& row = cast != nullptr ? *cast->operand : *call.arguments[0];
+    const auto shape = row_shape(row);
     if (shape) {
       for (const RowField& field : *shape) columns.push_back({field.name, field.value->type});
       if (written.empty()) return columns;
+      if (row.type.oid == sql::oid::kRecord) return matching_columns(state_, columns, written);
       throw SqlError("42601", "a column definition list is redundant for a function returning a named composite type")
           .at(state_.position(written[0].offset));
     }
@@ -292,7 +317,8 @@ LogicalPtr FromBinder::scan_calls(std::vector<BoundCall> calls, const std::strin
   }
   LogicalPtr plan;
   for (BoundCall& call : calls) {
-    LogicalPtr scan = call.function ? scan_function(state_, *call.function, std::move(call.arguments), alias, false, std::move(call.columns))
+    LogicalPtr scan = call.own ? run_function_rows(state_, *call.own, std::move(call.arguments), alias, false)
+                      : call.function ? scan_function(state_, *call.function, std::move(call.arguments), alias, false, std::move(call.columns))
                                     : scan_value(state_, call.arguments[0], call.column_name);
     plan = plan ? scan_beside(plan, scan) : std::move(scan);
   }
@@ -325,10 +351,45 @@ void FromBinder::define_columns(SqlFunctionCall& call, const std::vector<ast::Re
   call.function = std::move(defined);
 }
 
+namespace {
+
+/// Subqueries among a function's arguments are answered below it: what they need of the items to the left arrives through slots.
+void pass_outer_columns(BindState& state, QueryLevel& level, std::vector<ExpressionPtr> waiting, CorrelationFrame& lateral) {
+  const auto from_slots = [&](const ExpressionPtr& expression) {
+    return sql::map_columns(expression, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
+      const ExpressionPtr value = sql::make_expression(whole.type, column, whole.offset);
+      return level.find_subquery(column.column) == nullptr ? correlate(state, lateral, value) : value;
+    });
+  };
+  std::set<ColumnId> passed;
+  while (!waiting.empty()) {
+    const ExpressionPtr expression = std::move(waiting.back());
+    waiting.pop_back();
+    for (const ColumnId id : columns_in(*expression)) {
+      PendingSubquery* pending = level.find_subquery(id);
+      if (pending == nullptr || !passed.insert(id).second) continue;
+      for (Correlation& correlation : pending->correlations) {
+        waiting.push_back(correlation.value);
+        correlation.value = from_slots(correlation.value);
+      }
+      if (!pending->comparison) continue;
+      const std::set<ColumnId> own = ids_of(*pending->plan);
+      waiting.push_back(pending->comparison);
+      pending->comparison = sql::map_columns(pending->comparison, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
+        const ExpressionPtr value = sql::make_expression(whole.type, column, whole.offset);
+        return own.contains(column.column) ? value : from_slots(value);
+      });
+    }
+  }
+}
+
+}  // namespace
+
 /// The function's body is run for its rows.
 FromPart FromBinder::run_sql_function(const ast::FunctionRef& function, const SqlFunctionCall& call) {
   FromPart part;
   CorrelationFrame subqueries;
+  pass_outer_columns(state_, level_, call.arguments, part.lateral);
   const LogicalPtr input = place_subqueries(state_, level_, one_row(), call.arguments);
   std::vector<ExpressionPtr> arguments;
   for (const ExpressionPtr& argument : call.arguments) {
@@ -374,7 +435,10 @@ std::optional<FromPart> FromBinder::sql_function(const ast::FunctionRef& functio
   define_columns(call, defined, state_.position(function.functions[0].call->offset));
   const bool has_subquery = std::ranges::any_of(call.arguments, [&](const ExpressionPtr& argument) { return needs_subquery(level_, *argument); });
   if (function.with_ordinality || has_subquery || !is_inlinable(state_, *call.function)) return run_sql_function(function, call);
-  if (!call.function->returns_set && call.function->columns.size() <= 1) return std::nullopt;
+  if (!call.function->returns_set && call.function->columns.size() <= 1) {
+    if (!call.function->columns.empty()) output_name_ = call.function->columns[0].name;
+    return std::nullopt;
+  }
   FromPart part;
   CorrelationFrame frame, once;
   part.plan = bind_function_rows(state_, call, frame);
@@ -394,15 +458,50 @@ std::optional<FromPart> FromBinder::sql_function(const ast::FunctionRef& functio
   return part;
 }
 
+std::optional<FromBinder::BoundCall> FromBinder::bind_own_call(const ast::FunctionItem& item) {
+  const auto* written = std::get_if<ast::FunctionCall>(&item.call->node);
+  if (written == nullptr || !is_sql_function(state_, written->name)) return std::nullopt;
+  std::vector<ExpressionPtr> arguments;
+  for (const ast::Argument& argument : written->arguments) arguments.push_back(ExpressionBinder(state_, level_).bind(*argument.value));
+  if (written->name.size() == 1 && sql::function_name_exists(written->name[0]) && is_built_in_call(written->name[0], arguments)) return std::nullopt;
+  const auto offset = state_.position(item.call->offset);
+  SqlFunctionCall call = resolve_sql_function(state_, *written, std::move(arguments), offset, false);
+  define_columns(call, item.columns, offset);
+  BoundCall bound{.arguments = call.arguments, .column_name = call.function->name};
+  bound.own = std::make_shared<const SqlFunctionCall>(std::move(call));
+  return bound;
+}
+
+/// CALL knows no built-in procedures. 42809 for functions of that name.
+void FromBinder::refuse_call(const ast::FunctionItem& item) {
+  const auto* call = std::get_if<ast::FunctionCall>(&item.call->node);
+  const auto offset = state_.position(item.call->offset);
+  if (call == nullptr) return;
+  const std::string name = function_name(state_, call->name, offset);
+  if (!sql::function_name_exists(name)) return;
+  std::string types;
+  for (const ast::Argument& argument : call->arguments) {
+    const ExpressionPtr value = ExpressionBinder(state_, level_).bind(*argument.value);
+    types.append(types.empty() ? "" : ", ").append(sql::format_type(sql::Type{value->type.oid}));
+  }
+  throw SqlError("42809", fmt::format("{}({}) is not a procedure", name, types)).hint("To call a function, use SELECT.").at(offset);
+}
+
 FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset) {
+  output_name_.clear();
   if (auto part = sql_function(function, offset)) return std::move(*part);
-  const auto position = state_.position(offset);
+  if (state_.settings.calls_procedure) refuse_call(function.functions[0]);
   std::vector<BoundCall> calls;
   std::vector<ExpressionPtr> needed;
   {
     Scoped clause(level_.clause, Clause::kFromFunction);
     Scoped lateral(level_.lateral_active, true);
     for (const ast::FunctionItem& item : function.functions) {
+      if (std::optional<BoundCall> own = function.functions.size() > 1 ? bind_own_call(item) : std::nullopt) {
+        needed.insert(needed.end(), own->arguments.begin(), own->arguments.end());
+        calls.push_back(*std::move(own));
+        continue;
+      }
       for (BoundCall& call : bind_calls(item)) {
         needed.insert(needed.end(), call.arguments.begin(), call.arguments.end());
         calls.push_back(std::move(call));
@@ -419,6 +518,7 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
   // Columns in the arguments are those of items to the left, or subqueries; both arrive through slots.
   FromPart part;
   CorrelationFrame subqueries;
+  pass_outer_columns(state_, level_, needed, part.lateral);
   const LogicalPtr input = place_subqueries(state_, level_, one_row(), needed);
   for (BoundCall& call : calls) {
     for (ExpressionPtr& argument : call.arguments) {
@@ -447,21 +547,16 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
   }
   // The one column of a function that returns no rows of its own is called like the table.
   const bool one_value = !gives_rows && columns.size() == (function.with_ordinality ? 2 : 1);
-  if (one_value && function.alias && relation->columns[0].name == column_name) relation->columns[0].name = alias;
+  if (one_value && !output_name_.empty()) {
+    relation->columns[0].name = output_name_;
+  } else if (one_value && function.alias && relation->columns[0].name == column_name) {
+    relation->columns[0].name = alias;
+  }
   apply_alias(*relation, function.alias);
   level_.range_table.push_back(relation);
   level_.unlockable.emplace_back(relation->name, "a function");
   part.names.push_back({.relation = relation});
   if (!subqueries.empty()) {
-    std::ranges::for_each(level_.subqueries, [&](const PendingSubquery& pending) {
-      for (const Correlation& correlation : pending.correlations) {
-        std::vector<ColumnId> used;
-        sql::collect_columns(*correlation.value, used);
-        const bool placed = find_column(*input, pending.column) != nullptr;
-        const bool outside = std::ranges::any_of(used, [&](ColumnId id) { return find_column(*input, id) == nullptr; });
-        if (placed && outside) throw sql::not_supported("correlated subquery in a function in FROM", position);
-      }
-    });
     part.plan = lateral_join(JoinKind::kInner, input, part.plan, subqueries, nullptr);
   }
   return part;

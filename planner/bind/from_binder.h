@@ -47,7 +47,10 @@ class FromBinder {
     std::vector<sql::ExpressionPtr> arguments;
     std::string column_name;
     std::vector<sql::ResultColumn> columns = {};  // of a function that gives records
+    std::shared_ptr<const SqlFunctionCall> own = nullptr;  // of a function in LANGUAGE sql, whose body is run
   };
+  /// A function in LANGUAGE sql among several of ROWS FROM; nullopt: it is none.
+  std::optional<BoundCall> bind_own_call(const parser::ast::FunctionItem&);
   BoundCall bind_call(const parser::ast::FunctionItem&);
   /// The columns of a function that gives records: those of its column definition list, or of the row it is given. 42601.
   std::vector<sql::ResultColumn> record_columns(const BoundCall& call, const std::vector<parser::ast::RecordColumn>& written,
@@ -58,6 +61,7 @@ class FromBinder {
   /// A function in LANGUAGE sql that gives rows; nullopt: it is none.
   std::optional<FromPart> sql_function(const parser::ast::FunctionRef&, std::uint32_t offset);
   FromPart run_sql_function(const parser::ast::FunctionRef&, const SqlFunctionCall&);
+  void refuse_call(const parser::ast::FunctionItem&);
   void define_columns(SqlFunctionCall&, const std::vector<parser::ast::RecordColumn>& written, std::optional<std::uint32_t> offset);
   void take_marks(BoundQuery&);
   FoundTable find_from_table(const parser::ast::RelationName&);
@@ -78,6 +82,7 @@ class FromBinder {
 
   BindState& state_;
   QueryLevel& level_;
+  std::string output_name_;  // how the one OUT parameter of the function is called that is being bound; empty: it has none
 };
 
 }  // namespace redquel::planner

@@ -2,17 +2,21 @@
 
 #include <algorithm>
 
+#include "planner/bind/bind_type.h"
+#include "planner/bind/domain.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/named_arguments.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/row_shape.h"
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
+#include "sql/functions/range_functions.h"
 #include "sql/functions/resolve.h"
 #include "sql/functions/variadic_calls.h"
 #include "sql/functions/window_function.h"
 #include "sql/system_tables.h"
 #include "sql/types/more_types.h"
+#include "sql/types/user_types.h"
 
 namespace redquel::planner {
 
@@ -68,27 +72,6 @@ std::optional<ExpressionPtr> find_call(const PendingSubquery& pending, const sql
   return std::nullopt;
 }
 
-std::string_view set_returning_place(Clause clause) {
-  switch (clause) {
-    case Clause::kFrameRows:
-    case Clause::kFrameRange:
-    case Clause::kFrameGroups:
-      return "window definitions";
-    case Clause::kJoinOn:
-      return "JOIN conditions";
-    case Clause::kCheck:
-      return "check constraints";
-    case Clause::kDefault:
-      return "DEFAULT expressions";
-    case Clause::kGenerated:
-      return "column generation expressions";
-    case Clause::kMergeWhen:
-      return "MERGE WHEN conditions";
-    default:
-      return clause_name(clause);
-  }
-}
-
 }  // namespace
 
 std::string function_name(const BindState& state, const ast::QualifiedName& name, std::optional<std::uint32_t> offset) {
@@ -101,6 +84,34 @@ std::string function_name(const BindState& state, const ast::QualifiedName& name
   }
   return joined;
 }
+
+namespace {
+
+/// A call by the name of a user-made type: the constructor of a range, or a cast written as a function (manual 4.2.9). nullptr: there
+/// is no such type, or nothing leads to it.
+ExpressionPtr bind_type_call(BindState& state, const ast::QualifiedName& name, std::vector<ExpressionPtr> arguments,
+                             std::optional<std::uint32_t> offset) {
+  const std::optional<sql::Oid> oid = find_made_type(name, state.catalog, state.settings.search_path);
+  if (!oid) return nullptr;
+  const bool is_range = sql::find_user_range(*oid) != nullptr;
+  const bool is_untyped = arguments.size() == 1 && arguments[0]->type.oid == sql::oid::kUnknown;
+  if (is_range && !is_untyped) {
+    const sql::ResolvedFunction resolved =
+        sql::resolve_overload(fmt::format("{}", fmt::join(name, ".")), sql::range_constructors(*oid), types_of(arguments), offset);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      arguments[i] = coerce(state, arguments[i], resolved.arguments[i], CastContext::kImplicit);
+    }
+    return sql::make_expression(resolved.result, sql::FunctionCall{resolved.function, std::move(arguments)}, offset);
+  }
+  if (arguments.size() != 1) return nullptr;
+  const sql::UserType* type = sql::find_user_type(*oid);
+  const bool is_domain = type != nullptr && type->kind == sql::UserType::Kind::kDomain;
+  const sql::Type target = is_domain ? type->base : sql::Type{*oid};
+  if (!sql::can_coerce(arguments[0]->type, target, CastContext::kExplicit)) return nullptr;
+  return into_domain(state.catalog, state.settings, coerce(state, arguments[0], target, CastContext::kExplicit, offset), is_domain ? *oid : 0);
+}
+
+}  // namespace
 
 ExpressionPtr ExpressionBinder::call(std::string_view function, Operands arguments,
                                      std::optional<std::uint32_t> offset) {
@@ -157,6 +168,9 @@ ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Wh
   }
   Operands arguments = bind_all_arguments(function, name, offset);
   if (!sql::find_functions(name).empty() && !function.star) check_plain_call(function, name, offset);
+  if (sql::find_functions(name).empty()) {
+    if (const ExpressionPtr made = bind_type_call(state_, function.name, arguments, offset)) return with_offset(made, start(whole));
+  }
   try {
     return with_offset(call(name, std::move(arguments), offset), start(whole));
   } catch (const SqlError& error) {
@@ -183,8 +197,12 @@ ExpressionPtr ExpressionBinder::bind_sql_call(const ast::FunctionCall& function,
       if (error.sqlstate() != "42883") throw;
     }
   }
-  const SqlFunctionCall call = resolve_sql_function(state_, function, std::move(arguments), offset);
-  if (function.over) {
+  SqlFunctionCall call = resolve_sql_function(state_, function, std::move(arguments), offset);
+  if (call.function->window) {
+    if (!function.over) throw SqlError("42809", fmt::format("window function {} requires an OVER clause", name)).at(offset);
+    // The arguments of a window function are for the language that it is written in to fetch, which SQL cannot: they are NULL.
+    for (ExpressionPtr& argument : call.arguments) argument = sql::make_constant(argument->type, {});
+  } else if (function.over) {
     throw SqlError("42809", fmt::format("OVER specified, but {} is not a window function nor an aggregate function", name)).at(offset);
   }
   check_plain_call(function, name, offset);
@@ -212,6 +230,9 @@ bool ExpressionBinder::runs_in_place() const {
     case Clause::kSelectList:
     case Clause::kWhere:
     case Clause::kHaving:
+    case Clause::kGroupBy:
+    case Clause::kOrderBy:
+    case Clause::kDistinctOn:
     case Clause::kValues:
     case Clause::kInsertValues:
     case Clause::kUpdateSource:
@@ -253,6 +274,11 @@ void ExpressionBinder::check_set_returning_allowed(const Whole& whole) const {
         .hint("You might be able to move the set-returning function into a LATERAL FROM item.")
         .at(offset);
   }
+  if (level_.inside_window) {
+    throw SqlError("0A000", "window function calls cannot contain set-returning function calls")
+        .hint("You might be able to move the set-returning function into a LATERAL FROM item.")
+        .at(offset);
+  }
   switch (level_.clause) {
     case Clause::kSelectList:
     case Clause::kGroupBy:
@@ -269,7 +295,7 @@ void ExpressionBinder::check_set_returning_allowed(const Whole& whole) const {
       throw sql::not_supported("set-returning function in a window definition", offset);
     default:
       throw SqlError("0A000",
-                     fmt::format("set-returning functions are not allowed in {}", set_returning_place(level_.clause)))
+                     fmt::format("set-returning functions are not allowed in {}", clause_place(level_.clause)))
           .at(offset);
   }
   if (level_.conditional != nullptr) {
@@ -302,6 +328,10 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
   sql::Type row_type{sql::oid::kRecord};
   if (resolved.function->columns.empty()) {
     const auto shape = row_shape(*arguments[0]);
+    if (!shape && name.find("_populate_record") != std::string::npos) {
+      throw SqlError("0A000", "could not determine row type for result of " + name)
+          .hint("Provide a non-null record argument, or call the function in the FROM clause using a column definition list.");
+    }
     if (arguments.size() < 2 || !shape) {
       throw SqlError("0A000", "function returning record called in context that cannot accept type record")
           .hint("Try calling the function in the FROM clause using a column definition list.");

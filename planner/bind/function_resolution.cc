@@ -53,7 +53,6 @@ struct Candidate {
   std::vector<std::size_t> places;    // which parameter each written argument is for
   std::vector<sql::Oid> signature;    // of the written arguments
   bool expanded = false;              // the last arguments become the array of a VARIADIC parameter
-  std::size_t defaults = 0;
 };
 
 sql::Oid element_of(sql::Oid array) {
@@ -91,7 +90,6 @@ std::optional<Candidate> candidate(const FunctionPtr& function, const ast::Funct
     if (given[i]) continue;
     if (function->parameters[i].default_sql.empty()) return std::nullopt;
     if (function->parameters[i].mode == Mode::kVariadic) result.expanded = false;
-    ++result.defaults;
   }
   return result;
 }
@@ -109,15 +107,18 @@ std::string written_call(const ast::FunctionCall& call, const Written& written, 
 /// The one that a call with these types means. 42883, 42725.
 Candidate choose(std::vector<Candidate> candidates, const ast::FunctionCall& call, const Written& written,
                  const std::vector<ExpressionPtr>& bound, std::optional<std::uint32_t> offset, bool procedure) {
-  // Of two that take the same arguments the one counts that takes them as they are.
-  const auto rank = [](const Candidate& one) { return std::pair(one.defaults, one.expanded); };
-  std::ranges::stable_sort(candidates, {}, rank);
+  // Of two that take the same arguments the one in the earlier schema counts, then the one without VARIADIC. Defaults decide nothing.
   std::vector<Candidate> distinct;
+  std::vector<bool> is_ambiguous;
   for (Candidate& one : candidates) {
-    const bool hidden = std::ranges::any_of(distinct, [&](const Candidate& better) {
-      return better.signature == one.signature && (rank(better) != rank(one) || better.function->schema != one.function->schema);
-    });
-    if (!hidden) distinct.push_back(std::move(one));
+    const auto same = std::ranges::find(distinct, one.signature, &Candidate::signature);
+    if (same == distinct.end()) {
+      distinct.push_back(std::move(one));
+      is_ambiguous.push_back(false);
+    } else if (same->function->schema == one.function->schema && (same->expanded || !one.expanded)) {
+      is_ambiguous[static_cast<std::size_t>(same - distinct.begin())] = same->expanded == one.expanded;
+      if (!one.expanded) *same = std::move(one);
+    }
   }
   std::vector<std::vector<sql::Oid>> signatures;
   for (const Candidate& one : distinct) signatures.push_back(one.signature);
@@ -128,6 +129,7 @@ Candidate choose(std::vector<Candidate> candidates, const ast::FunctionCall& cal
   if (!types.empty()) choice = sql::choose_candidate(signatures, types);
   if (types.empty() && distinct.size() == 1) choice = {sql::Choice::Outcome::kFound, 0};
   if (types.empty() && distinct.size() > 1) choice = {sql::Choice::Outcome::kAmbiguous, 0};
+  if (choice.outcome == sql::Choice::Outcome::kFound && is_ambiguous[choice.index]) choice.outcome = sql::Choice::Outcome::kAmbiguous;
   const std::string_view kind = procedure ? "procedure" : "function";
   if (choice.outcome == sql::Choice::Outcome::kNone) {
     throw SqlError("42883", fmt::format("{} {} does not exist", kind, written_call(call, written, bound)))
@@ -170,7 +172,8 @@ std::vector<FunctionDef::Column> columns_of_type(const sql::CatalogSnapshot& cat
   } else if (const auto view = catalog.find_view(function.result_relation)) {
     for (const sql::ViewDef::Column& column : view->columns) columns.push_back({column.name, column.type});
   } else if (sql::is_composite_type(function.result.oid)) {
-    for (const sql::CompositeField& field : sql::find_user_type(function.result.oid)->fields) columns.push_back({field.name, field.type});
+    const sql::UserType& composite = *sql::find_user_type(function.result.oid);
+    for (const sql::CompositeField& field : composite.fields) columns.push_back({field.name, field.type});
   }
   return columns;
 }
@@ -188,8 +191,12 @@ bool returns_rows(const FunctionDef& function) {
 FunctionPtr concrete_function(const sql::CatalogSnapshot& catalog, FunctionPtr function, std::span<const sql::Type> arguments) {
   const bool fills_columns = function->columns.empty() && (function->result_relation != 0 || sql::is_composite_type(function->result.oid));
   const bool is_generic = std::ranges::any_of(function->parameters, [](const auto& parameter) { return sql::is_polymorphic(parameter.type.oid); });
-  if (!fills_columns && !is_generic) return function;
+  const bool lacks_names = function->columns.size() > 1 && std::ranges::any_of(function->columns, [](const auto& column) { return column.name.empty(); });
+  if (!fills_columns && !is_generic && !lacks_names) return function;
   auto concrete = std::make_shared<FunctionDef>(*function);
+  for (std::size_t i = 0; lacks_names && i < concrete->columns.size(); ++i) {
+    if (concrete->columns[i].name.empty()) concrete->columns[i].name = fmt::format("column{}", i + 1);
+  }
   if (fills_columns) concrete->columns = columns_of_type(catalog, *function);
   if (!is_generic) return concrete;
   std::vector<sql::Oid> declared, given;
@@ -201,7 +208,11 @@ FunctionPtr concrete_function(const sql::CatalogSnapshot& catalog, FunctionPtr f
   const auto replace = [&](sql::Type& type) {
     if (!sql::is_polymorphic(type.oid)) return;
     const sql::Oid actual = types.actual(type.oid);
-    if (actual == 0) throw SqlError("42804", "could not determine polymorphic type because input has type unknown");
+    if (actual == 0) {
+      const bool is_compatible = type.oid == sql::oid::kAnyCompatibleRange || type.oid == sql::oid::kAnyCompatibleMultirange;
+      throw SqlError("42804", fmt::format("could not determine polymorphic type {}because input has type unknown",
+                                          is_compatible ? sql::format_type(type) + " " : ""));
+    }
     type = sql::Type{actual};
   };
   for (FunctionDef::Parameter& parameter : concrete->parameters) replace(parameter.type);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 
+#include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/rules/rule.h"
@@ -158,9 +159,11 @@ bool GroupedInput::depends_on_keys(ColumnId id) const {
       return std::get<sql::ColumnRef>(column.value->node).column == id;
     });
     if (!owns) continue;
-    return std::ranges::all_of(relation->table->primary_key, [&](std::int16_t number) {
+    const bool by_key = std::ranges::all_of(relation->table->primary_key, [&](std::int16_t number) {
       return is_key(relation->columns[relation->table->position(number)].value);
     });
+    if (by_key && state_.names != nullptr) state_.names->keys.insert(relation->table->primary_key_oid);
+    return by_key;
   }
   return false;
 }
@@ -182,7 +185,27 @@ void GroupedInput::throw_ungrouped(const sql::Expression& expression, ColumnId i
       .at(expression.offset);
 }
 
-LogicalPtr GroupedInput::place() { return has_sets_ ? place_sets() : place_groups(); }
+/// Groups are made without waiting: what a key or an argument asks Redis for becomes a column of the input.
+void GroupedInput::compute_waiting_parts() {
+  std::vector<ExpressionPtr*> parts;
+  const auto add = [&](ExpressionPtr& part) {
+    if (part && waits(*part)) parts.push_back(&part);
+  };
+  std::ranges::for_each(keys_, add);
+  for (PendingAggregate& pending : level_.aggregates) {
+    for (ExpressionPtr& argument : pending.call.arguments) {
+      if (std::ranges::find(pending.direct, argument) == pending.direct.end()) add(argument);
+    }
+    for (auto& order : pending.call.order_by) add(order.expression);
+    add(pending.call.filter);
+  }
+  if (!parts.empty()) make_columns(state_, input_, parts);
+}
+
+LogicalPtr GroupedInput::place() {
+  compute_waiting_parts();
+  return has_sets_ ? place_sets() : place_groups();
+}
 
 LogicalPtr GroupedInput::place_groups() {
   LogicalAggregate aggregate{.input = input_, .group_by = keys_, .scalar = sets_[0].empty()};

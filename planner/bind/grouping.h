@@ -21,6 +21,7 @@ class GroupedInput {
   LogicalPtr place();
 
  private:
+  void compute_waiting_parts();
   LogicalPtr place_groups();
   LogicalPtr place_sets();
   LogicalPtr place_set(std::uint32_t number, const std::vector<std::size_t>& set);

@@ -36,9 +36,6 @@ class InsertBinder {
   LogicalPtr bind() {
     target_ = bind_write_target(state_, {.name = insert_.relation}, WriteOperation::kInsert);
     table_ = target_.table;
-    if (target_.view && insert_.on_conflict) {
-      throw sql::not_supported("ON CONFLICT on a view", state_.position(insert_.on_conflict->offset));
-    }
     level_.with = with_.innermost();
     // The target's columns cannot be used in the source; messages know of them.
     level_.range_table.push_back(target_relation(target_, std::nullopt, target_.row));
@@ -151,13 +148,25 @@ class InsertBinder {
     source_ = bound.plan;
   }
 
+  /// The table under the names by which the statement knows it and its columns.
+  sql::TableDef as_called() const {
+    sql::TableDef called = *table_;
+    called.name = insert_.alias.empty() ? target_.name() : insert_.alias;
+    if (!target_.view) return called;
+    for (ColumnDef& column : called.columns) {
+      const auto shown = std::ranges::find(target_.columns, column.number, &WriteTarget::Column::number);
+      column.name = shown == target_.columns.end() ? std::string() : shown->name;
+    }
+    return called;
+  }
+
   /// The columns that the target names; expressions among its elements go to `expressions`.
   std::vector<std::int16_t> conflict_columns(const ast::ConflictTarget& target, const std::vector<ColumnId>& ids,
                                              std::vector<ExpressionPtr>& expressions) const {
     std::vector<std::int16_t> columns;
     for (const ast::IndexElement& element : target.elements) {
       if (element.expression) {
-        const ExpressionPtr bound = bind_arbiter_expression(*element.expression, *table_, ids, state_.catalog, state_.settings, false);
+        const ExpressionPtr bound = bind_arbiter_expression(*element.expression, as_called(), ids, state_.catalog, state_.settings, false);
         if (const auto* plain = std::get_if<sql::ColumnRef>(&bound->node)) {
           columns.push_back(table_->columns[plain->column].number);
         } else {
@@ -165,8 +174,8 @@ class InsertBinder {
         }
         continue;
       }
-      const ColumnDef* column = table_->find_column(element.column);
-      if (column == nullptr) {
+      const auto column = std::ranges::find(target_.columns, element.column, &WriteTarget::Column::name);
+      if (column == target_.columns.end()) {
         throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column))
             .at(state_.position(target.offset));
       }
@@ -178,6 +187,10 @@ class InsertBinder {
   void bind_on_conflict(const ast::OnConflict& conflict, LogicalInsert& result) {
     if (conflict.target) {
       result.conflict_columns = find_arbiter(*conflict.target);
+      const sql::IndexDef* named = conflict.target->constraint.empty() ? nullptr : table_->find_index(conflict.target->constraint);
+      if (conflict.update && named != nullptr && named->exclusion) {
+        throw SqlError("42809", "ON CONFLICT DO UPDATE not supported with exclusion constraints");
+      }
     } else if (conflict.update) {
       throw SqlError("42601", "ON CONFLICT DO UPDATE requires inference specification or constraint name")
           .hint("For example, ON CONFLICT (column_name).")
@@ -194,7 +207,7 @@ class InsertBinder {
     std::iota(ids.begin(), ids.end(), 0);
     std::vector<ExpressionPtr> expressions, held;
     const std::vector<std::int16_t> columns = conflict_columns(target, ids, expressions);
-    if (target.where) held = sql::split_conjunction(bind_arbiter_expression(*target.where, *table_, ids, state_.catalog, state_.settings, true));
+    if (target.where) held = sql::split_conjunction(bind_arbiter_expression(*target.where, as_called(), ids, state_.catalog, state_.settings, true));
     const auto is_in = [](const std::vector<std::int16_t>& in) {
       return [&in](std::int16_t number) { return std::ranges::find(in, number) != in.end(); };
     };
@@ -210,7 +223,7 @@ class InsertBinder {
     if (!table_->primary_key.empty() && same_set(table_->primary_key, {})) return table_->primary_key;
     for (const bool partial : {false, true}) {
       for (const sql::IndexDef& index : table_->indexes) {
-        if (!index.unique || index.predicate_sql.empty() == partial) continue;
+        if (!index.unique || index.exclusion || index.predicate_sql.empty() == partial) continue;
         std::vector<std::int16_t> key;
         std::vector<ExpressionPtr> parts;
         for (const sql::IndexDef::Part& part : index.parts) {
@@ -235,28 +248,26 @@ class InsertBinder {
       proposed.push_back({column.value ? column.value : targets_->default_of(target), target.name});
     }
     const LogicalPtr rows = make_project(state_, result.source, proposed);
-    const std::string& name = insert_.alias.empty() ? table_->name : insert_.alias;
-    const LogicalPtr existing = scan_table(state_, table_, name, /*hidden_key=*/true);
+    std::optional<ast::Alias> alias;
+    if (!insert_.alias.empty()) alias = ast::Alias{insert_.alias, {}};
+    const LogicalPtr existing = scan_table(state_, table_, alias ? alias->name : table_->name, /*hidden_key=*/true);
 
     QueryLevel level{.with = level_.with};
-    auto target = std::make_shared<Relation>(Relation{.name = name, .aliased = !insert_.alias.empty(), .table = table_});
-    auto excluded = std::make_shared<Relation>(Relation{.name = "excluded", .aliased = true, .table = table_});
+    const RelationPtr target = target_relation(target_, alias, existing->columns);
+    excluded_ = target_relation(target_, ast::Alias{"excluded", {}}, rows->columns);
     std::vector<ExpressionPtr> same_key;
     for (std::size_t i = 0; i < table_->columns.size(); ++i) {
       const ColumnDef& column = table_->columns[i];
-      result.columns[i] = {column.number, reference(rows->columns[i])};
-      const RelationColumn there{column.name, reference(existing->columns[i])}, proposed_column{column.name, reference(rows->columns[i])};
-      (column.hidden ? target->hidden : target->columns).push_back(there);
-      (column.hidden ? excluded->hidden : excluded->columns).push_back(proposed_column);
+      const ExpressionPtr there = reference(existing->columns[i]), given = reference(rows->columns[i]);
+      result.columns[i] = {column.number, given};
       if (std::ranges::find(*result.conflict_columns, column.number) == result.conflict_columns->end()) continue;
-      same_key.push_back(is_same(there.value, proposed_column.value, *result.conflict_columns));
+      same_key.push_back(is_same(there, given, *result.conflict_columns));
     }
     add_same_expressions(*result.conflict_columns, existing, rows, same_key);
-    for (const RelationPtr& relation : {RelationPtr(target), RelationPtr(excluded)}) {
+    for (const RelationPtr& relation : {target, excluded_}) {
       level.names.push_back({.relation = relation});
       level.range_table.push_back(relation);
     }
-    excluded_ = std::move(excluded);
     result.source = make_join(JoinKind::kLeft, rows, existing, sql::conjunction(std::move(same_key)));
 
     ConflictUpdate<LogicalColumn> update{.old_row = existing->columns};
@@ -315,6 +326,7 @@ class InsertBinder {
   }
 
   std::vector<std::int16_t> constraint_columns(const std::string& name) const {
+    if (target_.view) throw SqlError("42704", fmt::format("constraint \"{}\" for table \"{}\" does not exist", name, target_.view->name));
     if (!table_->primary_key.empty() && table_->primary_key_name == name) return table_->primary_key;
     const sql::IndexDef* index = table_->find_index(name);
     if (index != nullptr && index->constraint && index->unique) return columns_of(*index);

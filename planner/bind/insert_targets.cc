@@ -16,9 +16,13 @@ using sql::SqlError;
 
 InsertTargets::InsertTargets(BindState& state, const WriteTarget& target, const std::vector<ast::AssignmentTarget>& written,
                              ast::Overriding overriding)
-    : state_(state), table_(*target.table), written_(written), overriding_(overriding) {
+    : state_(state), table_(*target.table), written_(written), overriding_(overriding), target_(target) {
   if (written.empty()) {
     for (const WriteTarget::Column& column : target.columns) {
+      if (column.number == 0) {
+        refused_ = column.name;
+        return;
+      }
       if (!column.hidden) targets_.push_back(&find_target_column(state, target, {.column = column.name}, WriteOperation::kInsert));
     }
     return;
@@ -52,10 +56,11 @@ ExpressionPtr InsertTargets::with_part(std::size_t index, ExpressionBinder& bind
 void InsertTargets::check_part_is_given(std::size_t index, const ast::Expression& written) const {
   if (!std::holds_alternative<ast::DefaultValue>(written.node)) return;
   const bool is_field = std::holds_alternative<ast::FieldStep>(steps(index).back());
-  throw SqlError("0A000", is_field ? "cannot set a subfield to DEFAULT" : "cannot set an array element to DEFAULT").at(state_.position(written.start));
+  throw SqlError("0A000", is_field ? "cannot set a subfield to DEFAULT" : "cannot set an array element to DEFAULT").at(state_.position(written_[index].offset));
 }
 
 void InsertTargets::check_count(std::size_t given, std::optional<std::uint32_t> surplus) const {
+  if (given > targets_.size() && !refused_.empty()) find_target_column(state_, target_, {.column = refused_}, WriteOperation::kInsert);
   if (given > targets_.size()) throw SqlError("42601", "INSERT has more expressions than target columns").at(surplus);
   if (given < targets_.size() && !written_.empty()) {
     throw SqlError("42601", "INSERT has more target columns than expressions").at(state_.position(written_[given].offset));
@@ -88,7 +93,11 @@ std::vector<InsertColumn> InsertTargets::columns() {
   for (const ColumnDef& column : table_.columns) {
     const auto given = values_.find(column.number);
     if (given != values_.end()) {
-      result.push_back({column.number, given->second});
+      // What parts make together enters the column's domain, and those within its type.
+      bool are_parts = false;
+      const bool may_test = column.domain != 0 || column.type.oid >= sql::kFirstUserOid;
+      for (std::size_t i = 0; i < targets_.size() && may_test; ++i) are_parts = are_parts || (targets_[i] == &column && !steps(i).empty());
+      result.push_back({column.number, are_parts ? coerce_for_column(state_, given->second, column) : given->second});
     } else if (has_sequence_default(column)) {
       result.push_back({column.number, nullptr, column.sequence});
     } else {

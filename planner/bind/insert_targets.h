@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "planner/bind/modification.h"
@@ -56,6 +57,8 @@ class InsertTargets {
   const std::vector<parser::ast::AssignmentTarget>& written_;
   parser::ast::Overriding overriding_;
   std::vector<const sql::ColumnDef*> targets_;
+  const WriteTarget& target_;
+  std::string refused_;  // where no columns are written: the view's first column that takes no value, and with which the targets end
   std::map<std::int16_t, sql::ExpressionPtr> values_, defaults_;
 };
 

@@ -186,12 +186,12 @@ FromPart FromBinder::join(JoinKind kind, FromPart left, FromPart right, const Ex
 }
 
 LogicalPtr FromBinder::plain_join(JoinKind kind, LogicalPtr left, LogicalPtr right, const ExpressionPtr& condition) {
-  if (!condition || !needs_subquery(level_, *condition))
-    return make_join(kind, std::move(left), std::move(right), condition);
+  const auto comes_after = [&](const sql::Expression& part) { return needs_subquery(level_, part) || waits(part); };
+  if (!condition || !comes_after(*condition)) return make_join(kind, std::move(left), std::move(right), condition);
   if (kind == JoinKind::kInner) {
     std::vector<ExpressionPtr> plain, others;
     for (const ExpressionPtr& conjunct : sql::split_conjunction(condition)) {
-      (needs_subquery(level_, *conjunct) ? others : plain).push_back(conjunct);
+      (comes_after(*conjunct) ? others : plain).push_back(conjunct);
     }
     LogicalPtr joined = make_join(kind, std::move(left), std::move(right), sql::conjunction(std::move(plain)));
     return place_condition(state_, level_, std::move(joined), sql::conjunction(std::move(others)));
@@ -214,6 +214,11 @@ LogicalPtr FromBinder::plain_join(JoinKind kind, LogicalPtr left, LogicalPtr rig
       if (kind == JoinKind::kRight) std::swap(left, right);
       return lateral_join(JoinKind::kLeft, std::move(left), std::move(right), {}, condition);
     }
+  }
+  // What waits is checked by a filter, for the rows that each row of the other side meets.
+  if (waits(*condition) && kind != JoinKind::kFull) {
+    if (kind == JoinKind::kRight) std::swap(left, right);
+    return lateral_join(JoinKind::kLeft, std::move(left), std::move(right), {}, condition);
   }
   return make_join(kind, std::move(left), std::move(right), condition);
 }

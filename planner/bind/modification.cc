@@ -81,7 +81,7 @@ ExpressionPtr bind_column_default(BindState& state, const sql::TableDef& table, 
 
 ExpressionPtr coerce_for_column(BindState& state, const ExpressionPtr& value, const sql::ColumnDef& column) {
   if (ExpressionPtr converted = try_coerce(state, value, column.type, sql::CastContext::kAssignment)) {
-    return column.domain == 0 ? converted : into_domain(state.catalog, state.settings, std::move(converted), column.domain);
+    return into_domain(state.catalog, state.settings, *value, std::move(converted), column.domain);
   }
   throw SqlError(
       "42804", fmt::format("column \"{}\" is of type {} but expression is of type {}", column.name,

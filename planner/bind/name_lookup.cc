@@ -7,8 +7,10 @@
 #include "planner/bind/missing_name.h"
 #include "sql/error.h"
 #include "sql/expressions/coerce.h"
+#include "sql/functions/row_version.h"
 #include "sql/system_tables.h"
 #include "sql/types/more_types.h"
+#include "sql/types/server_numbers.h"
 
 namespace redquel::planner {
 
@@ -35,8 +37,8 @@ std::string dotted(const std::vector<std::string>& names) { return fmt::format("
 
 namespace {
 
-/// tableoid: NULL where an outer join found no row, which a column that is never NULL otherwise shows. nullptr: there is none.
-ExpressionPtr oid_of_rows(const Relation& relation) {
+/// The table's oid, and a value that is NULL only where an outer join found no row of it. Zero and nullptr: there is none.
+std::pair<sql::Oid, ExpressionPtr> oid_and_witness(const Relation& relation) {
   sql::Oid table = 0;
   std::size_t shown = relation.columns.size();
   if (relation.table) {
@@ -49,13 +51,27 @@ ExpressionPtr oid_of_rows(const Relation& relation) {
     shown = static_cast<std::size_t>(std::ranges::find(system->columns, true, &sql::SystemTable::SystemColumn::not_null) -
                                      system->columns.begin());
   }
-  const bool is_shown = shown < relation.columns.size();
-  if (table == 0 || (!is_shown && !relation.row_number)) return nullptr;
+  if (table == 0) return {};
+  return {table, shown < relation.columns.size() ? relation.columns[shown].value : relation.row_number};
+}
+
+/// tableoid: NULL where an outer join found no row. nullptr: there is none.
+ExpressionPtr oid_of_rows(const Relation& relation) {
+  const auto [table, witness] = oid_and_witness(relation);
+  if (!witness) return nullptr;
   const ExpressionPtr oid = sql::make_constant(sql::kOidType, static_cast<std::int32_t>(table));
-  const ExpressionPtr& witness = is_shown ? relation.columns[shown].value : relation.row_number;
   sql::CaseCall call{{{sql::make_expression(sql::kBool, sql::NullTest{witness, true}), oid}},
                      sql::make_constant(sql::kOidType, sql::Datum{})};
   return sql::make_expression(sql::kOidType, std::move(call));
+}
+
+/// xmin: made of all values of the row (row_version.h), so it changes when they do. nullptr: these are no rows of a table.
+ExpressionPtr version_of_rows(const Relation& relation) {
+  const ExpressionPtr witness = oid_and_witness(relation).second;
+  if (!witness) return nullptr;
+  std::vector<ExpressionPtr> values{witness};
+  for (const RelationColumn& column : relation.columns) values.push_back(column.value);
+  return sql::make_expression(sql::kXid, sql::FunctionCall{&sql::row_version(), std::move(values)});
 }
 
 /// ctid: the number of the row's key, which stays as it is when the row is updated. nullptr: the key is no number, or unknown here.
@@ -86,6 +102,7 @@ ExpressionPtr find_in_relation(const Relation& relation, std::string_view name, 
     if (!found && column.name == name) found = column.value;
   }
   if (!found && name == "ctid") return place_of_rows(relation);
+  if (!found && name == "xmin") return version_of_rows(relation);
   return !found && name == "tableoid" ? oid_of_rows(relation) : found;
 }
 

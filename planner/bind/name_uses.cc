@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "sql/system_tables.h"
+#include "sql/types/array_value.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::planner {
 
@@ -65,9 +67,23 @@ void NameUses::note_star(const ast::ColumnRef& star, const Relation& relation) {
   for (std::size_t i = 0; i < relation.columns.size(); ++i) stars[&star].push_back(column_use(relation, i));
 }
 
+void NameUses::note_row(const ast::ColumnRef& row, const Relation& relation) {
+  const sql::Oid oid = relation.table ? relation.table->oid : relation.view ? relation.view->oid : 0;
+  rows[&row] = Column{.relation = relation.name, .aliased = relation.aliased, .name = {}, .oid = oid};
+}
+
+NameUses::Column NameUses::parameter_use(const sql::FunctionDef& function, std::string_view parameter, bool with_columns) {
+  return {.relation = with_columns ? function.name : "", .aliased = true, .name = std::string(parameter), .is_parameter = true};
+}
+
 parser::QueryNames NameUses::names_in(const sql::CatalogSnapshot& catalog) const {
   parser::QueryNames names;
-  for (const auto& [reference, use] : columns) names.columns[reference] = qualified(catalog, use);
+  for (const auto& [reference, use] : columns) {
+    names.columns[reference] = qualified(catalog, use);
+    if (use.is_parameter) names.parameter_columns.insert(reference);
+  }
+  // A whole row as a value is a star of one nameless thing, the relation.
+  for (const auto& [row, use] : rows) names.stars[row] = {{{qualified(catalog, use).front()}, ""}};
   for (const auto& [star, uses] : stars) {
     for (const Column& use : uses) names.stars[star].emplace_back(qualified(catalog, use), use.name);
   }
@@ -88,9 +104,18 @@ parser::QueryNames NameUses::names_in(const sql::CatalogSnapshot& catalog) const
     if (function != catalog.functions.end()) names.functions[call] = {function->second->schema, function->second->name};
   }
   names.targets = targets;
-  names.literal_types = literal_types;
+  names.literals = literals;
   names.casts = casts;
+  names.cast_types = cast_types;
+  for (const auto& [reference, use] : parameters) names.parameters[reference] = qualified(catalog, use);
   return names;
+}
+
+std::string type_in_words(sql::Type type) {
+  const bool is_array = sql::is_array_type(type.oid);
+  const sql::Oid base = is_array ? sql::type_info(type.oid).element : type.oid;
+  if (type.modifier >= 0 || (base != sql::oid::kBpchar && base != sql::oid::kBit)) return sql::format_type(type);
+  return std::string(base == sql::oid::kBit ? "\"bit\"" : "bpchar") + (is_array ? "[]" : "");
 }
 
 std::vector<sql::ViewDef::Reference> NameUses::references() const {
@@ -104,6 +129,7 @@ std::vector<sql::ViewDef::Reference> NameUses::references() const {
     if (sql::find_system_table(oid) == nullptr) found[oid];
   }
   for (const auto& [call, oid] : functions) found[oid];
+  for (const sql::Oid key : keys) found[key];
   for (const auto& [reference, use] : columns) note(use);
   for (const auto& [star, uses] : stars) std::ranges::for_each(uses, note);
   std::vector<sql::ViewDef::Reference> references;

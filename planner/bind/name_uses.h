@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,21 +21,34 @@ struct NameUses {
     std::string name;
     sql::Oid oid = 0;           // of the table or view; 0: a subquery, a function …
     std::int16_t number = 0;    // of its column; 0: the name is an alias
+    bool is_parameter = false;  // of a function
   };
   std::map<const parser::ast::ColumnRef*, Column> columns;
   std::map<const parser::ast::ColumnRef*, std::vector<Column>> stars;
+  std::map<const parser::ast::ColumnRef*, Column> rows;  // a relation's whole row as a value
   std::map<const parser::ast::RelationName*, sql::Oid> relations;
   std::map<const parser::ast::FunctionCall*, sql::Oid> functions;  // in LANGUAGE sql
+  std::set<sql::Oid> keys;  // primary keys because of which GROUP BY lets other columns of their tables pass
   std::map<const parser::ast::Target*, std::string> targets;
-  std::map<std::uint32_t, std::string> literal_types, casts;
+  std::map<std::uint32_t, parser::QueryNames::Literal> literals;
+  std::map<std::uint32_t, std::pair<sql::Type, sql::Oid>> objects;  // literals that name objects: 'emp'::regclass
+  std::map<std::uint32_t, std::string> casts;
+  std::map<const parser::ast::TypeCast*, parser::QueryNames::CastType> cast_types;
+  std::map<const parser::ast::ParameterRef*, Column> parameters;  // of the function in whose body the query stands
 
   void note_column(const parser::ast::ColumnRef& reference, const Relation& relation, std::string_view name);
   void note_star(const parser::ast::ColumnRef& star, const Relation& relation);
+  void note_row(const parser::ast::ColumnRef& row, const Relation& relation);
+  /// A parameter of a function; with the function's name where tables' columns are in sight, too.
+  static Column parameter_use(const sql::FunctionDef& function, std::string_view parameter, bool with_columns);
 
   /// As they are called in the catalog.
   parser::QueryNames names_in(const sql::CatalogSnapshot& catalog) const;
-  /// The tables and views that are read, and which of their columns; the functions that are called.
+  /// The tables and views that are read, and which of their columns; the functions that are called; keys that GROUP BY rests on.
   std::vector<sql::ViewDef::Reference> references() const;
 };
+
+/// A type as definitions name it: without a length, character and bit are called by their internal names.
+std::string type_in_words(sql::Type type);
 
 }  // namespace redquel::planner

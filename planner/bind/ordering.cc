@@ -102,6 +102,7 @@ std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) 
 }
 
 void bind_order_by(BindState&, TargetList& targets, QueryTail& tail, const ast::Select& select) {
+  tail.has_order_by = !select.order_by.empty();
   for (const ast::SortKey& key : select.order_by) {
     const std::size_t target = targets.find_or_add(*key.value, Clause::kOrderBy);
     const SortOrder order = sort_order(key);

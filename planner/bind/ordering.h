@@ -51,6 +51,7 @@ struct QueryTail {
     SortOrder order;
   };
   std::vector<Key> order_by;
+  bool has_order_by = false;  // it was written; keys of DISTINCT ON are in `order_by`, too
   bool distinct = false;
   std::vector<std::size_t> distinct_on;  // positions of targets
   sql::ExpressionPtr limit, offset;

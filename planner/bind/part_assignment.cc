@@ -31,6 +31,9 @@ ExpressionPtr PartAssignment::assign(const ExpressionPtr& current, std::span<con
         .at(offset_);
   }
   if (array.oid == sql::oid::kJsonb && count == steps.size()) return assign_jsonb(current, steps, value);
+  if (const sql::GeometricParts* parts = sql::find_geometric_parts(array.oid)) {
+    return assign_geometric(*parts, current, steps, count, value);
+  }
   if (!sql::is_array_type(array.oid) || sql::is_vector_type(array.oid)) {
     throw SqlError("42804", fmt::format("cannot subscript type {} because it does not support subscripting",
                                         sql::format_type(sql::Type{array.oid})))
@@ -47,15 +50,38 @@ ExpressionPtr PartAssignment::assign(const ExpressionPtr& current, std::span<con
   } else {
     converted = try_coerce(state_, value, part, sql::CastContext::kAssignment);
   }
-  if (!converted) {
-    throw SqlError("42804", fmt::format("subscripted assignment to \"{}\" requires type {} but expression is of type {}", name_,
-                                        sql::format_type(sql::Type{part.oid}), sql::format_type(sql::Type{value->type.oid})))
-        .hint("You will need to rewrite or cast the expression.")
-        .at(offset_);
-  }
+  if (!converted) throw needs_type(part, value->type);
   arguments.push_back(std::move(converted));
   const sql::ScalarFunction& write = subscripts.is_slice ? sql::array_with_slice() : sql::array_with_element();
   return sql::make_expression(array, sql::FunctionCall{&write, std::move(arguments)}, value->offset);
+}
+
+SqlError PartAssignment::needs_type(sql::Type part, sql::Type given) const {
+  return SqlError("42804", fmt::format("subscripted assignment to \"{}\" requires type {} but expression is of type {}", name_,
+                                       sql::format_type(sql::Type{part.oid}), sql::format_type(sql::Type{given.oid})))
+      .hint("You will need to rewrite or cast the expression.")
+      .at(offset_);
+}
+
+/// Where the value or its new part is NULL, nothing changes.
+ExpressionPtr PartAssignment::assign_geometric(const sql::GeometricParts& parts, const ExpressionPtr& current,
+                                               std::span<const ast::IndirectionStep> steps, std::size_t count,
+                                               const ExpressionPtr& value) {
+  const ArraySubscripts subscripts = binder_.array_subscripts(steps.first(count));
+  if (subscripts.is_slice) {
+    if (!try_coerce(state_, value, current->type, sql::CastContext::kAssignment)) throw needs_type(current->type, value->type);
+    throw SqlError("0A000", "updates on slices of fixed-length arrays not implemented");
+  }
+  if (subscripts.arguments.size() != 1) throw SqlError("2202E", "wrong number of array subscripts");
+  const auto inner = [&] {
+    const std::vector<ExpressionPtr> arguments = {current, subscripts.arguments[0]};
+    return assign(sql::make_expression(parts.part, sql::FunctionCall{&parts.read, arguments}), steps.subspan(count), value);
+  };
+  const ExpressionPtr part = count < steps.size() ? inner() : try_coerce(state_, value, parts.part, sql::CastContext::kAssignment);
+  if (!part) throw needs_type(parts.part, value->type);
+  const ExpressionPtr changed =
+      sql::make_expression(current->type, sql::FunctionCall{&parts.write, {current, subscripts.arguments[0], part}}, value->offset);
+  return sql::make_expression(current->type, sql::CoalesceCall{{changed, current}}, value->offset);
 }
 
 ExpressionPtr PartAssignment::assign_jsonb(const ExpressionPtr& current, std::span<const ast::IndirectionStep> steps,
@@ -78,12 +104,7 @@ ExpressionPtr PartAssignment::assign_jsonb(const ExpressionPtr& current, std::sp
     path.push_back(coerce(state_, index, sql::kText, sql::CastContext::kExplicit));
   }
   const ExpressionPtr converted = try_coerce(state_, value, sql::kJsonb, sql::CastContext::kAssignment);
-  if (!converted) {
-    throw SqlError("42804", fmt::format("subscripted assignment to \"{}\" requires type jsonb but expression is of type {}", name_,
-                                        sql::format_type(sql::Type{value->type.oid})))
-        .hint("You will need to rewrite or cast the expression.")
-        .at(offset_);
-  }
+  if (!converted) throw needs_type(sql::kJsonb, value->type);
   std::vector<ExpressionPtr> arguments = {current, sql::make_constant(sql::kBool, expects_array), converted};
   arguments.insert(arguments.end(), path.begin(), path.end());
   return sql::make_expression(sql::kJsonb, sql::FunctionCall{&sql::jsonb_with_part(), std::move(arguments)}, value->offset);

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "planner/bind/expression_binder.h"
+#include "sql/functions/geometric_subscript.h"
 
 namespace redquel::planner {
 
@@ -19,6 +20,11 @@ class PartAssignment {
  private:
   sql::ExpressionPtr assign_jsonb(const sql::ExpressionPtr& current, std::span<const parser::ast::IndirectionStep> steps,
                                   const sql::ExpressionPtr& value);
+  sql::ExpressionPtr assign_geometric(const sql::GeometricParts& parts, const sql::ExpressionPtr& current,
+                                      std::span<const parser::ast::IndirectionStep> steps, std::size_t count,
+                                      const sql::ExpressionPtr& value);
+  /// 42804: the part is of another type than the value.
+  sql::SqlError needs_type(sql::Type part, sql::Type given) const;
   sql::ExpressionPtr assign_field(const sql::ExpressionPtr& current, const parser::ast::FieldStep& step,
                                   std::span<const parser::ast::IndirectionStep> steps, const sql::ExpressionPtr& value);
 

@@ -8,6 +8,7 @@
 #include "sql/error.h"
 #include "sql/stack_depth.h"
 #include "sql/system_tables.h"
+#include "sql/types/range_value.h"
 
 namespace redquel::planner {
 
@@ -64,6 +65,8 @@ LogicalPtr scan_function(BindState& state, const sql::ResolvedTableFunction& res
     if (oid == sql::oid::kAnyElement && !resolved.arguments.empty()) {
       const sql::TypeInfo& argument = sql::type_info(resolved.arguments[0].oid);
       type = Type{argument.element != 0 ? argument.element : argument.oid};
+    } else if (oid == sql::oid::kAnyRange && !resolved.arguments.empty()) {
+      type = Type{sql::range_in(resolved.arguments[0].oid)};
     }
     columns.push_back({.id = state.new_column(), .name = std::string(name), .type = type});
     if (resolved.function->open_record != nullptr) record.push_back({std::string(name), type});
@@ -140,6 +143,13 @@ std::vector<ColumnId> add_columns(BindState& state, LogicalPtr& input, const std
   }
   if (columns.size() > input->columns.size()) input = make_logical(std::move(project), std::move(columns));
   return ids;
+}
+
+void make_columns(BindState& state, LogicalPtr& input, const std::vector<ExpressionPtr*>& expressions) {
+  std::vector<ExpressionPtr> values;
+  for (const ExpressionPtr* expression : expressions) values.push_back(*expression);
+  const std::vector<ColumnId> ids = add_columns(state, input, values);
+  for (std::size_t i = 0; i < ids.size(); ++i) *expressions[i] = reference(*find_column(*input, ids[i]));
 }
 
 LogicalPtr make_join(JoinKind kind, LogicalPtr left, LogicalPtr right, ExpressionPtr condition) {

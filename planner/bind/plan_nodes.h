@@ -41,6 +41,8 @@ LogicalPtr make_project(BindState&, LogicalPtr input, const std::vector<OutputVa
 /// `input` with values of the expressions as further columns; returns the columns that hold them (existing ones where
 /// an expression is just that column).
 std::vector<ColumnId> add_columns(BindState&, LogicalPtr& input, const std::vector<sql::ExpressionPtr>& expressions);
+/// The same: each expression becomes a reference to its column.
+void make_columns(BindState&, LogicalPtr& input, const std::vector<sql::ExpressionPtr*>& expressions);
 LogicalPtr make_join(JoinKind kind, LogicalPtr left, LogicalPtr right, sql::ExpressionPtr condition);
 
 sql::ExpressionPtr reference(const LogicalColumn&, std::optional<std::uint32_t> offset = {});

@@ -65,6 +65,29 @@ std::string_view clause_name(Clause clause) {
   return "";
 }
 
+std::string_view clause_place(Clause clause) {
+  switch (clause) {
+    case Clause::kJoinOn:
+      return "JOIN conditions";
+    case Clause::kFromFunction:
+      return "functions in FROM";
+    case Clause::kCheck:
+      return "check constraints";
+    case Clause::kDefault:
+      return "DEFAULT expressions";
+    case Clause::kGenerated:
+      return "column generation expressions";
+    case Clause::kMergeWhen:
+      return "MERGE WHEN conditions";
+    case Clause::kFrameRows:
+    case Clause::kFrameRange:
+    case Clause::kFrameGroups:
+      return "window definitions";
+    default:
+      return clause_name(clause);
+  }
+}
+
 sql::ExpressionPtr correlate(BindState& state, CorrelationFrame& frame, const sql::ExpressionPtr& value) {
   const auto known =
       std::ranges::find_if(frame, [&](const Correlation& entry) { return sql::equal(*entry.value, *value); });

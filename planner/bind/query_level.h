@@ -47,6 +47,8 @@ enum class Clause : std::uint8_t {
 };
 /// As messages call it: "ORDER BY", "JOIN/ON".
 std::string_view clause_name(Clause);
+/// As messages call the place where something is not allowed: "ORDER BY", "JOIN conditions".
+std::string_view clause_place(Clause);
 
 /// A name that a FROM item offers, and what it stands for (a merged column of a FULL JOIN is a COALESCE).
 struct RelationColumn {

@@ -28,10 +28,11 @@ class Walk {
       if (hidden) return;
     }
     if (select.left) {
-      const bool both = select.set_operator == ast::SetOperator::kIntersect;
-      const bool right = select.set_operator == ast::SetOperator::kExcept;
-      query(*select.left, both ? ReferencePlace::kIntersect : place);
-      query(*select.right, both ? ReferencePlace::kIntersect : right ? ReferencePlace::kExcept : place);
+      const bool intersects = select.set_operator == ast::SetOperator::kIntersect && select.set_all;
+      const bool excludes = select.set_operator == ast::SetOperator::kExcept;
+      const ReferencePlace both = intersects ? ReferencePlace::kIntersect : place;
+      query(*select.left, excludes && select.set_all ? ReferencePlace::kExcept : both);
+      query(*select.right, excludes ? ReferencePlace::kExcept : both);
     }
     for (const ast::Target& target : select.targets) expression(target.value);
     for (const ast::FromItem& from_item : select.from) item(from_item, place);

@@ -71,6 +71,13 @@ void check_recursion(const BindState& state, const ast::CommonTableExpression& d
   const auto refuse = [&](std::string_view how, std::uint32_t offset) {
     return SqlError("42P19", fmt::format("recursive reference to query \"{}\" must not appear {}", name, how)).at(state.position(offset));
   };
+  if (query.with) {
+    for (const ast::CommonTableExpression& inner : query.with->expressions) {
+      const ast::Select* written = query_in(inner);
+      const std::vector<QueryReference> found = written != nullptr ? references_to(*written, name) : std::vector<QueryReference>{};
+      if (!found.empty()) throw refuse("within a subquery", found[0].offset);
+    }
+  }
   const std::vector<QueryReference> first = references_to(*query.left, name);
   if (!first.empty()) throw refuse("within its non-recursive term", first[0].offset);
   std::size_t count = 0;

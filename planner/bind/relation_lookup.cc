@@ -1,3 +1,4 @@
+#include "planner/bind/collation.h"
 #include "planner/bind/relation_lookup.h"
 
 #include <fmt/format.h>
@@ -127,7 +128,10 @@ RelationPtr make_relation(QueryLevel& level, const Logical& plan, std::size_t co
   auto relation = std::make_shared<Relation>(Relation{.name = std::move(name), .table = std::move(table)});
   for (std::size_t i = 0; i < column_count; ++i) {
     const bool is_hidden = relation->table && i < relation->table->columns.size() && relation->table->columns[i].hidden;
-    (is_hidden ? relation->hidden : relation->columns).push_back({plan.columns[i].name, reference(plan.columns[i])});
+    sql::ExpressionPtr value = reference(plan.columns[i]);
+    const bool is_own = relation->table && i < relation->table->columns.size() && !relation->table->columns[i].collation.empty();
+    if (is_own) value = with_collation(value, {sql::Collation::Strength::kImplicit, find_collation(relation->table->columns[i].collation)});
+    (is_hidden ? relation->hidden : relation->columns).push_back({plan.columns[i].name, std::move(value)});
   }
   apply_alias(*relation, alias);
   level.range_table.push_back(relation);

@@ -6,6 +6,7 @@
 
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_lookup.h"
+#include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/row_shape.h"
 #include "planner/bind/sql_function.h"
@@ -165,6 +166,7 @@ ExpressionPtr ExpressionBinder::whole_row(const Relation& relation, bool null_ex
 ExpressionPtr ExpressionBinder::function_of_row(const ast::ColumnRef& column, const Whole& whole) {
   const ast::QualifiedName function = {column.names.back()};
   if (!is_sql_function(state_, function)) return nullptr;
+  if (state_.names != nullptr) throw sql::not_supported("a function written as a column in a view", start(whole));
   ast::ColumnRef row;
   row.names.assign(column.names.begin(), column.names.end() - 1);
   row.star = true;
@@ -183,9 +185,8 @@ ExpressionPtr ExpressionBinder::function_of_row(const ast::ColumnRef& column, co
   }
 }
 
-/// Texts of views name every column.
-void ExpressionBinder::note_whole_row(const ast::ColumnRef&, const Relation& relation) {
-  if (state_.names != nullptr) throw sql::not_supported(fmt::format("a whole row (of {}) in a view", relation.name));
+void ExpressionBinder::note_whole_row(const ast::ColumnRef& row, const Relation& relation) {
+  if (state_.names != nullptr) state_.names->note_row(row, relation);
 }
 
 ExpressionBinder::Operands ExpressionBinder::row_items(const ast::Row& row, bool keeps_default) {
@@ -204,6 +205,8 @@ ExpressionBinder::Operands ExpressionBinder::row_items(const ast::Row& row, bool
       items.push_back(bind(*item));
       continue;
     }
+    // Texts of views name every column, and no column as part of a row.
+    if (state_.names != nullptr) throw sql::not_supported("t.* among the items of a row in a view", start(*item));
     const ExpressionPtr relation = bind(*item);  // t.*
     const std::optional<std::vector<RowField>> fields = row_shape(*relation);
     for (const RowField& field : *fields) items.push_back(field.value);

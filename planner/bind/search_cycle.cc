@@ -73,7 +73,7 @@ void check_clauses(const BindState& state, const WithItem& item) {
 void check_shape(const ast::Select& query) {
   const auto is_union = [](const ast::Select& side) { return side.set_operator != ast::SetOperator::kNone; };
   if (is_union(*query.left)) throw SqlError("0A000", "with a SEARCH or CYCLE clause, the left side of the UNION must be a SELECT");
-  if (is_union(*query.right)) throw SqlError("0A000", "with a SEARCH or CYCLE clause, the right side of the UNION must be a SELECT");
+  if (is_union(*query.right)) throw SqlError("42601", "with a SEARCH or CYCLE clause, the right side of the UNION must be a SELECT");
   if (query.with) throw sql::not_supported("SEARCH or CYCLE over a query with a WITH clause of its own");
 }
 

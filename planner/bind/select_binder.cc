@@ -75,7 +75,9 @@ BoundQuery bind_select(BindState& state, QueryLevel* outer, WithItem* with, cons
     for (Target& target : targets.items()) target.value = groups.rewrite(target.value);
     if (having) having = groups.rewrite(having);
     rewrite_windows(level, groups);
-    plan = place_condition(state, level, groups.place(), having);
+    // Without groups and aggregates HAVING decides about one row, and nothing is read.
+    const bool is_degenerate = select.group_by.empty() && level.aggregates.empty() && level.groupings.empty();
+    plan = place_condition(state, level, is_degenerate ? one_row() : groups.place(), having);
   }
   plan = place_windows(state, level, std::move(plan));
   // Rows that the surroundings lock are theirs, unless they are cut off here.

@@ -68,10 +68,22 @@ std::uint32_t list_offset(const ast::Select& query) {
   return leaf->offset;
 }
 
-/// ORDER BY and LIMIT of the whole: only the result's own columns are there to be named.
+std::size_t count_leaves(const ast::Select& query) {
+  return query.left ? count_leaves(*query.left) + count_leaves(*query.right) : 1;
+}
+
+/// One side as messages call it.
+RelationPtr side_relation(std::size_t number, const Logical& plan) {
+  auto relation = std::make_shared<Relation>(Relation{.name = fmt::format("*SELECT* {}", number), .aliased = true});
+  for (const LogicalColumn& column : plan.columns) relation->columns.push_back({column.name, reference(column)});
+  return relation;
+}
+
+/// ORDER BY and LIMIT of the whole: only the result's own columns are there to be named. `sides`: messages know them.
 LogicalPtr place_set_tail(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select,
-                          LogicalPtr plan) {
+                          LogicalPtr plan, std::vector<RelationPtr> sides) {
   QueryLevel level{.outer = outer, .with = with, .clause = Clause::kSelectList};
+  level.range_table = std::move(sides);
   auto relation = std::make_shared<Relation>(Relation{.name = "*SELECT*", .aliased = true, .is_join = true});
   std::vector<Target> list;
   for (const LogicalColumn& column : plan->columns) {
@@ -124,7 +136,8 @@ BoundQuery bind_set_operation(BindState& state, QueryLevel* outer, WithItem* wit
     columns.push_back(
         {.id = state.new_column(), .name = left.plan->columns[i].name, .type = types[i], .nullable = nullable});
   }
-  query.plan = place_set_tail(state, outer, with, select, make_logical(std::move(operation), std::move(columns)));
+  std::vector<RelationPtr> sides = {side_relation(1, *left.plan), side_relation(1 + count_leaves(*select.left), *right.plan)};
+  query.plan = place_set_tail(state, outer, with, select, make_logical(std::move(operation), std::move(columns)), std::move(sides));
   return query;
 }
 

@@ -1,12 +1,14 @@
-// Calls that mean more than the values of their arguments: COLLATION FOR, pg_column_size() of a column, pg_typeof() of a domain's value.
+// Calls that mean more than the values of their arguments: COLLATION FOR, pg_column_size() of a column, pg_typeof() of a domain's value,
+// pg_blocking_pids().
 
 #include <fmt/format.h>
 
 #include "parser/deparse.h"
-#include "planner/bind/ast_walk.h"
 #include "planner/bind/bind_type.h"
+#include "planner/bind/collation.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/plan_nodes.h"
+#include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/functions/column_size.h"
 
@@ -17,16 +19,6 @@ using sql::ExpressionPtr;
 using sql::SqlError;
 
 namespace {
-
-/// The first COLLATE in an expression, subqueries apart; null: there is none.
-const ast::Collate* find_collate(const ast::Expression& expression) {
-  if (const auto* collate = std::get_if<ast::Collate>(&expression.node)) return collate;
-  const ast::Collate* found = nullptr;
-  for_each_child(expression, [&](const ast::Expression& child) {
-    if (found == nullptr) found = find_collate(child);
-  });
-  return found;
-}
 
 /// The domain as a regtype, once the value is computed.
 ExpressionPtr type_of_domain(sql::Oid domain, const ExpressionPtr& value, std::optional<std::uint32_t> offset) {
@@ -49,6 +41,25 @@ sql::Oid declared_domain(const BindState& state, const QueryLevel& level, const 
   return 0;
 }
 
+/// pg_blocking_pids() as a query: whom pg_locks says that a process waits for.
+std::shared_ptr<const sql::FunctionDef> blocking_processes() {
+  static const auto kFunction = [] {
+    sql::FunctionDef function;
+    function.oid = 2561;
+    function.schema = "pg_catalog";
+    function.name = "pg_blocking_pids";
+    function.parameters.push_back({.name = "", .type = sql::kInt4, .default_sql = ""});
+    function.result = sql::Type{sql::oid::kInt4Array};
+    function.strict = true;
+    function.body =
+        "SELECT coalesce(array_agg(DISTINCT holder.pid), '{}') FROM pg_catalog.pg_locks waiting JOIN pg_catalog.pg_locks holder "
+        "ON holder.locktype = 'transactionid' AND holder.granted AND holder.transactionid = waiting.transactionid "
+        "WHERE waiting.locktype = 'transactionid' AND NOT waiting.granted AND waiting.pid = $1";
+    return std::make_shared<const sql::FunctionDef>(std::move(function));
+  }();
+  return kFunction;
+}
+
 }  // namespace
 
 ExpressionPtr ExpressionBinder::bind_special_call(const ast::FunctionCall& function, const std::string& name, const Whole& whole) {
@@ -60,9 +71,26 @@ ExpressionPtr ExpressionBinder::bind_special_call(const ast::FunctionCall& funct
     if (!is_collatable(value->type)) {
       throw SqlError("42804", fmt::format("collations are not supported by type {}", sql::format_type(sql::Type{value->type.oid})));
     }
-    const ast::Collate* collate = find_collate(written);
-    const std::string collation = collate != nullptr ? collate->collation.back() : value->type == sql::kName ? "C" : "default";
+    const sql::Collation derived = derived_collation(*value);
+    if (derived.strength == sql::Collation::Strength::kConflict) {
+      throw SqlError("42P22", "could not determine which collation to use for COLLATION FOR expression");
+    }
+    const std::string collation = value->type == sql::kName ? "C" : collation_name(derived.oid);
     return sql::make_expression(sql::kText, sql::Constant{parser::quote_identifier(collation)}, start(whole));
+  }
+  if (name == "pg_blocking_pids") {
+    const ExpressionPtr bound = bind(written);
+    const ExpressionPtr process = try_coerce(state_, bound, sql::kInt4, sql::CastContext::kImplicit);
+    if (!process) {
+      throw SqlError("42883", fmt::format("function pg_blocking_pids({}) does not exist", sql::format_type(sql::Type{bound->type.oid})))
+          .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
+          .at(token(whole));
+    }
+    check_subquery_allowed(whole);
+    const SqlFunctionCall call{blocking_processes(), {process}};
+    PendingSubquery pending{.name = name, .type = call.function->result, .kind = LogicalApply::Kind::kScalar};
+    pending.plan = bind_function_rows(state_, call, pending.correlations);
+    return add_subquery(std::move(pending), start(whole));
   }
   const bool may_be_domain = std::holds_alternative<ast::TypeCast>(written.node) || std::holds_alternative<ast::ColumnRef>(written.node);
   if (name == "pg_typeof" && may_be_domain) {

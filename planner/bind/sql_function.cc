@@ -11,6 +11,7 @@
 #include "planner/bind/query_binder.h"
 #include "planner/bind/row_shape.h"
 #include "planner/rules/rule.h"
+#include "sql/catalog/function_text.h"
 #include "sql/error.h"
 #include "sql/functions/user_function_call.h"
 #include "sql/stack_depth.h"
@@ -107,6 +108,7 @@ void note_run(BindState& state, const FunctionDef& function) {
 
 bool is_inlinable(const BindState& state, const FunctionDef& function) {
   if (function.procedure || function.result.oid == sql::oid::kVoid) return false;
+  if (!sql::function_settings(function).empty()) return false;
   // One row is there even where the query gives none; of a record only the query says what it is.
   if (returns_rows(function) && (!function.returns_set || function.columns.empty())) return false;
   for (const FunctionScope* outer = state.function; outer != nullptr; outer = outer->outer) {

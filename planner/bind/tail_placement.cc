@@ -117,7 +117,7 @@ LogicalPtr project_first(BindState& state, const QueryLevel& level, LogicalPtr i
 /// Whether ORDER BY and DISTINCT ON come before the rows that set-returning functions make, as PostgreSQL has it where neither
 /// looks at those.
 bool picks_before_multiplying(const QueryLevel& level, const TargetList& targets, const QueryTail& tail) {
-  if (tail.distinct_on.empty() || tail.order_by.empty() || level.set_returning.empty() || !level.lock_marks.empty()) return false;
+  if (tail.distinct_on.empty() || !tail.has_order_by || level.set_returning.empty() || !level.lock_marks.empty()) return false;
   std::set<ColumnId> made;
   for (const std::size_t index : level.set_returning) {
     for (const LogicalColumn& column : level.subqueries[index].plan->columns) made.insert(column.id);
@@ -156,11 +156,13 @@ LogicalPtr multiply_last(BindState& state, const QueryLevel& level, LogicalPtr i
 
 LogicalPtr place_tail(BindState& state, const QueryLevel& level, LogicalPtr input, const TargetList& targets,
                       const QueryTail& tail) {
-  const bool volatile_key = std::ranges::any_of(
-      tail.order_by, [&](const QueryTail::Key& key) { return sql::is_volatile(*targets.items()[key.target].value); });
+  const bool computed_once = std::ranges::any_of(tail.order_by, [&](const QueryTail::Key& key) {
+    const sql::Expression& value = *targets.items()[key.target].value;
+    return sql::is_volatile(value) || waits(value);
+  });
   if (picks_before_multiplying(level, targets, tail)) return multiply_last(state, level, std::move(input), targets, tail);
   const bool whole_rows = tail.distinct || !tail.distinct_on.empty();
-  if (whole_rows || volatile_key || !level.set_returning.empty())
+  if (whole_rows || computed_once || !level.set_returning.empty())
     return project_first(state, level, std::move(input), targets, tail);
   return project_last(state, level, std::move(input), targets, tail);
 }

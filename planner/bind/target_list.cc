@@ -68,6 +68,9 @@ std::vector<Target> bind_targets(BindState& state, QueryLevel& level, const std:
       continue;
     }
     sql::ExpressionPtr value = ExpressionBinder(state, level).bind(*item.value);
+    if (state.names != nullptr && column != nullptr && state.names->rows.contains(column)) {
+      throw sql::not_supported("a whole row as a column of a view", state.position(item.value->start));
+    }
     targets.push_back({item.name.empty() ? default_column_name(state, *item.value) : item.name, std::move(value)});
     if (state.names != nullptr) state.names->targets[&item] = targets.back().name;
   }

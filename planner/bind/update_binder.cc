@@ -58,6 +58,11 @@ class SetBinder {
         assign(assignment.targets[0], *assignment.value);
       }
     }
+    // What the parts make together enters the column's domain.
+    for (Assignment& assigned : result_) {
+      if (!parts_.contains(assigned.number)) continue;
+      assigned.value = coerce_for_column(state_, assigned.value, *target_.table->find_column(assigned.number));
+    }
     return std::move(result_);
   }
 
@@ -117,13 +122,16 @@ class SetBinder {
     if (again) {
       given->value = whole;
     } else {
-      add(column, whole, false);
+      push(column, whole, false);
       parts_.insert(column.number);
     }
   }
 
   void add(const ColumnDef& column, const ExpressionPtr& value, bool is_default) {
-    const ExpressionPtr converted = coerce_for_column(state_, value, column);
+    push(column, coerce_for_column(state_, value, column), is_default);
+  }
+
+  void push(const ColumnDef& column, const ExpressionPtr& converted, bool is_default) {
     if (std::ranges::find(result_, column.number, &Assignment::number) != result_.end()) {
       throw SqlError("42601", fmt::format("multiple assignments to same column \"{}\"", column.name));
     }

@@ -16,15 +16,14 @@ using sql::SqlError;
 
 namespace {
 
-/// The select list that names a query's columns.
-const ast::Select& first_select(const ast::Select& query) {
-  return query.set_operator == ast::SetOperator::kNone ? query : first_select(*query.left);
-}
-
-/// Gives the select list's entries the view's column names.
+/// Gives the select list's entries the view's column names, in every arm of a set operation.
 void name_targets(const ast::Select& query, const std::vector<sql::ViewDef::Column>& columns, parser::QueryNames& names) {
+  if (query.set_operator != ast::SetOperator::kNone) {
+    name_targets(*query.left, columns, names);
+    return name_targets(*query.right, columns, names);
+  }
   std::size_t next = 0;
-  for (const ast::Target& target : first_select(query).targets) {
+  for (const ast::Target& target : query.targets) {
     const auto* column = std::get_if<ast::ColumnRef>(&target.value->node);
     const auto star = column == nullptr ? names.stars.end() : names.stars.find(column);
     if (star == names.stars.end()) {
@@ -39,9 +38,22 @@ void name_targets(const ast::Select& query, const std::vector<sql::ViewDef::Colu
   }
 }
 
+/// A type that users have made gets the marks of ViewDef::definition: its schema is shown where the search path does not find it.
+std::string marked_type(const std::string& shown, const sql::CatalogSnapshot& catalog) {
+  for (const auto& [oid, type] : catalog.types) {
+    const std::string name = sql::format_type(sql::Type{oid});
+    if (!shown.starts_with(name) || (shown.size() != name.size() && shown.substr(name.size()) != "[]")) continue;
+    return "\1" + parser::quote_identifier(type->schema) + ".\2" + parser::quote_identifier(type->name) + "\3" + shown.substr(name.size());
+  }
+  return shown;
+}
+
 void write_texts(const ast::Select& query, const NameUses& uses, const sql::CatalogSnapshot& catalog, sql::ViewDef& view) {
   parser::QueryNames names = uses.names_in(catalog);
   name_targets(query, view.columns, names);
+  for (auto& [offset, literal] : names.literals) literal.type = marked_type(literal.type, catalog);
+  for (auto& [cast, type] : names.cast_types) type.name = marked_type(type.name, catalog);
+  for (auto& [offset, type] : names.casts) type = marked_type(type, catalog);
   view.query = parser::to_sql(query, names, parser::QueryLayout::kCompact);
   view.definition = parser::to_sql(query, names, parser::QueryLayout::kPlain) + ";";
   view.pretty_definition = parser::to_sql(query, names, parser::QueryLayout::kPretty) + ";";

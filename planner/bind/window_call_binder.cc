@@ -25,33 +25,12 @@ void check_window_allowed(const QueryLevel& level, std::optional<std::uint32_t> 
     case Clause::kOrderBy:
     case Clause::kDistinctOn:
       break;
-    case Clause::kJoinOn:
-      place = "JOIN conditions";
-      break;
-    case Clause::kFromFunction:
-      place = "functions in FROM";
-      break;
-    case Clause::kCheck:
-      place = "check constraints";
-      break;
-    case Clause::kDefault:
-      place = "DEFAULT expressions";
-      break;
-    case Clause::kGenerated:
-      place = "column generation expressions";
-      break;
-    case Clause::kMergeWhen:
-      place = "MERGE WHEN conditions";
-      break;
     case Clause::kWindowPartition:
     case Clause::kWindowOrder:
-    case Clause::kFrameRows:
-    case Clause::kFrameRange:
-    case Clause::kFrameGroups:
       place = "window definitions";
       break;
     default:
-      place = clause_name(level.clause);
+      place = clause_place(level.clause);
       break;
   }
   if (!place.empty()) throw SqlError("42P20", fmt::format("window functions are not allowed in {}", place)).at(offset);

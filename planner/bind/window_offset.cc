@@ -5,6 +5,7 @@
 #include "planner/bind/expression_binder.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
+#include "sql/types/more_types.h"
 
 namespace redquel::planner {
 
@@ -30,6 +31,7 @@ std::vector<Oid> offset_types(Oid key) {
       return {sql::oid::kNumeric};
     case sql::oid::kDate:
     case sql::oid::kTime:
+    case sql::oid::kTimetz:
     case sql::oid::kTimestamp:
     case sql::oid::kTimestamptz:
     case sql::oid::kInterval:

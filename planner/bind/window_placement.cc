@@ -77,12 +77,15 @@ std::vector<OrderedWindow> arranged(std::vector<OrderedWindow> windows) {
   return result;
 }
 
-/// Keys that are computed become columns of the input.
-void make_columns(BindState& state, LogicalPtr& input, std::vector<ExpressionPtr*> keys) {
-  std::vector<ExpressionPtr> values;
-  for (const ExpressionPtr* key : keys) values.push_back(*key);
-  const std::vector<ColumnId> ids = add_columns(state, input, values);
-  for (std::size_t i = 0; i < ids.size(); ++i) *keys[i] = reference(*find_column(*input, ids[i]));
+/// Arguments that ask Redis become columns of the input: windows are computed without waiting.
+WindowCall without_waiting(BindState& state, LogicalPtr& input, WindowCall call) {
+  std::vector<ExpressionPtr*> parts;
+  for (ExpressionPtr& argument : call.arguments) {
+    if (waits(*argument)) parts.push_back(&argument);
+  }
+  if (call.filter && waits(*call.filter)) parts.push_back(&call.filter);
+  if (!parts.empty()) make_columns(state, input, parts);
+  return call;
 }
 
 }  // namespace
@@ -109,6 +112,8 @@ LogicalPtr place_windows(BindState& state, const QueryLevel& level, LogicalPtr i
     const bool needs_sort = !is_prefix(wanted, sorted);
     if (needs_sort) sorted = wanted;
     make_columns(state, input, keys);
+    std::vector<WindowCall> calls;
+    for (const PendingWindowCall* pending : window.calls) calls.push_back(without_waiting(state, input, pending->call));
     if (needs_sort) {
       std::vector<LogicalColumn> columns = input->columns;
       input = make_logical(LogicalSort{std::move(input), window.sort_keys()}, std::move(columns));
@@ -117,7 +122,7 @@ LogicalPtr place_windows(BindState& state, const QueryLevel& level, LogicalPtr i
     std::vector<LogicalColumn> columns = input->columns;
     for (std::size_t i = 0; i < window.calls.size(); ++i) {
       const PendingWindowCall& pending = *window.calls[i];
-      node.functions.push_back(pending.call);
+      node.functions.push_back(std::move(calls[i]));
       node.functions.back().frame = window.frames[i];
       columns.push_back({.id = pending.column, .name = pending.name, .type = pending.type});
     }

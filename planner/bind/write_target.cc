@@ -119,6 +119,8 @@ class ViewTargetBinder {
     for (std::size_t i = 0; i < query.targets.size(); ++i) {
       const ExpressionPtr value = resolve_unknown(state_, ExpressionBinder(state_, level).bind(*query.targets[i].value));
       if (!level.aggregates.empty()) throw not_updatable(*view_, operation_, not_automatic("that return aggregate functions"));
+      if (!level.window_calls.empty()) throw not_updatable(*view_, operation_, not_automatic("that return window functions"));
+      if (!level.set_returning.empty()) throw not_updatable(*view_, operation_, not_automatic("that return set-returning functions"));
       if (needs_subquery(level, *value)) throw sql::not_supported("writing to a view with a subquery in its select list");
       WriteTarget::Column column{.name = view_->columns[i].name, .value = value};
       const auto* passed = std::get_if<sql::ColumnRef>(&value->node);
@@ -133,6 +135,24 @@ class ViewTargetBinder {
     }
     target.columns = std::move(columns);
     target.view = view_;
+    set_defaults(target);
+  }
+
+  /// Defaults of the view's columns stand before those of the table; an UPDATE to DEFAULT knows no others.
+  void set_defaults(WriteTarget& target) const {
+    const bool has_defaults = std::ranges::any_of(view_->columns, [](const sql::ViewDef::Column& column) { return !column.default_sql.empty(); });
+    if (!has_defaults && operation_ != WriteOperation::kUpdate) return;
+    auto table = std::make_shared<sql::TableDef>(*target.table);
+    for (std::size_t i = 0; i < target.columns.size(); ++i) {
+      const std::int16_t number = target.columns[i].number;
+      if (number == 0) continue;
+      sql::ColumnDef& column = table->columns[table->position(number)];
+      const std::string& own = view_->columns[i].default_sql;
+      if (own.empty() && (operation_ != WriteOperation::kUpdate || column.identity != sql::ColumnDef::Identity::kNone)) continue;
+      column.default_sql = own;
+      column.sequence = 0;
+    }
+    target.table = std::move(table);
   }
 
   BindState& state_;

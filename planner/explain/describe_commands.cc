@@ -266,13 +266,14 @@ class Describer {
   }
   void operator()(const PhysicalInsert& n) { write(n, "HSET"); }
   void operator()(const PhysicalUpdate& n) {
-    if (!n.may_add_unread) {
+    if (!n.may_write_unread) {
       write(n, "HSET");
       return;
     }
     const std::string key = sql::TableKeys(*n.table).row_of_member(entry_text(std::get<KeyLookup>(n.source->node).keys[0]));
+    if (n.added.empty()) text.commands.push_back(fmt::format("EVALSHA update_row: HSET {} and its index entries, all or nothing", word(key)));
     for (const std::size_t position : n.added) {
-      text.commands.push_back(fmt::format("EVALSHA write_unit: HINCRBY {} {}, all or nothing", word(key), word(n.table->columns[position].field)));
+      text.commands.push_back(fmt::format("EVALSHA update_row: HINCRBY {} {}, all or nothing", word(key), word(n.table->columns[position].field)));
     }
     text.round_trips = "1";
   }

@@ -236,7 +236,7 @@ struct Describe {
   void operator()(const PhysicalInsert& n) { text = {"Insert", on_table(*n.table, ""), {}}; }
   void operator()(const PhysicalUpdate& n) {
     text = {"Update", on_table(*n.table, ""), {}};
-    if (n.may_add_unread) property("Reads", "the row in a transaction block, where it is not there, or where a sum leaves its type; else nothing");
+    if (n.may_write_unread) property("Reads", "the row in a transaction block, or where a sum leaves its type; else nothing");
   }
   void operator()(const PhysicalDelete& n) { text = {"Delete", on_table(*n.table, ""), {}}; }
   void operator()(const PhysicalMerge& n) { text = {"Merge", on_table(*n.table, ""), {}}; }
@@ -258,7 +258,7 @@ const NodeRun* run_of(const PhysicalNode& node, const RunStatistics* run) {
 /// The inputs to print: a fallback is one only where it ran, and so is a row that need not be read.
 std::vector<PhysicalPlan> printed_inputs(const PhysicalNode& node, const RunStatistics* run) {
   std::vector<PhysicalPlan> inputs = inputs_of(node);
-  if (const auto* update = std::get_if<PhysicalUpdate>(&node.node); update && update->may_add_unread && !run) inputs.clear();
+  if (const auto* update = std::get_if<PhysicalUpdate>(&node.node); update && update->may_write_unread && !run) inputs.clear();
   std::visit(
       [&](const auto& n) {
         if constexpr (requires { n.fallback; }) {

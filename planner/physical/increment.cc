@@ -5,7 +5,9 @@
 
 #include "planner/bind/computed_columns.h"
 #include "planner/physical/physical_planner.h"
+#include "planner/rules/rule.h"
 #include "sql/catalog/table_keys.h"
+#include "sql/types/index_value.h"
 
 namespace redquel::planner {
 
@@ -82,11 +84,54 @@ std::vector<std::size_t> added_columns(const PhysicalUpdate& update) {
   return added;
 }
 
-bool may_add_unread(const PhysicalUpdate& update) {
+namespace {
+
+/// One row by its key, of which nothing else is looked at, told or demanded.
+bool is_plain_change_of_one_row(const PhysicalUpdate& update) {
   const sql::TableDef& table = *update.table;
-  if (update.added.empty() || std::get<KeyLookup>(update.source->node).keys.size() != 1) return false;
+  const auto* lookup = std::get_if<KeyLookup>(&update.source->node);
+  if (lookup == nullptr || lookup->keys.size() != 1 || table.mapping || table.has_hidden_key() || !update.generated.empty()) return false;
   if (!table.computed.empty() || table.rows_expire() || table.has_foreign_keys() || update.has_returning || !update.checks.empty()) return false;
+  for (const std::uint32_t column : columns_of(lookup->read.condition)) {
+    if (!table.in_primary_key(lookup->read.numbers[column])) return false;
+  }
   return std::ranges::none_of(update.assignments, [](const Assignment& assignment) { return waits(*assignment.value); });
+}
+
+/// Can a script move the row's entry without anybody having read the row? It makes the old entry of the old field.
+bool is_moved_by_script(const sql::TableDef& table, const sql::Structure& structure) {
+  if (structure.columns.size() != 1) return false;
+  const sql::Type type = table.columns[table.position(structure.columns[0])].type;
+  switch (structure.kind) {
+    case sql::Structure::Kind::kSets:
+      return sql::is_integer_type(type.oid);  // their texts stand in keys as they are
+    case sql::Structure::Kind::kZset:
+      return sql::has_score(type);
+    case sql::Structure::Kind::kNulls:
+      return true;
+    case sql::Structure::Kind::kUnique:
+      return false;
+  }
+  return false;
+}
+
+/// Values that are known without the row, for columns whose entries a script can move.
+bool assigns_known_values(const PhysicalUpdate& update) {
+  const sql::TableDef& table = *update.table;
+  for (const Assignment& assignment : update.assignments) {
+    const sql::ColumnDef& column = table.columns[table.position(assignment.number)];
+    if (!columns_of(assignment.value).empty() || column.missing || table.in_primary_key(column.number)) return false;
+  }
+  const auto is_assigned = [&](std::int16_t number) { return std::ranges::find(update.assignments, number, &Assignment::number) != update.assignments.end(); };
+  return std::ranges::all_of(sql::structures_of(table), [&](const sql::Structure& structure) {
+    return std::ranges::none_of(structure.columns, is_assigned) || is_moved_by_script(table, structure);
+  });
+}
+
+}  // namespace
+
+bool may_write_unread(const PhysicalUpdate& update) {
+  return is_plain_change_of_one_row(update) && (!update.added.empty() || assigns_known_values(update));
 }
 
 }  // namespace redquel::planner

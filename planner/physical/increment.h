@@ -11,7 +11,7 @@ namespace redquel::planner {
 bool adds_to(const sql::Expression& value, std::uint32_t position);
 /// What PhysicalUpdate::added says of the rest of the node.
 std::vector<std::size_t> added_columns(const PhysicalUpdate& update);
-/// What PhysicalUpdate::may_add_unread says; `added` is set.
-bool may_add_unread(const PhysicalUpdate& update);
+/// What PhysicalUpdate::may_write_unread says; `added` is set.
+bool may_write_unread(const PhysicalUpdate& update);
 
 }  // namespace redquel::planner

@@ -7,7 +7,6 @@
 #include "planner/physical/member_sets.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
-#include "sql/functions/sequence_calls.h"
 #include "sql/system_tables.h"
 
 namespace redquel::planner {
@@ -62,13 +61,6 @@ Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted) {
   input.plan = make_physical(std::move(project), physical_columns(wanted));
   input.ids = column_ids(wanted);
   return input;
-}
-
-bool waits(const sql::Expression& expression) {
-  const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
-  bool found = call != nullptr && sql::is_sequence_function(*call->function);
-  if (!found) sql::for_each_child(expression, [&](const ExpressionPtr& child) { found = found || waits(*child); });
-  return found;
 }
 
 std::optional<ScanPattern> match_scan(const LogicalPtr& node) {
@@ -317,7 +309,9 @@ std::size_t granted(const std::vector<SortKey>& wanted, const std::vector<SortKe
 }  // namespace
 
 Planned PhysicalPlanner::plan_node(const Logical&, const LogicalSort& sort, const Wish& wish) {
-  Wish below{sort.keys, wish.goal, wish.needed};
+  // The nodes above mean the first rows of their own order.
+  const bool is_wanted_order = granted(wish.order, sort.keys) == wish.order.size();
+  Wish below{sort.keys, is_wanted_order ? wish.goal : RowGoal{}, wish.needed};
   if (below.needed) {
     for (const SortKey& key : sort.keys) below.needed->merge(columns_in(*key.expression));
   }
@@ -326,7 +320,7 @@ Planned PhysicalPlanner::plan_node(const Logical&, const LogicalSort& sort, cons
     input.ordered = granted(wish.order, sort.keys);
     return input;
   }
-  PhysicalSort physical{input.plan, sort.keys, input.ordered, input.ordered_by_form, wish.goal};
+  PhysicalSort physical{input.plan, sort.keys, input.ordered, input.ordered_by_form, below.goal};
   physical.goal.exact = false;
   for (SortKey& key : physical.keys) key.expression = resolve(key.expression, input.ids);
   auto columns = input.plan->columns;

@@ -113,8 +113,6 @@ sql::ExpressionPtr resolve(const sql::ExpressionPtr&, const std::vector<ColumnId
 std::size_t position_of(ColumnId, const std::vector<ColumnId>& ids);
 /// `input` with its columns picked and ordered as `wanted`.
 Planned arrange(Planned input, const std::vector<LogicalColumn>& wanted);
-/// Does its evaluation wait: for a sequence, a lock, a function whose body is run?
-bool waits(const sql::Expression&);
 ColumnNumber number_of(const LogicalScan&, const std::vector<LogicalColumn>& columns);
 /// A guess, only used to choose which side of a join is looked up.
 double estimated_rows(const PhysicalNode&);

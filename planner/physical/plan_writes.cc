@@ -61,7 +61,7 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalUpdate& upd
   resolve_all(physical.checks, ids);
   resolve_all(physical.returning, ids);
   physical.added = added_columns(physical);
-  physical.may_add_unread = may_add_unread(physical);
+  physical.may_write_unread = may_write_unread(physical);
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }
 

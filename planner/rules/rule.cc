@@ -4,6 +4,7 @@
 
 #include "planner/rules/array_membership.h"
 #include "planner/rules/self_joins.h"
+#include "sql/functions/sequence_calls.h"
 
 namespace redquel::planner {
 
@@ -48,6 +49,13 @@ LogicalPtr filtered(LogicalPtr input, std::vector<sql::ExpressionPtr> conditions
   if (conditions.empty()) return input;
   auto columns = input->columns;
   return make_logical(LogicalFilter{std::move(input), sql::conjunction(std::move(conditions))}, std::move(columns));
+}
+
+bool waits(const sql::Expression& expression) {
+  const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
+  bool found = call != nullptr && sql::is_sequence_function(*call->function);
+  if (!found) sql::for_each_child(expression, [&](const sql::ExpressionPtr& child) { found = found || waits(*child); });
+  return found;
 }
 
 namespace {

@@ -41,5 +41,8 @@ LogicalPtr map_expressions(const Logical&, const std::function<sql::ExpressionPt
 /// The same node over other inputs.
 LogicalPtr with_inputs(const Logical&, const std::vector<LogicalPtr>& inputs);
 std::vector<LogicalPtr> inputs_of(const Logical&);
+/// Does it call a function that asks Redis, or one in LANGUAGE sql whose body is run? Of what a query is made of, projections, filters
+/// and functions in FROM can wait for the answer.
+bool waits(const sql::Expression&);
 
 }  // namespace redquel::planner

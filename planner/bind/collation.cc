@@ -1,0 +1,157 @@
+#include "planner/bind/collation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "planner/bind/expression_binder.h"
+#include "sql/error.h"
+#include "sql/functions/row_functions.h"
+
+namespace redquel::planner {
+
+using sql::Collation;
+using sql::ExpressionPtr;
+using sql::SqlError;
+using CollationStrength = Collation::Strength;
+
+namespace {
+
+constexpr sql::Oid kDefaultCollation = 100;
+
+struct NamedCollation {
+  std::string_view name;
+  sql::Oid oid;
+};
+constexpr std::array<NamedCollation, 4> kCollations = {NamedCollation{"default", kDefaultCollation}, NamedCollation{"C", 950}, NamedCollation{"POSIX", 951}, NamedCollation{"ucs_basic", 962}};
+
+/// What errors call the use of a collation; empty: the function does not ask for it.
+std::string_view use_of_collation(std::string_view function) {
+  constexpr std::array<std::string_view, 6> kComparisons = {"=", "<>", "<", "<=", ">", ">="};
+  if (std::ranges::find(kComparisons, function) != kComparisons.end()) return "string comparison";
+  if (function == "lower") return "lower() function";
+  if (function == "upper") return "upper() function";
+  if (function == "initcap") return "initcap() function";
+  if (function == "~~*" || function == "!~~*") return "ILIKE";
+  const bool matches = function == "~" || function == "!~" || function == "~*" || function == "!~*" || function.starts_with("regexp_");
+  return matches ? "regular expression" : std::string_view();
+}
+
+/// Gathers what the parts of one expression say.
+class CollationMerger {
+ public:
+  void add(const Collation& part, std::optional<std::uint32_t> offset) {
+    if (part.strength == CollationStrength::kNone) return;
+    if (part.strength == CollationStrength::kExplicit && merged_.strength == CollationStrength::kExplicit && part.oid != merged_.oid) {
+      throw SqlError("42P21", fmt::format("collation mismatch between explicit collations \"{}\" and \"{}\"", collation_name(merged_.oid),
+                                          collation_name(part.oid)))
+          .at(offset);
+    }
+    const bool is_weaker = part.strength < merged_.strength;
+    if (is_weaker) return;
+    const bool both_implicit = part.strength == CollationStrength::kImplicit && merged_.strength == CollationStrength::kImplicit;
+    if (!both_implicit || merged_.oid == kDefaultCollation) {
+      merged_ = part;
+    } else if (part.oid != merged_.oid && part.oid != kDefaultCollation) {
+      merged_ = {CollationStrength::kConflict, merged_.oid, part.oid};
+    }
+  }
+
+  const Collation& result() const { return merged_; }
+
+ private:
+  Collation merged_;
+};
+
+void check_collation_known(const Collation& collation, std::string_view use) {
+  if (collation.strength != CollationStrength::kConflict || use.empty()) return;
+  throw SqlError("42P22", fmt::format("could not determine which collation to use for {}", use))
+      .hint("Use the COLLATE clause to set the collation explicitly.");
+}
+
+/// Where the COLLATE stands that gives the expression its explicit collation; its own place where there is none.
+std::optional<std::uint32_t> place_of_collation(const sql::Expression& expression) {
+  if (expression.collation.strength != CollationStrength::kExplicit) return expression.offset;
+  std::optional<std::uint32_t> place = expression.offset;
+  bool found = false;
+  sql::for_each_child(expression, [&](const ExpressionPtr& child) {
+    if (found || child->collation.strength != CollationStrength::kExplicit || child->collation.oid != expression.collation.oid) return;
+    found = true;
+    place = place_of_collation(*child);
+  });
+  return place;
+}
+
+bool keeps_parts_apart(const sql::FunctionCall& call) {
+  return call.function == &sql::row_constructor() || call.function == &sql::named_row_constructor();
+}
+
+Collation merged_collation(const sql::Expression& expression) {
+  CollationMerger merger;
+  const auto* choice = std::get_if<sql::CaseCall>(&expression.node);
+  const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
+  const bool is_boolean = std::holds_alternative<sql::Logical>(expression.node);
+  sql::for_each_child(expression, [&](const ExpressionPtr& child) {
+    const Collation part = derived_collation(*child);
+    const bool is_condition =
+        choice != nullptr && std::ranges::any_of(choice->branches, [&](const auto& branch) { return branch.condition == child; });
+    if (is_condition || is_boolean || (call != nullptr && keeps_parts_apart(*call))) return;
+    merger.add(part, place_of_collation(*child));
+  });
+  return merger.result();
+}
+
+std::string_view collation_use_in(const sql::Expression& expression) {
+  if (const auto* call = std::get_if<sql::FunctionCall>(&expression.node)) return use_of_collation(call->function->name);
+  const bool compares = std::holds_alternative<sql::DistinctTest>(expression.node) || std::holds_alternative<sql::NullIfCall>(expression.node) ||
+                        std::holds_alternative<sql::InListTest>(expression.node) || std::holds_alternative<sql::GreatestLeast>(expression.node);
+  if (compares) return use_of_collation("=");
+  const auto* test = std::get_if<sql::ArrayTest>(&expression.node);
+  return test == nullptr ? std::string_view() : use_of_collation(test->comparison->name);
+}
+
+/// Within the expression, so many levels down.
+bool carries_collation(const sql::Expression& expression, int depth) {
+  bool found = expression.collation.strength != CollationStrength::kNone;
+  if (found || depth == 0) return found;
+  sql::for_each_child(expression, [&](const ExpressionPtr& child) { found = found || carries_collation(*child, depth - 1); });
+  return found;
+}
+
+}  // namespace
+
+sql::Oid find_collation(std::string_view name) {
+  const auto found = std::ranges::find(kCollations, name, &NamedCollation::name);
+  return found == kCollations.end() ? 0 : found->oid;
+}
+
+std::string collation_name(sql::Oid collation) {
+  const auto found = std::ranges::find(kCollations, collation, &NamedCollation::oid);
+  return std::string(found == kCollations.end() ? "default" : found->name);
+}
+
+ExpressionPtr with_collation(const ExpressionPtr& expression, Collation collation) {
+  sql::Expression copy = *expression;
+  copy.collation = collation;
+  return std::make_shared<const sql::Expression>(std::move(copy));
+}
+
+ExpressionPtr with_derived_collation(ExpressionPtr expression) {
+  // What one written expression becomes is no deeper: BETWEEN is AND over comparisons over converted values.
+  constexpr int kDepth = 3;
+  if (!carries_collation(*expression, kDepth)) return expression;
+  const Collation collation = derived_collation(*expression);
+  return collation.strength == CollationStrength::kNone ? expression : with_collation(expression, collation);
+}
+
+Collation derived_collation(const sql::Expression& expression) {
+  if (expression.collation.strength != CollationStrength::kNone) return expression.collation;
+  const Collation of_parts = merged_collation(expression);
+  check_collation_known(of_parts, collation_use_in(expression));
+  if (!is_collatable(expression.type)) return {};
+  if (of_parts.strength != CollationStrength::kNone) return of_parts;
+  return {CollationStrength::kImplicit, kDefaultCollation};
+}
+
+}  // namespace redquel::planner
