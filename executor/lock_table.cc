@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "executor/redis/script.h"
+#include "executor/storage/exclusive_tables.h"
+#include "executor/transaction/living_sessions.h"
 #include "executor/transaction/transaction.h"
 #include "sql/error.h"
 #include "sql/system_tables.h"
@@ -13,18 +17,18 @@ namespace ast = parser::ast;
 
 namespace {
 
-// Argument 1: token, 2: mode. The row and value locks of others stand for the table locks that their statements have in PostgreSQL:
-// ROW EXCLUSIVE for those of writes, ROW SHARE for the shared ones of SELECT.
+/// Row locks that one script looks at, each about a microsecond of Redis.
+constexpr std::size_t kLocksLookedAt = 2000;
+
+// Argument 1: token, 2: mode, 3: how many fields may be looked at together, 4: the table. 'exclusive': a unit of many rows is written
+// into it. The row and value locks of others stand for the table locks that their statements have in PostgreSQL: ROW EXCLUSIVE for those
+// of writes, ROW SHARE for the shared ones of SELECT. 'look': the table is locked, so that nobody locks more of its rows, but those that
+// are locked must still be looked at.
 const Script& lock_table_script() {
-  static const Script kScript("lock_table", R"lua(
-local call, token, wanted = redis.call, ARGV[1], tonumber(ARGV[2])
-local living = {}
-local function is_alive(of)
-  local process = string.sub(of, 1, 16)
-  if living[process] == nil then living[process] = call('EXISTS', 'redquel:process:' .. process) == 1 end
-  return living[process]
-end
+  static const Script kScript("lock_table", std::string(kLivingSessions) + R"lua(
+local token, wanted = ARGV[1], tonumber(ARGV[2])
 if not is_alive(token) then return {'lost'} end
+if call('HEXISTS', 'redquel:exclusive', ARGV[4]) == 1 then return {'exclusive'} end
 -- The weakest mode that conflicts with each; SHARE UPDATE EXCLUSIVE and the stronger ones except SHARE with themselves, too.
 local weakest = {8, 7, 5, 4, 3, 3, 2, 1}
 local function conflict(a, b)
@@ -41,7 +45,8 @@ for mode, holder in string.gmatch(call('HGET', KEYS[1], 't') or '', '(%d)(%S+)')
     left[#left + 1] = mode .. holder
   end
 end
-if wanted >= 5 then
+local must_look = not is_own and wanted >= 5 and call('HLEN', KEYS[1]) > tonumber(ARGV[3])
+if not is_own and wanted >= 5 and not must_look then
   local locks = call('HGETALL', KEYS[1])
   for i = 1, #locks, 2 do
     if locks[i] ~= 't' then
@@ -53,7 +58,42 @@ if wanted >= 5 then
 end
 if not is_own then left[#left + 1] = wanted .. token end
 call('HSET', KEYS[1], 't', table.concat(left, ' '))
-return {'done'}
+return {must_look and 'look' or 'done'}
+)lua");
+  return kScript;
+}
+
+// Looks at some of the locks of a table that is locked. Arguments: token, mode, how many, table, cursor. The next cursor; or, where a lock
+// is in the way, who has it, and the table is not locked any more; as where a large transaction has begun to commit, which gives its
+// locks back before it writes.
+const Script& look_script() {
+  static const Script kScript("look_at_locks", std::string(kLivingSessions) + R"lua(
+local token, wanted = ARGV[1], tonumber(ARGV[2])
+if not is_alive(token) then return {'lost'} end
+local function unlock()
+  local left = {}
+  for own, of in string.gmatch(call('HGET', KEYS[1], 't') or '', '(%d)(%S+)') do
+    if of ~= token or tonumber(own) ~= wanted then left[#left + 1] = own .. of end
+  end
+  if #left == 0 then call('HDEL', KEYS[1], 't') else call('HSET', KEYS[1], 't', table.concat(left, ' ')) end
+end
+if call('HEXISTS', 'redquel:exclusive', ARGV[4]) == 1 then
+  unlock()
+  return {'exclusive'}
+end
+local answer = call('HSCAN', KEYS[1], ARGV[5], 'COUNT', ARGV[3])
+local locks = answer[2]
+for i = 1, #locks, 2 do
+  if locks[i] ~= 't' then
+    for mode, holder in string.gmatch(locks[i + 1], '(%d)(%S+)') do
+      if holder ~= token and (wanted >= 7 or tonumber(mode) >= 3) and is_alive(holder) then
+        unlock()
+        return {'locked', holder, locks[i]}
+      end
+    end
+  end
+end
+return {'next', answer[1]}
 )lua");
   return kScript;
 }
@@ -73,10 +113,7 @@ class LockTableExecution final : public Execution {
       const std::vector<sql::CatalogSnapshot::TablePtr> named = tables_of(*catalog, written.name);
       tables.insert(tables.end(), named.begin(), named.end());
     }
-    for (const auto& table : tables) {
-      co_await engine_.prepare_locks(*transaction, session_);
-      co_await lock(*transaction, *table, statement.mode, statement.no_wait);
-    }
+    for (const auto& table : tables) co_await lock_table(engine_, session_, *transaction, *table, statement.mode, statement.no_wait);
     co_return std::nullopt;
   }
 
@@ -88,7 +125,8 @@ class LockTableExecution final : public Execution {
     if (const auto table = catalog.find_table(name.schema, name.name, session_.search_path)) return {table};
     std::vector<sql::CatalogSnapshot::TablePtr> tables;
     if (const auto view = catalog.find_view(name.schema, name.name, session_.search_path)) {
-      collect(catalog, *view, tables);
+      std::set<sql::Oid> seen;
+      collect(catalog, *view, tables, seen);
       return tables;
     }
     // Nothing of a system table can change.
@@ -106,28 +144,14 @@ class LockTableExecution final : public Execution {
     throw sql::SqlError("42P01", fmt::format("relation \"{}\" does not exist", shown));
   }
 
-  static void collect(const sql::CatalogSnapshot& catalog, const sql::ViewDef& view, std::vector<sql::CatalogSnapshot::TablePtr>& tables) {
+  /// Views may read each other in a circle (CREATE OR REPLACE VIEW).
+  static void collect(const sql::CatalogSnapshot& catalog, const sql::ViewDef& view, std::vector<sql::CatalogSnapshot::TablePtr>& tables,
+                      std::set<sql::Oid>& seen) {
+    if (!seen.insert(view.oid).second) return;
     for (const sql::ViewDef::Reference& reference : view.references) {
       if (const auto table = catalog.find_table(reference.relation)) tables.push_back(table);
-      if (const auto inner = catalog.find_view(reference.relation)) collect(catalog, *inner, tables);
+      if (const auto inner = catalog.find_view(reference.relation)) collect(catalog, *inner, tables, seen);
     }
-  }
-
-  asio::awaitable<void> lock(Transaction& transaction, const sql::TableDef& table, std::int32_t mode, bool no_wait) {
-    const std::vector<std::string> keys{lock_key(table.oid)};
-    while (true) {
-      const std::vector<std::string> arguments{transaction.locks().token, std::to_string(mode)};
-      RepliesPtr replies = co_await run_script(engine_.shared(), lock_table_script(), keys, arguments);
-      const std::span<const Reply> reply = replies->array(0);
-      if (reply.empty() || reply[0].text == "lost") throw lapsed_lock();
-      if (reply[0].text == "done") break;
-      if (no_wait) throw sql::SqlError("55P03", fmt::format("could not obtain lock on relation \"{}\"", table.name));
-      LockConflict conflict{std::string(reply[1].text), keys[0], std::string(reply[2].text)};
-      std::string token = transaction.locks().token;
-      const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
-      co_await wait_for_lock(engine_.shared(), std::move(conflict), std::move(token), limits, engine_.random());
-    }
-    transaction.locks().fields[table.oid].insert("t");
   }
 
   RedisEngine& engine_;
@@ -136,6 +160,59 @@ class LockTableExecution final : public Execution {
 };
 
 }  // namespace
+
+namespace {
+
+/// Of a reply of the scripts above.
+std::string_view word_of(const Replies& replies) {
+  const std::span<const Reply> reply = replies.array(0);
+  return reply.empty() ? std::string_view("lost") : reply[0].text;
+}
+
+/// All locks of the table, in bounded steps. The last step's reply.
+asio::awaitable<RepliesPtr> look_at_locks(RedisClient& redis, std::vector<std::string> keys, std::vector<std::string> arguments) {
+  arguments.push_back("0");
+  while (true) {
+    RepliesPtr replies = co_await run_script(redis, look_script(), keys, arguments);
+    if (word_of(*replies) != "next") co_return replies;
+    arguments.back() = std::string(replies->array(0)[1].text);
+    if (arguments.back() == "0") co_return replies;
+  }
+}
+
+}  // namespace
+
+asio::awaitable<void> lock_table(RedisEngine& engine, const SessionState& session, Transaction& transaction, const sql::TableDef& table,
+                                 std::int32_t mode, bool no_wait) {
+  co_await engine.prepare_locks(transaction, session);
+  const std::vector<std::string> keys{lock_key(table.oid)};
+  LockSet& locks = transaction.locks();
+  const LockDeadline deadline = lock_deadline(session.lock_timeout);
+  while (true) {
+    const std::vector<std::string> arguments{locks.token, std::to_string(mode), std::to_string(kLocksLookedAt), std::to_string(table.oid)};
+    RepliesPtr replies = co_await run_script(engine.shared(), lock_table_script(), keys, arguments);
+    if (word_of(*replies) == "look") {
+      const bool had_another = locks.contains(table.oid, "t");
+      locks.add(table.oid, "t");  // whatever ends the walk, the transaction's end gives it back
+      replies = co_await look_at_locks(engine.shared(), keys, arguments);
+      if (word_of(*replies) != "next" && !had_another) locks.remove(table.oid, "t");
+    }
+    if (word_of(*replies) == "lost") throw lapsed_lock();
+    if (word_of(*replies) != "locked" && word_of(*replies) != "exclusive") break;
+    if (no_wait) throw sql::SqlError("55P03", fmt::format("could not obtain lock on relation \"{}\"", table.name));
+    if (word_of(*replies) == "exclusive") {
+      std::vector<sql::Oid> waited_for{table.oid};
+      co_await wait_while_exclusive(engine.shared(), std::move(waited_for), deadline);
+      continue;
+    }
+    const std::span<const Reply> reply = replies->array(0);
+    LockConflict conflict{std::string(reply[1].text), keys[0], std::string(reply[2].text)};
+    std::string token = locks.token;
+    const LockWaitLimits limits{session.lock_timeout, session.deadlock_timeout};
+    co_await wait_for_lock(engine.shared(), std::move(conflict), std::move(token), limits, engine.random());
+  }
+  locks.add(table.oid, "t");
+}
 
 std::unique_ptr<Execution> make_lock_table(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
   return std::make_unique<LockTableExecution>(engine, std::move(prepared), session);

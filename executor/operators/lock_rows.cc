@@ -56,8 +56,7 @@ class LockRowsOperator final : public Operator {
     std::size_t count = 0;
     for (const LockedTable& table : tables_) {
       if (held == nullptr || !table.table().mapping || !context_.allows_increments) continue;  // the stricter levels look at nothing again
-      const auto found = held->fields.find(table.table().oid);
-      if (found != held->fields.end()) count += found->second.size();
+      count += held->count_kept(table.table().oid);
     }
     return count;
   }

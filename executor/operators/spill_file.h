@@ -10,31 +10,9 @@
 
 #include "executor/operators/operator.h"
 #include "executor/operators/row_store.h"
+#include "executor/operators/temporary_file.h"
 
 namespace redquel::executor {
-
-/// A temporary file without a name, in TMPDIR: gone with its last user, however that ends.
-class SpillFile {
- public:
-  struct Block {
-    std::uint64_t offset = 0;
-    std::size_t size = 0;
-  };
-
-  /// Throws 58030 where the directory takes no file.
-  SpillFile();
-  ~SpillFile();
-  SpillFile(const SpillFile&) = delete;
-  SpillFile& operator=(const SpillFile&) = delete;
-
-  /// Throws 53100 where the disk is full, 58030 for other failures.
-  Block write(std::string_view bytes);
-  std::shared_ptr<const std::string> read(Block block) const;
-
- private:
-  int descriptor_;
-  std::uint64_t size_ = 0;
-};
 
 /// Rows that an operator has no room for: appended, then read in the same order, block by block. Several may share a
 /// file. Constant memory: one block.
@@ -49,6 +27,8 @@ class SpilledRows {
   void finish() { write_block(); }
   /// After `finish`: the next rows, or nullopt at the end.
   std::optional<sql::Batch> next();
+  /// From the first row again.
+  void rewind() { next_ = 0; }
   std::size_t rows() const { return rows_; }
 
  private:

@@ -1,11 +1,14 @@
 #include "executor/operators/window_range.h"
 
 #include <cmath>
+#include <utility>
 
 #include "sql/error.h"
 #include "sql/types/datetime.h"
 #include "sql/types/numeric.h"
+#include "sql/types/more_types.h"
 #include "sql/types/time_zone.h"
+#include "sql/types/zoned_time.h"
 
 namespace redquel::executor {
 
@@ -143,6 +146,18 @@ struct TimeRule {
   }
 };
 
+/// The same, from zone to zone: instants are compared, then zones.
+struct ZonedTimeRule : TimeRule {
+  using TimeRule::TimeRule;
+  static sql::ZonedTime read(const sql::Column& column, RowNumber row) { return sql::ZonedTime::decode(column.get<std::string_view>(row)); }
+  bool in_range(const sql::ZonedTime& value, const sql::ZonedTime& base, bool subtract, bool less) const {
+    sql::ZonedTime limit = base;
+    if (subtract ? __builtin_sub_overflow(base.time, offset, &limit.time) : __builtin_add_overflow(base.time, offset, &limit.time)) return less;
+    const auto order = std::pair(value.utc(), -value.offset) <=> std::pair(limit.utc(), -limit.offset);
+    return less ? order <= 0 : order >= 0;
+  }
+};
+
 struct IntervalRule : IntervalOffset {
   using IntervalOffset::IntervalOffset;
   static const sql::Interval& read(const sql::Column& column, RowNumber row) { return column.ref<sql::Interval>(row); }
@@ -187,6 +202,8 @@ std::unique_ptr<RangeEdge> make_range_edge(sql::ColumnPtr values, const planner:
       return make(TimestampRule(std::get<sql::Interval>(offset), &sql::session_zone(*context.settings)));
     case sql::oid::kTime:
       return make(TimeRule(std::get<sql::Interval>(offset)));
+    case sql::oid::kTimetz:
+      return make(ZonedTimeRule(std::get<sql::Interval>(offset)));
     case sql::oid::kInterval:
       return make(IntervalRule(std::get<sql::Interval>(offset)));
     default:

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "parser/deparse.h"
-#include "planner/bind/bind_expression.h"
+#include "planner/bind/written_definition.h"
 #include "sql/catalog/index_text.h"
 #include "sql/types/text_io.h"
 
@@ -72,8 +72,25 @@ std::string key_description(const sql::TableDef& table, std::span<const std::int
   return fmt::format("({})=({})", names, texts);
 }
 
+namespace {
+
+bool is_exclusion(const sql::TableDef& table, std::string_view constraint) {
+  const sql::IndexDef* index = table.find_index(constraint);
+  return index != nullptr && index->exclusion;
+}
+
+}  // namespace
+
 SqlError duplicate_key(const sql::TableDef& table, std::string_view constraint, std::span<const std::int16_t> columns,
                        std::span<const sql::Datum> values, const sql::SessionSettings& settings) {
+  if (is_exclusion(table, constraint)) {
+    const std::string key = key_description(table, columns, values, settings);
+    return SqlError("23P01", fmt::format("conflicting key value violates exclusion constraint \"{}\"", constraint))
+        .detail(fmt::format("Key {} conflicts with existing key {}.", key, key))
+        .schema(table.schema)
+        .table(table.name)
+        .constraint(std::string(constraint));
+  }
   return SqlError("23505", fmt::format("duplicate key value violates unique constraint \"{}\"", constraint))
       .detail(fmt::format("Key {} already exists.", key_description(table, columns, values, settings)))
       .schema(table.schema)
@@ -83,6 +100,14 @@ SqlError duplicate_key(const sql::TableDef& table, std::string_view constraint, 
 
 SqlError duplicate_in_new_index(const sql::TableDef& table, std::string_view index, std::span<const std::int16_t> columns,
                                 std::span<const sql::Datum> values, const sql::SessionSettings& settings) {
+  if (is_exclusion(table, index)) {
+    const std::string key = key_description(table, columns, values, settings);
+    return SqlError("23P01", fmt::format("could not create exclusion constraint \"{}\"", index))
+        .detail(fmt::format("Key {} conflicts with key {}.", key, key))
+        .schema(table.schema)
+        .table(table.name)
+        .constraint(std::string(index));
+  }
   return SqlError("23505", fmt::format("could not create unique index \"{}\"", index))
       .detail(fmt::format("Key {} is duplicated.", key_description(table, columns, values, settings)))
       .schema(table.schema)
@@ -108,6 +133,13 @@ SqlError null_violation(const sql::TableDef& table, const sql::ColumnDef& column
   return SqlError("23502", fmt::format("null value in column \"{}\" of relation \"{}\" violates not-null constraint",
                                        column.name, table.name))
       .detail(fmt::format("Failing row contains {}.", row_description(table, row, settings)))
+      .schema(table.schema)
+      .table(table.name)
+      .column(column.name);
+}
+
+sql::SqlError column_contains_nulls(const sql::TableDef& table, const sql::ColumnDef& column) {
+  return sql::SqlError("23502", fmt::format("column \"{}\" of relation \"{}\" contains null values", column.name, table.name))
       .schema(table.schema)
       .table(table.name)
       .column(column.name);

@@ -38,6 +38,8 @@ std::string row_description(const sql::TableDef& table, std::span<const sql::Dat
 /// 23502 of a new row.
 sql::SqlError null_violation(const sql::TableDef& table, const sql::ColumnDef& column, std::span<const sql::Datum> row,
                              const sql::SessionSettings& settings);
+/// 23502 of a row that is there already, when its column shall be NOT NULL or part of a key.
+sql::SqlError column_contains_nulls(const sql::TableDef& table, const sql::ColumnDef& column);
 /// 23514 of a new row.
 sql::SqlError check_violation(const sql::TableDef& table, std::string_view constraint, std::span<const sql::Datum> row,
                               const sql::SessionSettings& settings);

@@ -108,10 +108,10 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
       if (need.place->field) {
         if (!buffer->owners(need.place->key, *need.place->field).empty()) {
           exists = true;
-        } else if (buffer->former_owner(need.place->key, *need.place->field) != nullptr) {
+        } else if (buffer->former_owner(need.place->key, *need.place->field)) {
           exists = false;
         }
-      } else if (const BufferedRow* row = buffer->find(key.referenced()->oid, std::string_view(need.lock).substr(1))) {
+      } else if (const std::optional<BufferedRow> row = buffer->find(key.referenced()->oid, std::string_view(need.lock).substr(1))) {
         exists = row->current != nullptr;
       }
     }

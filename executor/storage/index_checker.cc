@@ -1,9 +1,11 @@
 #include "executor/storage/index_checker.h"
 
 #include <algorithm>
-#include <set>
+#include <functional>
+#include <utility>
 
 #include "executor/redis/redis_error.h"
+#include "executor/storage/row_entries_check.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_row.h"
 #include "sql/catalog/key_classification.h"
@@ -17,7 +19,8 @@ using sql::Structure;
 
 namespace {
 
-constexpr std::size_t kPage = 200;  // rows or entries that one transaction looks at
+constexpr std::size_t kPage = 200;       // rows or entries that one transaction looks at
+constexpr std::size_t kQuickPage = 500;  // rows that are looked for together
 constexpr int kAttempts = 20;       // for a row that is written all the time
 
 std::optional<std::string> text_of(const Reply& reply) {
@@ -28,34 +31,102 @@ std::optional<std::string> text_of(const Reply& reply) {
 
 class IndexChecker {
  public:
-  IndexChecker(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table, std::size_t limit)
-      : client_(client), catalog_(std::move(catalog)), table_(std::move(table)), rows_(table_), encoder_(table_), limit_(limit) {
+  IndexChecker(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table, std::size_t limit,
+               TakeDifferences take)
+      : client_(client),
+        catalog_(std::move(catalog)),
+        table_(std::move(table)),
+        rows_(table_),
+        encoder_(table_),
+        limit_(limit),
+        take_(std::move(take)),
+        classifier_(*table_),
+        entries_check_(client_, table_),
+        counted_(encoder_.structures().size()) {
     for (const auto& structure : encoder_.structures()) structures_.push_back(structure.structure);
   }
 
+  /// Every row is looked for in every structure. Where a structure then has as many entries as the rows should have there, it has no
+  /// others; else they are looked at one by one.
   asio::awaitable<std::vector<IndexDifference>> run() {
-    std::string cursor = "0";
-    do {
-      CommandBatch batch;
-      batch.add("SCAN", cursor, "MATCH", table_->prefix + ":*", "COUNT", "1000");
-      RepliesPtr replies = co_await client_.execute(std::move(batch));
-      const std::span<const Reply> parts = replies->array(0);
-      if (parts.size() != 2) throw unexpected_reply("SCAN", "a cursor and keys");
-      for (const Reply& key : parts[1].children()) {
-        const std::string name(key.text);
-        co_await check_key(name);
-        if (differences_.size() >= limit_) co_return std::move(differences_);
-      }
-      co_await check_rows();
-      cursor = std::string(parts[0].text);
-    } while (cursor != "0");
+    co_await scan();
+    if (!is_full() && choose_suspects()) {
+      counts_ = false;
+      co_await scan();
+    }
     co_return std::move(differences_);
   }
 
  private:
+  bool is_full() const { return differences_.size() >= limit_; }
+
+  asio::awaitable<void> scan() {
+    std::unique_ptr<RedisRequest> request = start_scan("0");
+    while (request) {
+      const RepliesPtr replies = co_await request->replies();
+      const std::span<const Reply> parts = replies->array(0);
+      if (parts.size() != 2) throw unexpected_reply("SCAN", "a cursor and keys");
+      request = parts[0].text == "0" ? nullptr : start_scan(parts[0].text);
+      for (const Reply& key : parts[1].children()) {
+        const std::string name(key.text);
+        co_await check_key(name);
+        if (is_full() && !take_) co_return;
+      }
+      co_await check_rows();
+      co_await count_entries();
+      co_await hand_over();
+    }
+  }
+
+  std::unique_ptr<RedisRequest> start_scan(std::string_view cursor) {
+    CommandBatch batch;
+    batch.add("SCAN", cursor, "MATCH", table_->prefix + ":*", "COUNT", "1000");
+    return client_.start(std::move(batch));
+  }
+
+  asio::awaitable<void> hand_over() {
+    if (!take_ || differences_.empty()) co_return;
+    std::vector<IndexDifference> differences = std::exchange(differences_, {});
+    co_await take_(std::move(differences));
+  }
+
+  /// Numbers of the structures whose entries are to be looked at; false: there are none.
+  bool choose_suspects() {
+    std::ranges::sort(seen_);
+    const bool is_twice = std::ranges::adjacent_find(seen_) != seen_.end();  // SCAN may give a key again
+    seen_ = {};
+    suspects_.assign(structures_.size(), is_twice);
+    suspects_all_rows_ = is_twice || all_rows_ != entries_check_.rows();
+    for (std::size_t number = 0; number < structures_.size(); ++number) {
+      const Counted& counted = counted_[number];
+      if (!structures_[number].readable || counted.entries != entries_check_.entries()[number]) suspects_[number] = true;
+      if (structures_[number].kind == Structure::Kind::kSets && counted.values != counted.sets) suspects_[number] = true;
+    }
+    return suspects_all_rows_ || std::ranges::find(suspects_, true) != suspects_.end();
+  }
+
+  /// In the first pass a key of a structure is counted, in the second one its entries are looked at if need be.
+  bool counts(std::string_view command, const std::string& key, std::size_t* count) {
+    if (!counts_) return false;
+    questions_.add(command, key);
+    asked_.push_back(count);
+    return true;
+  }
+
+  asio::awaitable<void> count_entries() {
+    if (asked_.empty()) co_return;
+    const std::vector<std::size_t*> asked = std::exchange(asked_, {});
+    const RepliesPtr replies = co_await client_.execute(std::exchange(questions_, {}));
+    for (std::size_t index = 0; index < asked.size(); ++index) {
+      const Reply& reply = (*replies)[index];
+      // A key of another type counts as one that has too many entries.
+      *asked[index] += reply.kind == Reply::Kind::integer ? static_cast<std::size_t>(reply.integer) : std::size_t{1} << 40;
+    }
+  }
+
   void report(std::string structure, std::string key, std::string id, std::optional<std::string> stored,
               std::optional<std::string> expected, std::string element = {}) {
-    if (differences_.size() < limit_) {
+    if (take_ || !is_full()) {
       differences_.push_back({std::move(structure), std::move(key), std::move(id), std::move(stored), std::move(expected), std::move(element)});
     }
   }
@@ -68,10 +139,11 @@ class IndexChecker {
   }
 
   asio::awaitable<void> check_key(std::string key) {
-    const std::optional<KeyRole> role = sql::classify(*table_, key);
+    const std::optional<KeyRole> role = classifier_.classify(key);
     if (!role) co_return;
     switch (role->kind) {
       case KeyRole::Kind::kRow: {
+        if (!counts_) break;
         const std::optional<std::string> member = sql::member_of_row(*table_, *role);
         if (member) {
           pending_rows_.push_back(*member);
@@ -80,11 +152,12 @@ class IndexChecker {
           // (The rows behind hashed keys are found by their entries.)
           co_await check_leftover("row", key);
         }
-        if (pending_rows_.size() >= kPage) co_await check_rows();
+        if (pending_rows_.size() >= kQuickPage) co_await check_rows();
         break;
       }
       case KeyRole::Kind::kAllRows:
-        co_await check_entries("all rows", key, "ZSCAN", std::nullopt);
+        if (counts("ZCARD", key, &all_rows_)) break;
+        if (suspects_all_rows_) co_await check_entries("all rows", key, "ZSCAN", std::nullopt);
         break;
       case KeyRole::Kind::kValueSet:
         co_await check_structure("set", key, "SSCAN", Structure::Kind::kSets, role->columns);
@@ -99,17 +172,19 @@ class IndexChecker {
         co_await check_structure("unique", key, "HSCAN", Structure::Kind::kUnique, role->columns);
         break;
       case KeyRole::Kind::kValues:
-        if (structure_number(Structure::Kind::kSets, role->columns)) {
-          co_await check_values(key, role->columns);
-        } else {
+        if (const auto number = structure_number(Structure::Kind::kSets, role->columns)) {
+          Counted& counted = counted_[*number];
+          if (counts("SCARD", key, &counted.values)) break;
+          if (suspects_[*number]) co_await check_values(key, role->columns);
+        } else if (counts_) {
           co_await check_leftover("values", key);
         }
         break;
       case KeyRole::Kind::kRowCounter:
-        if (!table_->has_hidden_key()) co_await check_leftover("sequence", key);
+        if (counts_ && !table_->has_hidden_key()) co_await check_leftover("sequence", key);
         break;
       case KeyRole::Kind::kSequence:
-        if (std::none_of(catalog_->sequences.begin(), catalog_->sequences.end(),
+        if (counts_ && std::none_of(catalog_->sequences.begin(), catalog_->sequences.end(),
                          [&](const auto& entry) { return entry.second.key == key; })) {
           co_await check_leftover("sequence", key);
         }
@@ -117,7 +192,7 @@ class IndexChecker {
       case KeyRole::Kind::kExpiries:  // what they say of a row that is gone are entries, which are looked at
         break;
       case KeyRole::Kind::kUnknown:
-        co_await check_leftover("unknown", key);
+        if (counts_) co_await check_leftover("unknown", key);
         break;
     }
   }
@@ -133,10 +208,18 @@ class IndexChecker {
   asio::awaitable<void> check_structure(std::string structure, std::string key, std::string scan, Structure::Kind kind,
                                         std::vector<std::int16_t> columns) {
     const std::optional<std::size_t> number = structure_number(kind, columns);
-    if (number) {
+    if (!number) {
+      if (counts_) co_await check_leftover(std::move(structure), std::move(key));
+      co_return;
+    }
+    const char* command = scan == "ZSCAN" ? "ZCARD" : scan == "HSCAN" ? "HLEN" : "SCARD";
+    if (counts(command, key, &counted_[*number].entries)) {
+      if (kind == Structure::Kind::kSets) {
+        ++counted_[*number].sets;
+        seen_.push_back(std::hash<std::string>()(key));
+      }
+    } else if (suspects_[*number]) {
       co_await check_entries(std::move(structure), std::move(key), std::move(scan), number);
-    } else {
-      co_await check_leftover(std::move(structure), std::move(key));
     }
   }
 
@@ -173,8 +256,9 @@ class IndexChecker {
                                       entries.begin() + static_cast<std::ptrdiff_t>(first + count));
         co_await check_page(structure, key, scan, number, page);
       }
+      co_await hand_over();
       cursor = std::string(parts[0].text);
-    } while (cursor != "0" && differences_.size() < limit_);
+    } while (cursor != "0" && (take_ || !is_full()));
   }
 
   asio::awaitable<void> check_page(std::string structure, std::string key, std::string scan, std::optional<std::size_t> number,
@@ -211,10 +295,6 @@ class IndexChecker {
       if (expected && scan == "HSCAN" && *expected == *stored) continue;
       report(structure, key, scan == "HSCAN" ? entries[index].name : entries[index].member, stored, expected, entries[index].name);
     }
-  }
-
-  static bool same_score(const std::string& a, const std::string& b) {
-    return a == b || std::strtod(a.c_str(), nullptr) == std::strtod(b.c_str(), nullptr);
   }
 
   /// What the row expects under this element of this key: score, owner, or "1"; nullopt: nothing.
@@ -265,13 +345,15 @@ class IndexChecker {
         }
       }
       cursor = std::string(parts[0].text);
-    } while (cursor != "0" && differences_.size() < limit_);
+    } while (cursor != "0" && (take_ || !is_full()));
   }
 
   /// Every row must have its entries. What they are depends on the row: it is read, then read again together with them.
   asio::awaitable<void> check_rows() {
-    std::vector<std::string> members = std::move(pending_rows_);
-    pending_rows_.clear();
+    std::vector<std::string> members = std::exchange(pending_rows_, {});
+    if (members.empty()) co_return;
+    for (const std::string& member : members) seen_.push_back(std::hash<std::string>()(member));
+    members = co_await entries_check_.suspects(std::move(members));
     for (int attempt = 0; attempt < kAttempts && !members.empty(); ++attempt) {
       std::vector<std::string> changed;
       for (std::size_t first = 0; first < members.size(); first += kPage) {
@@ -288,6 +370,7 @@ class IndexChecker {
     std::string structure, key, id;
     std::string expected;
     bool is_score = false;
+    std::string member = {};  // of "values": whose
   };
 
   void append_expected(const RowImage& image, const Words& words, CommandBatch& batch, std::vector<ExpectedEntry>& expected) const {
@@ -304,7 +387,7 @@ class IndexChecker {
           batch.add("SISMEMBER", first, member);
           expected.push_back({"set", std::string(first), member, "1"});
           batch.add("SISMEMBER", structure.key, second);
-          expected.push_back({"values", structure.key, std::string(second), "1"});
+          expected.push_back({"values", structure.key, std::string(second), "1", false, member});
           break;
         case Structure::Kind::kNulls:
           batch.add("SISMEMBER", structure.key, member);
@@ -366,7 +449,7 @@ class IndexChecker {
         if (!is_same) continue;
         const std::optional<std::string> stored = text_of(found);
         const bool is_right = stored && (entry.is_score ? same_score(*stored, entry.expected) : *stored == entry.expected);
-        if (!is_right) report(entry.structure, entry.key, entry.id, stored == "0" ? std::nullopt : stored, entry.expected);
+        if (!is_right) report(entry.structure, entry.key, entry.id, stored == "0" ? std::nullopt : stored, entry.expected, entry.member);
       }
     }
     // A hash that no statement can see: its presence field is absent.
@@ -384,7 +467,23 @@ class IndexChecker {
   StoredRows rows_;
   RowEncoder encoder_;
   std::vector<Structure> structures_;
+  /// Of one structure: entries in all of its keys; kSets: its keys, and the values that are listed.
+  struct Counted {
+    std::size_t entries = 0, sets = 0, values = 0;
+  };
+
   std::size_t limit_;
+  TakeDifferences take_;
+  sql::KeyClassifier classifier_;
+  RowEntriesCheck entries_check_;
+  bool counts_ = true;                  // the first pass
+  std::vector<Counted> counted_;        // by structure
+  std::size_t all_rows_ = 0;
+  std::vector<std::size_t> seen_;       // hashes of rows and sets
+  CommandBatch questions_;              // how many entries keys have,
+  std::vector<std::size_t*> asked_;     // and where that is added
+  std::vector<bool> suspects_;          // structures for the second pass
+  bool suspects_all_rows_ = false;
   std::vector<std::string> pending_rows_;
   std::vector<std::string> unseen_hashes_;
   std::vector<IndexDifference> differences_;
@@ -394,8 +493,15 @@ class IndexChecker {
 
 asio::awaitable<std::vector<IndexDifference>> check_indexes(RedisClient& client, sql::CatalogPtr catalog,
                                                             std::shared_ptr<const sql::TableDef> table, std::size_t limit) {
-  IndexChecker checker(client, std::move(catalog), std::move(table), limit);
+  TakeDifferences nobody;
+  IndexChecker checker(client, std::move(catalog), std::move(table), limit, std::move(nobody));
   co_return co_await checker.run();
+}
+
+asio::awaitable<void> check_indexes(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table,
+                                    TakeDifferences take) {
+  IndexChecker checker(client, std::move(catalog), std::move(table), SIZE_MAX, std::move(take));
+  co_await checker.run();
 }
 
 }  // namespace redquel::executor

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,8 +20,11 @@ struct IndexDifference {
   std::string key;        // of Redis
   std::string id;         // the row's member; of a values-set the value; empty: the whole key
   std::optional<std::string> stored, expected;  // nullopt: nothing
-  std::string element = {};  // an entry of a zset that should not be there
+  std::string element = {};  // an entry of a zset that should not be there; the row that misses its value among the "values"
 };
+
+/// Takes some of the differences while the others are still looked for.
+using TakeDifferences = std::function<asio::awaitable<void>(std::vector<IndexDifference>)>;
 
 /// Recomputes every index entry of the table from its rows and looks at every key under its prefix (by SCAN, in bounded steps): rows
 /// that no index knows, entries without a row, leftovers of dropped columns and indexes. A row and its entries are read in one
@@ -28,5 +32,9 @@ struct IndexDifference {
 asio::awaitable<std::vector<IndexDifference>> check_indexes(RedisClient& client, sql::CatalogPtr catalog,
                                                             std::shared_ptr<const sql::TableDef> table,
                                                             std::size_t limit = 1000);
+
+/// The same without a limit: `take` gets them as they are found.
+asio::awaitable<void> check_indexes(RedisClient& client, sql::CatalogPtr catalog, std::shared_ptr<const sql::TableDef> table,
+                                    TakeDifferences take);
 
 }  // namespace redquel::executor

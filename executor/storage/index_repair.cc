@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/redis/redis_error.h"
@@ -23,9 +23,9 @@ using sql::Structure;
 
 namespace {
 
-/// Differences that are looked for at a time, and rows that one script repairs.
-constexpr std::size_t kDifferences = 1000;
-/// Each pass repairs what it finds; more of them than a table has differences are due to concurrent writes.
+/// Rows whose scripts go out together.
+constexpr std::size_t kRowsTogether = 200;
+/// Each pass repairs what it finds; if passes find as much as those before them, that is due to concurrent writes.
 constexpr int kFruitlessPasses = 10;
 
 // One row: its fields must be as they were read. Then entries that it must not have go (key, element), and those that it must have
@@ -88,34 +88,49 @@ class IndexRepair {
   asio::awaitable<void> run() {
     std::size_t last = SIZE_MAX;
     for (int fruitless = 0; fruitless < kFruitlessPasses;) {
-      const std::vector<IndexDifference> found = co_await check_indexes(client_, catalog_, table_, kDifferences);
-      std::vector<IndexDifference> differences;
-      std::ranges::copy_if(found, std::back_inserter(differences), [](const IndexDifference& difference) {
-        return difference.structure != "unknown" && difference.structure != "sequence" && difference.structure != "row";
-      });
-      if (differences.empty()) co_return;
-      fruitless = differences.size() < last || differences.size() == kDifferences ? 0 : fruitless + 1;
-      last = differences.size();
-      for (const IndexDifference& difference : differences) co_await repair(difference);
+      std::size_t found = 0;
+      TakeDifferences take = [&](std::vector<IndexDifference> differences) {
+        std::erase_if(differences, [](const IndexDifference& difference) {
+          return difference.structure == "unknown" || difference.structure == "sequence" || difference.structure == "row";
+        });
+        found += differences.size();
+        return repair(std::move(differences));
+      };
+      co_await check_indexes(client_, catalog_, table_, std::move(take));
+      if (found == 0) co_return;
+      fruitless = found < last ? 0 : fruitless + 1;
+      last = found;
     }
     throw SqlError("40001", fmt::format("could not rebuild the indexes of table \"{}\" due to concurrent writes", table_->name));
   }
 
  private:
-  asio::awaitable<void> repair(IndexDifference difference) {
-    if (difference.id.empty()) co_return co_await drop_key(difference.key);
-    if (difference.structure == "values") {
-      if (difference.expected) co_return;  // comes with its set's entry
-      co_return co_await drop_value(difference);
+  /// A row that has an entry too many, or too few.
+  struct Wrong {
+    std::string member;
+    const IndexDifference* difference;
+  };
+
+  asio::awaitable<void> repair(std::vector<IndexDifference> differences) {
+    std::vector<Wrong> rows;
+    for (const IndexDifference& difference : differences) {
+      if (difference.id.empty()) {
+        co_await drop_key(difference.key);
+      } else if (difference.structure == "values") {
+        if (!difference.expected) co_await drop_value(difference);
+        if (difference.expected) rows.push_back({difference.element, &difference});
+      } else if (difference.structure == "unique") {
+        if (difference.stored) rows.push_back({*difference.stored, &difference});
+        if (difference.expected) rows.push_back({*difference.expected, &difference});
+      } else {
+        rows.push_back({difference.id, &difference});
+      }
     }
-    // The row that has an entry too many, or too few.
-    std::string member = difference.id;
-    if (difference.structure == "unique") {
-      if (difference.stored) co_await repair_row(*difference.stored, difference);
-      if (!difference.expected) co_return;
-      member = *difference.expected;
+    for (std::size_t first = 0; first < rows.size(); first += kRowsTogether) {
+      const std::size_t count = std::min(kRowsTogether, rows.size() - first);
+      std::vector<Wrong> some(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.begin() + static_cast<std::ptrdiff_t>(first + count));
+      co_await repair_rows(std::move(some));
     }
-    co_await repair_row(std::move(member), difference);
   }
 
   /// A key of another type than it must be, or of a structure that is no more.
@@ -137,38 +152,55 @@ class IndexRepair {
     }
   }
 
-  asio::awaitable<void> repair_row(std::string member, const IndexDifference& difference) {
-    std::string row_key;
+  /// Key of a row's hash; empty: no row can be called so.
+  std::string row_key(const std::string& member) const {
     try {
-      row_key = encoder_.keys().row_of_member(member);
-    } catch (const SqlError&) {  // no row can be called so
+      return encoder_.keys().row_of_member(member);
+    } catch (const SqlError&) {
+      return {};
     }
-    std::vector<std::string> keys{row_key.empty() ? difference.key : row_key}, arguments;
-    std::optional<std::vector<sql::Datum>> row;
-    if (row_key.empty()) {
-      arguments.push_back("0");
-    } else {
-      CommandBatch batch;
-      batch.add("HMGET", row_key, fields_);
-      RepliesPtr replies = co_await client_.execute(std::move(batch));
-      const std::span<const Reply> values = replies->array(0);
-      row = rows_.decode(member, values);
-      arguments.push_back(std::to_string(fields_.size()));
-      arguments.insert(arguments.end(), fields_.begin(), fields_.end());
-      for (const Reply& value : values) arguments.push_back(value.is_text() ? std::string(value.text) : std::string(1, '\0'));
+  }
+
+  asio::awaitable<void> repair_rows(std::vector<Wrong> wrong) {
+    CommandBatch fetch;
+    std::vector<std::string> row_keys;
+    for (const Wrong& row : wrong) {
+      row_keys.push_back(row_key(row.member));
+      if (!row_keys.back().empty()) fetch.add("HMGET", row_keys.back(), fields_);
     }
-    std::vector<Step> steps;
-    append_removal(difference, member, steps);
-    if (row) append_entries(*row, steps);
-    for (const Step& step : steps) {
-      keys.push_back(step.key);
-      arguments.push_back(step.what);
-      arguments.push_back(step.first);
-      arguments.push_back(step.second);
+    RepliesPtr replies = co_await client_.execute(std::move(fetch));
+    CommandBatch calls;
+    std::vector<std::pair<const IndexDifference*, std::vector<sql::Datum>>> unique_rows;
+    std::size_t reply = 0;
+    for (std::size_t index = 0; index < wrong.size(); ++index) {
+      const auto& [member, difference] = wrong[index];
+      std::vector<std::string> keys{row_keys[index].empty() ? difference->key : row_keys[index]}, arguments;
+      std::optional<std::vector<sql::Datum>> row;
+      if (row_keys[index].empty()) {
+        arguments.push_back("0");
+      } else {
+        const std::span<const Reply> values = replies->array(reply++);
+        row = rows_.decode(member, values);
+        arguments.push_back(std::to_string(fields_.size()));
+        arguments.insert(arguments.end(), fields_.begin(), fields_.end());
+        for (const Reply& value : values) arguments.push_back(value.is_text() ? std::string(value.text) : std::string(1, '\0'));
+      }
+      std::vector<Step> steps;
+      append_removal(*difference, member, steps);
+      if (row) append_entries(*row, steps);
+      for (const Step& step : steps) {
+        keys.push_back(step.key);
+        arguments.push_back(step.what);
+        arguments.push_back(step.first);
+        arguments.push_back(step.second);
+      }
+      repair_script().append_call(calls, keys, arguments);
+      if (row && difference->structure == "unique" && difference->expected == member) unique_rows.emplace_back(difference, *std::move(row));
     }
-    RepliesPtr replies = co_await run_script(client_, repair_script(), keys, arguments);
-    replies->or_throw();
-    if (row && difference.structure == "unique" && difference.expected == member) co_await check_owner(difference, *row);
+    std::vector<const Script*> scripts{&repair_script()};
+    RepliesPtr done = co_await run_scripts(client_, std::move(scripts), std::move(calls));
+    done->or_throw();
+    for (const auto& [difference, row] : unique_rows) co_await check_owner(*difference, row);
   }
 
   /// The entry that is wrong; what is right about it comes back with the row's entries.

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <numeric>
+#include <unordered_map>
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
@@ -146,16 +150,73 @@ asio::awaitable<std::optional<std::int64_t>> last_value(RedisClient& client, con
   co_return parse(*text, sequence);
 }
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// How long keys that were asked for ahead are good for, and how many statements of that time make a table one that gets row after row.
+/// Whoever inserts now and then asks for each row, so that rows of several sessions lie in the order of their inserts.
+constexpr auto kKeysAheadLast = std::chrono::milliseconds(100);
+constexpr std::size_t kFewStatements = 8, kMostKeysAhead = 100;
+constexpr std::size_t kMostTables = 1000;
+
+/// What one thread knows of the hidden keys of a table.
+struct KeysAhead {
+  std::string version;  // of the table's definition: under another one the counter may be another
+  std::uint64_t generation = 0;  // of the Redis that gave them
+  Clock::time_point since{};
+  std::size_t statements = 0, statements_before = 0;  // since then, and in the same time before
+  std::int64_t next = 1, last = 0;                    // what is left
+
+  /// Statements that will want one soon.
+  std::size_t expected() const {
+    const std::size_t most = std::max(statements, statements_before);
+    return most < kFewStatements ? 0 : std::min(most, kMostKeysAhead);
+  }
+};
+
+KeysAhead& keys_ahead(const RedisClient& client, const sql::TableDef& table) {
+  thread_local std::unordered_map<std::string, KeysAhead> tables;
+  if (tables.size() > kMostTables) tables.clear();
+  KeysAhead& ahead = tables[sql::TableKeys(table).changes()];
+  const Clock::time_point now = Clock::now();
+  const bool is_known = ahead.version == table.version && ahead.generation == client.generation();
+  if (!is_known || now - ahead.since > kKeysAheadLast) {
+    const bool is_next = is_known && now - ahead.since <= 2 * kKeysAheadLast;
+    ahead = {.version = table.version, .generation = client.generation(), .since = now,
+             .statements_before = is_next ? ahead.statements : 0};
+  }
+  return ahead;
+}
+
+std::vector<std::int64_t> numbers_from(std::int64_t first, std::size_t count) {
+  std::vector<std::int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
+}
+
+}  // namespace
+
 asio::awaitable<std::vector<std::int64_t>> allocate_row_keys(RedisClient& client, const sql::TableDef& table, std::size_t count,
                                                              ExecutionCounters* counters) {
-  std::vector<std::int64_t> keys;
-  if (count == 0) co_return keys;
+  if (count == 0) co_return std::vector<std::int64_t>();
+  std::size_t asked = count;
+  if (count == 1) {
+    KeysAhead& ahead = keys_ahead(client, table);
+    ++ahead.statements;
+    if (ahead.next <= ahead.last) co_return numbers_from(ahead.next++, 1);
+    asked += ahead.expected();
+  }
   CommandBatch batch;
-  batch.add("INCRBY", sql::TableKeys(table).row_counter(), count);
+  batch.add("INCRBY", sql::TableKeys(table).row_counter(), asked);
   RepliesPtr replies = co_await client.execute(std::move(batch), counters);
-  const std::int64_t last = replies->integer(0);
-  for (std::int64_t key = last - static_cast<std::int64_t>(count) + 1; key <= last; ++key) keys.push_back(key);
-  co_return keys;
+  const std::int64_t last = replies->integer(0), first = last - static_cast<std::int64_t>(asked) + 1;
+  KeysAhead& ahead = keys_ahead(client, table);
+  if (replies->generation() != ahead.generation) co_return numbers_from(first, count);
+  // Keys that were there before are smaller than those of this statement: nobody gets them.
+  ahead.next = first + static_cast<std::int64_t>(count);
+  ahead.last = last;
+  co_return numbers_from(first, count);
 }
 
 }  // namespace redquel::executor

@@ -24,7 +24,8 @@ asio::awaitable<void> set_sequence(RedisClient& client, const sql::SequenceDef& 
 /// The last value given; nullopt: none yet.
 asio::awaitable<std::optional<std::int64_t>> last_value(RedisClient& client, const sql::SequenceDef& sequence);
 
-/// The keys of `count` new rows of a table without a primary key.
+/// The keys of `count` new rows of a table without a primary key. For tables that get row after row, each by a statement of its own, a
+/// thread asks for some ahead: most rows cost no round trip then, and those of several threads lie in another order than they came in.
 asio::awaitable<std::vector<std::int64_t>> allocate_row_keys(RedisClient& client, const sql::TableDef& table, std::size_t count,
                                                              ExecutionCounters* counters = nullptr);
 

@@ -1,6 +1,7 @@
 #include "executor/storage/table_walk.h"
 
 #include <charconv>
+#include <utility>
 
 #include "executor/tables/row_reader.h"
 #include "sql/catalog/table_keys.h"
@@ -35,6 +36,7 @@ bool TableWalk::is_scored() const {
 }
 
 void TableWalk::repeat() {
+  page_.reset();
   last_ = before_;
   at_end_ = false;
 }
@@ -94,6 +96,7 @@ struct TableWalk::Page {
   planner::TableRead read;
   RowReader reader;
   std::vector<Element> elements;
+  std::optional<Element> begin;
   std::unique_ptr<RedisRequest> request;
 };
 
@@ -101,9 +104,8 @@ TableWalk::TableWalk(TablePtr table, std::size_t page_rows) : table_(std::move(t
 TableWalk::~TableWalk() = default;
 
 std::unique_ptr<TableWalk::Page> TableWalk::start_page(RedisClient& client, std::vector<Element> elements) {
-  before_ = last_;
-  last_ = elements.back();
   auto page = std::make_unique<Page>(table_, std::move(elements));
+  page->begin = std::exchange(last_, page->elements.back());
   CommandBatch batch;
   for (const Element& element : page->elements) page->reader.append_fetch(batch, element.member);
   append_range(batch, page_rows_);
@@ -126,7 +128,18 @@ asio::awaitable<std::optional<sql::Batch>> TableWalk::next_of_many(RedisClient& 
   if (following.empty() && may_have_more(found, page_rows_)) following = co_await next_elements(client);
   at_end_ = following.empty();
   if (!at_end_) page_ = start_page(client, std::move(following));
+  before_ = std::move(page->begin);
   co_return page->take(replies);
+}
+
+asio::awaitable<std::vector<std::string>> TableWalk::next_members(RedisClient& client) {
+  std::vector<Element> elements = co_await next_elements(client);
+  std::vector<std::string> members;
+  if (elements.empty()) co_return members;
+  before_ = last_;
+  last_ = elements.back();
+  for (Element& element : elements) members.push_back(std::move(element.member));
+  co_return members;
 }
 
 asio::awaitable<std::optional<sql::Batch>> TableWalk::next(RedisClient& client) {

@@ -31,11 +31,13 @@ class TableWalk {
 
   /// The next page's rows: every live column in order, and the hidden key where there is one. nullopt: the end. A page may be empty.
   asio::awaitable<std::optional<sql::Batch>> next(RedisClient& client);
-  /// `next` gives the last page again, as its rows are then.
+  /// The last page comes again, as its rows are then.
   void repeat();
 
-  /// As `next`, for who only goes on, with one client: Redis reads the following page while its caller works on this one.
+  /// As `next`, always with one client: Redis reads the following page while its caller works on this one.
   asio::awaitable<std::optional<sql::Batch>> next_of_many(RedisClient& client);
+  /// What the next page's rows are called; they are not read. Empty: the end.
+  asio::awaitable<std::vector<std::string>> next_members(RedisClient& client);
 
  private:
   struct Element {
@@ -52,7 +54,7 @@ class TableWalk {
 
   TablePtr table_;
   std::size_t page_rows_;
-  std::optional<Element> last_, before_;  // before_: where the last page began
+  std::optional<Element> last_, before_;  // before_: where the page that was given last began
   bool at_end_ = false;
   std::unique_ptr<Page> page_;  // of next_of_many: on its way
 };

@@ -98,6 +98,11 @@ void WriteEncoding::claim_new_rows() {
     std::optional<WriteUnit::Violation> violation;
     if (new_key && (unit_.is_taken_in_buffer(change) || claimed_rows_.contains(change.new_image.key))) {
       violation = unit_.violation_of(number, std::nullopt);
+      // The key that ON CONFLICT names comes before the primary key.
+      if (change.skip_if_exists && !unit_.may_skip(change, *violation) && !claim_uniques(number)) {
+        if (unit_.may_skip(change, *local_violation_)) violation = local_violation_;
+        local_violation_.reset();
+      }
     } else if (!claim_uniques(number)) {
       violation = local_violation_;
       local_violation_.reset();
@@ -117,46 +122,6 @@ void WriteEncoding::claim_new_rows() {
   }
   checked_new_rows_ = new_rows_.size();
   new_rows_.insert(new_rows_.end(), unchecked.begin(), unchecked.end());
-}
-
-/// Notes the unique values that a change brings. False: another change of the unit has one of them already (local_violation_).
-bool WriteEncoding::claim_uniques(std::size_t number) {
-  const WriteUnit::Change& change = unit_.changes_[number];
-  const RowEncoder& encoder = unit_.tables_[change.table].encoder;
-  std::vector<std::pair<std::size_t, UniqueValue>> values;
-  std::optional<WriteUnit::Violation> first;
-  for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
-    const RowEncoder::StructureKeys& structure = encoder.structures()[index];
-    if (structure.structure.kind != Structure::Kind::kUnique) continue;
-    const Word field = RowEncoder::entry(unit_.words_, change.new_image, index).first;
-    if (is_null(field) || is_deferred(change.table, index)) continue;
-    const bool is_update = change.kind == WriteUnit::Kind::kUpdate;
-    const bool kept = is_update && !moves(change) && RowEncoder::entry(unit_.words_, change.old_image, index).first == field;
-    const bool taken = unit_.is_taken_in_buffer(change, index, field);
-    if (kept && !taken) continue;
-    values.emplace_back(index, UniqueValue(structure.key, field));
-    if (!taken && !claimed_values_.contains(values.back().second)) continue;
-    const WriteUnit::Violation violation = unit_.violation_of(number, index);
-    if (!first || violation.constraint < first->constraint) first = violation;
-  }
-  if (first) {
-    local_violation_ = first;
-    return false;
-  }
-  for (const auto& [index, value] : values) {
-    claimed_values_.emplace(value, number);
-    Word allowed = change.new_image.member;
-    if (const auto released = released_values_.find(value); released != released_values_.end()) allowed = released->second;
-    if (const RowBuffer* buffer = unit_.options_.buffer) {
-      const std::string* former = buffer->former_owner(value.first, value.second);
-      if (former != nullptr) allowed = *former;
-    }
-    const auto taken_over = unit_.allowed_owners_.find({change.table, index, std::string(value.second)});
-    if (taken_over != unit_.allowed_owners_.end()) allowed = taken_over->second;
-    pending_checks_.push_back({{uniques_.number(value.first), value.second, change.new_image.member},
-                               {number, index, value.second, allowed}});
-  }
-  return true;
 }
 
 void WriteEncoding::collect_entries(const WriteUnit::Change& change) {
@@ -425,25 +390,6 @@ void WriteEncoding::write_old_rows(const Call& call) {
   arguments_[count_at] = unit_.words_.number(groups);
 }
 
-/// Key by key: how many values, the values, their owners. Who applies refers to keys by their numbers, so that all of them are there.
-void WriteEncoding::write_uniques(const Range& range) {
-  const std::size_t count_at = arguments_.size();
-  put(std::size_t{0});
-  std::size_t keys = 0, next = range.first;
-  for (std::uint32_t key = 0; key < uniques_.keys.size(); ++key) {
-    std::size_t end = next;
-    while (end < range.last && pending_checks_[end].first.key == key) ++end;
-    if (verify_only_ && end == next) continue;
-    ++keys;
-    keys_.push_back(uniques_.keys[key]);
-    put(end - next);
-    for (std::size_t index = next; index < end; ++index) put(pending_checks_[index].second.field);
-    for (std::size_t index = next; index < end; ++index) put(pending_checks_[index].second.allowed);
-    next = end;
-  }
-  arguments_[count_at] = unit_.words_.number(keys);
-}
-
 /// New rows, each run of those that have the same fields: how many rows and fields, the names, then row by row the values.
 void WriteEncoding::write_new_rows() {
   std::vector<Word> names, row_names, values;
@@ -535,25 +481,6 @@ void WriteEncoding::write_groups(std::vector<Argument>& arguments, bool with_sec
       put(arguments[first].first);
       if (with_second) put(arguments[first].second);
     }
-  }
-  arguments_[count_at] = unit_.words_.number(groups);
-}
-
-/// Unique values that go: fields, then the members that must own them.
-void WriteEncoding::write_released() {
-  std::vector<Argument>& removals = unique_removals_;
-  std::stable_sort(removals.begin(), removals.end(), [](const Argument& a, const Argument& b) { return a.key < b.key; });
-  const std::size_t count_at = arguments_.size();
-  put(std::size_t{0});
-  std::size_t groups = 0;
-  for (std::size_t first = 0; first < removals.size(); ++groups) {
-    std::size_t last = first;
-    while (last < removals.size() && removals[last].key == removals[first].key) ++last;
-    put(removals[first].key);
-    put(last - first);
-    for (std::size_t index = first; index < last; ++index) put(removals[index].first);
-    for (std::size_t index = first; index < last; ++index) put(removals[index].second);
-    first = last;
   }
   arguments_[count_at] = unit_.words_.number(groups);
 }

@@ -23,9 +23,12 @@ bool WriteEncoding::keeps_unique_values(const WriteUnit::Change& change) const {
 
 /// The locks that the changes need, as a mode's digit and a field.
 void WriteEncoding::collect_locks() {
+  if (unit_.options_.locks != nullptr && unit_.options_.journal) return;  // of a commit that has its tables for itself
   if (unit_.options_.locks != nullptr && !unit_.options_.buffer) {  // a commit: those that it has
-    for (const auto& [table, fields] : unit_.options_.locks->fields) {
-      for (const std::string& field : fields) locks_.emplace_back(table, unit_.words_.store("4" + field));
+    for (std::size_t part = 0; part < unit_.options_.locks->parts(); ++part) {
+      for (const auto& [table, fields] : unit_.options_.locks->part(part)) {
+        for (const std::string& field : fields) locks_.emplace_back(table, unit_.words_.store("4" + field));
+      }
     }
     // Increments and new rows without a key of their own have none: those of others are in their way.
     for (const WriteUnit::Change& change : unit_.changes_) {

@@ -15,8 +15,8 @@ RowValues copy_of(std::span<const sql::Datum> row) { return std::make_shared<con
 
 void WriteUnit::buffer_insert(Change& change, std::span<const sql::Datum> row) {
   const RowEncoder& encoder = tables_[change.table].encoder;
-  const BufferedRow* before = options_.buffer->find(encoder.table().oid, change.new_image.member);
-  if (before != nullptr && before->stored && !before->current) {  // for Redis the row changes
+  const std::optional<BufferedRow> before = options_.buffer->find(encoder.table().oid, change.new_image.member);
+  if (before && before->stored && !before->current) {  // for Redis the row changes
     change.kind = Kind::kUpdate;
     change.revives = true;
     change.old_image = encoder.encode(*before->stored, words_);
@@ -31,9 +31,9 @@ void WriteUnit::buffer_change(const TablePtr& definition, std::span<const sql::D
   change.kind = new_row ? Kind::kUpdate : Kind::kDelete;
   change.table = table_number(definition, nullptr, {});
   Table& table = tables_[change.table];
-  const BufferedRow* before = options_.buffer->find(definition->oid, old_image.member);
-  const RowValues stored = before != nullptr ? before->stored : copy_of(old_row);
-  if (before == nullptr && !increments.empty()) {
+  const std::optional<BufferedRow> before = options_.buffer->find(definition->oid, old_image.member);
+  const RowValues stored = before ? before->stored : copy_of(old_row);
+  if (!before && !increments.empty()) {
     records_.push_back({change.table, std::nullopt, std::string(old_image.member), {stored, copy_of(*new_row), increments}});
     return;
   }
@@ -65,15 +65,16 @@ void WriteUnit::buffer_change(const TablePtr& definition, std::span<const sql::D
 bool WriteUnit::is_taken_in_buffer(const Change& change) const {
   if (!options_.buffer) return false;
   const Table& table = tables_[change.table];
-  const BufferedRow* row = options_.buffer->find(table.encoder.table().oid, change.new_image.member);
-  return row != nullptr && row->current && !table.changed_members.contains(change.new_image.member);
+  const std::optional<BufferedRow> row = options_.buffer->find(table.encoder.table().oid, change.new_image.member);
+  return row && row->current && !table.changed_members.contains(change.new_image.member);
 }
 
 bool WriteUnit::is_taken_in_buffer(const Change& change, std::size_t structure, std::string_view field) const {
   if (!options_.buffer) return false;
   const Table& table = tables_[change.table];
-  return std::ranges::any_of(options_.buffer->owners(table.encoder.structures()[structure].key, field), [&](const auto& owner) {
-    return owner.second != change.new_image.member && !table.changed_members.contains(owner.second);
+  const bool names_key = change.kind == Kind::kInsert && change.skip_if_exists && conflicts_[change.conflict].columns;
+  return std::ranges::any_of(options_.buffer->owners(table.encoder.structures()[structure].key, field), [&](const std::string& owner) {
+    return (names_key || owner != change.new_image.member) && !table.changed_members.contains(owner);
   });
 }
 
@@ -84,9 +85,9 @@ void WriteUnit::absorb_into(RowBuffer& buffer) const {
       if ((record.row.current != nullptr) != arrivals) continue;
       if (record.change && changes_[*record.change].skipped) continue;
       const RowBuffer::TablePtr& table = tables_[record.table].encoder.definition();
-      const BufferedRow* before = buffer.find(table->oid, record.member);
-      const RowValues& stored = before != nullptr ? before->stored : record.row.stored;
-      buffer.set(table, record.member, {stored, record.row.current, record.row.increments});
+      const std::optional<BufferedRow> before = buffer.find(table->oid, record.member);
+      RowValues stored = before ? before->stored : record.row.stored;
+      buffer.set(table, record.member, {std::move(stored), record.row.current, record.row.increments});
     }
   }
 }

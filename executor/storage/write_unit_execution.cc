@@ -86,7 +86,7 @@ asio::awaitable<WriteStatus> WriteUnit::send(RedisClient& client, const WriteEnc
       co_return WriteStatus::kLocked;
     }
     if (options_.buffer && options_.locks) {
-      for (const auto& [table, lock] : encoding.locks(call)) options_.locks->fields[table].emplace(lock.substr(1));
+      for (const auto& [table, lock] : encoding.locks(call)) options_.locks->add_written(table, std::string(lock.substr(1)));
     }
     if (word == "failed") note_failures(encoding, call, answer, findings);
   }
@@ -95,9 +95,16 @@ asio::awaitable<WriteStatus> WriteUnit::send(RedisClient& client, const WriteEnc
 
 /// Rows that are there make room for no others: throws for the first that may not give way. kConflict: it came too late to be seen.
 WriteStatus WriteUnit::skip_or_throw(std::vector<Violation> violations) {
-  std::ranges::sort(violations, {}, [](const Violation& violation) { return std::tie(violation.change, violation.constraint); });
+  // The key that ON CONFLICT names is looked at first: a row that gives way because of it meets no other constraint.
+  const auto rank = [this](const Violation& violation) {
+    const Change& change = changes_[violation.change];
+    const bool is_arbiter = (change.skip_if_exists || change.run_again_if_exists) && is_expected(change, violation);
+    return std::tuple(violation.change, !is_arbiter, violation.constraint);
+  };
+  std::ranges::sort(violations, {}, rank);
   for (const Violation& violation : violations) {
     Change& change = changes_[violation.change];
+    if (change.skipped) continue;
     if (change.run_again_if_exists && is_expected(change, violation)) return WriteStatus::kConflict;
     if (!may_skip(change, violation)) throw_violation(violation);
     change.skipped = true;

@@ -80,7 +80,8 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
       guard.key = encoder.keys().row_of_member(failure.owner);
     } catch (const SqlError&) {  // not a member of this table: nobody's entry
     }
-    if (guard.key.empty() || failure.owner == change.new_image.member) {
+    const bool names_key = change.kind == Kind::kInsert && change.skip_if_exists && conflicts_[change.conflict].columns;
+    if (guard.key.empty() || (failure.owner == change.new_image.member && !names_key)) {
       const std::string_view field = RowEncoder::entry(words_, change.new_image, failure.structure).first;
       allowed_owners_[{change.table, failure.structure, std::string(field)}] = failure.owner;
       continue;

@@ -5,7 +5,12 @@
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include <algorithm>
+#include <limits>
+#include <utility>
+
 #include "executor/execution_context.h"
+#include "executor/operators/event_loop_turn.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/mapped_unit.h"
 #include "executor/storage/journaled_unit.h"
@@ -30,7 +35,8 @@ void add_change(WriteUnit& unit, const WriteUnit::TablePtr& table, const Buffere
 
 void add_changes(WriteUnit& unit, const TableChanges& changes) {
   if (changes.table->mapping) return;  // of MappedUnit
-  for (const auto& [member, row] : changes.rows) add_change(unit, changes.table, row);
+  TableChanges::Walk walk(changes);
+  while (const ChangeLog::VersionPtr changed = walk.next()) add_change(unit, changes.table, changed->row);
 }
 
 /// Looks at definitions again where nobody seems to have the tables for himself: that may just have ended.
@@ -93,9 +99,12 @@ sql::SqlError outcome_unknown(const sql::SqlError& error) {
 
 std::size_t changed_rows(const Transaction& transaction) {
   std::size_t rows = 0;
-  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) rows += changes->table->mapping ? 0 : changes->rows.size();
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) rows += changes->table->mapping ? 0 : changes->size;
   return rows;
 }
+
+/// Locks that the committing script verifies and gives back: each about two microseconds of Redis.
+constexpr std::size_t kLocksPerScript = 10'000;
 
 /// May the update take a unique value from another row, or give its own to one?
 bool may_exchange_values(const sql::TableDef& table, const BufferedRow& row) {
@@ -143,13 +152,17 @@ class ChunkedCommit {
     std::erase_if(all, [](const TableChangesPtr& changes) { return changes->table->mapping != nullptr; });
     for (const TableChangesPtr& changes : all) tables.push_back(changes->table);
     if (!co_await journal_.begin(std::move(tables), deadline)) throw serialization_failure("change of the table's definition");
-    const LockSet locks = transaction.locks();
-    transaction.locks().fields.clear();
+    const LockSet locks = transaction.locks().take();
     if (!co_await release_locks(redis_, locks)) throw lapsed_lock();
+    // What others lock from now on waits for the end of the unit: it is in nobody's way.
+    options_.locks = &transaction.locks();
+    unit_ = WriteUnit(options_);
     for (const Phase phase : kPhases) {
       for (const TableChangesPtr& changes : all) {
-        for (const auto& [member, row] : changes->rows) {
-          if (add_in_phase(unit_, phase, changes->table, row) && unit_.size() >= script_rows_) co_await send();
+        TableChanges::Walk walk(*changes);
+        while (const ChangeLog::VersionPtr changed = walk.next()) {
+          if (add_in_phase(unit_, phase, changes->table, changed->row) && unit_.size() >= script_rows_) co_await send();
+          if (turn_.is_over()) co_await turn_.yield();
         }
       }
     }
@@ -177,10 +190,18 @@ class ChunkedCommit {
   WriteOptions options_;
   std::size_t script_rows_;
   WriteUnit unit_;
+  EventLoopTurn turn_;
 };
 
-/// False: two rows that expire exchange a unique value, and only one script for all of them can do that.
-asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
+/// Two rows that expire may exchange a unique value; only one script for all rows could do that.
+bool may_exchange_expiring(const Transaction& transaction) {
+  return std::ranges::any_of(transaction.buffer().all_changes(), [](const TableChangesPtr& changes) {
+    if (changes->table->mapping || !changes->table->rows_expire()) return false;
+    return changes->any_row([&](const BufferedRow& row) { return row.stored && row.current && may_exchange_values(*changes->table, row); });
+  });
+}
+
+asio::awaitable<void> commit_in_chunks(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
                                        LockDeadline deadline) {
   ChunkedCommit commit(co_await asio::this_coro::executor, redis, std::move(options), script_rows);
   std::exception_ptr failure;
@@ -196,12 +217,14 @@ asio::awaitable<bool> commit_in_chunks(RedisClient& redis, Transaction& transact
     is_lost = error.sqlstate() == "08006";
     failure = is_lost ? std::make_exception_ptr(outcome_unknown(error)) : std::current_exception();
   }
-  if (!failure) co_return true;
+  if (!failure) co_return;
   // Without a connection another process undoes the unit when its lease has run out, unless it was complete.
   if (is_lost) std::rethrow_exception(failure);
   co_await commit.undo();
-  if (!exchanges) std::rethrow_exception(failure);
-  co_return false;
+  if (exchanges && may_exchange_expiring(transaction)) {
+    throw sql::SqlError("54000", fmt::format("transaction changes unique values of rows that expire, and more than {} rows", script_rows));
+  }
+  std::rethrow_exception(failure);
 }
 
 }  // namespace
@@ -214,25 +237,29 @@ bool is_unseen(const TransactionCatalog& catalog, const sql::TableDef& table) {
          table.on_commit == sql::TableDef::OnCommit::kPreserveRows;
 }
 
-/// Rows of tables that the transaction has made, where there are more of a table than one script writes: they go to their place, and out of
+/// Rows of tables that the transaction has made, where it has changed more rows than one script writes: they go to their place, and out of
 /// the buffer. What else there is to commit makes them visible.
 asio::awaitable<void> write_ahead_of_commit(RedisClient& redis, Transaction& transaction, const sql::SessionSettings& settings,
                                             std::size_t script_rows) {
   TransactionCatalog& catalog = *transaction.catalog();
+  if (changed_rows(transaction) <= script_rows) co_return;
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (changes->rows.size() <= script_rows || !is_unseen(catalog, *changes->table)) continue;
+    if (!is_unseen(catalog, *changes->table)) continue;
     std::string owner = transaction.locks().process();
     if (!co_await catalog.claim(redis, changes->table->prefix, std::move(owner))) throw serialization_failure("change of definitions");
     WriteOptions options{.settings = settings};
     options.ahead_of_commit = true;
     WriteUnit unit(options);
+    EventLoopTurn turn;
     const auto send = [&]() -> asio::awaitable<void> {
       WriteUnit chunk = std::exchange(unit, WriteUnit(options));
       if (!chunk.empty() && co_await chunk.execute(redis) != WriteStatus::kApplied) throw serialization_failure("update");
     };
     for (const Phase phase : kPhases) {
-      for (const auto& [member, row] : changes->rows) {
-        if (add_in_phase(unit, phase, changes->table, row) && unit.size() >= script_rows) co_await send();
+      TableChanges::Walk walk(*changes);
+      while (const ChangeLog::VersionPtr changed = walk.next()) {
+        if (add_in_phase(unit, phase, changes->table, changed->row) && unit.size() >= script_rows) co_await send();
+        if (turn.is_over()) co_await turn.yield();
       }
     }
     co_await send();
@@ -270,14 +297,33 @@ asio::awaitable<WriteStatus> commit_mapped_alone(RedisClient& redis, std::shared
 
 }  // namespace
 
+std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction, std::size_t script_rows) {
+  std::vector<sql::Oid> large;
+  if (transaction.catalog() == nullptr || transaction.catalog()->take_change().empty()) return large;
+  std::size_t rows = changed_rows(transaction);
+  std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
+  std::erase_if(all, [](const TableChangesPtr& changes) {
+    return changes->table->mapping || changes->table->on_commit != sql::TableDef::OnCommit::kPreserveRows;
+  });
+  std::ranges::sort(all, {}, [&](const TableChangesPtr& changes) {  // those that need no other place first, then the largest
+    return std::pair(!is_unseen(*transaction.catalog(), *changes->table), std::numeric_limits<std::size_t>::max() - changes->size);
+  });
+  for (const TableChangesPtr& changes : all) {
+    if (rows <= script_rows) break;
+    rows -= changes->size;
+    if (!is_unseen(*transaction.catalog(), *changes->table)) large.push_back(changes->table->oid);
+  }
+  return large;
+}
+
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
                                      LockWaitLimits limits, std::minstd_rand& random, MappedPlace place) {
   if (transaction.catalog() != nullptr) co_await write_ahead_of_commit(redis, transaction, options.settings, script_rows);
   CatalogChange change;
   if (const TransactionCatalog* catalog = transaction.catalog()) change = catalog->take_change();
   if (!change.empty()) options.catalog = encode_commit(transaction.catalog()->base(), change);
-  if (!transaction.reads().empty()) options.reads = &transaction.reads();
-  const bool reads_are_past = transaction.read_moment().is_past();
+  if (transaction.keeps_reads() && !transaction.reads().empty()) options.reads = &transaction.reads();
+  const bool reads_are_past = transaction.keeps_reads() && transaction.read_moment().is_past();
   options.mapped = co_await mapped_changes(redis, transaction, place);
   if (change.empty() && changed_rows(transaction) == 0 && !options.mapped) co_return;
   if (reads_are_past) throw serialization_failure("update");
@@ -285,7 +331,8 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   if (transaction.generation() != 0 && redis.generation() != transaction.generation()) {
     throw sql::SqlError("40001", "could not serialize access: Redis is another one than when the transaction began");
   }
-  if (change.empty() && changed_rows(transaction) > script_rows && !options.mapped) {
+  const bool is_large = changed_rows(transaction) > script_rows || transaction.locks().size() > kLocksPerScript;
+  if (change.empty() && is_large && !options.mapped) {
     std::set<sql::Oid> tables = transaction.changed_tables();
     if (!transaction.buffer().increments(tables).empty()) {
       co_await settle_increments(redis, transaction, std::move(tables), limits, random);
@@ -294,13 +341,14 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     chunk_options.token.reset();  // it is the journal that tells what became of the unit
     chunk_options.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
     const LockDeadline deadline = lock_deadline(limits.lock_timeout);
-    if (co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows, deadline)) co_return;
+    co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows, deadline);
+    co_return;
   }
   WriteStatus status = WriteStatus::kApplied;
   bool has_unit = transaction.writes_ahead() || (options.mapped && !change.empty());
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     if (changes->table->mapping) continue;
-    for (const auto& [member, row] : changes->rows) has_unit = has_unit || row.stored || row.current;
+    has_unit = has_unit || changes->any_row([](const BufferedRow& row) { return row.stored || row.current; });
   }
   if (has_unit) {
     status = co_await commit_rows(redis, transaction, std::move(options), limits, random);
@@ -311,7 +359,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     if (!version) status = WriteStatus::kStale;
   }
   if (status == WriteStatus::kApplied) {
-    if (has_unit) transaction.locks().fields.clear();
+    if (has_unit) transaction.locks().clear();
     co_return;
   }
   if (status == WriteStatus::kLostLock) throw lapsed_lock();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <vector>
 
 #include "executor/redis/client.h"
 #include "executor/storage/write_unit.h"
@@ -23,6 +24,10 @@ struct MappedPlace {
 /// transaction only added to rows (increments.h).
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
                                      LockWaitLimits limits, std::minstd_rand& random, MappedPlace place);
+
+/// Of a transaction that changes definitions: tables with more changed rows than the committing script shall write, and which `commit_changes`
+/// cannot write before it.
+std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction, std::size_t script_rows);
 
 /// SET CONSTRAINTS … IMMEDIATE: throws what the unit of all changes would, of the constraints that `options` ask for.
 asio::awaitable<void> check_changes(RedisClient& redis, const Transaction& transaction, WriteOptions options);

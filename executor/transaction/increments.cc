@@ -9,6 +9,9 @@ namespace redquel::executor {
 
 namespace {
 
+constexpr int kLocksPerLook = 50;
+constexpr std::size_t kMostTables = 1000;
+
 std::int64_t integer(const sql::Datum& value) {
   if (const auto* small = std::get_if<std::int32_t>(&value)) return *small;
   return std::get<std::int64_t>(value);
@@ -76,6 +79,23 @@ asio::awaitable<void> settle_increments(RedisClient& redis, Transaction& transac
     std::string copy = member;
     co_await settle(redis, transaction, std::move(definition), std::move(copy), limits, random);
   }
+}
+
+IncrementHabits& IncrementHabits::of_this_thread() {
+  thread_local IncrementHabits habits;
+  return habits;
+}
+
+void IncrementHabits::note_look(sql::Oid table) {
+  if (locks_.size() >= kMostTables) locks_.clear();
+  locks_[table] = kLocksPerLook;
+}
+
+bool IncrementHabits::locks_at_once(sql::Oid table) {
+  const auto found = locks_.find(table);
+  if (found == locks_.end()) return false;
+  if (--found->second == 0) locks_.erase(found);
+  return true;
 }
 
 }  // namespace redquel::executor

@@ -245,48 +245,72 @@ asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, s
   std::rethrow_exception(failure);
 }
 
-asio::awaitable<bool> release_locks(RedisClient& redis, const LockSet& locks) {
-  if (locks.empty()) co_return true;
-  co_await forget_wait(redis, locks.token);
+namespace {
+
+// Key: the table's locks. Arguments: token, whether they are given back, fields. How many are not held any more, and one more where none is.
+const Script& release_script() {
   static const Script kScript("release_locks", R"lua(
-local lost = 0
+local lost, gives_back = 0, ARGV[2] == '1'
 if redis.call('EXISTS', 'redquel:process:' .. string.sub(ARGV[1], 1, 16)) == 0 then lost = 1 end
-for i = 2, #ARGV do
+for i = 3, #ARGV do
   local value = redis.call('HGET', KEYS[1], ARGV[i])
   local left, is_own = {}, false
   for mode, token in string.gmatch(value or '', '(%d)(%S+)') do
     if token ~= ARGV[1] then left[#left + 1] = mode .. token else is_own = true end
   end
   if not is_own then lost = lost + 1 end
-  if value then
+  if value and gives_back then
     if #left == 0 then redis.call('HDEL', KEYS[1], ARGV[i])
     else redis.call('HSET', KEYS[1], ARGV[i], table.concat(left, ' ')) end
   end
 end
 return lost
 )lua");
+  return kScript;
+}
+
+/// Looks at all locks; gives those back that are still held, if it is so wanted. How many were not, or more.
+asio::awaitable<std::int64_t> visit_locks(RedisClient& redis, const LockSet& locks, bool give_back) {
   constexpr std::size_t kFieldsPerCall = 2000;  // and per round trip, so that others have their turn
   std::int64_t lost = 0;
   CommandBatch batch;
   const auto send = [&]() -> asio::awaitable<void> {
-    std::vector<const Script*> scripts{&kScript};
+    std::vector<const Script*> scripts{&release_script()};
     const RepliesPtr replies = co_await run_scripts(redis, std::move(scripts), std::exchange(batch, {}));
     replies->or_throw();
     for (std::size_t index = 0; index < replies->size(); ++index) lost += (*replies)[index].integer;
   };
-  for (const auto& [table, fields] : locks.fields) {
-    std::vector<std::string> arguments{locks.token};
-    const std::vector<std::string> keys{lock_key(table)};
-    for (const std::string& field : fields) {
-      arguments.push_back(field);
-      if (arguments.size() <= kFieldsPerCall) continue;
-      kScript.append_call(batch, keys, arguments);
-      arguments.resize(1);
-      co_await send();
+  for (std::size_t part = 0; part < locks.parts(); ++part) {
+    const LockSet::Fields of_part = locks.part(part);
+    for (const auto& [table, fields] : of_part) {
+      std::vector<std::string> arguments{locks.token, give_back ? "1" : "0"};
+      const std::vector<std::string> keys{lock_key(table)};
+      for (const std::string& field : fields) {
+        arguments.push_back(field);
+        if (arguments.size() < kFieldsPerCall + 2) continue;
+        release_script().append_call(batch, keys, arguments);
+        arguments.resize(2);
+        co_await send();
+      }
+      if (arguments.size() > 2) release_script().append_call(batch, keys, arguments);
     }
-    if (arguments.size() > 1) kScript.append_call(batch, keys, arguments);
   }
   if (!batch.empty()) co_await send();
+  co_return lost;
+}
+
+}  // namespace
+
+asio::awaitable<bool> release_locks(RedisClient& redis, const LockSet& locks) {
+  if (locks.empty()) co_return true;
+  co_await forget_wait(redis, locks.token);
+  if (!locks.may_repeat()) {
+    const std::int64_t lost = co_await visit_locks(redis, locks, true);
+    co_return lost == 0;
+  }
+  // A lock that is there twice seems lost when it is given back the second time, so all are looked at before.
+  const std::int64_t lost = co_await visit_locks(redis, locks, false);
+  co_await visit_locks(redis, locks, true);
   co_return lost == 0;
 }
 

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "executor/operators/temporary_file.h"
 #include "sql/catalog/catalog.h"
 
 namespace redquel::executor {
@@ -28,13 +32,46 @@ inline std::string value_lock_field(std::string_view uniques_key, std::string_vi
   return text;
 }
 
-/// What one transaction holds.
-struct LockSet {
+/// What one transaction holds. Of the locks of its writes more than some thousand wait in a temporary file.
+class LockSet {
+ public:
+  using Fields = std::map<sql::Oid, std::set<std::string>>;
+
   std::string token;  // 16 hex digits of the process, '.', the transaction's number, '.', the session's pid
-  std::map<sql::Oid, std::set<std::string>> fields;
 
   std::string process() const { return token.substr(0, token.find('.')); }
-  bool empty() const { return fields.empty(); }
+  bool empty() const { return size() == 0; }
+  /// How many there are; one that was taken again after it had gone to the file counts twice.
+  std::size_t size() const { return kept_size_ + recent_size_ + filed_; }
+  /// Of one table, without those of writes.
+  std::size_t count_kept(sql::Oid table) const;
+
+  void add(sql::Oid table, std::string field);
+  /// Those that `add` has noted.
+  bool contains(sql::Oid table, const std::string& field) const;
+  void remove(sql::Oid table, const std::string& field);
+  /// Of a row or value that a statement writes.
+  void add_written(sql::Oid table, std::string field);
+  /// Nothing is held any more.
+  void clear();
+  /// All of them, and nothing is left here but the token.
+  LockSet take();
+
+  /// The locks, part by part. Throws 58030 where the temporary file cannot be read.
+  std::size_t parts() const { return 2 + blocks_.size(); }
+  Fields part(std::size_t number) const;
+  /// May one lock be in several parts?
+  bool may_repeat() const { return !blocks_.empty(); }
+
+ private:
+  static constexpr std::size_t kRecentLocks = 10'000;
+  void spill();
+
+  Fields kept_, recent_;
+  std::size_t most_recent_ = kRecentLocks;
+  std::size_t kept_size_ = 0, recent_size_ = 0, filed_ = 0;
+  std::shared_ptr<SpillFile> file_;
+  std::vector<SpillFile::Block> blocks_;
 };
 
 /// What a token says of whoever has it.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
 
 #include "executor/storage/constraint_errors.h"
@@ -23,8 +24,10 @@ std::optional<Row> values_of(const RowValues& row) { return row ? std::optional(
 
 /// Did the row of this identity get another one?
 bool is_moved(const sql::TableDef& table, const std::string& identity, const TableChanges& changes) {
-  for (const auto& [other, row] : changes.rows) {
-    if (other != identity && row.stored && row.current && mapped_identity(table, *row.stored) == identity) return true;
+  TableChanges::Walk walk(changes);
+  while (const ChangeLog::VersionPtr other = walk.next()) {
+    const BufferedRow& row = other->row;
+    if (other->member != identity && row.stored && row.current && mapped_identity(table, *row.stored) == identity) return true;
   }
   return false;
 }
@@ -38,10 +41,14 @@ sql::SqlError duplicate(const sql::TableDef& table, const Row& row) {
 std::shared_ptr<MappedUnit> unit_of(const TableChanges& changes) {
   auto unit = std::make_shared<MappedUnit>(changes.table);
   std::set<std::string> moved;
-  for (const auto& [identity, row] : changes.rows) {
+  TableChanges::Walk staying(changes);
+  while (const ChangeLog::VersionPtr changed = staying.next()) {
+    const BufferedRow& row = changed->row;
     if (row.stored && row.current) moved.insert(mapped_identity(*changes.table, *row.stored));
   }
-  for (const auto& [identity, row] : changes.rows) {
+  TableChanges::Walk walk(changes);
+  while (const ChangeLog::VersionPtr changed = walk.next()) {
+    const BufferedRow& row = changed->row;
     if (!row.stored && !row.current) continue;
     if (row.stored && !row.current && moved.contains(mapped_identity(*changes.table, *row.stored))) continue;
     unit->add({values_of(row.stored), values_of(row.current)});
@@ -53,8 +60,8 @@ std::shared_ptr<MappedUnit> unit_of(const TableChanges& changes) {
 
 bool is_in_buffer(const sql::TableDef& table, const MappedChange& change, const RowBuffer& buffer) {
   if (change.before || !change.after || !has_identity(table)) return false;
-  const BufferedRow* known = buffer.find(table.oid, mapped_identity(table, *change.after));
-  return known != nullptr && known->current;
+  const std::optional<BufferedRow> known = buffer.find(table.oid, mapped_identity(table, *change.after));
+  return known && known->current;
 }
 
 std::optional<MappedChange> over_buffer(const sql::TableDef& table, const MappedChange& change, const RowBuffer& buffer) {
@@ -63,16 +70,16 @@ std::optional<MappedChange> over_buffer(const sql::TableDef& table, const Mapped
   const std::string before = change.before ? mapped_identity(table, *change.before) : "";
   const std::string after = change.after ? mapped_identity(table, *change.after) : "";
   if (change.before) {
-    const BufferedRow* known = buffer.find(table.oid, before);
-    if (known != nullptr) {
+    const std::optional<BufferedRow> known = buffer.find(table.oid, before);
+    if (known) {
       result.before = values_of(known->stored);
       result.increments.clear();
     }
   }
   if (change.after && after != before) {
-    const BufferedRow* known = buffer.find(table.oid, after);
-    if (known != nullptr && known->current) throw duplicate(table, *change.after);
-    if (known != nullptr && known->stored) {
+    const std::optional<BufferedRow> known = buffer.find(table.oid, after);
+    if (known && known->current) throw duplicate(table, *change.after);
+    if (known && known->stored) {
       const TableChangesPtr changes = buffer.changes(table.oid);
       if (change.before || is_moved(table, after, *changes)) {
         throw sql::not_supported("a row of a foreign table with the key of one that the transaction has moved or deleted");
@@ -94,13 +101,13 @@ void absorb(RowBuffer& buffer, const std::shared_ptr<const sql::TableDef>& table
   const std::string after = change.after ? mapped_identity(*table, *change.after) : "";
   RowValues stored;
   if (change.before) {
-    const BufferedRow* known = buffer.find(table->oid, before);
-    stored = known != nullptr ? known->stored : values(change.before);
+    const std::optional<BufferedRow> known = buffer.find(table->oid, before);
+    stored = known ? known->stored : values(change.before);
     if (after != before) {
       const bool is_own = !stored || mapped_identity(*table, *stored) == before;
       buffer.set(table, before, {is_own ? stored : RowValues(), nullptr});
     }
-  } else if (const BufferedRow* known = buffer.find(table->oid, after)) {
+  } else if (const std::optional<BufferedRow> known = buffer.find(table->oid, after)) {
     stored = known->stored;
   }
   if (change.after) buffer.set(table, after, {std::move(stored), values(change.after)});

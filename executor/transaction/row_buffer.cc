@@ -1,8 +1,8 @@
 #include "executor/transaction/row_buffer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/stored_text.h"
@@ -68,10 +68,7 @@ class RowForm {
   void check_not_null(const std::vector<sql::Datum>& row) const {
     for (std::size_t index = 0; index < now_.columns.size(); ++index) {
       if (!now_.columns[index].not_null || !sql::is_null(row[index])) continue;
-      throw sql::SqlError("23502", fmt::format("column \"{}\" of relation \"{}\" contains null values", now_.columns[index].name, now_.name))
-          .schema(now_.schema)
-          .table(now_.name)
-          .column(now_.columns[index].name);
+      throw column_contains_nulls(now_, now_.columns[index]);
     }
   }
 
@@ -82,162 +79,204 @@ class RowForm {
   std::vector<sql::Datum> added_;
 };
 
-/// Notes the row's unique values; 23505 where another row has one.
-void check_unique(const RowEncoder& encoder, const std::string& member, const std::vector<sql::Datum>& row,
-                  std::map<std::string, std::string>& owners, const sql::SessionSettings& settings) {
-  Words words;
-  const RowImage image = encoder.encode(row, words);
-  for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
-    const RowEncoder::StructureKeys& structure = encoder.structures()[index];
-    const std::string_view field = RowEncoder::entry(words, image, index).first;
-    if (is_null(field)) continue;
-    if (owners.emplace(owner_key(structure.key, field), member).second) continue;
-    const std::vector<sql::Datum> values = encoder.values(structure, row);
-    const std::vector<std::int16_t>& columns = structure.structure.columns;
-    throw duplicate_in_new_index(encoder.table(), unique_name(encoder.table(), columns).name, columns, values, settings);
-  }
+bool has(const std::vector<std::string>& values, const std::string& value) {
+  return std::ranges::find(values, value) != values.end();
 }
+
+std::uint64_t hash_of_value(std::string_view value) { return std::hash<std::string_view>()(value); }
 
 }  // namespace
 
+ChangeLog::VersionPtr TableChanges::find(std::string_view member) const {
+  const std::optional<ChangeLog::Position> position = log->find(member, length);
+  return position ? log->at(*position) : nullptr;
+}
+
+ChangeLog::VersionPtr TableChanges::Walk::next() {
+  // Shorter than the changes is a log of which a savepoint took versions back.
+  const ChangeLog::Position end = std::min(changes_->length, changes_->log->size());
+  while (position_ < end) {
+    const ChangeLog::Position position = position_++;
+    ChangeLog::VersionPtr version = changes_->log->at(position);
+    if (changes_->log->is_newest(position, *version, end)) return version;
+  }
+  return nullptr;
+}
+
 TableChangesPtr RowBuffer::changes(sql::Oid table) const {
   const auto found = tables_.find(table);
-  if (found == tables_.end() || found->second.changes->rows.empty()) return nullptr;
-  return found->second.changes;
+  if (found == tables_.end() || found->second.log->size() == 0) return nullptr;
+  const std::shared_ptr<ChangeLog>& log = found->second.log;
+  return std::make_shared<const TableChanges>(TableChanges{log->table(), log, log->size(), log->rows()});
 }
 
 std::vector<TableChangesPtr> RowBuffer::all_changes() const {
   std::vector<TableChangesPtr> all;
   for (const auto& [oid, table] : tables_) {
-    if (!table.changes->rows.empty()) all.push_back(table.changes);
+    if (TableChangesPtr changed = changes(oid)) all.push_back(std::move(changed));
   }
   return all;
 }
 
-const BufferedRow* RowBuffer::find(sql::Oid table, std::string_view member) const {
+std::optional<BufferedRow> RowBuffer::find(sql::Oid table, std::string_view member) const {
   const auto found = tables_.find(table);
-  if (found == tables_.end()) return nullptr;
-  const auto row = found->second.changes->rows.find(member);
-  return row == found->second.changes->rows.end() ? nullptr : &row->second;
+  if (found == tables_.end()) return std::nullopt;
+  const ChangeLog& log = *found->second.log;
+  const std::optional<ChangeLog::Position> position = log.find(member, log.size());
+  return position ? std::optional(log.at(*position)->row) : std::nullopt;
 }
 
 std::vector<std::pair<RowBuffer::TablePtr, std::string>> RowBuffer::increments(const std::set<sql::Oid>& tables) const {
   std::vector<std::pair<TablePtr, std::string>> found;
   for (const auto& [oid, table] : tables_) {
     if (!tables.contains(oid)) continue;
-    for (const auto& [member, row] : table.changes->rows) {
-      if (!row.increments.empty()) found.emplace_back(table.changes->table, member);
-    }
+    for (const std::string& member : table.growing) found.emplace_back(table.log->table(), member);
   }
   return found;
 }
 
-std::ranges::subrange<RowBuffer::Owners::const_iterator> RowBuffer::owners(std::string_view uniques_key, std::string_view field) const {
-  const auto [first, last] = owners_.equal_range(owner_key(uniques_key, field));
-  return {first, last};
+std::vector<std::string> RowBuffer::owners(std::string_view uniques_key, std::string_view field) const {
+  std::vector<std::string> members;
+  const std::string value = owner_key(uniques_key, field);
+  for (const auto& [oid, table] : tables_) {
+    if (table.owners.size() == 0) continue;
+    table.owners.find(hash_of_value(value), [&](ChangeLog::Position position) {
+      const ChangeLog::VersionPtr version = table.log->at(position);
+      if (has(unique_values(table, version->row.current), value)) members.push_back(version->member);
+      return false;  // there may be others
+    });
+  }
+  return members;
 }
 
-const std::string* RowBuffer::former_owner(std::string_view uniques_key, std::string_view field) const {
-  const auto found = former_owners_.find(owner_key(uniques_key, field));
-  return found == former_owners_.end() ? nullptr : &found->second;
+std::optional<std::string> RowBuffer::former_owner(std::string_view uniques_key, std::string_view field) const {
+  const std::string value = owner_key(uniques_key, field);
+  for (const auto& [oid, table] : tables_) {
+    if (table.former_owners.size() == 0) continue;
+    const auto found = table.former_owners.find(hash_of_value(value), [&](ChangeLog::Position position) {
+      return has(unique_values(table, table.log->at(position)->row.stored), value);
+    });
+    if (found) return table.log->at(*found)->member;
+  }
+  return std::nullopt;
 }
 
 const RowBuffer::References* RowBuffer::references(const std::string& set_key) const {
-  const auto found = references_.find(set_key);
-  return found == references_.end() ? nullptr : &found->second;
+  for (const auto& [oid, table] : tables_) {
+    const auto found = table.referring.find(set_key);
+    if (found != table.referring.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+RowBuffer::Table RowBuffer::make_table(const TablePtr& definition) {
+  Table table;
+  table.log = std::make_shared<ChangeLog>(definition);
+  table.uniques = unique_encoder(definition);
+  table.references = reference_encoder(definition);
+  return table;
 }
 
 void RowBuffer::set(const TablePtr& definition, const std::string& member, BufferedRow row) {
-  Table& table = tables_[definition->oid];
-  if (!table.changes) {
-    table.changes = std::make_shared<TableChanges>();
-    table.changes->table = definition;
-    table.uniques = unique_encoder(definition);
-    table.references = reference_encoder(definition);
+  const auto found = tables_.find(definition->oid);
+  // After `forget` the table may come again with another definition, or at another place.
+  if (found == tables_.end() || (found->second.log->size() == 0 && found->second.log->table() != definition)) {
+    tables_.insert_or_assign(definition->oid, make_table(definition));
   }
-  const auto found = table.changes->rows.find(member);
-  std::optional<BufferedRow> before;
-  if (found != table.changes->rows.end()) before = found->second;
-  undo_.push_back({definition->oid, member, std::move(before), std::nullopt});
-  replace(table, member, std::move(row));
+  append(tables_.at(definition->oid), member, std::move(row));
+  ++changes_;
+  if (!undo_.empty() && undo_.back().table == definition->oid && !undo_.back().whole) {
+    ++undo_.back().versions;
+  } else {
+    undo_.push_back({definition->oid, 1, nullptr});
+  }
 }
 
 void RowBuffer::roll_back(std::size_t mark) {
-  while (undo_.size() > mark) {
-    const Undo undo = std::move(undo_.back());
-    undo_.pop_back();
-    if (undo.whole) {
-      replace_table(undo.table, *undo.whole);
-      continue;
+  while (changes_ > mark) {
+    Undo& last = undo_.back();
+    if (last.whole) {
+      tables_[last.table] = std::move(*last.whole);
+    } else {
+      take_back(tables_.at(last.table));
+      --last.versions;
     }
-    replace(tables_.at(undo.table), undo.member, undo.before);
+    if (last.whole || last.versions == 0) undo_.pop_back();
+    --changes_;
   }
 }
 
 void RowBuffer::replace_table(sql::Oid oid, Table table) {
-  Table& old = tables_[oid];
-  if (old.changes) {
-    for (const auto& [member, row] : old.changes->rows) note_owners(old, member, row, false);
-  }
-  old = std::move(table);
-  for (const auto& [member, row] : old.changes->rows) note_owners(old, member, row, true);
+  Table& place = tables_.at(oid);
+  undo_.push_back({oid, 0, std::make_unique<Table>(std::exchange(place, std::move(table)))});
+  ++changes_;
 }
 
 void RowBuffer::forget(sql::Oid oid) {
   const auto found = tables_.find(oid);
   if (found == tables_.end()) return;
-  Table empty;
-  empty.changes = std::make_shared<TableChanges>();
-  empty.changes->table = found->second.changes->table;
-  empty.uniques = found->second.uniques;
-  empty.references = found->second.references;
-  undo_.push_back({oid, {}, std::nullopt, found->second});
-  replace_table(oid, std::move(empty));
+  const TablePtr definition = found->second.log->table();
+  replace_table(oid, make_table(definition));
 }
 
 void RowBuffer::redefine(const TablePtr& now, const sql::SessionSettings& settings) {
-  const auto found = tables_.find(now->oid);
-  if (found == tables_.end() || found->second.changes->table == now) return;
-  const TableChanges& before = *found->second.changes;
-  if (before.table->primary_key != now->primary_key) {
+  const TableChangesPtr changed = changes(now->oid);
+  if (!changed || changed->table == now) return;
+  if (changed->table->primary_key != now->primary_key) {
     throw sql::not_supported("another primary key for a table that the transaction has written");
   }
-  const RowForm form(*before.table, *now);
-  Table after;
-  after.changes = std::make_shared<TableChanges>();
-  after.changes->table = now;
-  after.uniques = unique_encoder(now);
-  after.references = reference_encoder(now);
-  std::map<std::string, std::string> owners;
-  for (const auto& [member, row] : before.rows) {
-    const BufferedRow& changed = after.changes->rows[member] = {form.apply(row.stored), form.apply(row.current)};
-    if (!changed.current) continue;
-    form.check_not_null(*changed.current);
-    if (after.uniques) check_unique(*after.uniques, member, *changed.current, owners, settings);
+  const RowForm form(*changed->table, *now);
+  Table after = make_table(now);
+  TableChanges::Walk walk(*changed);
+  while (const ChangeLog::VersionPtr version = walk.next()) {
+    const BufferedRow row{form.apply(version->row.stored), form.apply(version->row.current)};
+    if (row.current) {
+      form.check_not_null(*row.current);
+      check_unique(after, version->member, *row.current, settings);
+    }
+    append(after, version->member, row);
   }
-  undo_.push_back({now->oid, {}, std::nullopt, found->second});
   replace_table(now->oid, std::move(after));
 }
 
-TableChanges& RowBuffer::writable(Table& table) {
-  // A statement that still reads keeps its own.
-  if (table.changes.use_count() > 1) table.changes = std::make_shared<TableChanges>(*table.changes);
-  return *table.changes;
-}
-
-void RowBuffer::replace(Table& table, const std::string& member, const std::optional<BufferedRow>& row) {
-  TableChanges& changes = writable(table);
-  const auto found = changes.rows.find(member);
-  if (found != changes.rows.end()) note_owners(table, member, found->second, false);
-  if (!row) {
-    changes.rows.erase(member);
-    return;
+/// 23505 where another row has one of the row's unique values.
+void RowBuffer::check_unique(const Table& table, const std::string& member, const std::vector<sql::Datum>& row,
+                             const sql::SessionSettings& settings) {
+  if (!table.uniques) return;
+  Words words;
+  const RowImage image = table.uniques->encode(row, words);
+  for (std::size_t index = 0; index < table.uniques->structures().size(); ++index) {
+    const RowEncoder::StructureKeys& structure = table.uniques->structures()[index];
+    const std::string_view field = RowEncoder::entry(words, image, index).first;
+    if (is_null(field) || !has_other_owner(table, owner_key(structure.key, field), member)) continue;
+    const std::vector<sql::Datum> values = table.uniques->values(structure, row);
+    const std::vector<std::int16_t>& columns = structure.structure.columns;
+    throw duplicate_in_new_index(*table.log->table(), unique_name(*table.log->table(), columns).name, columns, values, settings);
   }
-  note_owners(table, member, *row, true);
-  changes.rows[member] = *row;
 }
 
-std::vector<std::string> RowBuffer::unique_values(const Table& table, const RowValues& row) const {
+bool RowBuffer::has_other_owner(const Table& table, const std::string& value, const std::string& member) {
+  const auto found = table.owners.find(hash_of_value(value), [&](ChangeLog::Position position) {
+    const ChangeLog::VersionPtr version = table.log->at(position);
+    return version->member != member && has(unique_values(table, version->row.current), value);
+  });
+  return found.has_value();
+}
+
+void RowBuffer::append(Table& table, const std::string& member, BufferedRow row) {
+  const ChangeLog::Position position = table.log->append(member, std::move(row));
+  const ChangeLog::VersionPtr version = table.log->at(position);
+  if (version->before != ChangeLog::kNone) note(table, version->before, *table.log->at(version->before), false);
+  note(table, position, *version, true);
+}
+
+void RowBuffer::take_back(Table& table) {
+  const ChangeLog::VersionPtr version = table.log->pop();
+  note(table, table.log->size(), *version, false);
+  if (version->before != ChangeLog::kNone) note(table, version->before, *table.log->at(version->before), true);
+}
+
+std::vector<std::string> RowBuffer::unique_values(const Table& table, const RowValues& row) {
   std::vector<std::string> values;
   if (!row) return values;
   Words words;
@@ -249,11 +288,22 @@ std::vector<std::string> RowBuffer::unique_values(const Table& table, const RowV
   return values;
 }
 
-void RowBuffer::note_references(const Table& table, const std::string& member, const BufferedRow& row, bool add) {
+void RowBuffer::note(Table& table, ChangeLog::Position position, const ChangeLog::Version& version, bool add) {
+  if (table.references) note_references(table, version, add);
+  if (table.uniques) note_owners(table, position, version, add);
+  if (version.row.increments.empty()) return;
+  if (add) {
+    table.growing.insert(version.member);
+  } else {
+    table.growing.erase(version.member);
+  }
+}
+
+void RowBuffer::note_references(Table& table, const ChangeLog::Version& version, bool add) {
   Words words;
   std::optional<RowImage> current, stored;
-  if (row.current) current = table.references->encode(*row.current, words);
-  if (row.stored) stored = table.references->encode(*row.stored, words);
+  if (version.row.current) current = table.references->encode(*version.row.current, words);
+  if (version.row.stored) stored = table.references->encode(*version.row.stored, words);
   const auto set_of = [&](const std::optional<RowImage>& image, std::size_t index) {
     const std::string_view set = image ? RowEncoder::entry(words, *image, index).first : std::string_view();
     return std::string(set);  // empty: in none
@@ -261,37 +311,33 @@ void RowBuffer::note_references(const Table& table, const std::string& member, c
   for (std::size_t index = 0; index < table.references->structures().size(); ++index) {
     const std::string now = set_of(current, index), before = set_of(stored, index);
     if (now == before) continue;
-    const auto note = [&](const std::string& set, std::set<std::string> References::*members) {
+    const auto note_in = [&](const std::string& set, std::set<std::string> References::*members) {
       if (set.empty()) return;
-      References& references = references_[set];
+      References& references = table.referring[set];
       if (add) {
-        (references.*members).insert(member);
+        (references.*members).insert(version.member);
       } else {
-        (references.*members).erase(member);
+        (references.*members).erase(version.member);
       }
-      if (references.arrived.empty() && references.left.empty()) references_.erase(set);
+      if (references.arrived.empty() && references.left.empty()) table.referring.erase(set);
     };
-    note(now, &References::arrived);
-    note(before, &References::left);
+    note_in(now, &References::arrived);
+    note_in(before, &References::left);
   }
 }
 
-void RowBuffer::note_owners(const Table& table, const std::string& member, const BufferedRow& row, bool add) {
-  if (table.references) note_references(table, member, row, add);
-  if (!table.uniques) return;
-  const std::vector<std::string> current = unique_values(table, row.current), stored = unique_values(table, row.stored);
-  const auto note = [&](Owners& owners, const std::string& value) {
+void RowBuffer::note_owners(Table& table, ChangeLog::Position position, const ChangeLog::Version& version, bool add) {
+  const std::vector<std::string> current = unique_values(table, version.row.current), stored = unique_values(table, version.row.stored);
+  const auto note_in = [&](PositionIndex& index, const std::string& value) {
     if (add) {
-      owners.emplace(value, member);
-      return;
+      index.insert(hash_of_value(value), position);
+    } else {
+      index.erase(hash_of_value(value), position);
     }
-    const auto [first, last] = owners.equal_range(value);
-    const auto found = std::find_if(first, last, [&](const auto& owner) { return owner.second == member; });
-    if (found != last) owners.erase(found);
   };
-  for (const std::string& value : current) note(owners_, value);
+  for (const std::string& value : current) note_in(table.owners, value);
   for (const std::string& value : stored) {
-    if (std::find(current.begin(), current.end(), value) == current.end()) note(former_owners_, value);
+    if (!has(current, value)) note_in(table.former_owners, value);
   }
 }
 

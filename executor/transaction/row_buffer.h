@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,29 +12,49 @@
 #include <vector>
 
 #include "executor/storage/row_image.h"
+#include "executor/transaction/change_log.h"
 #include "sql/catalog/catalog.h"
 #include "sql/datum.h"
 #include "sql/session_settings.h"
 
 namespace redquel::executor {
 
-/// One version of a row: values parallel to the table's columns, then the hidden key where the table has one. Null: no row.
-using RowValues = std::shared_ptr<const std::vector<sql::Datum>>;
-
-/// A row that a transaction changed.
-struct BufferedRow {
-  RowValues stored;   // in Redis, as the transaction first saw it
-  RowValues current;  // for the transaction
-  /// Columns that only grew. Not empty: nothing else changed, the row is not locked, and what counts is the difference.
-  std::vector<std::size_t> increments = {};
-};
-
-/// The rows of one table that a transaction changed, by member (see RowImage). They stand in front of what Redis holds.
+/// The rows of one table that a transaction had changed at some moment, by member (see RowImage). They stand in front of what Redis holds.
+/// What the transaction changes later does not show.
 struct TableChanges {
   std::shared_ptr<const sql::TableDef> table;
-  std::map<std::string, BufferedRow, std::less<>> rows;
+  std::shared_ptr<const ChangeLog> log;
+  ChangeLog::Position length = 0;  // of the log, at that moment
+  std::size_t size = 0;            // rows
 
-  bool contains(std::string_view member) const { return rows.find(member) != rows.end(); }
+  bool contains(std::string_view member) const { return log->find(member, length).has_value(); }
+  /// Null: the transaction has not changed this row.
+  ChangeLog::VersionPtr find(std::string_view member) const;
+
+  /// All rows, in the order of their last changes, of which at most a few megabytes are in memory:
+  ///
+  ///   TableChanges::Walk walk(changes);
+  ///   while (const ChangeLog::VersionPtr row = walk.next()) …
+  class Walk {
+   public:
+    /// `changes` outlives it.
+    explicit Walk(const TableChanges& changes) : changes_(&changes) {}
+    /// Null at the end.
+    ChangeLog::VersionPtr next();
+
+   private:
+    const TableChanges* changes_;
+    ChangeLog::Position position_ = 0;
+  };
+
+  template <class Predicate>
+  bool any_row(Predicate is_it) const {
+    Walk walk(*this);
+    while (const ChangeLog::VersionPtr changed = walk.next()) {
+      if (is_it(changed->row)) return true;
+    }
+    return false;
+  }
 };
 using TableChangesPtr = std::shared_ptr<const TableChanges>;
 
@@ -45,17 +65,16 @@ class RowBuffer {
   using TablePtr = std::shared_ptr<const sql::TableDef>;
 
   bool empty() const { return tables_.empty(); }
-  /// As they are now; they will not change. Null: there are none.
+  /// As they are now; they will not change, unless a savepoint of before is rolled back to. Null: there are none.
   TableChangesPtr changes(sql::Oid table) const;
   std::vector<TableChangesPtr> all_changes() const;
-  /// Null: the transaction has not changed this row.
-  const BufferedRow* find(sql::Oid table, std::string_view member) const;
+  /// Nothing: the transaction has not changed this row.
+  std::optional<BufferedRow> find(sql::Oid table, std::string_view member) const;
 
-  using Owners = std::unordered_multimap<std::string, std::string>;  // key, zero byte, field → member
-  /// The changed rows that have this unique value for the transaction: more than one where its constraint waits for the commit.
-  std::ranges::subrange<Owners::const_iterator> owners(std::string_view uniques_key, std::string_view field) const;
+  /// Members of the changed rows that have this unique value for the transaction: more than one where its constraint waits for the commit.
+  std::vector<std::string> owners(std::string_view uniques_key, std::string_view field) const;
   /// The row that has this unique value in Redis and has it no more for the transaction.
-  const std::string* former_owner(std::string_view uniques_key, std::string_view field) const;
+  std::optional<std::string> former_owner(std::string_view uniques_key, std::string_view field) const;
 
   /// Of a set of rows that refer to a value (a foreign key's): members that it has for the transaction and not in Redis, and the
   /// other way round.
@@ -77,32 +96,42 @@ class RowBuffer {
   void forget(sql::Oid table);
 
   /// Savepoints are places in the list of changes.
-  std::size_t mark() const { return undo_.size(); }
+  std::size_t mark() const { return changes_; }
   void roll_back(std::size_t mark);
 
  private:
   struct Table {
-    std::shared_ptr<TableChanges> changes;
+    std::shared_ptr<ChangeLog> log;
     std::shared_ptr<const RowEncoder> uniques;     // over the unique structures; null: the table has none
     std::shared_ptr<const RowEncoder> references;  // over the sets of its foreign keys; null: the table has none
+    /// Of unique values (key, zero byte, field): newest versions that have them, and those whose rows have them in Redis alone.
+    PositionIndex owners, former_owners;
+    std::unordered_map<std::string, References> referring;  // by key of the set
+    std::set<std::string> growing;                          // members of rows with increments
   };
+  /// Changes that follow each other: versions of rows of one table, or the table as a whole.
   struct Undo {
     sql::Oid table;
-    std::string member;
-    std::optional<BufferedRow> before;  // nullopt: not changed before
-    std::optional<Table> whole;         // the table as it was; no single row
+    std::size_t versions;
+    std::unique_ptr<Table> whole;  // the table as it was; no versions
   };
-  TableChanges& writable(Table& table);
-  void replace(Table& table, const std::string& member, const std::optional<BufferedRow>& row);
-  std::vector<std::string> unique_values(const Table& table, const RowValues& row) const;
-  void note_references(const Table& table, const std::string& member, const BufferedRow& row, bool add);
-  void note_owners(const Table& table, const std::string& member, const BufferedRow& row, bool add);
+  static Table make_table(const TablePtr& definition);
+  static void append(Table& table, const std::string& member, BufferedRow row);
+  static void take_back(Table& table);
+  static std::vector<std::string> unique_values(const Table& table, const RowValues& row);
+  static void note(Table& table, ChangeLog::Position position, const ChangeLog::Version& version, bool add);
+  static void note_references(Table& table, const ChangeLog::Version& version, bool add);
+  static void note_owners(Table& table, ChangeLog::Position position, const ChangeLog::Version& version, bool add);
+  static void check_unique(const Table& table, const std::string& member, const std::vector<sql::Datum>& row,
+                           const sql::SessionSettings& settings);
+  /// Does another changed row of the table have the unique value?
+  static bool has_other_owner(const Table& table, const std::string& value, const std::string& member);
+  /// What `undo_` takes back as one change.
   void replace_table(sql::Oid oid, Table table);
 
   std::map<sql::Oid, Table> tables_;
-  std::vector<Undo> undo_;
-  Owners owners_, former_owners_;
-  std::unordered_map<std::string, References> references_;
+  std::deque<Undo> undo_;
+  std::size_t changes_ = 0;  // that `undo_` takes back
 };
 
 }  // namespace redquel::executor

@@ -1,7 +1,9 @@
 #include "executor/transaction/row_locks.h"
 
+#include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
 #include "executor/storage/mapped_unit.h"
+#include "executor/transaction/living_sessions.h"
 #include "executor/transaction/lock_wait.h"
 
 namespace redquel::executor {
@@ -9,18 +11,13 @@ namespace redquel::executor {
 namespace {
 
 // Keys: each table's locks, then the rows, group by group. Arguments: token (empty: only look), how many groups are wanted (or
-// empty), number of tables; per table: strength, what to do about others' locks, number of fields, the fields; per row: its lock's
-// field, whether it is compared, and then what each field must hold.
+// empty), number of tables; per table: strength, what to do about others' locks (wait, skip, say no; w: wait as a write does, also for
+// LOCK TABLE in SHARE mode), number of fields, the fields; per row: its lock's
+// field, whether it is compared (1) or read (2), and, where it is compared, what each field must hold.
 const Script& lock_rows_script() {
-  static const Script kScript("lock_rows", R"lua(
-local call, unpack, keys, argv = redis.call, unpack, KEYS, ARGV
+  static const Script kScript("lock_rows", std::string(kLivingSessions) + R"lua(
+local unpack, keys, argv = unpack, KEYS, ARGV
 local token, wanted = argv[1], tonumber(argv[2])
-local living = {}
-local function is_alive(of)
-  local process = string.sub(of, 1, 16)
-  if living[process] == nil then living[process] = call('EXISTS', 'redquel:process:' .. process) == 1 end
-  return living[process]
-end
 if token ~= '' and not is_alive(token) then return {'lost'} end
 local tables, p = {}, 4
 for t = 1, tonumber(argv[3]) do
@@ -28,7 +25,7 @@ for t = 1, tonumber(argv[3]) do
   local one = {key = keys[t], strength = tonumber(argv[p]), wait = argv[p + 1], fields = {unpack(argv, p + 3, p + 2 + count)}}
   p = p + 3 + count
   for mode, holder in string.gmatch(call('HGET', one.key, 't') or '', '(%d)(%S+)') do
-    if tonumber(mode) >= 7 and holder ~= token and is_alive(holder) then
+    if tonumber(mode) >= (one.wait == 'w' and 5 or 7) and holder ~= token and is_alive(holder) then
       if one.wait == 'n' then return {'refused', '', t - 1} end
       return {'locked', '', holder, one.key, 't'}
     end
@@ -41,11 +38,11 @@ local function matches(value, expected)
   if kind == '+' then return value and true end
   return value == string.sub(expected, 2) or (kind == '?' and not value)
 end
-local states, locked, k = {}, 0, #tables + 1
+local states, locked, rows, k = {}, 0, {}, #tables + 1
 while k <= #keys and (not wanted or locked < wanted) do
   local state, taken = 'l', {}
   for t = 1, #tables do
-    local one, field, is_compared = tables[t], argv[p], argv[p + 1] == '1'
+    local one, field, look = tables[t], argv[p], argv[p + 1]
     p = p + 2
     local left, strongest = {}, one.strength
     for mode, holder in string.gmatch(call('HGET', one.key, field) or '', '(%d)(%S+)') do
@@ -54,13 +51,16 @@ while k <= #keys and (not wanted or locked < wanted) do
       elseif is_alive(holder) then
         if tonumber(mode) + one.strength > 4 then
           if one.wait == 'n' then return {'refused', table.concat(states), t - 1} end
-          if one.wait == 'b' then return {'locked', table.concat(states), holder, one.key, field} end
+          if one.wait ~= 's' then return {'locked', table.concat(states), holder, one.key, field} end
           state = 's'
         end
         left[#left + 1] = mode .. holder
       end
     end
-    if is_compared then
+    if look == '2' then
+      local values = call('HMGET', keys[k], unpack(one.fields))
+      if values[1] then rows[#rows + 1] = values else state = 'g' end
+    elseif look == '1' then
       local values = call('HMGET', keys[k], unpack(one.fields))
       for f = 1, #one.fields do
         if state == 'l' and not matches(values[f], argv[p]) then state = one.wait == 's' and 's' or values[1] and 'c' or 'g' end
@@ -77,7 +77,7 @@ while k <= #keys and (not wanted or locked < wanted) do
   if state == 'l' then locked = locked + 1 end
   states[#states + 1] = state
 end
-return {'done', table.concat(states)}
+return {'done', table.concat(states), rows}
 )lua");
   return kScript;
 }
@@ -98,32 +98,39 @@ asio::awaitable<RowLockRequest::Answer> RowLockRequest::execute(RedisClient& red
     static constexpr const char* kWaits[] = {"b", "s", "n"};
     keys.push_back(lock_key(table.oid));
     arguments.push_back(std::to_string(static_cast<int>(table.lock.strength)));
-    arguments.emplace_back(kWaits[static_cast<std::size_t>(table.lock.wait)]);
+    arguments.emplace_back(writes_ ? "w" : kWaits[static_cast<std::size_t>(table.lock.wait)]);
     arguments.push_back(std::to_string(table.fields.size()));
     arguments.insert(arguments.end(), table.fields.begin(), table.fields.end());
   }
   keys.insert(keys.end(), keys_.begin(), keys_.end());
   for (std::size_t row = 0; row < members_.size(); ++row) {
     arguments.push_back(members_[row]);
-    arguments.emplace_back(expected_[row].empty() ? "0" : "1");
+    arguments.emplace_back(!expected_[row].empty() ? "1" : writes_ ? "2" : "0");
     arguments.insert(arguments.end(), expected_[row].begin(), expected_[row].end());
   }
   RepliesPtr replies = co_await run_script(redis, lock_rows_script(), keys, arguments, counters);
   const std::span<const Reply> reply = replies->array(0);
   if (!reply.empty() && reply[0].text == "lost") throw lapsed_lock();
   const auto text = [&](std::size_t index) { return index < reply.size() ? std::string(reply[index].text) : std::string(); };
-  Answer answer{text(1), {}, {}};
+  Answer answer{text(1), {}, {}, replies};
   if (text(0) == "locked") answer.conflict = LockConflict{text(2), text(3), text(4)};
   if (text(0) == "refused" && reply.size() > 2) answer.not_waited_for = static_cast<std::size_t>(reply[2].integer);
   if (held != nullptr) {
     for (std::size_t group = 0; group < answer.states.size(); ++group) {
       if (answer.states[group] != 'l' && answer.states[group] != 'c') continue;
       for (std::size_t table = 0; table < tables_.size(); ++table) {
-        held->fields[tables_[table].oid].insert(members_[group * tables_.size() + table]);
+        held->add(tables_[table].oid, members_[group * tables_.size() + table]);
       }
     }
   }
   co_return answer;
+}
+
+std::span<const Reply> RowLockRequest::Answer::row(std::size_t number) const {
+  const std::span<const Reply> reply = replies->array(0);
+  const std::span<const Reply> rows = reply.size() > 2 ? reply[2].children() : std::span<const Reply>();
+  if (number >= rows.size()) throw unexpected_reply("EVALSHA", "the rows that it has locked");
+  return rows[number].children();
 }
 
 LockedTable::LockedTable(std::shared_ptr<const sql::TableDef> table, const planner::RowLock& lock, const std::vector<std::int16_t>& numbers)
@@ -155,7 +162,7 @@ void LockedTable::add_row(RowLockRequest& request, const std::vector<sql::Datum>
   Words words;
   const RowImage image = encoder_.encode(row, words);
   std::vector<std::string> expected;
-  if (buffer == nullptr || buffer->find(encoder_.table().oid, image.member) == nullptr) {
+  if (buffer == nullptr || !buffer->find(encoder_.table().oid, image.member)) {
     expected.push_back(RowLockRequest::is_there());
     for (const std::size_t position : compared_) add_expected(expected, position, words[image.texts + position]);
   }

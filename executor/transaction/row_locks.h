@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,8 @@ class RowLockRequest {
   /// The next row of the current group; the groups' rows come in the tables' order. `expected` is parallel to the fields; empty: the
   /// row is not looked at, because nobody else can have changed it.
   void add_row(std::string_view member, std::string_view key, std::vector<std::string> expected);
+  /// Locks as a statement that writes does, and reads what it has locked: the rows' fields come with the answer.
+  void read_to_write() { writes_ = true; }
   std::size_t groups() const { return tables_.empty() ? 0 : keys_.size() / tables_.size(); }
 
   /// What a field must hold.
@@ -45,6 +48,10 @@ class RowLockRequest {
     std::string states;
     std::optional<LockConflict> conflict;           // somebody else's lock is in the way of the next group
     std::optional<std::size_t> not_waited_for;      // … and this table's clause says NOWAIT
+    RepliesPtr replies;                              // what Redis said
+
+    /// After `read_to_write`: the fields of the row with this number among those that are locked.
+    std::span<const Reply> row(std::size_t number) const;
   };
   /// Locks groups in their order until `wanted` of them are locked. Notes what is locked in `held` (null: nothing stays locked).
   asio::awaitable<Answer> execute(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held, ExecutionCounters* counters);
@@ -52,6 +59,7 @@ class RowLockRequest {
  private:
   std::vector<Table> tables_;
   std::string token_;
+  bool writes_ = false;
   std::vector<std::string> keys_, members_;
   std::vector<std::vector<std::string>> expected_;
 };

@@ -39,10 +39,12 @@ void Transaction::set_savepoint() {
 void Transaction::roll_back_to(std::size_t number) {
   savepoints_.resize(number + 1);
   const Savepoint& savepoint = savepoints_.back();
-  if (!savepoint.catalog.draft) {
-    catalog_.reset();
-  } else {
+  if (savepoint.catalog.draft) {
     catalog_->restore(savepoint.catalog);
+  } else if (catalog_ && !catalog_->claims().empty()) {
+    catalog_->restore(catalog_->initial());  // it still has to give back the places that it has claimed
+  } else {
+    catalog_.reset();
   }
   constraint_times_ = savepoint.constraint_times;
   buffer_.roll_back(savepoint.buffer_mark);

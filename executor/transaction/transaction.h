@@ -29,10 +29,15 @@ class Transaction {
   /// What it has read, at the stricter levels.
   ReadChecks& reads() { return reads_; }
   ReadMoment& read_moment() { return read_moment_; }
+  /// Must what it has read still be so when it commits? SERIALIZABLE.
+  bool keeps_reads() const { return keeps_reads_; }
+  void set_keeps_reads(bool keeps) { keeps_reads_ = keeps; }
   /// What it has locked. Without a token it has locked nothing.
   LockSet& locks() { return locks_; }
+  const LockSet& locks() const { return locks_; }
 
   ConstraintTimes& constraint_times() { return constraint_times_; }
+  const ConstraintTimes& constraint_times() const { return constraint_times_; }
 
   /// Its own definitions; null until it changes some.
   TransactionCatalog* catalog() { return catalog_.get(); }
@@ -66,6 +71,7 @@ class Transaction {
   ConstraintTimes constraint_times_;
   ReadChecks reads_;
   ReadMoment read_moment_;
+  bool keeps_reads_ = true;
   std::unique_ptr<TransactionCatalog> catalog_;
   std::vector<Savepoint> savepoints_;
 };

@@ -22,9 +22,30 @@ bool has_place(const sql::CatalogSnapshot& catalog, const std::string& prefix) {
 
 }  // namespace
 
+namespace {
+
+/// Counters of columns go along with tables that have another place now. Until the commit they stay where everybody finds them.
+void move_counters(const sql::CatalogSnapshot& now, CatalogChange& change) {
+  for (const Removal& removal : change.removals) {
+    if (!removal.whole) continue;
+    for (const auto& [oid, sequence] : now.sequences) {
+      const RowBuffer::TablePtr table = sequence.owner_table != 0 ? now.find_table(sequence.owner_table) : nullptr;
+      if (!table || table->prefix == removal.prefix || !sequence.key.starts_with(removal.prefix + ":")) continue;
+      sql::SequenceDef moved = sequence;
+      moved.key = table->prefix + sequence.key.substr(removal.prefix.size());
+      change.renamed_keys.emplace_back(sequence.key, moved.key);
+      std::erase_if(change.sequences, [&](const sql::SequenceDef& other) { return other.oid == moved.oid; });
+      change.sequences.push_back(std::move(moved));
+    }
+  }
+}
+
+}  // namespace
+
 TransactionCatalog::TransactionCatalog(LoadedCatalog base, const SessionState& session) : base_(std::move(base)) {
   state_.draft = std::make_shared<const CatalogDraft>(base_, session);
   state_.snapshot = snapshot_of(*state_.draft, base_.snapshot->version);
+  initial_ = state_;
 }
 
 LoadedCatalog TransactionCatalog::view() const {
@@ -58,6 +79,7 @@ CatalogChange TransactionCatalog::take_change() const {
     }
   }
   std::erase_if(change.removals, [](const Removal& removal) { return !removal.whole && removal.parts.empty(); });
+  move_counters(draft.catalog(), change);
   for (const Removal& claim : claims_) {
     // A table that was dropped again has a removal of its own.
     const bool is_removed = std::ranges::any_of(change.removals, [&](const Removal& other) { return other.prefix == claim.prefix; });

@@ -48,12 +48,14 @@ class TransactionCatalog {
     std::vector<Sequel> sequels;
   };
   const State& state() const { return state_; }
+  /// As the transaction found the definitions.
+  const State& initial() const { return initial_; }
   void restore(State state) { state_ = std::move(state); }
 
  private:
   LoadedCatalog base_;
   std::vector<Removal> claims_;  // what is to be done about each of them without a commit
-  State state_;
+  State state_, initial_;
 };
 
 /// Deletes what lies in claimed places but for those that a commit has finished with (CatalogChange::finished_removals).

@@ -1,8 +1,11 @@
 #include "executor/writes/increment.h"
 
+#include "executor/storage/constraint_errors.h"
+#include "executor/storage/stored_row.h"
 #include "executor/storage/write_unit.h"
 #include "executor/tables/key_values.h"
-#include "executor/transaction/lock_wait.h"
+#include "executor/transaction/row_locks.h"
+#include "executor/transaction/transaction.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -15,47 +18,67 @@ bool is_far_from_bounds(const sql::Datum& value) {
 
 namespace {
 
-/// The row as it would be if it held nothing but its key and zeros; what is added is what becomes of them.
-class UnreadIncrement final : public Operator {
+const planner::KeyLookup& lookup_of(const planner::PhysicalUpdate& update) { return std::get<planner::KeyLookup>(update.source->node); }
+
+}  // namespace
+
+sql::Batch looked_up(const planner::PhysicalUpdate& update, const std::vector<sql::Datum>& row) {
+  sql::Batch batch{.rows = 1, .columns = {}};
+  for (const std::int16_t number : lookup_of(update).read.numbers) {
+    const std::size_t position = update.table->position(number);
+    batch.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(update.table->columns[position].type, row[position], 1)));
+  }
+  return batch;
+}
+
+bool is_selected(const planner::PhysicalUpdate& update, const sql::Batch& row, const sql::EvaluationContext& evaluation) {
+  const sql::ExpressionPtr& condition = lookup_of(update).read.condition;
+  return !condition || !sql::select_rows(*condition, row, evaluation).empty();
+}
+
+namespace {
+
+/// The field that every row has, and then those that StoredRows reads.
+std::vector<std::string> fields_of_rows(const sql::TableDef& table) {
+  std::vector<std::int16_t> numbers;
+  for (const sql::ColumnDef& column : table.columns) numbers.push_back(column.number);
+  sql::RowFields read = sql::row_fields(table, numbers);
+  read.fields.insert(read.fields.begin(), std::string(read.fields[read.presence]));
+  return std::move(read.fields);
+}
+
+/// The row is locked and read in one script, and becomes a change of the transaction like any other.
+class LockedIncrement final : public Operator {
  public:
-  UnreadIncrement(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context)
-      : update_(update), context_(context), counters_(node, context) {}
+  LockedIncrement(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, std::string member, ExecutionContext& context)
+      : update_(update), context_(context), member_(std::move(member)), counters_(node, context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    const auto& lookup = std::get<planner::KeyLookup>(update_.source->node);
     const sql::TableDef& table = *update_.table;
-    const sql::EvaluationContext& evaluation = context_.evaluation();
-    const auto key = evaluate_key(table, table.primary_key, lookup.keys[0], evaluation);
-    if (!key) co_return std::nullopt;
-    std::vector<sql::Datum> before(table.columns.size());
-    for (std::size_t part = 0; part < key->size(); ++part) before[table.position(table.primary_key[part])] = (*key)[part];
-    for (const std::size_t position : update_.added) {
-      before[position] = table.columns[position].type.oid == sql::oid::kInt4 ? sql::Datum(std::int32_t{0}) : sql::Datum(std::int64_t{0});
+    Transaction& transaction = *context_.transaction();
+    const StoredRows rows(update_.table);
+    std::vector<std::string> fields = fields_of_rows(table);
+    const planner::RowLock lock{planner::RowLock::Strength::kNoKeyUpdate, planner::RowLock::Wait::kBlock};
+    std::vector<RowLockRequest::Table> tables{{table.oid, lock, std::move(fields)}};
+    RowLockRequest request(std::move(tables), transaction.locks().token);
+    request.add_row(member_, sql::TableKeys(table).row_of_member(member_), {});
+    request.read_to_write();
+    const RowLockRequest::Answer answer = co_await request.execute(context_.redis(), std::nullopt, &transaction.locks(), counters_.get());
+    co_await context_.check_version(*answer.replies);
+    if (answer.conflict) throw LockedByOther{*answer.conflict};
+    if (answer.states != "l") co_return std::nullopt;
+    std::optional<std::vector<sql::Datum>> before = rows.decode(member_, answer.row(0).subspan(1));
+    if (!before) co_return std::nullopt;
+    const sql::Batch source = looked_up(update_, *before);
+    if (!is_selected(update_, source, context_.evaluation())) co_return std::nullopt;
+    std::vector<sql::Datum> after = *before;
+    for (const planner::Assignment& assignment : update_.assignments) {
+      after[table.position(assignment.number)] = sql::evaluate(*assignment.value, source, context_.evaluation())->datum(0);
     }
-    sql::Batch source{.rows = 1, .columns = {}};
-    for (const std::int16_t number : lookup.read.numbers) {
-      const std::size_t position = table.position(number);
-      source.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(table.columns[position].type, before[position], 1)));
-    }
-    if (lookup.read.condition && sql::select_rows(*lookup.read.condition, source, evaluation).empty()) co_return std::nullopt;
-    std::vector<sql::Datum> after = before;
-    try {
-      for (const planner::Assignment& assignment : update_.assignments) {
-        const sql::Datum sum = sql::evaluate(*assignment.value, source, evaluation)->datum(0);
-        if (!is_far_from_bounds(sum)) throw WriteConflict{};
-        after[table.position(assignment.number)] = sum;
-      }
-    } catch (const sql::SqlError&) {  // an error only if there is such a row
-      throw WriteConflict{};
-    }
-    WriteOptions options;
-    options.settings = *evaluation.settings;
-    WriteUnit unit(std::move(options));
-    unit.update_row(update_.table, before, after, {}, update_.added);
-    const WriteStatus status = co_await unit.execute(context_.redis(), counters_.get());
-    if (status == WriteStatus::kConflict) throw WriteConflict{};
-    if (status == WriteStatus::kStale) throw StaleCatalog{};
-    if (status == WriteStatus::kLocked) throw LockedByOther{unit.blocker()};
+    require_not_null(table, after, *context_.evaluation().settings);
+    const auto stored = std::make_shared<const std::vector<sql::Datum>>(*std::move(before));
+    const auto current = std::make_shared<const std::vector<sql::Datum>>(std::move(after));
+    transaction.buffer().set(update_.table, member_, {stored, current, {}});
     context_.affected_rows += 1;
     co_return std::nullopt;
   }
@@ -63,14 +86,20 @@ class UnreadIncrement final : public Operator {
  private:
   const planner::PhysicalUpdate& update_;
   ExecutionContext& context_;
+  const std::string member_;
   NodeCounters counters_;
 };
 
 }  // namespace
 
-OperatorPtr make_unread_increment(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context) {
-  if (!context.allows_unread_increments || !update.may_add_unread) return nullptr;
-  return std::make_unique<UnreadIncrement>(node, update, context);
+OperatorPtr make_locked_increment(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context) {
+  if (!context.allows_unread_increments || !context.transaction() || !update.may_write_unread || update.added.empty()) return nullptr;
+  const sql::TableDef& table = *update.table;
+  const auto key = evaluate_key(table, table.primary_key, lookup_of(update).keys[0], context.evaluation());
+  if (!key) return nullptr;
+  std::string member = sql::TableKeys(table).member(*key);
+  if (context.transaction()->buffer().find(table.oid, member)) return nullptr;  // its own change
+  return std::make_unique<LockedIncrement>(node, update, std::move(member), context);
 }
 
 }  // namespace redquel::executor

@@ -9,8 +9,13 @@ namespace redquel::executor {
 /// An integer far from the ends of its type, where an overflow is to be told as it would be without increments.
 bool is_far_from_bounds(const sql::Datum& value);
 
-/// `UPDATE t SET n = n + c WHERE <key>` that stands for itself: the row is not read, the write script adds to what it finds. Where it
-/// finds no row, NULL or a sum beyond the type, WriteConflict lets the statement run again as others do. Null: not such a statement.
-OperatorPtr make_unread_increment(const planner::PhysicalNode&, const planner::PhysicalUpdate&, ExecutionContext&);
+/// What the update's lookup by key would give of a row.
+sql::Batch looked_up(const planner::PhysicalUpdate& update, const std::vector<sql::Datum>& row);
+/// Does the row pass the condition that the lookup has besides the key?
+bool is_selected(const planner::PhysicalUpdate& update, const sql::Batch& row, const sql::EvaluationContext& evaluation);
+
+/// `UPDATE t SET n = n + c WHERE <key>` in a transaction: the row is locked and read in one script, for the query of the transaction that
+/// will look at it (IncrementHabits). Null: not such a statement.
+OperatorPtr make_locked_increment(const planner::PhysicalNode&, const planner::PhysicalUpdate&, ExecutionContext&);
 
 }  // namespace redquel::executor

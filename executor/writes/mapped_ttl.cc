@@ -17,8 +17,8 @@ asio::awaitable<void> add_times_to_live(MappedUnit& unit, ExecutionContext& cont
   for (std::size_t i = 0; i < unit.changes().size(); ++i) {
     const MappedChange& change = unit.changes()[i];
     if (!change.before) continue;
-    const BufferedRow* known = buffer.find(table.oid, mapped_identity(table, *change.before));
-    if (known != nullptr && known->current) {
+    const std::optional<BufferedRow> known = buffer.find(table.oid, mapped_identity(table, *change.before));
+    if (known && known->current) {
       unit.set_unread(i, table.position(sql::kTtlColumn), (*known->current)[table.position(sql::kTtlColumn)]);
     } else if (reader) {
       MappedTarget target{{}, i};

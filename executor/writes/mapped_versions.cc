@@ -157,8 +157,9 @@ asio::awaitable<void> drop_old_versions(MappedUnit& unit, ExecutionContext& cont
     row.resize(table.columns.size());  // what is hidden stays as it is
   }
   if (const std::shared_ptr<const TableChanges> changes = context.changes(table.oid)) {
-    for (const auto& [identity, row] : changes->rows) {
-      if (row.current) rows.push_back(*row.current);
+    TableChanges::Walk walk(*changes);
+    while (const ChangeLog::VersionPtr changed = walk.next()) {
+      if (changed->row.current) rows.push_back(*changed->row.current);
     }
   }
   for (const Row& row : rows) versions.add_known(row);

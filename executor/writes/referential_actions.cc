@@ -161,9 +161,9 @@ asio::awaitable<void> ReferentialActions::read_rows(const std::vector<Reach>& re
     const TablePtr& table = known(reach.key->referencing());
     for (const std::string& member : reach.members) {
       if (by_member_.contains({table->oid, member}) || !seen.insert({table->oid, member}).second) continue;
-      const BufferedRow* buffered = nullptr;
+      std::optional<BufferedRow> buffered;
       if (context_.transaction()) buffered = context_.transaction()->buffer().find(table->oid, member);
-      if (buffered == nullptr) {
+      if (!buffered) {
         wanted[table].push_back(member);
       } else if (buffered->current) {
         keep(table, *buffered->current);

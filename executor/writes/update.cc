@@ -2,6 +2,7 @@
 
 #include "executor/operators/sequence_evaluation.h"
 #include "executor/writes/increment.h"
+#include "executor/writes/unread_update.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
 #include "planner/physical/increment.h"
@@ -140,7 +141,8 @@ class DeleteOperator final : public WriteOperator {
 }  // namespace
 
 OperatorPtr make_update(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context) {
-  if (OperatorPtr unread = make_unread_increment(node, update, context)) return unread;
+  if (OperatorPtr locked = make_locked_increment(node, update, context)) return locked;
+  if (OperatorPtr unread = make_unread_update(node, update, context)) return unread;
   return std::make_unique<UpdateOperator>(node, update, context);
 }
 

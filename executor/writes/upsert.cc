@@ -37,6 +37,7 @@ class UpsertOperator final : public WriteOperator {
     const std::size_t key = table.has_hidden_key() ? table.columns.size() : table.position(table.primary_key[0]);
     presence_ = update_.old_row[key];
     note_read_columns(update_.old_row);
+    may_pass_on_references();
   }
 
  private:

@@ -23,25 +23,49 @@ namespace redquel::executor {
 
 namespace {
 
-/// Changes of one statement that wait in memory because its source must be read first.
-constexpr std::size_t kWaitingRows = 1'000'000;
+/// Changes of one statement that wait in memory because its source must be read first. Of more of them the rows wait in a file.
+constexpr std::size_t kWaitingRows = 10'000;
+/// Where foreign keys demand to see all changes of a statement together.
+constexpr std::size_t kMostWaitingRows = 1'000'000;
 
-WriteOptions write_options(ExecutionContext& context, const sql::TableDef& table) {
+/// May the source give a row of the table more than once? Joins may; a walk over one table does not.
+bool may_repeat_rows(planner::PhysicalPlan source) {
+  while (std::holds_alternative<planner::PhysicalFilter>(source->node) || std::holds_alternative<planner::PhysicalProject>(source->node)) {
+    source = planner::inputs_of(*source)[0];
+  }
+  return !std::holds_alternative<planner::FullScan>(source->node) && !std::holds_alternative<planner::OrderedScan>(source->node) &&
+         !std::holds_alternative<planner::SetScan>(source->node);
+}
+
+bool refers_to_itself(const sql::TableDef& table) {
+  return std::ranges::find(table.foreign_keys, table.oid, &sql::ForeignKeyDef::referenced) != table.foreign_keys.end();
+}
+
+std::shared_ptr<ForeignKeyChecks> foreign_key_checks(const ExecutionContext& context) {
+  const std::shared_ptr<Transaction>& transaction = context.transaction();
+  ForeignKeyChecks::IsDeferred is_deferred;
+  if (transaction) is_deferred = [transaction](const sql::ForeignKeyDef& key) { return transaction->constraint_times().is_deferred(key); };
+  return std::make_shared<ForeignKeyChecks>(context.catalog(), std::move(is_deferred));
+}
+
+WriteOptions write_options(ExecutionContext& context, const sql::TableDef& table, const planner::PhysicalPlan& source) {
   WriteOptions options;
   options.max_rows = SIZE_MAX;
   options.settings = *context.evaluation().settings;
   const std::shared_ptr<Transaction>& transaction = context.transaction();
-  ForeignKeyChecks::IsDeferred is_deferred;
-  if (transaction) is_deferred = [transaction](const sql::ForeignKeyDef& key) { return transaction->constraint_times().is_deferred(key); };
-  options.foreign_keys = std::make_shared<ForeignKeyChecks>(context.catalog(), std::move(is_deferred));
+  options.foreign_keys = foreign_key_checks(context);
   if (transaction) {
     options.buffer = &transaction->buffer();
     options.locks = &transaction->locks();
     options.changed_rows = context.changed_rows(table.oid);
+    const bool is_whole = !table.foreign_keys.empty() || !table.referencing.empty();
+    if (!options.changed_rows && !is_whole && source && may_repeat_rows(source)) {
+      options.changed_rows = std::make_shared<std::set<std::string, std::less<>>>();
+    }
     options.defers_unique = [transaction](const sql::TableDef& of, std::span<const std::int16_t> columns) {
       return transaction->constraint_times().is_deferred(of, columns);
     };
-  } else {
+  } else if (source && may_repeat_rows(source)) {
     options.changed_rows = std::make_shared<std::set<std::string, std::less<>>>();
   }
   return options;
@@ -53,7 +77,7 @@ WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<
                              const planner::PhysicalPlan& source, ExecutionContext& context, OperatorPtr rows)
     : context_(context),
       source_(rows ? nullptr : make_operator(*source, context)),
-      unit_(write_options(context, *table)),
+      unit_(write_options(context, *table, source)),
       counters_(node, context),
       table_(std::move(table)),
       streams_(rows != nullptr || planner::tables_of(source).empty()) {
@@ -121,14 +145,14 @@ asio::awaitable<void> WriteOperator::put_aside() {
   written_rows_ += unit_.size();
   chunks_.push_back({std::make_shared<WriteUnit>(std::move(unit_)), take_collected()});
   WriteOptions options = chunks_.back().unit->options();
+  if (is_buffered()) options.foreign_keys = foreign_key_checks(context_);  // each chunk is looked at alone
   options.first_row = written_rows_;
   unit_ = WriteUnit(std::move(options));
   if (streams_) {
-    co_await write_chunks();
-  } else if (written_rows_ > kWaitingRows && !is_buffered()) {
+    co_await write_chunks_as(step_);
+  } else if (written_rows_ > kMostWaitingRows && !is_buffered()) {
     throw sql::SqlError("53200", "out of memory")
-        .detail(fmt::format("The statement changes more than {} rows.", kWaitingRows))
-        .hint("COPY has no such limit.");
+        .detail(fmt::format("The statement changes more than {} rows of tables whose foreign keys change others.", kMostWaitingRows));
   }
 }
 
@@ -175,19 +199,59 @@ asio::awaitable<void> WriteOperator::write_chunks() {
     co_return;
   }
   if (!journaled_) co_await begin_journal();
-  for (Chunk& chunk : chunks_) chunk.unit->set_journal(journaled_->step());
   // A row that comes again would live from the beginning.
   if (exchanges_keys_ && !table_->rows_expire()) {
-    for (Chunk& chunk : chunks_) {
-      chunk.unit->turn_updates_into_deletes();
-      co_await journaled_->write(chunk.unit, {});
-    }
+    co_await write_chunks_as(Exchange::kLeave);
     co_await journaled_->flush();
-    for (Chunk& chunk : chunks_) chunk.unit->turn_deletes_into_inserts();
+    co_await write_chunks_as(Exchange::kArrive);
+  } else {
+    co_await write_chunks_as(Exchange::kNone);
   }
-  for (; !chunks_.empty(); chunks_.pop_front()) {
-    co_await journaled_->write(std::move(chunks_.front().unit), std::move(chunks_.front().finish));
+}
+
+asio::awaitable<void> WriteOperator::write_chunks_as(Exchange step) {
+  if (is_ahead_ || is_buffered()) co_return co_await write_chunks();
+  if (!journaled_) co_await begin_journal();
+  for (Chunk& chunk : chunks_) {
+    chunk.unit->set_journal(journaled_->step());
+    if (step != Exchange::kNone) chunk.unit->turn_updates_into_deletes();
+    if (step == Exchange::kArrive) chunk.unit->turn_deletes_into_inserts();
+    Finish finish;
+    if (step != Exchange::kLeave) finish = std::move(chunk.finish);
+    co_await journaled_->write(chunk.unit, std::move(finish));
   }
+  // Those that are gone come again, unless they will be made anew.
+  if (step != Exchange::kLeave || streams_) chunks_.clear();
+}
+
+asio::awaitable<void> WriteOperator::write_spilled(std::size_t limit) {
+  const bool exchanges = exchanges_keys_ && !table_->rows_expire() && !is_ahead_;
+  co_await put_aside();
+  if (exchanges) {
+    const WriteOptions options = unit_.options();
+    co_await write_chunks_as(Exchange::kLeave);
+    std::deque<Chunk> first = std::exchange(chunks_, {});
+    streams_ = true;
+    step_ = Exchange::kLeave;
+    // What foreign keys demand, and which rows were met, is noted when the rows come again.
+    WriteOptions leaving = options;
+    leaving.foreign_keys.reset();
+    if (options.changed_rows) leaving.changed_rows = std::make_shared<std::set<std::string, std::less<>>>(*options.changed_rows);
+    unit_ = WriteUnit(std::move(leaving));
+    const std::size_t written = written_rows_;
+    while (auto batch = spilled_->next()) co_await collect_in_chunks(*batch, limit);
+    co_await put_aside();
+    co_await journaled_->flush();
+    spilled_->rewind();
+    unit_ = WriteUnit(options);
+    written_rows_ = written;
+    chunks_ = std::move(first);
+    step_ = Exchange::kArrive;
+  }
+  streams_ = true;
+  co_await write_chunks_as(step_);
+  while (auto batch = spilled_->next()) co_await collect_in_chunks(*batch, limit);
+  co_await put_aside();
 }
 
 asio::awaitable<void> WriteOperator::buffer_chunks() {
@@ -195,16 +259,7 @@ asio::awaitable<void> WriteOperator::buffer_chunks() {
   if (!buffer_mark_) buffer_mark_ = buffer.mark();
   for (; !chunks_.empty(); chunks_.pop_front()) {
     WriteUnit& unit = *chunks_.front().unit;
-    std::exception_ptr failure;
-    try {
-      co_await execute(unit);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    if (failure) {
-      buffer.roll_back(*buffer_mark_);
-      std::rethrow_exception(failure);
-    }
+    co_await execute(unit);
     unit.absorb_into(buffer);
     chunks_.front().finish(unit);
   }
@@ -220,9 +275,9 @@ asio::awaitable<void> WriteOperator::execute(WriteUnit& unit) {
 }
 
 std::size_t WriteOperator::chunk_rows() const {
-  // What foreign keys demand, and whether rows exchange keys, is seen from all rows of the statement together; what a journaled unit
-  // has written is looked at when it is complete, but here nothing is written.
-  const bool needs_whole = exchanges_keys_ || actions_ || !table_->foreign_keys.empty() || !table_->referencing.empty();
+  // Whether rows exchange keys, and what foreign keys demand where rows of the statement refer to each other, is seen from all of them
+  // together; what a journaled unit has written is looked at when it is complete, but here nothing is written.
+  const bool needs_whole = exchanges_keys_ || actions_ || passes_on_references_ || refers_to_itself(*table_);
   return is_buffered() && needs_whole ? std::numeric_limits<std::size_t>::max() : context_.max_written_rows;
 }
 
@@ -304,47 +359,74 @@ asio::awaitable<void> WriteOperator::write_at_once() {
   take_collected()(unit_);
 }
 
+asio::awaitable<void> WriteOperator::collect_in_chunks(const sql::Batch& batch, std::size_t limit) {
+  for (std::size_t first = 0; first < batch.rows; first += std::min(limit, batch.rows)) {
+    const std::size_t count = std::min(limit, batch.rows - first);
+    if (unit_.size() + count > limit) co_await put_aside();
+    if (count == batch.rows) {
+      co_await collect(batch);
+    } else {
+      const sql::Batch part = batch.gather(row_range(first, count));
+      co_await collect(part);
+    }
+  }
+}
+
+asio::awaitable<void> WriteOperator::collect_all() {
+  const std::size_t limit = chunk_rows();
+  while (auto batch = co_await source_->next()) {
+    if (written_rows_ < kWaitingRows || !may_spill()) {
+      co_await collect_in_chunks(*batch, limit);
+      continue;
+    }
+    if (!spilled_) {
+      std::vector<sql::Type> types;
+      for (const sql::ColumnPtr& column : batch->columns) types.push_back(column->type());
+      spilled_.emplace(std::make_shared<SpillFile>(), types);
+    }
+    spilled_->append_all(*batch);
+  }
+  if (spilled_) spilled_->finish();
+}
+
+asio::awaitable<void> WriteOperator::run() {
+  const std::size_t limit = chunk_rows();
+  co_await collect_all();
+  if (actions_) co_await take_actions(limit);
+  source_.reset();
+  if (mapped_) {
+    co_await write_mapped();
+  } else if (spilled_) {
+    co_await write_spilled(limit);
+  } else if (written_rows_ > 0) {
+    co_await put_aside();
+    co_await write_chunks();
+  }
+  if (journaled_) {
+    co_await journaled_->flush();
+    if (!co_await unit_.options().foreign_keys->verify_written(context_.redis(), unit_.options().settings, counters())) {
+      throw StaleCatalog{};
+    }
+    co_await journaled_->commit();
+  } else if (written_rows_ == 0) {
+    co_await write_at_once();
+  }
+  if (unseen_) co_await unseen_->flush();
+}
+
 asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
   if (!applied_) {
     applied_ = true;
-    const std::size_t limit = chunk_rows();
-    while (auto batch = co_await source_->next()) {
-      for (std::size_t first = 0; first < batch->rows; first += std::min(limit, batch->rows)) {
-        const std::size_t count = std::min(limit, batch->rows - first);
-        if (unit_.size() + count > limit) co_await put_aside();
-        if (count == batch->rows) {
-          co_await collect(*batch);
-        } else {
-          const sql::Batch part = batch->gather(row_range(first, count));
-          co_await collect(part);
-        }
-      }
+    std::exception_ptr failure;
+    try {
+      co_await run();
+    } catch (...) {
+      failure = std::current_exception();
     }
-    if (actions_) co_await take_actions(limit);
-    source_.reset();  // and with it its hold on the transaction's buffer, which is about to change
-    if (mapped_) {
-      co_await write_mapped();
-    } else if (written_rows_ > 0) {
-      co_await put_aside();
-      co_await write_chunks();
-    }
-    if (journaled_) {
-      co_await journaled_->flush();
-      if (!co_await unit_.options().foreign_keys->verify_written(context_.redis(), unit_.options().settings, counters())) {
-        throw StaleCatalog{};
-      }
-      co_await journaled_->commit();
-    } else if (written_rows_ == 0) {
-      co_await write_at_once();
-    }
-    if (unseen_) co_await unseen_->flush();
+    if (failure && buffer_mark_) context_.transaction()->buffer().roll_back(*buffer_mark_);
+    if (failure) std::rethrow_exception(failure);
   }
-  while (!returned_.empty()) {
-    sql::Batch batch = std::move(returned_.front());
-    returned_.pop_front();
-    if (batch.rows > 0) co_return batch;
-  }
-  co_return std::nullopt;
+  co_return returned_.next();
 }
 
 void WriteOperator::compute_generated(const sql::TableDef& table, const std::vector<planner::Assignment>& generated, sql::Batch& batch) {

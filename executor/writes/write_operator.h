@@ -4,17 +4,20 @@
 
 #include "executor/execution_context.h"
 #include "executor/operators/operator.h"
+#include "executor/operators/spill_file.h"
 #include "executor/storage/journaled_unit.h"
 #include "executor/storage/mapped_unit.h"
 #include "executor/storage/unseen_rows.h"
 #include "executor/storage/write_unit.h"
 #include "executor/writes/referential_actions.h"
+#include "executor/writes/returned_rows.h"
 #include "planner/physical_plan.h"
 
 namespace redquel::executor {
 
 /// The common course of writing statements: collect, apply, return rows. Up to `max_written_rows` rows are one script; more are a
-/// journaled unit. Its source is read to the end before its first chunk goes out, so that the statement does not meet its own rows.
+/// journaled unit. Its source is read to the end before its first chunk goes out, so that the statement does not meet its own rows; what
+/// of it is more than a few chunks waits in a temporary file.
 class WriteOperator : public Operator {
  public:
   asio::awaitable<std::optional<sql::Batch>> next() final;
@@ -44,6 +47,8 @@ class WriteOperator : public Operator {
 
   /// Keys or unique values of rows may become those of other rows: of a journaled unit all rows go before the first comes again.
   void may_exchange_keys() { exchanges_keys_ = true; }
+  /// Rows of others may refer to keys that one row of the statement gives up and another takes.
+  void may_pass_on_references() { passes_on_references_ = !table_->referencing.empty(); }
   /// For statements that only add rows, and many: they go to Redis before the transaction's commit, where nobody else can see them.
   void write_ahead_if_possible();
 
@@ -59,11 +64,24 @@ class WriteOperator : public Operator {
   ExecutionContext& context_;
   OperatorPtr source_;
   WriteUnit unit_;
-  std::deque<sql::Batch> returned_;
+  ReturnedRows returned_;
 
  private:
+  /// Collects and writes; what RETURNING made of the rows is left.
+  asio::awaitable<void> run();
+  /// Reads the source to its end.
+  asio::awaitable<void> collect_all();
+  /// In parts that fit a chunk.
+  asio::awaitable<void> collect_in_chunks(const sql::Batch& batch, std::size_t limit);
   /// The unit is full: it becomes a chunk of a journaled one.
   asio::awaitable<void> put_aside();
+  /// May rows of the source wait in a file, while their changes are made chunk by chunk?
+  bool may_spill() const { return !streams_ && !actions_ && !mapped_; }
+  /// The chunks, and those that are made of the rows in the file.
+  asio::awaitable<void> write_spilled(std::size_t limit);
+  /// Of rows that may exchange keys: first all of them go, then they come again.
+  enum class Exchange { kNone, kLeave, kArrive };
+  asio::awaitable<void> write_chunks_as(Exchange step);
   /// What the changes bring about in other tables, and all of it into the unit.
   asio::awaitable<void> take_actions(std::size_t limit);
   /// All that was collected as one unit: into Redis, or into the transaction's buffer.
@@ -92,9 +110,11 @@ class WriteOperator : public Operator {
   bool streams_;                        // chunks are written while the source still gives rows
   bool knows_ttl_ = true;               // of the old rows of a mapped table
   bool is_ahead_ = false;               // of the transaction's commit
-  bool exchanges_keys_ = false;
+  bool exchanges_keys_ = false, passes_on_references_ = false;
   std::optional<std::size_t> buffer_mark_;  // before the first chunk
   std::deque<Chunk> chunks_;  // not sent yet
+  std::optional<SpilledRows> spilled_;  // rows of the source that are not collected yet
+  Exchange step_ = Exchange::kNone;     // of what is written while it is collected
   std::unique_ptr<JournaledUnit> journaled_;
   std::optional<UnseenRows> unseen_;  // of what is ahead of the commit
   std::size_t written_rows_ = 0;  // in chunks

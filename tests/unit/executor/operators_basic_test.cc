@@ -7,7 +7,7 @@ namespace {
 using sql::kInt4;
 using sql::kInt8;
 using sql::kText;
-using Kind = planner::LogicalSetOperation::Kind;
+using SetKind = planner::LogicalSetOperation::Kind;
 
 class BasicOperatorTest : public OperatorTest {
  protected:
@@ -18,7 +18,7 @@ class BasicOperatorTest : public OperatorTest {
     if (offset) node.offset = constant(kInt8, offset);
     return plan_of(std::move(node), types_of(input));
   }
-  static planner::PhysicalPlan combine(Kind kind, bool all, const planner::PhysicalPlan& left,
+  static planner::PhysicalPlan combine(SetKind kind, bool all, const planner::PhysicalPlan& left,
                                        const planner::PhysicalPlan& right) {
     return plan_of(planner::PhysicalSetOperation{kind, all, left, right}, types_of(left));
   }
@@ -91,18 +91,18 @@ TEST_F(BasicOperatorTest, Distinct) {
 TEST_F(BasicOperatorTest, SetOperations) {
   const auto left = values({kInt4}, {{"1"}, {"1"}, {"1"}, {"2"}, {"2"}, {"NULL"}, {"NULL"}, {"3"}});
   const auto right = values({kInt4}, {{"1"}, {"2"}, {"2"}, {"2"}, {"NULL"}, {"4"}});
-  EXPECT_EQ(run(combine(Kind::kUnion, true, left, right)).size(), 14u);
-  EXPECT_EQ(run(combine(Kind::kUnion, false, left, right)), (Rows{"1", "2", "NULL", "3", "4"}));
-  EXPECT_EQ(run(combine(Kind::kIntersect, false, left, right)), (Rows{"1", "2", "NULL"}));
-  EXPECT_EQ(run(combine(Kind::kIntersect, true, left, right)), (Rows{"1", "2", "2", "NULL"}));
-  EXPECT_EQ(run(combine(Kind::kExcept, false, left, right)), (Rows{"3"}));
-  EXPECT_EQ(run(combine(Kind::kExcept, true, left, right)), (Rows{"1", "1", "NULL", "3"}));
-  EXPECT_EQ(run(combine(Kind::kExcept, false, left, values({kInt4}, {}))), (Rows{"1", "2", "NULL", "3"}));
-  EXPECT_EQ(run(combine(Kind::kIntersect, true, left, values({kInt4}, {}))), Rows{});
+  EXPECT_EQ(run(combine(SetKind::kUnion, true, left, right)).size(), 14u);
+  EXPECT_EQ(run(combine(SetKind::kUnion, false, left, right)), (Rows{"1", "2", "NULL", "3", "4"}));
+  EXPECT_EQ(run(combine(SetKind::kIntersect, false, left, right)), (Rows{"1", "2", "NULL"}));
+  EXPECT_EQ(run(combine(SetKind::kIntersect, true, left, right)), (Rows{"1", "2", "2", "NULL"}));
+  EXPECT_EQ(run(combine(SetKind::kExcept, false, left, right)), (Rows{"3"}));
+  EXPECT_EQ(run(combine(SetKind::kExcept, true, left, right)), (Rows{"1", "1", "NULL", "3"}));
+  EXPECT_EQ(run(combine(SetKind::kExcept, false, left, values({kInt4}, {}))), (Rows{"1", "2", "NULL", "3"}));
+  EXPECT_EQ(run(combine(SetKind::kIntersect, true, left, values({kInt4}, {}))), Rows{});
   context_.work_mem = 64 * 1024;  // the rest in temporary files
-  EXPECT_EQ(run(combine(Kind::kUnion, false, series(100'000), series(1))).size(), 100'000u);
-  EXPECT_EQ(run(combine(Kind::kIntersect, false, series(60'000), series(100'000))).size(), 60'000u);
-  EXPECT_EQ(run(combine(Kind::kExcept, true, series(100'000), series(60'000))).size(), 40'000u);
+  EXPECT_EQ(run(combine(SetKind::kUnion, false, series(100'000), series(1))).size(), 100'000u);
+  EXPECT_EQ(run(combine(SetKind::kIntersect, false, series(60'000), series(100'000))).size(), 60'000u);
+  EXPECT_EQ(run(combine(SetKind::kExcept, true, series(100'000), series(60'000))).size(), 40'000u);
 }
 
 TEST_F(BasicOperatorTest, VectorSourceLeavesOutEmptyBatches) {

@@ -11,6 +11,7 @@
 #include "executor/redis/script.h"
 #include "executor/redis/shared_connection.h"
 #include "sql/error.h"
+#include "tests/unit/executor/one_command.h"
 #include "tests/unit/executor/redis_test_server.h"
 #include "tests/unit/executor/run_coroutine.h"
 
@@ -18,12 +19,6 @@ namespace redquel::executor {
 namespace {
 
 using ::testing::HasSubstr;
-
-CommandBatch one(std::initializer_list<std::string_view> words) {
-  CommandBatch batch;
-  batch.append(words);
-  return batch;
-}
 
 class RedisConnection : public ::testing::Test {
  protected:

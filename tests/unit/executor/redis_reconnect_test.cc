@@ -9,6 +9,7 @@
 
 #include "executor/redis/shared_connection.h"
 #include "sql/error.h"
+#include "tests/unit/executor/one_command.h"
 #include "tests/unit/executor/redis_test_server.h"
 #include "tests/unit/executor/resp_text.h"
 #include "tests/unit/executor/run_coroutine.h"
@@ -19,12 +20,6 @@ namespace {
 using boost::asio::awaitable;
 using boost::asio::local::stream_protocol;
 using ::testing::HasSubstr;
-
-CommandBatch one(std::initializer_list<std::string_view> words) {
-  CommandBatch batch;
-  batch.append(words);
-  return batch;
-}
 
 std::string state_of(const std::function<void()>& body) {
   try {

@@ -1,0 +1,93 @@
+// The unique values of a write unit: which of them come, which go, and what the script is told of both.
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/storage/write_encoding.h"
+
+namespace redquel::executor {
+
+using sql::Structure;
+
+/// Notes the unique values that a change brings. False: another change of the unit has one of them already (local_violation_).
+bool WriteEncoding::claim_uniques(std::size_t number) {
+  const WriteUnit::Change& change = unit_.changes_[number];
+  const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+  std::vector<std::pair<std::size_t, UniqueValue>> values;
+  std::optional<WriteUnit::Violation> first;
+  for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
+    const RowEncoder::StructureKeys& structure = encoder.structures()[index];
+    if (structure.structure.kind != Structure::Kind::kUnique) continue;
+    const Word field = RowEncoder::entry(unit_.words_, change.new_image, index).first;
+    if (is_null(field) || is_deferred(change.table, index)) continue;
+    const bool is_update = change.kind == WriteUnit::Kind::kUpdate;
+    const bool kept = is_update && !moves(change) && RowEncoder::entry(unit_.words_, change.old_image, index).first == field;
+    const bool taken = unit_.is_taken_in_buffer(change, index, field);
+    if (kept && !taken) continue;
+    values.emplace_back(index, UniqueValue(structure.key, field));
+    if (!taken && !claimed_values_.contains(values.back().second)) continue;
+    const WriteUnit::Violation violation = unit_.violation_of(number, index);
+    const auto rank = [&](const WriteUnit::Violation& one) { return std::pair(!unit_.may_skip(change, one), one.constraint); };
+    if (!first || rank(violation) < rank(*first)) first = violation;
+  }
+  if (first) {
+    local_violation_ = first;
+    return false;
+  }
+  for (const auto& [index, value] : values) {
+    claimed_values_.emplace(value, number);
+    // What ON CONFLICT names counts even where it belongs to the row that has the same primary key.
+    const bool is_arbiter = change.kind == WriteUnit::Kind::kInsert && change.skip_if_exists && unit_.conflicts_[change.conflict].columns &&
+                            unit_.is_expected(change, unit_.violation_of(number, index));
+    Word allowed = is_arbiter ? Word() : change.new_image.member;
+    if (const auto released = released_values_.find(value); released != released_values_.end()) allowed = released->second;
+    if (const RowBuffer* buffer = unit_.options_.buffer) {
+      if (const std::optional<std::string> former = buffer->former_owner(value.first, value.second)) allowed = unit_.words_.store(*former);
+    }
+    const auto taken_over = unit_.allowed_owners_.find({change.table, index, std::string(value.second)});
+    if (taken_over != unit_.allowed_owners_.end()) allowed = taken_over->second;
+    pending_checks_.push_back({{uniques_.number(value.first), value.second, change.new_image.member},
+                               {number, index, value.second, allowed}});
+  }
+  return true;
+}
+
+/// Key by key: how many values, the values, their owners. Who applies refers to keys by their numbers, so that all of them are there.
+void WriteEncoding::write_uniques(const Range& range) {
+  const std::size_t count_at = arguments_.size();
+  put(std::size_t{0});
+  std::size_t keys = 0, next = range.first;
+  for (std::uint32_t key = 0; key < uniques_.keys.size(); ++key) {
+    std::size_t end = next;
+    while (end < range.last && pending_checks_[end].first.key == key) ++end;
+    if (verify_only_ && end == next) continue;
+    ++keys;
+    keys_.push_back(uniques_.keys[key]);
+    put(end - next);
+    for (std::size_t index = next; index < end; ++index) put(pending_checks_[index].second.field);
+    for (std::size_t index = next; index < end; ++index) put(pending_checks_[index].second.allowed);
+    next = end;
+  }
+  arguments_[count_at] = unit_.words_.number(keys);
+}
+
+/// Unique values that go: fields, then the members that must own them.
+void WriteEncoding::write_released() {
+  std::vector<Argument>& removals = unique_removals_;
+  std::stable_sort(removals.begin(), removals.end(), [](const Argument& a, const Argument& b) { return a.key < b.key; });
+  const std::size_t count_at = arguments_.size();
+  put(std::size_t{0});
+  std::size_t groups = 0;
+  for (std::size_t first = 0; first < removals.size(); ++groups) {
+    std::size_t last = first;
+    while (last < removals.size() && removals[last].key == removals[first].key) ++last;
+    put(removals[first].key);
+    put(last - first);
+    for (std::size_t index = first; index < last; ++index) put(removals[index].first);
+    for (std::size_t index = first; index < last; ++index) put(removals[index].second);
+    first = last;
+  }
+  arguments_[count_at] = unit_.words_.number(groups);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+#include "executor/operators/spill_file.h"
+#include "sql/column.h"
+
+namespace redquel::executor {
+
+/// What RETURNING has made of a statement's rows, kept until all of them are written. Beyond some thousand they are in a temporary file.
+class ReturnedRows {
+ public:
+  /// Throws 53100 and 58030 where the temporary file takes no more.
+  void push_back(sql::Batch batch);
+  /// In the same order; nullopt at the end. After the last `push_back`.
+  std::optional<sql::Batch> next();
+
+ private:
+  std::deque<sql::Batch> first_;
+  std::size_t kept_rows_ = 0;
+  std::optional<SpilledRows> others_;
+  bool is_complete_ = false;
+};
+
+}  // namespace redquel::executor

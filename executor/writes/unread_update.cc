@@ -1,0 +1,234 @@
+#include "executor/writes/unread_update.h"
+
+#include <algorithm>
+
+#include "executor/redis/redis_error.h"
+#include "executor/redis/script.h"
+#include "executor/storage/row_image.h"
+#include "executor/storage/write_unit.h"
+#include "executor/tables/key_values.h"
+#include "executor/transaction/locks.h"
+#include "executor/writes/increment.h"
+#include "sql/expressions/evaluate.h"
+
+namespace redquel::executor {
+
+namespace {
+
+// Keys: versions, counter of changes, locks, the row; per structure its key, and of sets by value the new value's set.
+// Arguments: the table's number and version, the lock's field, the member; then lists, each behind its length: fields that are read, the
+// one of presence first; fields to set with their values; fields to remove; fields to add to, each with its number among those that are
+// read, what is added and how far from 0 the sum may be; then per structure: s, z or n (sets by value, zset, set of NULLs), the number of
+// its field, its new value ('\0': NULL), and what goes before a value to name its set, or the score.
+// The first half only reads; commands of the second cannot fail.
+const Script& update_row_script() {
+  static const Script kScript("update_row", R"lua(
+local call, unpack, keys, argv = redis.call, unpack, KEYS, ARGV
+if (call('HGET', keys[1], argv[1]) or '') ~= argv[2] then return {'stale'} end
+local count = call('GET', keys[2])
+if count and not (#count < 18 and string.find(count, '^%d+$')) then
+  return redis.error_reply('WRONGTYPE ' .. keys[2] .. ' is not a counter')
+end
+local member, p = argv[4], 5
+local function list()
+  local first = p + 1
+  p = first + tonumber(argv[p])
+  return {unpack(argv, first, p - 1)}
+end
+local values = call('HMGET', keys[4], unpack(list()))
+if not values[1] then return {'absent'} end
+if call('EXISTS', keys[3]) == 1 then
+  local held = call('HMGET', keys[3], 't', argv[3])
+  for i, field in ipairs({'t', argv[3]}) do
+    for strength, token in string.gmatch(held[i] or '', '(%d)(%S+)') do
+      if tonumber(strength) >= (i == 1 and 5 or 2) and call('EXISTS', 'redquel:process:' .. string.sub(token, 1, 16)) == 1 then
+        return {'locked', token, keys[3], field}
+      end
+    end
+  end
+end
+local set, removed, added = list(), list(), list()
+for i = 1, #added, 4 do
+  local value, bound = values[tonumber(added[i + 1])], tonumber(added[i + 3])
+  local is_number = value and #value < 17 and (value == '0' or string.find(value, '^%-?[1-9]%d*$'))
+  local sum = is_number and tonumber(value) + tonumber(added[i + 2])
+  if not sum or sum > bound or sum < -bound then return {'unknown'} end
+end
+local changes, sets, k = {}, {}, 5
+while p <= #argv do
+  local kind, old, new, detail = argv[p], values[tonumber(argv[p + 1])], argv[p + 2], argv[p + 3]
+  if new == '\0' then new = false end
+  local key = keys[k]
+  if kind == 's' and old ~= new then
+    if old and old ~= '0' and not (#old < 21 and string.find(old, '^%-?[1-9]%d*$')) then return {'unknown'} end
+    local from, to = old and detail .. old, new and keys[k + 1]
+    sets[#sets + 1] = key
+    if from then sets[#sets + 1] = from end
+    if to then sets[#sets + 1] = to end
+    changes[#changes + 1] = {kind, key, old, new, from, to}
+  elseif kind == 'n' and (not old) ~= (not new) then
+    sets[#sets + 1] = key
+    changes[#changes + 1] = {kind, key, old, new}
+  elseif kind == 'z' and old ~= new then
+    call('ZCARD', key)
+    changes[#changes + 1] = {kind, key, old, new, detail}
+  end
+  p = p + 4
+  k = k + (kind == 's' and 2 or 1)
+end
+-- An intersection with a key that never exists is empty at once, after all types were looked at.
+if #sets > 0 then call('SINTERCARD', #sets + 1, 'redquel:none', unpack(sets)) end
+
+if #set > 0 then call('HSET', keys[4], unpack(set)) end
+if #removed > 0 then call('HDEL', keys[4], unpack(removed)) end
+for i = 1, #added, 4 do call('HINCRBY', keys[4], added[i], added[i + 2]) end
+for i = 1, #changes do
+  local kind, key, old, new, from, to = unpack(changes[i], 1, 6)
+  if kind == 's' then
+    if from then call('SREM', from, member) end
+    if to then
+      call('SADD', to, member)
+      call('SADD', key, new)
+    end
+    if from and call('EXISTS', from) == 0 then call('SREM', key, old) end
+  elseif kind == 'z' then
+    if new then call('ZADD', key, from, member) else call('ZREM', key, member) end
+  else
+    call(new and 'SREM' or 'SADD', key, member)
+  end
+end
+call('INCR', keys[2])
+return {'applied'}
+)lua");
+  return kScript;
+}
+
+class UnreadUpdate final : public Operator {
+ public:
+  UnreadUpdate(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context)
+      : update_(update), context_(context), encoder_(encoder_of(update.table)), counters_(node, context) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    const sql::TableDef& table = *update_.table;
+    const auto& lookup = std::get<planner::KeyLookup>(update_.source->node);
+    const auto key = evaluate_key(table, table.primary_key, lookup.keys[0], context_.evaluation());
+    if (!key) co_return std::nullopt;
+    std::vector<sql::Datum> row(table.columns.size());
+    for (std::size_t part = 0; part < key->size(); ++part) row[table.position(table.primary_key[part])] = (*key)[part];
+    for (const std::size_t position : update_.added) {  // what becomes of nothing is what is added
+      row[position] = table.columns[position].type.oid == sql::oid::kInt4 ? sql::Datum(std::int32_t{0}) : sql::Datum(std::int64_t{0});
+    }
+    const sql::Batch looked_up_row = looked_up(update_, row);
+    if (!is_selected(update_, looked_up_row, context_.evaluation())) co_return std::nullopt;
+    take_values(looked_up_row, row);
+    encode(row);
+
+    CommandBatch batch;
+    update_row_script().append_call(batch, keys_, arguments_);
+    std::vector<const Script*> scripts{&update_row_script()};
+    const RepliesPtr replies = co_await run_scripts(context_.redis(), std::move(scripts), std::move(batch), counters_.get());
+    const std::span<const Reply> answer = replies->array(0);
+    const std::string_view word = answer.empty() ? std::string_view() : answer[0].text;
+    if (word == "stale") throw StaleCatalog{};
+    if (word == "unknown") throw WriteConflict{};
+    if (word == "locked" && answer.size() == 4) {
+      throw LockedByOther{{std::string(answer[1].text), std::string(answer[2].text), std::string(answer[3].text)}};
+    }
+    if (word != "absent" && word != "applied") throw unexpected_reply("EVALSHA", "a result of the update script");
+    if (word == "applied") context_.affected_rows += 1;
+    co_return std::nullopt;
+  }
+
+ private:
+  /// The new values. What is wrong with them is an error only if there is such a row.
+  void take_values(const sql::Batch& source, std::vector<sql::Datum>& row) {
+    const sql::TableDef& table = *update_.table;
+    is_assigned_.assign(table.columns.size(), false);
+    try {
+      for (const planner::Assignment& assignment : update_.assignments) {
+        const std::size_t position = table.position(assignment.number);
+        row[position] = update_.added.empty() ? sql::evaluate_scalar(*assignment.value, context_.evaluation())
+                                              : sql::evaluate(*assignment.value, source, context_.evaluation())->datum(0);
+        is_assigned_[position] = true;
+        const bool is_hopeless = update_.added.empty() ? table.columns[position].not_null && sql::is_null(row[position]) : !is_far_from_bounds(row[position]);
+        if (is_hopeless) throw WriteConflict{};
+      }
+    } catch (const sql::SqlError&) {
+      throw WriteConflict{};
+    }
+  }
+
+  /// The call's keys and arguments.
+  void encode(const std::vector<sql::Datum>& row) {
+    const sql::TableDef& table = *update_.table;
+    const RowImage image = encoder_->encode(row, words_);
+    const std::string lock = row_lock_field(image.member), locks = lock_key(table.oid);
+    keys_ = {"redquel:versions", words_.store(encoder_->keys().changes()), words_.store(locks), image.key};
+    arguments_ = {words_.number(table.oid), table.version, words_.store(lock), image.member};
+
+    std::vector<std::string_view> read{encoder_->presence_field()}, set, removed, added;
+    const auto number_of = [&](std::size_t position) {
+      const auto field = std::ranges::find(read, std::string_view(*encoder_->field(position)));
+      const std::size_t number = static_cast<std::size_t>(field - read.begin()) + 1;
+      if (field == read.end()) read.push_back(*encoder_->field(position));
+      return words_.number(number);
+    };
+    for (std::size_t position = 0; position < is_assigned_.size(); ++position) {
+      if (!is_assigned_[position]) continue;
+      const std::string_view text = words_[image.texts + position];
+      if (!update_.added.empty()) {
+        const std::int64_t bound = encoder_->type(position).oid == sql::oid::kInt4 ? std::int64_t{INT32_MAX} : kIncrementBound;
+        added.insert(added.end(), {*encoder_->field(position), number_of(position), text, words_.store(std::to_string(bound))});
+      } else if (is_null(text)) {
+        removed.push_back(*encoder_->field(position));
+      } else {
+        set.insert(set.end(), {*encoder_->field(position), text});
+      }
+    }
+    std::vector<std::string_view> structures;
+    for (std::size_t index = 0; index < encoder_->structures().size(); ++index) {
+      const RowEncoder::StructureKeys& structure = encoder_->structures()[index];
+      const std::size_t position = structure.positions[0];
+      if (structure.positions.size() != 1 || position >= is_assigned_.size() || !is_assigned_[position]) continue;
+      const auto [first, second] = RowEncoder::entry(words_, image, index);
+      const std::string_view text = words_[image.texts + position], value = is_null(text) ? kAbsent : text;
+      keys_.push_back(structure.key);
+      switch (structure.structure.kind) {
+        case sql::Structure::Kind::kSets:
+          keys_.push_back(is_null(first) ? std::string_view(structure.key) : first);
+          structures.insert(structures.end(), {"s", number_of(position), value, structure.value_prefix});
+          break;
+        case sql::Structure::Kind::kZset:
+          structures.insert(structures.end(), {"z", number_of(position), value, is_null(second) ? "0" : second});
+          break;
+        default:
+          structures.insert(structures.end(), {"n", number_of(position), value, ""});
+          break;
+      }
+    }
+    for (const auto* list : {&read, &set, &removed, &added}) {
+      arguments_.push_back(words_.number(list->size()));
+      arguments_.insert(arguments_.end(), list->begin(), list->end());
+    }
+    arguments_.insert(arguments_.end(), structures.begin(), structures.end());
+  }
+
+  static constexpr std::string_view kAbsent{"\0", 1};
+
+  const planner::PhysicalUpdate& update_;
+  ExecutionContext& context_;
+  std::shared_ptr<const RowEncoder> encoder_;
+  std::vector<bool> is_assigned_;  // by position
+  Words words_;
+  std::vector<std::string_view> keys_, arguments_;
+  NodeCounters counters_;
+};
+
+}  // namespace
+
+OperatorPtr make_unread_update(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context) {
+  if (!context.allows_unread_increments || !update.may_write_unread || context.transaction()) return nullptr;
+  return std::make_unique<UnreadUpdate>(node, update, context);
+}
+
+}  // namespace redquel::executor
