@@ -48,11 +48,7 @@ class CreateSchemaExecution final : public Execution {
       : engine_(engine), prepared_(std::move(prepared)), session_(session), plain_(std::move(plain)) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    if (session_.transaction) {
-      co_await make_all();
-    } else {
-      co_await in_own_transaction(engine_, session_, make_all());
-    }
+    co_await in_transaction(engine_, session_, make_all());
     co_return std::nullopt;
   }
 

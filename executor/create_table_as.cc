@@ -49,6 +49,10 @@ class CreateTableAsExecution final : public Execution {
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     const Parts parts = parts_of(*prepared_);
+    if (session_.modes.read_only) {
+      const bool is_select = std::holds_alternative<ast::Select>(prepared_->statement->node);
+      throw sql::in_read_only_transaction(is_select ? "SELECT INTO" : parts.materialized ? "CREATE MATERIALIZED VIEW" : "CREATE TABLE AS");
+    }
     check_options(*parts.into);
     if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     co_await engine_.reload_catalog();
@@ -81,6 +85,7 @@ class CreateTableAsExecution final : public Execution {
     };
     co_await change_catalog(context, make);
     co_await engine_.reload_catalog();
+    if (made != 0 && parts.into->with_no_data && prepared_->executed) tag_ = "SELECT 0";
     if (made == 0 || parts.into->with_no_data) co_return std::nullopt;
     std::exception_ptr failure;
     std::string insert = "INSERT INTO " + target + " " + query;

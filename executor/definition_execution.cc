@@ -5,6 +5,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/temporary.h"
 #include "executor/discovery/import_foreign_schema.h"
+#include "executor/lock_table.h"
 #include "executor/materialized_view.h"
 #include "executor/notifications.h"
 #include "executor/query_execution.h"
@@ -12,6 +13,9 @@
 #include "executor/transaction/transaction.h"
 #include "executor/truncate_foreign.h"
 #include "parser/parse.h"
+
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
 
 namespace redquel::executor {
 
@@ -118,6 +122,7 @@ class DefinitionExecution final : public Execution {
       }
     }
     DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home()};
+    context.lock_table = [this](const sql::TableDef& table, TableLock mode) { return lock(table, mode); };
     if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     co_await std::visit([&](const auto& statement) { return run_one(context, statement); }, prepared_->statement->node);
     co_await engine_.reload_catalog();
@@ -148,6 +153,24 @@ class DefinitionExecution final : public Execution {
     if (session_.modes.read_only && !std::holds_alternative<ast::LockTable>(statement.node)) {
       throw sql::in_read_only_transaction(command_tag());
     }
+  }
+
+  /// Outside of a transaction the statement only waits until it could have the table: its definitions change in one step.
+  asio::awaitable<void> lock(const sql::TableDef& table, TableLock mode) {
+    const bool is_alone = session_.transaction == nullptr;
+    const std::shared_ptr<Transaction> holder = is_alone ? engine_.begin_transaction() : session_.transaction;
+    std::exception_ptr failure;
+    try {
+      co_await lock_table(engine_, session_, *holder, table, static_cast<std::int32_t>(mode));
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (is_alone) {
+      co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+      co_await engine_.release(session_, *holder);
+      co_await asio::this_coro::reset_cancellation_state();
+    }
+    if (failure) std::rethrow_exception(failure);
   }
 
   template <class Statement>

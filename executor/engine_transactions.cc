@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "executor/ddl/transaction_rewrite.h"
+#include "executor/lock_table.h"
 #include "executor/redis_engine.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/clock.h"
@@ -29,6 +31,11 @@ asio::awaitable<void> RedisEngine::commit(SessionState& session) {
   std::exception_ptr failure;
   try {
     co_await notifications_.prepare(session);
+    if (session.transaction->catalog() != nullptr) {
+      DdlContext context{shared_, bulk_, session, home_};
+      context.lock_table = [this, &session](const sql::TableDef& table, TableLock mode) { return lock_table(*this, session, *session.transaction, table, static_cast<std::int32_t>(mode)); };
+      co_await move_large_changes(context, limits_.script_rows);
+    }
     std::shared_ptr<Transaction> transaction = std::move(session.transaction);
     session.transaction.reset();
     co_await commit_transaction(std::move(transaction), session);
@@ -85,7 +92,7 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   }
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   if (lost) failure = co_await settle_lost_commit(token, generation, *lost);
-  if (lost && !failure) transaction->locks().fields.clear();
+  if (lost && !failure) transaction->locks().clear();
   commit_slots_.give_back(token);
   const bool held = co_await release(session, *transaction);
   if (failure) {
@@ -146,6 +153,7 @@ asio::awaitable<bool> RedisEngine::release(SessionState& session, Transaction& t
       lease_.give_back();
       const LockSet locks = std::exchange(transaction.locks(), {});
       held = co_await release_locks(shared_, locks);
+      if (!held && lease_.covers(locks.token)) lease_.renounce();
     }
   } catch (const sql::SqlError&) {
     lease_.renounce();

@@ -13,15 +13,19 @@ NodeCounters::~NodeCounters() {
   run.bytes_received += counters_.bytes_received;
 }
 
-void ExecutionContext::check_version(const Replies& replies) const {
+bool ExecutionContext::is_of_known_catalog(const Replies& replies) const {
+  const std::optional<std::string>& version = replies.catalog_version();
+  if (later_version_ && version == later_version_) return true;
   const TransactionCatalog* own = transaction_ ? transaction_->catalog() : nullptr;
-  const std::string& expected = own != nullptr ? own->base().version : catalog_->version;
-  if (replies.catalog_version().value_or("") != expected) throw StaleCatalog{};
+  return (version ? std::string_view(*version) : std::string_view()) == (own != nullptr ? own->base().version : catalog_->version);
 }
 
-void ExecutionContext::check(const Replies& replies) const {
-  check_version(replies);
-  replies.or_throw();
+asio::awaitable<void> ExecutionContext::check_version(const Replies& replies) {
+  if (is_of_known_catalog(replies)) co_return;
+  if (!tables_hold) throw StaleCatalog{};
+  const bool holds = co_await tables_hold();
+  if (!holds) throw StaleCatalog{};
+  later_version_ = replies.catalog_version();
 }
 
 void ExecutionContext::note_read(const sql::TableDef& table) {
@@ -65,7 +69,8 @@ void ExecutionContext::remember_cheap(const void* node) {
 
 asio::awaitable<RepliesPtr> ExecutionContext::ask(CommandBatch batch, ExecutionCounters* counters) {
   RepliesPtr replies = co_await redis_.execute(std::move(batch), counters);
-  check(*replies);
+  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
+  replies->or_throw();
   co_return replies;
 }
 
@@ -76,13 +81,14 @@ asio::awaitable<RepliesPtr> ExecutionContext::ask_unchecked(CommandBatch batch, 
   } else {
     replies = co_await redis_.execute(std::move(batch), counters);
   }
-  check_version(*replies);
+  co_await check_version(*replies);
   co_return replies;
 }
 
 asio::awaitable<RepliesPtr> ExecutionContext::ask_atomic(CommandBatch batch, ExecutionCounters* counters) {
   RepliesPtr replies = co_await redis_.execute_atomic(std::move(batch), counters);
-  check(*replies);
+  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
+  replies->or_throw();
   co_return replies;
 }
 
@@ -93,7 +99,8 @@ asio::awaitable<RepliesPtr> ExecutionContext::ask_bulk(CommandBatch batch, bool 
   } else {
     replies = co_await bulk_.execute(std::move(batch), counters);
   }
-  check(*replies);
+  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
+  replies->or_throw();
   co_return replies;
 }
 
@@ -103,7 +110,8 @@ std::unique_ptr<RedisRequest> ExecutionContext::start_bulk(CommandBatch batch, E
 
 asio::awaitable<RepliesPtr> ExecutionContext::replies_of(RedisRequest& request) {
   RepliesPtr replies = co_await request.replies();
-  check(*replies);
+  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
+  replies->or_throw();
   co_return replies;
 }
 
@@ -118,7 +126,8 @@ asio::awaitable<void> ExecutionContext::confirm_catalog(ExecutionCounters* count
 asio::awaitable<RepliesPtr> ExecutionContext::ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters) {
   std::vector<const Script*> scripts{&script};
   RepliesPtr replies = co_await run_scripts(redis_, std::move(scripts), std::move(batch), counters);
-  check(*replies);
+  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
+  replies->or_throw();
   co_return replies;
 }
 

@@ -81,8 +81,8 @@ class ExecutionContext {
   asio::awaitable<RepliesPtr> ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters);
   /// Asks once in the run whether the catalog still is the plan's: for replies that come from another logical database and do not tell.
   asio::awaitable<void> confirm_catalog(ExecutionCounters* counters);
-  /// Throws StaleCatalog.
-  void check_version(const Replies& replies) const;
+  /// Throws StaleCatalog, unless the catalog has moved without the plan's tables (`tables_hold`).
+  asio::awaitable<void> check_version(const Replies& replies);
 
   /// Notes that a table was read by more than one atomic command, so that its rows may stem from different moments.
   void note_turns(const sql::TableDef& table) { multi_turn_tables_.insert(table.oid); }
@@ -118,6 +118,8 @@ class ExecutionContext {
   std::function<asio::awaitable<bool>(sql::SequenceCall::Advisory, std::int64_t key)> advisory;
   /// Runs a function in LANGUAGE sql; empty where there is no session.
   std::function<asio::awaitable<std::vector<sql::Batch>>(FunctionInvocation)> run_function;
+  /// Asked when the catalog has moved under a read: are the plan's tables as they were, so that the statement may go on? Empty: no.
+  std::function<asio::awaitable<bool>()> tables_hold;
   std::function<void(const sql::SqlError&)> notice;  // sends a NOTICE to the client; may be empty
   std::size_t work_mem = 64u << 20;
   ReadLimits limits;
@@ -134,12 +136,13 @@ class ExecutionContext {
   int database = 0;                              // the session's logical one
 
  private:
-  void check(const Replies& replies) const;
+  bool is_of_known_catalog(const Replies& replies) const;
 
   RedisClient& redis_;
   RedisClient& bulk_;
   sql::CatalogPtr catalog_;
   sql::EvaluationContext evaluation_;
+  std::optional<std::string> later_version_;  // of the catalog in which the plan's tables are as they were
   bool is_confirmed_ = false;
   std::size_t read_commands_ = 0;
   std::set<sql::Oid> multi_turn_tables_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/function_settings.h"
 #include "executor/redis_engine.h"
 #include "parser/parse.h"
 #include "planner/bind/function_body.h"
@@ -190,6 +191,10 @@ asio::awaitable<std::vector<sql::Batch>> run_sql_function(RedisEngine& engine, S
               "is adequate.");
   }
   const Depth depth(session);
+  const sql::CatalogPtr definitions = co_await engine.catalog(session);
+  const auto definition = definitions->functions.find(invocation.function);
+  std::optional<FunctionSettings> settings;  // they decide what the names in the body mean, too
+  if (definition != definitions->functions.end()) settings.emplace(session, *definition->second);
   const FunctionPlanPtr plan = co_await engine.plan_function(invocation.function, invocation.types, session);
   FunctionDef function = *plan->function;
   if (function.columns.empty()) {

@@ -24,8 +24,12 @@ inline boost::asio::awaitable<std::string> run_inner_statement(RedisEngine& engi
   co_return run->command_tag();
 }
 
-/// `work`, not started yet, in a transaction of its own: all of it or nothing.
-inline boost::asio::awaitable<void> in_own_transaction(RedisEngine& engine, SessionState& session, boost::asio::awaitable<void> work) {
+/// `work`, not started yet: all of it or nothing, in the session's open transaction or, without one, in one of its own.
+inline boost::asio::awaitable<void> in_transaction(RedisEngine& engine, SessionState& session, boost::asio::awaitable<void> work) {
+  if (session.transaction) {
+    co_await std::move(work);
+    co_return;
+  }
   engine.begin(session);
   std::exception_ptr failure;
   try {

@@ -48,9 +48,7 @@ class RefreshExecution final : public Execution {
       : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    asio::awaitable<void> work = refresh();
-    if (!session_.transaction) work = in_own_transaction(engine_, session_, std::move(work));
-    co_await std::move(work);
+    co_await in_transaction(engine_, session_, refresh());
     co_return std::nullopt;
   }
 

@@ -15,6 +15,7 @@ namespace redquel::executor {
 
 namespace ast = parser::ast;
 using sql::SqlError;
+using Action = SessionNotifications::Action;
 
 namespace {
 
@@ -39,7 +40,7 @@ bool take_netstring(std::string_view& message, std::string_view& text) {
   return true;
 }
 
-std::string notification_key(const SessionNotifications::Action& action) {
+std::string notification_key(const Action& action) {
   std::string key;
   append_netstring(action.channel, key);
   return key + action.payload;
@@ -47,8 +48,8 @@ std::string notification_key(const SessionNotifications::Action& action) {
 
 }  // namespace
 
-void SessionNotifications::add(SessionNotifications::Action action) {
-  if (action.kind == SessionNotifications::Action::Kind::kNotify) {
+void SessionNotifications::add(Action action) {
+  if (action.kind == Action::Kind::kNotify) {
     if (!notified_.insert(notification_key(action)).second) return;
     pending_bytes_ += action.channel.size() + action.payload.size() + sizeof action;
     if (pending_bytes_ > kMostNotificationBytes) throw SqlError("54000", "too many notifications in the NOTIFY queue");
@@ -60,10 +61,10 @@ void SessionNotifications::notify(std::string channel, std::string payload) {
   if (channel.empty()) throw SqlError("22023", "channel name cannot be empty");
   if (channel.size() >= kChannelBytes) throw SqlError("22023", "channel name too long");
   if (payload.size() >= kPayloadBytes) throw SqlError("22023", "payload string too long");
-  add({SessionNotifications::Action::Kind::kNotify, std::move(channel), std::move(payload)});
+  add({Action::Kind::kNotify, std::move(channel), std::move(payload)});
 }
 
-std::vector<SessionNotifications::Action> SessionNotifications::take_pending() {
+std::vector<Action> SessionNotifications::take_pending() {
   notified_.clear();
   savepoints_.clear();
   pending_bytes_ = 0;
@@ -73,16 +74,16 @@ std::vector<SessionNotifications::Action> SessionNotifications::take_pending() {
 void SessionNotifications::roll_back_to(std::size_t number) {
   if (number >= savepoints_.size()) return;
   savepoints_.resize(number + 1);
-  std::vector<SessionNotifications::Action> kept(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(savepoints_[number]));
+  std::vector<Action> kept(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(savepoints_[number]));
   const std::vector<std::size_t> savepoints = std::move(savepoints_);
   take_pending();
-  for (SessionNotifications::Action& action : kept) add(std::move(action));
+  for (Action& action : kept) add(std::move(action));
   savepoints_ = savepoints;
 }
 
 bool SessionNotifications::listens_to(std::string_view channel) const { return std::ranges::find(channels_, channel) != channels_.end(); }
 
-void SessionNotifications::change_channels(const SessionNotifications::Action& action) {
+void SessionNotifications::change_channels(const Action& action) {
   switch (action.kind) {
     case Action::Kind::kListen:
       if (!listens_to(action.channel)) channels_.push_back(action.channel);
@@ -119,7 +120,7 @@ NotificationExchange::NotificationExchange(RedisAccess& access, RedisClient& red
 asio::awaitable<void> NotificationExchange::prepare(SessionState& session) {
   const std::shared_ptr<SessionNotifications> own = session.notifications;
   if (!own) co_return;
-  const bool listens = std::ranges::any_of(own->pending(), [](const SessionNotifications::Action& action) { return action.kind == SessionNotifications::Action::Kind::kListen; });
+  const bool listens = std::ranges::any_of(own->pending(), [](const Action& action) { return action.kind == Action::Kind::kListen; });
   if (!listens) co_return;
   std::erase_if(sessions_, [](const auto& other) { return other.expired(); });
   if (!subscription_) {
@@ -133,11 +134,11 @@ asio::awaitable<void> NotificationExchange::prepare(SessionState& session) {
 asio::awaitable<void> NotificationExchange::commit(SessionState& session) {
   const std::shared_ptr<SessionNotifications> own = session.notifications;
   if (!own || !own->has_pending()) co_return;
-  const std::vector<SessionNotifications::Action> actions = own->take_pending();
-  for (const SessionNotifications::Action& action : actions) own->change_channels(action);
+  const std::vector<Action> actions = own->take_pending();
+  for (const Action& action : actions) own->change_channels(action);
   std::vector<std::string> messages;
-  for (const SessionNotifications::Action& action : actions) {
-    if (action.kind != SessionNotifications::Action::Kind::kNotify) continue;
+  for (const Action& action : actions) {
+    if (action.kind != Action::Kind::kNotify) continue;
     if (messages.empty() || messages.back().size() > kMessageBytes) {
       std::string& message = messages.emplace_back();
       append_netstring(identity_, message);
@@ -199,10 +200,10 @@ class NotificationStatement final : public Execution {
     if (!session_.notifications) throw sql::not_supported(command_tag());
     SessionNotifications& notifications = *session_.notifications;
     if (const auto* listen = std::get_if<ast::Listen>(&node)) {
-      notifications.add({SessionNotifications::Action::Kind::kListen, listen->channel});
+      notifications.add({Action::Kind::kListen, listen->channel});
     } else if (const auto* unlisten = std::get_if<ast::Unlisten>(&node)) {
       const bool all = unlisten->channel.empty();
-      notifications.add({all ? SessionNotifications::Action::Kind::kUnlistenAll : SessionNotifications::Action::Kind::kUnlisten, unlisten->channel});
+      notifications.add({all ? Action::Kind::kUnlistenAll : Action::Kind::kUnlisten, unlisten->channel});
     } else {
       const auto& notify = std::get<ast::Notify>(node);
       notifications.notify(notify.channel, notify.payload);

@@ -23,6 +23,7 @@ class PreparedPlan {
   std::shared_ptr<const parser::ast::Statement> rewritten;
   std::string command_tag;                    // empty: that of the plan
   std::string catalog_version;
+  std::vector<std::string> search_path;       // under which its names were looked up
   /// The same statement for transactions that have changed rows of these tables; made when first needed.
   mutable std::map<std::set<sql::Oid>, planner::PhysicalPlan> over_changes;
   double planning_milliseconds = 0;

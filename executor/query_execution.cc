@@ -140,7 +140,7 @@ class QueryRun {
 
   const Prepared& prepared() const { return *prepared_; }
   sql::ColumnPtr named(const sql::ColumnPtr& column) const {
-    if (!sql::is_object_name_type(column->type().oid)) return column;
+    if (!sql::shows_object_names(column->type().oid)) return column;
     return sql::with_object_names(column, session_context(session_, catalog_.get()));
   }
   std::uint64_t rows() const { return rows_; }
@@ -262,6 +262,7 @@ class QueryRun {
     context_->notice = [this](const sql::SqlError& notice) {
       if (session_.notice) session_.notice("NOTICE", notice);
     };
+    context_->tables_hold = [this] { return tables_hold(); };
     context_->work_mem = session_.work_mem;
     context_->max_written_rows = engine_.limits().script_rows;
     context_->cheapness = &engine_.cheapness();
@@ -269,13 +270,15 @@ class QueryRun {
     context_->access = &engine_.access();
     context_->database = engine_.database();
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
-    context_->allows_unread_increments = !transaction_ && conflicts_ == 0 && statistics == nullptr;
+    context_->allows_unread_increments = conflicts_ == 0 && statistics == nullptr && (!transaction_ || locks_increments_at_once());
     context_->statistics = statistics;
     is_strict_ = transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted;
     if (is_strict_) {
       reads_ = {};
       note_tables(*plan_, reads_);
-      if (writes_ && transaction_->read_moment().is_past()) throw serialization_failure("update");
+      // A snapshot is all that REPEATABLE READ promises: what it has read may change before it commits what it has made of that.
+      transaction_->set_keeps_reads(session_.modes.isolation == IsolationLevel::kSerializable);
+      if (writes_ && transaction_->keeps_reads() && transaction_->read_moment().is_past()) throw serialization_failure("update");
       co_await reads_.take_counters(engine_.shared(), *catalog, transaction_->reads(), transaction_->read_moment());
       context_->set_reads(&reads_);
     }
@@ -290,6 +293,13 @@ class QueryRun {
       if (walks_on_bulk_connection(*plan_)) co_await take_counters_before();
     }
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : make_operator(*plan_, *context_);
+  }
+
+  /// May the run go on in a catalog that has moved? Before its rows go out it begins again instead.
+  asio::awaitable<bool> tables_hold() {
+    const bool has_own_definitions = transaction_ && transaction_->catalog();
+    if (!rows_sent_ || has_own_definitions) co_return false;
+    co_return co_await engine_.still_defines(planner::tables_of(plan_));
   }
 
   /// A function in LANGUAGE sql that the statement calls: what it does belongs to the statement's transaction.
@@ -308,12 +318,24 @@ class QueryRun {
     co_return co_await run_sql_function(engine_, session_, std::move(invocation));
   }
 
+  /// Does the plan, in a transaction, add to a row that is to be locked at once?
+  bool locks_increments_at_once() {
+    if (is_compound_ || !context_->allows_increments) return false;
+    const planner::PhysicalNode* write = planner::main_write(*plan_);
+    const auto* update = write != nullptr ? std::get_if<planner::PhysicalUpdate>(&write->node) : nullptr;
+    return update != nullptr && update->may_write_unread && !update->added.empty() && IncrementHabits::of_this_thread().locks_at_once(update->table->oid);
+  }
+
   /// What was added to rows of the plan's tables becomes visible to it.
   asio::awaitable<void> settle(Transaction& transaction) {
     if (transaction.buffer().empty()) co_return;
     std::set<sql::Oid> tables;
     for (const auto& table : planner::tables_of(plan_)) tables.insert(table->oid);
-    if (transaction.buffer().increments(tables).empty()) co_return;
+    const auto looked_at = transaction.buffer().increments(tables);
+    if (looked_at.empty()) co_return;
+    if (!writes_) {
+      for (const auto& [table, member] : looked_at) IncrementHabits::of_this_thread().note_look(table->oid);
+    }
     co_await engine_.prepare_locks(transaction, session_);
     const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
     co_await settle_increments(engine_.shared(), transaction, std::move(tables), limits, engine_.random());
@@ -361,15 +383,16 @@ class QueryRun {
     co_return take_held();
   }
 
-  /// Was everything that this statement and those before it have read so at one moment: now, or, where the transaction only reads, at an
-  /// earlier one? Then it counts as read. Throws 40001 where the transaction is lost.
+  /// Was everything that this statement and those before it have read so at one moment: now, or, at REPEATABLE READ and where a transaction
+  /// only reads, at an earlier one? Then it counts as read. Throws 40001 where the transaction is lost.
   asio::awaitable<bool> reads_hold() {
     ReadMoment& moment = transaction_->read_moment();
     ReadChecks none;
     const bool was_past = moment.is_past();
     const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), was_past ? none : transaction_->reads(), reads_);
     if (was_past || !answer.first) {
-      const bool is_then = answer.second && moment.covers(reads_) && !writes_ && transaction_->buffer().empty();
+      const bool may_be_past = !transaction_->keeps_reads() || (!writes_ && transaction_->buffer().empty());
+      const bool is_then = answer.second && moment.covers(reads_) && may_be_past;
       if (!is_then) throw serialization_failure("update");
       moment.become_past();
     }

@@ -47,6 +47,14 @@ asio::awaitable<bool> RedisEngine::reload_catalog() {
   co_return moved;
 }
 
+asio::awaitable<bool> RedisEngine::still_defines(std::vector<std::shared_ptr<const sql::TableDef>> tables) {
+  co_await reload_catalog();
+  co_return std::ranges::all_of(tables, [this](const auto& table) {
+    const auto now = catalog_->find_table(table->oid);
+    return now && now->version == table->version && !exclusive_.contains(table->oid);
+  });
+}
+
 asio::awaitable<void> RedisEngine::begin_session() {
   co_await sweeper_.start();
   // Another session may forget it, or load it anew, while this one waits.
@@ -54,8 +62,13 @@ asio::awaitable<void> RedisEngine::begin_session() {
   if (!known) co_return;
   CommandBatch batch;
   batch.add("EXISTS", "redquel:version");  // every turn tells the version
+  const std::string process = lease_.process();
+  batch.add("EXISTS", process_key(process));
   try {
     const RepliesPtr replies = co_await shared_.execute(std::move(batch));
+    // Where the definitions are gone, the database was dropped and made anew: the lease has gone with them.
+    const bool is_empty = replies->integer(0) == 0 && !known->version.empty();
+    if (is_empty && replies->integer(1) == 0 && lease_.process() == process) lease_.renounce();
     if (replies->catalog_version().value_or("") == known->version) co_return;
   } catch (const sql::SqlError&) {  // the first statement will say so
   }
@@ -181,6 +194,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   auto prepared = std::make_shared<Prepared>();
   auto plan = std::make_shared<PreparedPlan>();
   plan->catalog_version = catalog.version;
+  plan->search_path = session.search_path;
   const auto* explain = std::get_if<ast::Explain>(&statement->node);
   plan->rewritten = rewritten(explain ? *explain->statement : *statement, explain != nullptr);
   const ast::Statement& inner = plan->rewritten ? *plan->rewritten : explain ? *explain->statement : *statement;
@@ -220,6 +234,9 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   if (explain) {
     plan->kind = PreparedPlan::Kind::kExplain;
     plan->explain = explain_options(*explain);
+    if (plan->explain.analyze && std::holds_alternative<ast::CreateTableAs>(explain->statement->node)) {
+      throw sql::not_supported("EXPLAIN ANALYZE of " + std::string(parser::command_tag(*explain->statement)));
+    }
     sql::Type type = plan->explain.format == planner::ExplainOptions::Format::kJson ? sql::Type{sql::oid::kJson} : sql::kText;
     prepared->columns = {OutputColumn{"QUERY PLAN", type}};
     prepared->returns_rows = true;
@@ -284,7 +301,7 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
 asio::awaitable<PreparedPtr> RedisEngine::refresh(PreparedPtr prepared, SessionState& session) {
   // Definitions that another process changed are noticed when the statement runs.
   sql::CatalogPtr now = co_await catalog(session);
-  bool moved = prepared->plan->catalog_version != now->version;
+  bool moved = prepared->plan->catalog_version != now->version || prepared->plan->search_path != session.search_path;
   if (!moved || prepared->plan->kind == PreparedPlan::Kind::kDefinition) co_return prepared;
   co_return co_await replan(*prepared, session);
 }

@@ -56,6 +56,8 @@ class RedisEngine final : public Engine {
   const ExclusiveTables& exclusive_tables() const { return exclusive_; }
   /// Loads the definitions again; true if they had moved.
   asio::awaitable<bool> reload_catalog();
+  /// Loads them and tells whether these tables are as they were, and nobody's alone.
+  asio::awaitable<bool> still_defines(std::vector<std::shared_ptr<const sql::TableDef>> tables);
   /// The same statement planned with the catalog of now. 0A000 when the result's columns are not the same any more.
   asio::awaitable<PreparedPtr> replan(const Prepared& prepared, SessionState& session);
   /// The body of a function, planned for arguments of these types.

@@ -1,7 +1,8 @@
 #include "executor/session_context.h"
 
 #include "executor/notifications.h"
-#include "planner/bind/bind_expression.h"
+#include "planner/bind/written_definition.h"
+#include "sql/definition_words.h"
 #include "sql/error.h"
 #include "sql/session_hooks.h"
 
@@ -42,18 +43,45 @@ std::string set_parameter(const void* session, const std::string& name, const st
   return set(name, value == nullptr ? std::nullopt : std::optional(*value), local);
 }
 
-std::string written_expression(const sql::EvaluationContext& context, const sql::TableDef& table, const std::string& text, bool pretty) {
+planner::BindSettings settings_of(const sql::EvaluationContext& context) {
   planner::BindSettings settings;
   settings.search_path = context.search_path;
   settings.user = context.user;
   settings.database = context.database;
   settings.session = *context.settings;
-  return planner::written_expression(text, table, *context.catalog, std::move(settings), pretty);
+  return settings;
+}
+
+std::string written_expression(const sql::EvaluationContext& context, const sql::TableDef& table, const std::string& text, bool pretty) {
+  return planner::written_expression(text, table, *context.catalog, settings_of(context), pretty);
+}
+
+std::string written_default(const sql::EvaluationContext& context, const std::string& text, sql::Type type, const std::string& schema) {
+  return planner::written_default(text, type, schema, *context.catalog, settings_of(context));
+}
+
+std::string written_domain_check(const sql::EvaluationContext& context, const std::string& text, const sql::UserType& domain, bool pretty) {
+  return planner::written_domain_check(text, domain, *context.catalog, settings_of(context), pretty);
+}
+
+std::string written_body(const sql::EvaluationContext& context, const sql::FunctionDef& function) {
+  return planner::written_body(function, *context.catalog, settings_of(context));
+}
+
+std::vector<sql::ViewDef::Reference> body_references(const sql::EvaluationContext& context, const sql::FunctionDef& function) {
+  return planner::body_references(function, *context.catalog, settings_of(context));
 }
 
 /// Once; every thread that evaluates has been here before.
 void name_session_hooks() {
-  static const bool done = (sql::set_session_hooks({.set = set_parameter, .notify = notify, .names = session_names, .written_expression = written_expression}), true);
+  static const bool done = [] {
+    sql::set_session_hooks({.set = set_parameter, .notify = notify, .names = session_names, .written_expression = written_expression});
+    sql::set_definition_words({.written_default = written_default,
+                               .domain_check = written_domain_check,
+                               .body = written_body,
+                               .body_references = body_references});
+    return true;
+  }();
   static_cast<void>(done);
 }
 

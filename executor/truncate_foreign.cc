@@ -33,9 +33,9 @@ class TruncateForeign final : public Execution {
       if (!table || !table->mapping) throw sql::not_supported("TRUNCATE of foreign tables together with others");
       deletes.push_back("DELETE FROM " + sql::quote_identifier(table->schema) + "." + sql::quote_identifier(table->name));
     }
-    const bool own = session_.transaction == nullptr && deletes.size() > 1;
+    const bool several = deletes.size() > 1;
     asio::awaitable<void> work = run_all(std::move(deletes));
-    if (own) work = in_own_transaction(engine_, session_, std::move(work));
+    if (several) work = in_transaction(engine_, session_, std::move(work));
     co_await std::move(work);
     co_return std::nullopt;
   }

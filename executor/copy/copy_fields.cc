@@ -84,9 +84,9 @@ void split_text_line(std::string_view line, const planner::CopyOptions& options,
     } else {
       scratch.append(line.substr(copied, end - copied));
       field.text = std::string_view(scratch).substr(first);
-      if (numeric) sql::check_utf8(field.text);
     }
     field.is_null = written == options.null_text;
+    if (numeric && !field.is_null) sql::check_utf8(field.text);
     fields.push_back(field);
     if (last) return;
   }

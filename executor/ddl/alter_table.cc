@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 
+#include "executor/ddl/alter_composite.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/index_build.h"
@@ -11,8 +13,15 @@
 #include "executor/ddl/row_validation.h"
 #include "executor/ddl/table_alteration.h"
 #include "executor/ddl/table_rewrite.h"
+#include "executor/ddl/transaction_rewrite.h"
+#include "executor/ddl/type_lookup.h"
+#include "executor/ddl/view_options.h"
+#include "executor/storage/sequences.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction.h"
+#include "parser/deparse.h"
+#include "planner/bind/bind_expression.h"
+#include "planner/bind/write_target.h"
 
 namespace redquel::executor {
 
@@ -67,6 +76,43 @@ SqlError cannot_be_performed(const ast::AlterTable& statement, const ast::Altera
       .detail(fmt::format("This operation is not supported for {}.", plural));
 }
 
+/// The default of a view's column, checked now and bound again where rows are written through the view.
+void set_view_default(CatalogDraft& draft, const ast::AlterTable& statement, const ast::AlterColumnDefault& command) {
+  sql::ViewDef view = *draft.catalog().find_view(statement.relation.schema, statement.relation.name, draft.session().search_path);
+  const auto column = std::ranges::find(view.columns, command.column, &sql::ViewDef::Column::name);
+  if (column == view.columns.end()) {
+    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", command.column, view.name));
+  }
+  column->default_sql.clear();
+  if (command.value) {
+    sql::ColumnDef checked;
+    checked.name = column->name;
+    checked.type = column->type;
+    try {
+      planner::bind_default(*command.value, {}, checked, draft.catalog(), bind_settings(draft.session()));
+    } catch (const SqlError& error) {
+      throw SqlError(error.sqlstate(), error.message()).detail(error.detail()).hint(error.hint());  // without its position, as PostgreSQL does
+    }
+    column->default_sql = parser::to_sql(*command.value);
+  }
+  draft.put(std::move(view));
+}
+
+/// ALTER VIEW … SET and RESET.
+void change_view_options(CatalogDraft& draft, const ast::AlterTable& statement, const ast::SetTableOptions& command) {
+  sql::ViewDef view = *draft.catalog().find_view(statement.relation.schema, statement.relation.name, draft.session().search_path);
+  if (command.reset) {
+    reset_view_options(command.options, view);
+  } else {
+    set_view_options(command.options, view);
+  }
+  std::string reason;
+  if (view.check_option != sql::ViewDef::CheckOption::kNone && planner::updatable_base(view, draft.catalog(), reason) == 0) {
+    throw SqlError("0A000", "WITH CHECK OPTION is supported only on automatically updatable views").hint(reason);
+  }
+  draft.put(std::move(view));
+}
+
 /// ALTER VIEW, SEQUENCE and INDEX with commands of ALTER TABLE: an owner, and options that mean nothing here.
 void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, RelationKind kind) {
   const std::string_view plural = kind == RelationKind::kView ? "views" : kind == RelationKind::kIndex ? "indexes" : "sequences";
@@ -79,8 +125,12 @@ void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, Relation
       draft.put(std::move(view));
     } else if (const auto* options = std::get_if<ast::SetTableOptions>(&command); options != nullptr && kind == RelationKind::kIndex) {
       check_storage_parameters(options->options);
-    } else if (kind == RelationKind::kView && std::holds_alternative<ast::AlterColumnDefault>(command)) {
-      throw sql::not_supported("a column default of a view");
+    } else if (const auto* value = std::get_if<ast::AlterColumnDefault>(&command); value != nullptr && kind == RelationKind::kView) {
+      set_view_default(draft, statement, *value);
+    } else if (options != nullptr && options->options.empty() && kind == RelationKind::kSequence) {
+      continue;  // LOGGED, UNLOGGED
+    } else if (options != nullptr && kind == RelationKind::kView) {
+      change_view_options(draft, statement, *options);
     } else {
       throw cannot_be_performed(statement, command, plural);
     }
@@ -132,20 +182,114 @@ asio::awaitable<void> restore(DdlContext& context, TablePtr before) {
   co_await change_catalog(context, make);
 }
 
-/// What would have to look at rows or change them before the transaction's end.
-void refuse_in_transaction(const DdlContext& context, const TableAlteration& alteration, const sql::TableDef& table, bool is_empty) {
-  if (!is_empty && (alteration.needs_stored_keys() || !alteration.new_indexes().empty())) {
-    throw sql::not_supported("a new key of a table with rows in a transaction block");
+/// ALTER COLUMN … RESTART, of sequences as they are now.
+asio::awaitable<void> restart_sequences(DdlContext& context, std::vector<std::pair<sql::Oid, std::int64_t>> restarts) {
+  if (restarts.empty()) co_return;
+  const LoadedCatalog loaded = co_await load_definitions(context);
+  for (const auto& [oid, first] : restarts) {
+    const auto sequence = loaded.snapshot->sequences.find(oid);
+    if (sequence != loaded.snapshot->sequences.end()) co_await set_sequence(context.redis, sequence->second, first, false);
   }
-  if (!alteration.new_checks().empty() && context.session.transaction->buffer().changes(table.oid)) {
-    throw sql::not_supported("ADD CHECK to a table that the transaction has written");
+}
+
+/// Must the rows that an open transaction sees be written to a place of its own? They must be looked at, or get index entries, before
+/// it ends, and some of them may be its own.
+bool needs_new_place(const TableAlteration& alteration, const sql::TableDef& before, bool has_changes) {
+  if (alteration.needs_rewrite() || alteration.needs_stored_keys() || !alteration.new_indexes().empty()) return true;
+  if (!has_changes) return false;
+  const sql::TableDef& after = alteration.result();
+  const bool changes_type = std::ranges::any_of(before.columns, [&](const sql::ColumnDef& column) {
+    const sql::ColumnDef* now = after.find_column(column.number);
+    return now != nullptr && !(now->type == column.type);
+  });
+  return changes_type || !alteration.new_not_null().empty() || !alteration.new_checks().empty();
+}
+
+std::vector<sql::ForeignKeyDef> valid_keys(const sql::TableDef& table) {
+  std::vector<sql::ForeignKeyDef> keys = table.foreign_keys;
+  std::erase_if(keys, [](const sql::ForeignKeyDef& key) { return key.not_valid; });
+  return keys;
+}
+
+/// Foreign keys that rows of before need not have fulfilled.
+std::vector<sql::ForeignKeyDef> newly_valid_keys(const sql::TableDef& before, const sql::TableDef& after) {
+  const std::vector<sql::ForeignKeyDef> known = valid_keys(before);
+  std::vector<sql::ForeignKeyDef> keys = valid_keys(after);
+  std::erase_if(keys, [&](const sql::ForeignKeyDef& key) { return std::ranges::find(known, key.oid, &sql::ForeignKeyDef::oid) != known.end(); });
+  return keys;
+}
+
+/// Nobody else writes to the table, or to those that its new foreign keys refer to, before the transaction ends.
+asio::awaitable<void> lock_tables(DdlContext& context, const sql::CatalogSnapshot& catalog, const sql::TableDef& before,
+                                  const sql::TableDef& after) {
+  if (!context.lock_table) throw sql::not_supported("ALTER TABLE of a table with rows within another statement of a transaction");
+  co_await context.lock_table(before, TableLock::kAccessExclusive);
+  for (const sql::ForeignKeyDef& key : newly_valid_keys(before, after)) {
+    const TablePtr referenced = key.referenced != before.oid ? catalog.find_table(key.referenced) : nullptr;
+    if (referenced) co_await context.lock_table(*referenced, TableLock::kShareRowExclusive);
   }
+}
+
+asio::awaitable<void> alter_at_new_place(DdlContext& context, const ast::AlterTable& statement, TablePtr before) {
+  const ChangeDefinition change = [&](CatalogDraft& draft) {
+    TableAlteration alteration(draft, draft.catalog().find_table(before->oid), /*is_empty=*/true);
+    alteration.apply(statement.commands);
+    draft.put(alteration.result());
+    return alteration.rewrites();
+  };
+  co_await rewrite_in_transaction(context, before->oid, "ALTER TABLE", change);
+  const LoadedCatalog loaded = co_await load_definitions(context);
+  std::vector<sql::Oid> keys;
+  for (const sql::ForeignKeyDef& key : newly_valid_keys(*before, *loaded.snapshot->find_table(before->oid))) keys.push_back(key.oid);
+  if (!keys.empty()) co_await validate_foreign_keys(context, before->oid, std::move(keys));
+}
+
+/// Do rows of the table lie in columns of others, as values?
+bool has_rows_elsewhere(const sql::CatalogSnapshot& catalog, const sql::TableDef& table) {
+  if (table.row_array == 0) return false;
+  return std::ranges::any_of(catalog.tables, [&](const auto& entry) {
+    return std::ranges::any_of(entry.second->columns, [&](const sql::ColumnDef& column) { return uses_type(catalog, column, table.row_type); });
+  });
+}
+
+bool changes_columns_only(const ast::AlterTable& statement) {
+  return std::ranges::all_of(statement.commands, [](const ast::Alteration& command) {
+    return std::holds_alternative<ast::AddColumn>(command) || std::holds_alternative<ast::DropColumn>(command);
+  });
+}
+
+/// ADD and DROP COLUMN of a table whose rows lie in columns of others, too: those change with it.
+asio::awaitable<void> alter_row_type(DdlContext& context, const ast::AlterTable& statement, TablePtr before) {
+  const TableState state = co_await table_state(context.redis, *before);
+  const std::function<TypeChange(CatalogDraft&)> make = [&](CatalogDraft& draft) {
+    const TablePtr table = find_altered(draft, statement);
+    if (!table || table->oid != before->oid) throw missing_relation(statement.relation);
+    TableAlteration alteration(draft, table, state.is_empty);
+    alteration.apply(statement.commands);
+    if (alteration.needs_rewrite() || alteration.needs_stored_keys() || !alteration.new_indexes().empty() || !alteration.new_checks().empty()) {
+      throw sql::not_supported("this change of a table whose row type columns have");
+    }
+    std::vector<std::optional<std::size_t>> places;
+    for (const sql::ColumnDef& column : alteration.result().columns) {
+      places.push_back(table->find_column(column.number) == nullptr ? std::nullopt : std::optional(table->position(column.number)));
+    }
+    for (const sql::ColumnDef& column : table->columns) {
+      if (alteration.result().find_column(column.number) == nullptr) check_field_not_named(draft, column.name);
+    }
+    if (state.is_empty) draft.require_unchanged(table->oid, state.change_counter);
+    alteration.finish();
+    return TypeChange{table->row_type, "", places_text(places), nullptr};
+  };
+  co_await change_type(context, make);
 }
 
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement) {
-  if (statement.object == ast::ObjectType::kType) throw sql::not_supported("ALTER TYPE … ATTRIBUTE");
+  if (statement.object == ast::ObjectType::kType) {
+    const std::function<TypeChange(CatalogDraft&)> make = [&](CatalogDraft& draft) { return alter_composite(draft, statement); };
+    co_return co_await change_type(context, make);
+  }
   {
     bool is_other = false;
     const MakeDraft make = [&](CatalogDraft& draft) {
@@ -168,23 +312,42 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
     if (is_other) co_return;
   }
   std::optional<sql::Oid> keys_stored;  // of this table
+  std::vector<std::pair<sql::Oid, std::int64_t>> restarts;
+  bool is_locked = false;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     LoadedCatalog loaded = co_await load_definitions(context);
     CatalogDraft first(loaded, context.session);
     const TablePtr before = find_altered(first, statement);
+    if (before && changes_columns_only(statement) && has_rows_elsewhere(*loaded.snapshot, *before)) {
+      co_return co_await alter_row_type(context, statement, before);
+    }
     TableState state;
     if (before) {
       co_await finish_removals_of(context.redis, loaded.removals, before->prefix);
       state = co_await table_state(context.redis, *before);
       const Transaction* transaction = context.session.transaction.get();
-      if (transaction != nullptr && transaction->buffer().changes(before->oid)) state.is_empty = false;
+      const bool has_changes = transaction != nullptr && transaction->buffer().changes(before->oid);
+      if (has_changes) state.is_empty = false;
       // A first pass tells what the rows must fulfil.
       TableAlteration trial(first, before, state.is_empty);
       trial.apply(statement.commands);
-      if (context.session.transaction) refuse_in_transaction(context, trial, *before, state.is_empty);
+      restarts = trial.restarts();
+      if (transaction != nullptr && !state.is_empty) {
+        const bool moves = needs_new_place(trial, *before, has_changes);
+        const bool looks_at_rows = moves || !trial.new_not_null().empty() || !trial.new_checks().empty() || !trial.validated_foreign_keys().empty();
+        if (looks_at_rows && !is_locked) {
+          co_await lock_tables(context, *loaded.snapshot, *before, trial.result());
+          is_locked = true;
+          continue;
+        }
+        if (moves) {
+          co_await alter_at_new_place(context, statement, before);
+          co_return co_await restart_sequences(context, std::move(restarts));
+        }
+      }
       if (trial.needs_rewrite()) {
         const bool is_rewritten = co_await try_rewrite_table(context, statement, before);
-        if (is_rewritten) co_return;
+        if (is_rewritten) co_return co_await restart_sequences(context, std::move(restarts));
         continue;
       }
       if (trial.needs_stored_keys() && keys_stored != before->oid) {
@@ -217,7 +380,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
     };
     const bool is_committed = co_await try_change_catalog(context, make);
     if (!is_committed || !is_same) continue;
-    if (new_indexes.empty()) co_return;
+    if (new_indexes.empty()) co_return co_await restart_sequences(context, std::move(restarts));
 
     std::exception_ptr failure;
     try {
@@ -226,7 +389,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
     } catch (...) {
       failure = std::current_exception();
     }
-    if (!failure) co_return;
+    if (!failure) co_return co_await restart_sequences(context, std::move(restarts));
     co_await restore(context, before);
     std::rethrow_exception(failure);
   }

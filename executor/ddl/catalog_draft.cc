@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/ddl/index_expressions.h"
+#include "executor/ddl/object_lookup.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/row_types.h"
 #include "sql/catalog/table_keys.h"
@@ -229,8 +230,46 @@ CatalogChange CatalogDraft::take_change() {
 
 namespace {
 
+/// Tables that are there already and get another definition: open transactions that have written them could not commit any more.
+std::vector<TablePtr> tables_redefined(const CatalogChange& change, const sql::CatalogSnapshot& before) {
+  std::set<sql::Oid> oids(change.dropped_tables.begin(), change.dropped_tables.end());
+  for (const sql::TableDef& table : change.tables) oids.insert(table.oid);
+  std::vector<TablePtr> tables;
+  for (const sql::Oid oid : oids) {
+    if (TablePtr table = before.find_table(oid)) tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+/// Those of which somebody has locked a row.
+asio::awaitable<std::vector<TablePtr>> with_locks(RedisClient& redis, std::vector<TablePtr> tables) {
+  std::vector<TablePtr> locked;
+  if (tables.empty()) co_return locked;
+  CommandBatch batch;
+  for (const TablePtr& table : tables) batch.add("EXISTS", lock_key(table->oid));
+  const RepliesPtr replies = co_await redis.execute(std::move(batch));
+  for (std::size_t index = 0; index < tables.size(); ++index) {
+    if (replies->integer(index) == 1) locked.push_back(tables[index]);
+  }
+  co_return locked;
+}
+
+asio::awaitable<void> lock_all(DdlContext& context, std::vector<TablePtr> tables) {
+  for (const TablePtr& table : tables) co_await context.lock_table(*table, TableLock::kAccessExclusive);
+}
+
 asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft& make) {
   TransactionCatalog& catalog = co_await transaction_catalog(context);
+  if (context.lock_table) {  // writers wait for the transaction's end, and it for theirs
+    CatalogDraft trial(*catalog.state().draft);
+    make(trial);
+    const CatalogChange change = trial.take_change();
+    std::vector<TablePtr> tables = tables_redefined(change, catalog.base());
+    std::erase_if(tables, [&](const TablePtr& table) {  // earlier statements have changed them
+      return trial.catalog().find_table(table->oid) == catalog.snapshot()->find_table(table->oid);
+    });
+    co_await lock_all(context, std::move(tables));
+  }
   TransactionCatalog::State before = catalog.state();
   std::vector<SqlError> notices = catalog.change(make);
   try {
@@ -243,6 +282,31 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
   for (const SqlError& notice : notices) context.session.notice("NOTICE", notice);
 }
 
+/// Commits the change; gives what is to be removed after it, nullopt where another process was faster. `waits`: until the open transactions
+/// that have written the tables have ended; then the change is made again, of what is there.
+asio::awaitable<std::optional<std::vector<Removal>>> commit_made(DdlContext& context, const MakeDraft& make, bool waits) {
+  LoadedCatalog loaded = co_await load_catalog(context.redis);
+  CatalogDraft draft(loaded, context.session);
+  make(draft);
+  CatalogChange change = draft.take_change();
+  if (waits) {
+    std::vector<TablePtr> tables = co_await with_locks(context.redis, tables_redefined(change, *loaded.snapshot));
+    if (!tables.empty()) {
+      co_await lock_all(context, std::move(tables));
+      co_return co_await commit_made(context, make, false);
+    }
+  }
+  std::vector<Removal> removals = change.removals;
+  if (!change.empty()) {
+    std::optional<std::string> version = co_await commit_catalog(context.redis, *loaded.snapshot, std::move(change));
+    if (!version) co_return std::nullopt;
+  }
+  if (context.session.notice) {
+    for (const SqlError& notice : draft.notices()) context.session.notice("NOTICE", notice);
+  }
+  co_return removals;
+}
+
 }  // namespace
 
 asio::awaitable<bool> try_change_catalog(DdlContext& context, const MakeDraft& make) {
@@ -250,19 +314,10 @@ asio::awaitable<bool> try_change_catalog(DdlContext& context, const MakeDraft& m
     co_await change_in_transaction(context, make);
     co_return true;
   }
-  LoadedCatalog loaded = co_await load_catalog(context.redis);
-  CatalogDraft draft(loaded, context.session);
-  make(draft);
-  CatalogChange change = draft.take_change();
-  const std::vector<Removal> removals = change.removals;
-  if (!change.empty()) {
-    std::optional<std::string> version = co_await commit_catalog(context.redis, *loaded.snapshot, std::move(change));
-    if (!version) co_return false;
-  }
-  if (context.session.notice) {
-    for (const SqlError& notice : draft.notices()) context.session.notice("NOTICE", notice);
-  }
-  for (const Removal& removal : removals) co_await run_removal(context.redis, removal);
+  const bool waits = context.lock_table != nullptr;
+  const std::optional<std::vector<Removal>> removals = co_await commit_made(context, make, waits);
+  if (!removals) co_return false;
+  for (const Removal& removal : *removals) co_await run_removal(context.redis, removal);
   co_return true;
 }
 

@@ -59,6 +59,7 @@ class ColumnReader {
       draft_.column.domain = declared.domain;
     }
     check_collation(definition_.collation, draft_.column.type, definition_.collation_offset);
+    draft_.column.collation = remembered_collation(definition_.collation);
     for (const ast::Constraint& constraint : definition_.constraints) {
       std::visit([&](const auto& node) { take(node, constraint); }, constraint.node);
     }
@@ -167,19 +168,35 @@ ColumnDraft read_column(const CatalogDraft& draft, const ast::ColumnDefinition& 
   return ColumnReader(draft, definition, table_name).read();
 }
 
-KeyDraft read_key(const ast::Constraint& constraint) {
-  const auto& written = std::get<ast::KeyConstraint>(constraint.node);
-  if (!written.using_index.empty()) throw sql::not_supported("a constraint USING INDEX", constraint.offset);
+namespace {
+
+/// What keys and exclusion constraints have in common.
+template <typename Written>
+KeyDraft begin_key(const ast::Constraint& constraint, const Written& written) {
   check_storage_parameters(written.options);
   check_tablespace(written.tablespace);
   KeyDraft key;
-  key.primary = written.primary;
-  key.nulls_not_distinct = written.nulls_not_distinct;
   key.deferrable = constraint.deferrable;
   key.initially_deferred = constraint.initially_deferred;
   key.name = constraint.name;
-  key.columns = written.columns;
   key.offset = constraint.offset;
+  return key;
+}
+
+}  // namespace
+
+KeyDraft read_key(const ast::Constraint& constraint) {
+  if (const auto* exclusion = std::get_if<ast::ExclusionConstraint>(&constraint.node)) {
+    KeyDraft key = begin_key(constraint, *exclusion);
+    key.exclusion = exclusion;
+    return key;
+  }
+  const auto& written = std::get<ast::KeyConstraint>(constraint.node);
+  KeyDraft key = begin_key(constraint, written);
+  key.primary = written.primary;
+  key.nulls_not_distinct = written.nulls_not_distinct;
+  key.columns = written.columns;
+  key.using_index = written.using_index;
   std::string included;
   for (const std::string& column : written.including) included += (included.empty() ? "" : ", ") + parser::quote_identifier(column);
   if (!included.empty()) key.suffix = fmt::format("INCLUDE ({})", included);
@@ -187,7 +204,8 @@ KeyDraft read_key(const ast::Constraint& constraint) {
 }
 
 CheckDraft read_check(const ast::Constraint& constraint) {
-  return {constraint.name, std::get<ast::CheckConstraint>(constraint.node).condition.get()};
+  const auto& written = std::get<ast::CheckConstraint>(constraint.node);
+  return {constraint.name, written.condition.get(), written.no_inherit, constraint.not_valid};
 }
 
 ForeignKeyDraft read_foreign_key(const ast::Constraint& constraint) {
@@ -206,7 +224,7 @@ void refuse_other_constraints(const ast::Constraint& constraint) {
   struct Namer {
     std::string_view operator()(const ast::GeneratedConstraint&) const { return "GENERATED as a table constraint"; }
     std::string_view operator()(const ast::ForeignKeyConstraint&) const { return ""; }
-    std::string_view operator()(const ast::ExclusionConstraint&) const { return "EXCLUDE"; }
+    std::string_view operator()(const ast::ExclusionConstraint&) const { return ""; }
     std::string_view operator()(const ast::KeyConstraint&) const { return ""; }
     std::string_view operator()(const ast::CheckConstraint&) const { return ""; }
     std::string_view operator()(const ast::NullConstraint&) const { return "NULL as a table constraint"; }
@@ -243,6 +261,10 @@ void check_collation(const ast::QualifiedName& collation, sql::Type type, std::o
   const std::string& name = collation.back();
   if (name == "C" || name == "POSIX" || name == "default" || name == "ucs_basic") return;
   throw SqlError("42704", fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist", name)).at(offset);
+}
+
+std::string remembered_collation(const ast::QualifiedName& collation) {
+  return collation.empty() || collation.back() == "default" ? std::string() : collation.back();
 }
 
 }  // namespace redquel::executor

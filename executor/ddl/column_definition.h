@@ -11,7 +11,7 @@
 
 namespace redquel::executor {
 
-/// PRIMARY KEY or UNIQUE, as written.
+/// PRIMARY KEY, UNIQUE or EXCLUDE, as written.
 struct KeyDraft {
   bool primary = false;
   bool nulls_not_distinct = false;
@@ -19,12 +19,16 @@ struct KeyDraft {
   std::string name;  // empty: to be chosen
   std::vector<std::string> columns;
   std::string suffix;  // INCLUDE (…)
+  std::string using_index;  // the unique index that becomes the key's; `columns` is empty then
+  const parser::ast::ExclusionConstraint* exclusion = nullptr;  // EXCLUDE; `columns` is empty then
   std::uint32_t offset = 0;
 };
 
 struct CheckDraft {
   std::string name;  // empty: to be chosen
   const parser::ast::Expression* condition = nullptr;
+  bool no_inherit = false;
+  bool not_valid = false;  // of ALTER TABLE … ADD: rows that are there are not looked at
 };
 
 /// FOREIGN KEY, as written.
@@ -59,6 +63,8 @@ void refuse_other_constraints(const parser::ast::Constraint& constraint);
 /// Storage parameters, tablespaces and collations that mean nothing here are accepted if PostgreSQL knows them.
 void check_storage_parameters(const std::vector<parser::ast::Option>& options, bool is_table = false);
 void check_tablespace(const std::string& tablespace);
+/// What a column remembers of its COLLATE clause: nothing of "default".
+std::string remembered_collation(const parser::ast::QualifiedName& collation);
 void check_collation(const parser::ast::QualifiedName& collation, sql::Type type, std::optional<std::uint32_t> offset);
 
 }  // namespace redquel::executor

@@ -32,6 +32,18 @@ void comment_on_column(CatalogDraft& draft, const ast::Comment& statement, const
     column->comment = text;
     return draft.put(std::move(view));
   }
+  if (kind == RelationKind::kNone) {
+    const auto composite = draft.catalog().find_user_type(relation.schema, relation.name, draft.session().search_path);
+    if (composite && composite->kind == sql::UserType::Kind::kComposite) {
+      sql::UserType type = *composite;
+      const auto field = std::ranges::find(type.fields, names.back(), &sql::CompositeField::name);
+      if (field == type.fields.end()) {
+        throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", names.back(), type.name));
+      }
+      field->comment = text;
+      return draft.put(std::move(type));
+    }
+  }
   sql::TableDef table = *require_table(draft, relation);
   if (table.find_column(names.back()) == nullptr) {
     throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", names.back(), table.name));
@@ -64,6 +76,18 @@ void comment_on_constraint(CatalogDraft& draft, const ast::Comment& statement, c
   }
   table.primary_key_comment = text;
   draft.put(std::move(table));
+}
+
+void comment_on_domain_constraint(CatalogDraft& draft, const ast::Comment& statement, const std::string& text) {
+  const ast::QualifiedName domain(statement.name.argument_types.at(0).names);
+  const std::string& name = statement.name.names.at(0);
+  sql::UserType type = *require_domain(draft, domain);
+  const auto check = std::ranges::find(type.checks, name, &sql::CheckDef::name);
+  if (check == type.checks.end()) {
+    throw SqlError("42704", fmt::format("constraint \"{}\" for domain {} does not exist", name, sql::format_type(sql::Type{type.oid})));
+  }
+  check->comment = text;
+  draft.put(std::move(type));
 }
 
 void comment_on_index(CatalogDraft& draft, const ast::RelationName& name, const std::string& text) {
@@ -142,6 +166,8 @@ void set_comment(CatalogDraft& draft, const ast::Comment& statement, const std::
     }
     case ast::ObjectType::kTableConstraint:
       return comment_on_constraint(draft, statement, text);
+    case ast::ObjectType::kDomainConstraint:
+      return comment_on_domain_constraint(draft, statement, text);
     case ast::ObjectType::kSchema: {
       const auto found = draft.catalog().schemas.find(statement.name.names.back());
       if (found == draft.catalog().schemas.end()) {
@@ -166,6 +192,7 @@ void set_comment(CatalogDraft& draft, const ast::Comment& statement, const std::
     case ast::ObjectType::kForeignTable:
       return comment_on_relation(draft, statement, text);
     default:
+      drop_missing(draft, statement.object, std::span(&statement.name, 1), false);  // for its errors
       throw sql::not_supported("COMMENT ON this kind of object");
   }
 }

@@ -23,10 +23,82 @@ void TableAlteration::command(const ast::AddConstraint& written) {
   }
 }
 
-void TableAlteration::add_key(const KeyDraft& key) {
+namespace {
+
+/// The unique index that a constraint may take over, as PostgreSQL's transformIndexConstraint() judges it.
+const sql::IndexDef& usable_index(const CatalogDraft& draft, const sql::TableDef& table, const KeyDraft& key) {
+  const std::string& name = key.using_index;
+  const sql::IndexDef* index = table.find_index(name);
+  const sql::IndexDef* known = index != nullptr ? index : draft.catalog().find_index(table.schema, name, {}).second;
+  const bool is_key = draft.catalog().find_primary_key(table.schema, name, {}) != nullptr || (known != nullptr && known->constraint);
+  if (known == nullptr && !is_key) throw SqlError("42704", fmt::format("index \"{}\" does not exist", name)).at(key.offset);
+  if (is_key) throw SqlError("55000", fmt::format("index \"{}\" is already associated with a constraint", name)).at(key.offset);
+  if (index == nullptr) {
+    throw SqlError("55000", fmt::format("index \"{}\" does not belong to table \"{}\"", name, table.name)).at(key.offset);
+  }
+  const auto refuse = [&](const std::string& message) {
+    throw SqlError("42809", message).detail("Cannot create a primary key or unique constraint using such an index.").at(key.offset);
+  };
+  if (!index->unique) refuse(fmt::format("\"{}\" is not a unique index", name));
+  if (std::ranges::any_of(index->parts, [](const sql::IndexDef::Part& part) { return !part.expression_sql.empty(); })) {
+    refuse(fmt::format("index \"{}\" contains expressions", name));
+  }
+  if (!index->predicate_sql.empty()) refuse(fmt::format("\"{}\" is a partial index", name));
+  for (std::size_t i = 0; i < index->parts.size(); ++i) {
+    if (!index->parts[i].descending && !index->parts[i].nulls_first) continue;
+    refuse(fmt::format("index \"{}\" column number {} does not have default sorting behavior", name, i + 1));
+  }
+  return *index;
+}
+
+}  // namespace
+
+void TableAlteration::take_index(const KeyDraft& key) {
+  const sql::IndexDef taken = usable_index(draft_, table_, key);
+  check_single_key(key);
+  const std::string name = key.name.empty() ? taken.name : key.name;
+  if (name != taken.name) {
+    draft_.notice("00000", fmt::format("ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index \"{}\" to \"{}\"", taken.name, name));
+  }
+  const auto refers = [&](const auto& entry) {
+    return std::ranges::find(entry.second->foreign_keys, taken.oid, &sql::ForeignKeyDef::referenced_index) != entry.second->foreign_keys.end();
+  };
+  const bool is_referenced = std::ranges::any_of(draft_.catalog().tables, refers);
+  const bool becomes_rows_key = key.primary && !key.deferrable;
+  if (is_referenced && becomes_rows_key) throw sql::not_supported("PRIMARY KEY USING an INDEX that foreign keys refer to", key.offset);
+  if (!becomes_rows_key) {
+    if (name != taken.name && (draft_.catalog().relation_exists(table_.schema, name) || constraint_exists(table_, name))) {
+      throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
+    }
+    sql::IndexDef& index = *std::ranges::find(table_.indexes, taken.oid, &sql::IndexDef::oid);
+    index.name = name;
+    index.constraint = true;
+    index.primary = key.primary;
+    index.deferrable = key.deferrable;
+    index.initially_deferred = key.initially_deferred;
+    if (key.primary) {
+      for (const sql::IndexDef::Part& part : taken.parts) require_not_null(table_.columns[table_.position(part.column)]);
+    }
+    return;
+  }
+  KeyDraft made = key;
+  made.name = name;
+  made.using_index.clear();
+  for (const sql::IndexDef::Part& part : taken.parts) made.columns.push_back(table_.find_column(part.column)->name);
+  std::erase_if(table_.indexes, [&](const sql::IndexDef& index) { return index.oid == taken.oid; });
+  draft_.put(table_);  // its name is free
+  add_key(made);
+}
+
+void TableAlteration::check_single_key(const KeyDraft& key) const {
   if (key.primary && table_.has_primary_key()) {
     throw SqlError("42P16", fmt::format("multiple primary keys for table \"{}\" are not allowed", table_.name));
   }
+}
+
+void TableAlteration::add_key(const KeyDraft& key) {
+  if (!key.using_index.empty()) return take_index(key);
+  check_single_key(key);
   if (!key.primary || key.deferrable) {
     const sql::IndexState state = is_empty_ ? sql::IndexState::kReady : sql::IndexState::kBuilding;
     const sql::Oid oid = add_unique(draft_, table_, key, state, false);
@@ -113,13 +185,13 @@ void TableAlteration::command(const ast::ValidateConstraint& written) {
     key->not_valid = false;
     return;
   }
-  const bool is_check = std::any_of(table_.checks.begin(), table_.checks.end(),
-                                    [&](const sql::CheckDef& check) { return check.name == written.name; });
-  if (!is_check) {
+  const auto check = std::ranges::find(table_.checks, written.name, &sql::CheckDef::name);
+  if (check == table_.checks.end()) {
     throw SqlError("42809", fmt::format("constraint \"{}\" of relation \"{}\" is not a foreign key or check constraint",
                                         written.name, table_.name));
   }
-  if (!is_empty_) new_checks_.push_back(written.name);
+  if (check->not_valid && !is_empty_) new_checks_.push_back(written.name);
+  check->not_valid = false;
 }
 
 }  // namespace redquel::executor

@@ -10,10 +10,12 @@
 #include "executor/ddl/generated_names.h"
 #include "executor/ddl/index_build.h"
 #include "executor/ddl/index_expressions.h"
-#include "executor/ddl/indexable.h"
+#include "executor/ddl/index_part.h"
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/remembered_index.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/ddl/transaction_rewrite.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"
@@ -31,58 +33,28 @@ sql::IndexMethod index_method(const ast::CreateIndex& statement) {
   if (name.empty() || name == "btree") return sql::IndexMethod::kBtree;
   if (name == "hash") return sql::IndexMethod::kHash;
   if (name == "zset") return sql::IndexMethod::kZset;
-  constexpr std::array<std::string_view, 7> kOthers{"gin", "gist", "brin", "spgist", "lookup", "list", "set"};
+  if (const std::optional<sql::IndexMethod> remembered = remembered_method(name)) return *remembered;
+  constexpr std::array<std::string_view, 3> kOthers{"lookup", "list", "set"};
   if (std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end()) throw sql::not_supported("index access method " + name);
   throw SqlError("42704", fmt::format("access method \"{}\" does not exist", name));
 }
 
-/// Operator classes that sort as the types do here: in C order patterns need no class of their own.
-void check_operator_class(const ast::IndexElement& element, sql::Type type, std::string_view method) {
-  if (element.operator_class.empty()) return;
-  const std::string& name = element.operator_class.back();
-  const auto info = sql::type_info(type.oid);
-  const bool is_text = info.category == sql::TypeCategory::kString;
-  constexpr std::array<std::string_view, 6> kTextClasses{"text_ops",         "varchar_ops",         "bpchar_ops",
-                                                         "text_pattern_ops", "varchar_pattern_ops", "bpchar_pattern_ops"};
-  const bool is_text_class = std::find(kTextClasses.begin(), kTextClasses.end(), name) != kTextClasses.end();
-  const std::string own = std::string(info.name) + "_ops";
-  if (name == own || (is_text && is_text_class)) return;
-  if (is_text_class || sql::find_type(std::string_view(name).substr(0, name.find("_ops"))) != nullptr) {
-    throw SqlError("42804", fmt::format("operator class \"{}\" does not accept data type {}", name,
-                                        sql::format_type(sql::Type{type.oid})));
+/// Storage parameters as pg_get_indexdef() shows them: fillfactor='80', fastupdate=off.
+std::string written_parameters(const std::vector<ast::Option>& options) {
+  std::string text;
+  for (const ast::Option& option : options) {
+    std::string value = "true";
+    if (const auto* flag = std::get_if<bool>(&option.value)) value = *flag ? "true" : "false";
+    if (const auto* integer = std::get_if<std::int64_t>(&option.value)) value = std::to_string(*integer);
+    if (const auto* number = std::get_if<ast::NumberText>(&option.value)) value = number->text;
+    if (const auto* word = std::get_if<std::string>(&option.value)) value = *word;
+    const bool is_bare = parser::quote_identifier(value) == value;
+    text += (text.empty() ? "" : ", ") + option.name + "=" + (is_bare ? value : parser::quote_literal(value));
   }
-  throw SqlError("42704", fmt::format("operator class \"{}\" does not exist for access method \"{}\"", name, method));
+  return text;
 }
 
-/// A part, and how its column of the index is called.
-std::pair<sql::IndexDef::Part, std::string> index_part(const CatalogDraft& draft, const ast::IndexElement& element,
-                                                       const sql::TableDef& table, std::string_view method) {
-  if (is_system_column(element.column)) throw SqlError("0A000", "index creation on system columns is not supported");
-  const sql::ColumnDef* column = element.expression ? bare_column(table, *element.expression) : table.find_column(element.column);
-  sql::IndexDef::Part part;
-  sql::Type type;
-  std::string name;
-  if (column != nullptr) {
-    part.column = column->number;
-    type = column->type;
-    name = column->name;
-  } else if (element.expression) {
-    IndexExpression expression = read_index_expression(draft, table, *element.expression, false);
-    part.expression_sql = std::move(expression.text);
-    type = expression.type;
-    name = std::move(expression.name);
-  } else {
-    throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column));
-  }
-  check_collation(element.collation, type, std::nullopt);
-  check_operator_class(element, type, method);
-  check_indexable(type, method);
-  part.descending = element.direction == ast::SortDirection::kDescending;
-  part.nulls_first = element.nulls == ast::SortNulls::kFirst || (element.nulls == ast::SortNulls::kDefault && part.descending);
-  return {std::move(part), std::move(name)};
-}
-
-/// The definition, without oid, name and state; how its columns are called.
+/// The definition, without oid, name and state; how its columns, and then the included ones, are called.
 sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& statement, const sql::TableDef& table,
                          std::vector<std::string>& names) {
   sql::IndexDef index;
@@ -96,24 +68,28 @@ sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& stat
   if (index.method == sql::IndexMethod::kZset && statement.elements.size() > 1) {
     throw SqlError("0A000", fmt::format("access method \"{}\" does not support multicolumn indexes", method));
   }
+  if (sql::is_remembered(index.method)) check_remembered(statement);
   if (statement.elements.size() > 32) throw SqlError("54011", "cannot use more than 32 columns in an index");
   if (statement.where) index.predicate_sql = read_index_expression(draft, table, *statement.where, true).text;
   if (!index.predicate_sql.empty() && index.nulls_not_distinct) throw sql::not_supported("a partial index with NULLS NOT DISTINCT");
-  check_storage_parameters(statement.options);
+  if (!sql::is_remembered(index.method)) check_storage_parameters(statement.options);
   check_tablespace(statement.tablespace);
   for (const ast::IndexElement& element : statement.elements) {
-    auto [part, name] = index_part(draft, element, table, method);
-    index.parts.push_back(std::move(part));
-    names.push_back(std::move(name));
+    IndexPart part = read_index_part(draft, element, table, method);
+    index.parts.push_back(std::move(part.part));
+    names.push_back(std::move(part.name));
   }
   // A column twice adds nothing, but PostgreSQL allows it.
   std::string included;
   for (const ast::IndexElement& element : statement.including) {
     if (element.expression) throw SqlError("0A000", "expressions are not supported in included columns");
-    index_part(draft, element, table, method);
+    read_index_part(draft, element, table, "btree");
     included += (included.empty() ? "" : ", ") + parser::quote_identifier(element.column);
+    names.push_back(element.column);
   }
   if (!included.empty()) index.definition_suffix = fmt::format("INCLUDE ({})", included);
+  const std::string parameters = written_parameters(statement.options);
+  if (!parameters.empty()) index.definition_suffix += (included.empty() ? "WITH (" : " WITH (") + parameters + ")";
   return index;
 }
 
@@ -154,9 +130,10 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
     index.name = choose_name(table->name, joined_column_names(names), "idx",
                              [&](std::string_view name) { return draft.catalog().relation_exists(table->schema, name); });
   }
-  const bool is_empty = table->mapping || (known && known->oid == table->oid && state.is_empty);
+  const bool keeps_nothing = table->mapping || sql::is_remembered(index.method);
+  const bool is_empty = keeps_nothing || (known && known->oid == table->oid && state.is_empty);
   index.state = is_empty ? sql::IndexState::kReady : sql::IndexState::kBuilding;
-  if (is_empty && !table->mapping) {
+  if (is_empty && !keeps_nothing) {
     draft.require_unchanged(table->oid, state.change_counter);
   } else if (!is_empty) {
     draft.begin_build(index.oid);
@@ -183,6 +160,25 @@ asio::awaitable<void> build(DdlContext& context, sql::Oid table, sql::Oid index)
   std::rethrow_exception(failure);
 }
 
+/// In a transaction a unique index of a table with rows comes with a new place for them: rows that do not fit are told at once.
+/// False: there is nothing to be built.
+asio::awaitable<bool> build_in_transaction(DdlContext& context, const ast::CreateIndex& statement, TablePtr table) {
+  LoadedCatalog loaded = co_await load_definitions(context);
+  CatalogDraft trial(loaded, context.session);
+  const TableState empty{.is_empty = true, .change_counter = {}};
+  if (!make_index(trial, statement, table, empty)) co_return false;
+  if (!context.lock_table) throw sql::not_supported("CREATE UNIQUE INDEX of a table with rows within another statement of a transaction");
+  co_await context.lock_table(*table, TableLock::kShare);
+  TableState state = co_await table_state(context.redis, *table);
+  state.is_empty = true;  // as far as the new place goes
+  const ChangeDefinition change = [&](CatalogDraft& draft) {
+    make_index(draft, statement, draft.catalog().find_table(table->oid), state);
+    return std::vector<ColumnRewrite>();
+  };
+  co_await rewrite_in_transaction(context, table->oid, "CREATE INDEX", change);
+  co_return true;
+}
+
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement) {
@@ -199,14 +195,16 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateIndex& statement
       state = co_await table_state(context.redis, *known);
     }
     if (attempt > 2) state.is_empty = false;  // a busy table: build
+    if (context.session.transaction && statement.unique && known && !known->mapping && !state.is_empty) {
+      if (co_await build_in_transaction(context, statement, known)) co_return;
+    }
     const MakeDraft make = [&](CatalogDraft& draft) { made = make_index(draft, statement, known, state); };
     const bool is_committed = co_await try_change_catalog(context, make);
     if (is_committed) break;
   }
   if (!made || !made->needs_build) co_return;
   if (context.session.transaction) {
-    // Filled when the transaction has committed: the rows are not its own before. A violation could not be told then any more.
-    if (statement.unique) throw sql::not_supported("CREATE UNIQUE INDEX on a table with rows in a transaction block");
+    // Filled when the transaction has committed: the rows are not its own before.
     TransactionCatalog& catalog = co_await transaction_catalog(context);
     catalog.add_sequel([table = made->table, index = made->index](DdlContext& later) { return build(later, table, index); });
     co_return;

@@ -43,6 +43,7 @@ struct TableParts {
   std::vector<LikeParts> likes;
 
   void add(KeyDraft key, const std::string& table_name) {
+    if (!key.using_index.empty()) throw SqlError("0A000", "cannot use an existing index in CREATE TABLE").at(key.offset);
     if (!key.primary) {
       uniques.push_back(std::move(key));
       return;
@@ -95,6 +96,7 @@ std::vector<KeyDraft> distinct_uniques(const TableParts& parts) {
   std::vector<KeyDraft> distinct;
   for (const KeyDraft& key : parts.uniques) {
     const auto is_same = [&](const KeyDraft& other) {
+      if (other.exclusion != nullptr || key.exclusion != nullptr) return false;
       return other.columns == key.columns && other.suffix == key.suffix && other.nulls_not_distinct == key.nulls_not_distinct &&
              other.deferrable == key.deferrable && other.initially_deferred == key.initially_deferred &&
              (other.name.empty() || key.name.empty() || other.name == key.name);

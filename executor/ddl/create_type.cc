@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "executor/ddl/alter_composite.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/type_lookup.h"
+#include "executor/ddl/value_rewrite.h"
+#include "parser/deparse.h"
 
 namespace redquel::executor {
 
@@ -54,18 +57,67 @@ void add_value(CatalogDraft& draft, UserType& type, const ast::AlterEnum& statem
   type.labels.insert(next, EnumLabel{draft.new_oid(), statement.new_label, order});
 }
 
-/// Rows hold labels as texts.
-void rename_value(const CatalogDraft& draft, UserType& type, const ast::AlterEnum& statement) {
+UserType require_enum(const CatalogDraft& draft, const ast::AlterEnum& statement) {
+  UserType type = *require_type(draft, statement.name);
+  if (type.kind == UserType::Kind::kEnum) return type;
+  throw SqlError("42809", fmt::format("{} is not an enum", sql::format_type(sql::Type{type.oid})));
+}
+
+std::string as_literal(const std::string& label) {
+  std::string text = "'";
+  for (const char c : label) text += c == '\'' ? std::string(2, c) : std::string(1, c);
+  return text + "'";
+}
+
+/// Defaults that are the label follow it. 0A000 where it stands within other stored texts.
+void rename_in_texts(CatalogDraft& draft, sql::Oid type, const std::string& old_label, const std::string& new_label) {
+  const std::string old_text = as_literal(old_label);
+  const auto check = [&](const std::string& text) {
+    if (text.find(old_text) != std::string::npos) throw sql::not_supported("another name for a label that stored expressions name");
+  };
+  const std::map<sql::Oid, TablePtr> tables(draft.catalog().tables.begin(), draft.catalog().tables.end());
+  for (const auto& [oid, table] : tables) {
+    sql::TableDef changed = *table;
+    bool has_changed = false;
+    for (sql::ColumnDef& column : changed.columns) {
+      if (column.type.oid == type && column.default_sql.starts_with(old_text) &&
+          (column.default_sql.size() == old_text.size() || column.default_sql.compare(old_text.size(), 2, "::") == 0)) {
+        column.default_sql.replace(0, old_text.size(), as_literal(new_label));
+        has_changed = true;
+      } else if (uses_type(draft.catalog(), column, type)) {
+        check(column.default_sql);
+      }
+      if (!column.generated_sql.empty()) check(column.generated_sql);
+    }
+    for (const sql::ColumnDef& column : table->computed) check(column.generated_sql);
+    for (const sql::CheckDef& condition : table->checks) check(condition.expression_sql);
+    if (has_changed) draft.put(std::move(changed));
+  }
+  for (const auto& [oid, view] : draft.catalog().views) check(view->query);
+  for (const auto& [oid, other] : draft.catalog().types) {
+    if (!contains_type(draft.catalog(), oid, type)) continue;
+    check(other->default_sql);
+    for (const sql::CheckDef& condition : other->checks) check(condition.expression_sql);
+  }
+}
+
+/// Rows hold labels as texts: they are written anew.
+TypeChange rename_value(CatalogDraft& draft, const ast::AlterEnum& statement) {
+  UserType type = require_enum(draft, statement);
   check_label(statement.new_label);
   const auto label = require_label(type, statement.old_label);
   if (find_label(type, statement.new_label) != type.labels.end()) {
     throw SqlError("42710", fmt::format("enum label \"{}\" already exists", statement.new_label));
   }
-  for (const auto& [oid, table] : draft.catalog().tables) {
-    const bool uses = std::ranges::any_of(table->columns, [&](const auto& column) { return uses_type(draft.catalog(), column, type.oid); });
-    if (uses) throw sql::not_supported("RENAME VALUE of an enum that a table uses");
-  }
+  UserType both = type;
+  EnumLabel renamed = *label;
+  renamed.name = statement.new_label;
+  both.labels.insert(both.labels.begin() + (label - type.labels.begin()) + 1, renamed);
   label->name = statement.new_label;
+  rename_in_texts(draft, type.oid, statement.old_label, statement.new_label);
+  TypeChange change{type.oid, statement.old_label, statement.new_label, std::make_shared<const UserType>(std::move(both))};
+  draft.put(std::move(type));
+  return change;
 }
 
 }  // namespace
@@ -90,16 +142,13 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateEnum& statement)
 }
 
 asio::awaitable<void> run(DdlContext& context, const ast::AlterEnum& statement) {
+  if (!statement.old_label.empty()) {
+    const std::function<TypeChange(CatalogDraft&)> rename = [&](CatalogDraft& draft) { return rename_value(draft, statement); };
+    co_return co_await change_type(context, rename);
+  }
   const MakeDraft make = [&](CatalogDraft& draft) {
-    UserType type = *require_type(draft, statement.name);
-    if (type.kind != UserType::Kind::kEnum) {
-      throw SqlError("42809", fmt::format("{} is not an enum", sql::format_type(sql::Type{type.oid})));
-    }
-    if (statement.old_label.empty()) {
-      add_value(draft, type, statement);
-    } else {
-      rename_value(draft, type, statement);
-    }
+    UserType type = require_enum(draft, statement);
+    add_value(draft, type, statement);
     draft.put(std::move(type));
   };
   co_await change_catalog(context, make);
@@ -119,16 +168,133 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateComposite& state
         throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name));
       }
       const auto [field, domain] = declared_type(draft, column.type);
-      if (domain != 0) throw sql::not_supported("a domain as a type's field", column.offset);
       const sql::TypeInfo& info = sql::type_info(field.oid);
       if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
         throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", column.name, info.name));
       }
-      type.fields.push_back({column.name, field});
+      type.fields.push_back({column.name, field, domain});
     }
     draft.put(std::move(type));
   };
   co_await change_catalog(context, make);
+}
+
+// ---- ALTER TYPE … ATTRIBUTE. Rows of a type lie in columns as its fields were: those that tables have are written anew.
+
+namespace {
+
+UserType require_composite(const CatalogDraft& draft, const ast::RelationName& name) {
+  const auto& path = draft.session().search_path;
+  const sql::UserTypePtr type = draft.catalog().find_user_type(name.schema, name.name, path);
+  if (type && type->kind == UserType::Kind::kComposite) return *type;
+  if (relation_kind(draft, name) != RelationKind::kNone) throw SqlError("42809", fmt::format("\"{}\" is not a composite type", name.name));
+  throw missing_relation(name);
+}
+
+auto find_field(UserType& type, const std::string& name) { return std::ranges::find(type.fields, name, &sql::CompositeField::name); }
+
+auto require_field(UserType& type, const std::string& name) {
+  const auto field = find_field(type, name);
+  if (field == type.fields.end()) {
+    throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", name, type.name));
+  }
+  return field;
+}
+
+void check_new_field(UserType& type, const std::string& name) {
+  if (find_field(type, name) == type.fields.end()) return;
+  throw SqlError("42701", fmt::format("column \"{}\" of relation \"{}\" already exists", name, type.name));
+}
+
+/// 42P16 for pseudo-types, and where values of the field would hold values of `whole`.
+sql::CompositeField new_field(const CatalogDraft& draft, const UserType& whole, const std::string& name, const ast::TypeName& written) {
+  const auto [type, domain] = declared_type(draft, written);
+  const sql::TypeInfo& info = sql::type_info(type.oid);
+  if (info.category == sql::TypeCategory::kPseudo) throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", name, info.name));
+  if (contains_type(draft.catalog(), domain != 0 ? domain : type.oid, whole.oid)) {
+    throw SqlError("42P16", fmt::format("composite type {} cannot be made a member of itself", whole.name));
+  }
+  return {name, type, domain};
+}
+
+/// 0A000 where values of the type lie in tables: their fields stay what they are.
+void check_no_values(const CatalogDraft& draft, const UserType& type) {
+  for (const auto& [oid, table] : draft.catalog().tables) {
+    for (const sql::ColumnDef& column : table->columns) {
+      if (!uses_type(draft.catalog(), column, type.oid)) continue;
+      throw SqlError("0A000", fmt::format("cannot alter type \"{}\" because column \"{}.{}\" uses it", type.name, table->name, column.name));
+    }
+  }
+}
+
+/// Where the fields of a type come from while it changes: places of the old ones, nullopt for a new one.
+using Places = std::vector<std::optional<std::size_t>>;
+
+void apply_command(CatalogDraft& draft, UserType& type, const ast::Alteration& command, Places& places) {
+  if (const auto* add = std::get_if<ast::AddColumn>(&command)) {
+    check_new_field(type, add->column.name);
+    if (!add->column.type) throw sql::not_supported("an attribute without a type");
+    type.fields.push_back(new_field(draft, type, add->column.name, *add->column.type));
+    places.push_back(std::nullopt);
+  } else if (const auto* removal = std::get_if<ast::DropColumn>(&command)) {
+    if (removal->if_exists && find_field(type, removal->column) == type.fields.end()) {
+      draft.notice("00000", fmt::format("column \"{}\" of relation \"{}\" does not exist, skipping", removal->column, type.name));
+      return;
+    }
+    const auto field = require_field(type, removal->column);
+    check_field_not_named(draft, removal->column);
+    places.erase(places.begin() + (field - type.fields.begin()));
+    type.fields.erase(field);
+  } else if (const auto* change = std::get_if<ast::AlterColumnType>(&command)) {
+    const auto field = require_field(type, change->column);
+    *field = new_field(draft, type, change->column, change->type);
+  } else {
+    throw sql::not_supported("this form of ALTER TYPE");
+  }
+}
+
+}  // namespace
+
+/// Texts follow renames of columns, but not of fields.
+void check_field_not_named(const CatalogDraft& draft, const std::string& field) {
+  const std::string step = ")." + parser::quote_identifier(field);
+  const auto names = [&](const std::string& text) { return text.find(step) != std::string::npos; };
+  const auto refuse = [] { return sql::not_supported("another name for an attribute that stored texts name, or its end"); };
+  for (const auto& [oid, view] : draft.catalog().views) {
+    if (names(view->query)) throw refuse();
+  }
+  for (const auto& [oid, table] : draft.catalog().tables) {
+    if (table->materialized && names(table->materialized->query)) throw refuse();
+    for (const sql::ColumnDef& column : table->columns) {
+      if (names(column.default_sql) || names(column.generated_sql)) throw refuse();
+    }
+    for (const sql::CheckDef& check : table->checks) {
+      if (names(check.expression_sql)) throw refuse();
+    }
+  }
+}
+
+TypeChange alter_composite(CatalogDraft& draft, const ast::AlterTable& statement) {
+  UserType type = require_composite(draft, statement.relation);
+  const bool alters_field =
+      std::ranges::any_of(statement.commands, [](const auto& command) { return std::holds_alternative<ast::AlterColumnType>(command); });
+  if (alters_field) check_no_values(draft, type);
+  Places places;
+  for (std::size_t i = 0; i < type.fields.size(); ++i) places.emplace_back(i);
+  for (const ast::Alteration& command : statement.commands) apply_command(draft, type, command, places);
+  TypeChange change{type.oid, "", places_text(places), nullptr};
+  draft.put(std::move(type));
+  return change;
+}
+
+void rename_attribute(CatalogDraft& draft, const ast::Rename& statement) {
+  UserType type = require_composite(draft, *statement.relation);
+  const auto field = find_field(type, statement.old_name);
+  if (field == type.fields.end()) throw SqlError("42703", fmt::format("column \"{}\" does not exist", statement.old_name));
+  check_new_field(type, statement.new_name);
+  check_field_not_named(draft, statement.old_name);
+  field->name = statement.new_name;
+  draft.put(std::move(type));
 }
 
 }  // namespace redquel::executor

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <functional>
 
 #include "executor/engine.h"
 #include "executor/redis/client.h"
@@ -12,12 +14,17 @@ namespace asio = boost::asio;
 
 class CatalogDraft;
 
+/// Modes of LOCK TABLE, numbered as parser::ast::LockTable has them.
+enum class TableLock : std::int32_t { kShare = 5, kShareRowExclusive = 6, kAccessExclusive = 8 };
+
 /// What a definition statement works with. It reads the newest catalog itself, and again when another process was faster.
 struct DdlContext {
   RedisClient& redis;
   RedisClient& bulk;  // for walks over all rows
   SessionState& session;
   RedisClient& home;  // where the list of databases lies
+  /// LOCK TABLE for the session's transaction. Empty where no statement of a client runs.
+  std::function<asio::awaitable<void>(const sql::TableDef& table, TableLock mode)> lock_table = {};
 };
 
 // One function per statement, in a file of its name. The statement is done when the coroutine ends: definitions committed, index
@@ -40,7 +47,9 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterEnum& sta
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateDomain& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterDomain& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateComposite& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateRange& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateFunction& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterFunction& statement);
 /// TABLE, INDEX, SCHEMA, SEQUENCE, VIEW, TYPE, DOMAIN, FUNCTION, DATABASE; MATERIALIZED VIEW, of which there are none, as far as errors
 /// and notices go.
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Drop& statement);

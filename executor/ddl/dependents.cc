@@ -7,8 +7,10 @@
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_alteration.h"
+#include "executor/ddl/table_parts.h"
 #include "executor/ddl/type_lookup.h"
 #include "parser/deparse.h"
+#include "planner/bind/called_functions.h"
 #include "planner/bind/sql_function.h"
 
 namespace redquel::executor {
@@ -63,6 +65,26 @@ bool uses(const sql::CatalogSnapshot& catalog, const sql::FunctionDef& function,
          std::ranges::any_of(function.columns, of_type);
 }
 
+/// What depends on a function in the definitions of tables: defaults, CHECK constraints, generated columns.
+void add_calling_parts(const CatalogDraft& draft, sql::Oid function, std::vector<std::pair<sql::Oid, DropObject>>& found) {
+  const sql::CatalogSnapshot& catalog = draft.catalog();
+  const std::string& name = catalog.functions.at(function)->name;
+  for (const auto& [oid, table] : catalog.tables) {
+    const auto calls = [&](const std::string& text) {
+      if (text.find(name) == std::string::npos) return false;
+      const std::vector<sql::Oid> called = planner::called_functions(text, *table, catalog, bind_settings(draft.session()));
+      return std::ranges::find(called, function) != called.end();
+    };
+    for (const sql::ColumnDef& column : table->columns) {
+      if (calls(column.default_sql)) found.push_back({oid, {Kind::kDefault, oid, column.number}});
+      if (calls(column.generated_sql)) found.push_back({oid, {Kind::kColumn, oid, column.number}});
+    }
+    for (const sql::CheckDef& check : table->checks) {
+      if (calls(check.expression_sql)) found.push_back({oid, {Kind::kCheck, oid, 0, check.name}});
+    }
+  }
+}
+
 /// What depends on one object directly, the oldest first.
 std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropObject& object) {
   const sql::CatalogSnapshot& catalog = draft.catalog();
@@ -106,7 +128,8 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
       if (contains_type(catalog, oid, row_type)) found.push_back({oid, {Kind::kType, oid}});
     }
   }
-  if (object.kind == Kind::kTable || object.kind == Kind::kView || object.kind == Kind::kColumn || object.kind == Kind::kFunction) {
+  if (object.kind == Kind::kTable || object.kind == Kind::kView || object.kind == Kind::kColumn || object.kind == Kind::kFunction ||
+      object.kind == Kind::kKeyConstraint) {
     for (const auto& [oid, view] : catalog.views) {
       if (reads(*view, object)) found.push_back({oid, {Kind::kView, oid}});
     }
@@ -131,6 +154,7 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
       if (oid != object.oid && contains_type(catalog, oid, object.oid)) found.push_back({oid, {Kind::kType, oid}});
     }
   }
+  if (object.kind == Kind::kFunction) add_calling_parts(draft, object.oid, found);
   if (object.kind == Kind::kSequence) {
     for (const auto& [oid, table] : catalog.tables) {
       for (const sql::ColumnDef& column : table->columns) {
@@ -157,12 +181,12 @@ void collect(const CatalogDraft& draft, const DropObject& object, const std::vec
   for (const DropObject& dependent : direct_dependents(draft, object)) {
     const bool is_known = std::ranges::find(targets, dependent) != targets.end() ||
                           std::ranges::find(found, dependent, &Found::object) != found.end();
-    // A default or column goes with its table.
-    const bool goes_anyway = (dependent.kind == Kind::kDefault || dependent.kind == Kind::kColumn) &&
+    // A default, column or CHECK goes with its table.
+    const bool goes_anyway = (dependent.kind == Kind::kDefault || dependent.kind == Kind::kColumn || dependent.kind == Kind::kCheck) &&
                              std::ranges::find(targets, DropObject{Kind::kTable, dependent.oid}) != targets.end();
     if (is_known || goes_anyway) continue;
-    // A constraint stands on its index, and that is what other objects need.
-    const bool by_index = object.kind == Kind::kKeyConstraint;
+    // A constraint stands on its index, and that is what foreign keys need.
+    const bool by_index = object.kind == Kind::kKeyConstraint && dependent.kind == Kind::kForeignKey;
     found.push_back({dependent, by_index ? DropObject{Kind::kIndex, object.oid} : object});
     collect(draft, dependent, targets, found);
   }
@@ -177,7 +201,7 @@ void drop_column(CatalogDraft& draft, const DropObject& object) {
   command.cascade = true;
   alteration.apply(command);
   if (alteration.needs_rewrite() || alteration.needs_stored_keys()) {
-    throw sql::not_supported("DROP … CASCADE over a column of a table's key, or by which rows are recognised");
+    throw KeyColumnGoes(object.oid, object.column);
   }
   alteration.finish();
 }
@@ -209,6 +233,14 @@ void drop(CatalogDraft& draft, const DropObject& object) {
       sql::TableDef changed = *table;
       erase_foreign_key(changed, object.oid);
       draft.remove_unused_structures(*table, changed);
+      draft.put(std::move(changed));
+      return;
+    }
+    case Kind::kCheck: {
+      const auto table = draft.catalog().find_table(object.oid);
+      if (!table) return;
+      sql::TableDef changed = *table;
+      std::erase_if(changed.checks, [&](const sql::CheckDef& check) { return check.name == object.name; });
       draft.put(std::move(changed));
       return;
     }
@@ -277,6 +309,8 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
       const auto key = std::ranges::find(table->foreign_keys, object.oid, &sql::ForeignKeyDef::oid);
       return fmt::format("constraint {} on {}", parser::quote_identifier(key->name), named_table(*table));
     }
+    case Kind::kCheck:
+      return fmt::format("constraint {} on {}", parser::quote_identifier(object.name), named_table(*catalog.find_table(object.oid)));
     case Kind::kFunction: {
       const sql::FunctionDef& function = *catalog.functions.at(object.oid);
       const std::string schema = display_name(draft, function.schema, "");  // "x." where the path does not lead there
@@ -307,6 +341,20 @@ std::string describe_reason(const CatalogDraft& draft, const DropObject& depende
   return describe(draft, because);
 }
 
+/// 0A000 where PostgreSQL would take one field away from a composite type: the type of the field goes, the composite stays.
+void check_fields_stay(const CatalogDraft& draft, const std::vector<DropObject>& targets, const std::vector<Found>& found) {
+  const sql::CatalogSnapshot& catalog = draft.catalog();
+  for (const Found& dependent : found) {
+    if (dependent.object.kind != Kind::kType) continue;
+    const sql::UserType& type = *catalog.types.at(dependent.object.oid);
+    const auto schema = catalog.schemas.find(type.schema);
+    const bool goes_with_schema =
+        schema != catalog.schemas.end() && std::ranges::find(targets, DropObject{Kind::kSchema, schema->second.oid}) != targets.end();
+    if (type.kind != sql::UserType::Kind::kComposite || goes_with_schema) continue;
+    throw sql::not_supported("DROP … CASCADE over the type of a field of " + describe(draft, dependent.object));
+  }
+}
+
 }  // namespace
 
 void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade) {
@@ -320,7 +368,8 @@ void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets
     if (std::ranges::find(targets, owner) != targets.end() || std::ranges::find(found, owner, &Found::object) != found.end()) return true;
     const auto key = std::ranges::find(table->foreign_keys, dependent.object.oid, &sql::ForeignKeyDef::oid);
     return std::ranges::any_of(key->columns, [&](std::int16_t column) {
-      return std::ranges::find(targets, DropObject{Kind::kColumn, table->oid, column}) != targets.end();
+      const DropObject own{Kind::kColumn, table->oid, column};
+      return std::ranges::find(targets, own) != targets.end() || std::ranges::find(found, own, &Found::object) != found.end();
     });
   });
   if (found.empty()) return;
@@ -337,6 +386,7 @@ void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets
         .detail(fmt::format("{}", fmt::join(reasons, "\n")))
         .hint("Use DROP ... CASCADE to drop the dependent objects too.");
   }
+  check_fields_stay(draft, targets, found);
   report_cascade(draft, names);
   for (auto dependent = found.rbegin(); dependent != found.rend(); ++dependent) drop(draft, dependent->object);
 }

@@ -5,23 +5,36 @@
 #include <vector>
 
 #include "executor/ddl/catalog_draft.h"
+#include "sql/error.h"
 
 namespace redquel::executor {
 
 /// An object that is dropped, or that goes along because it depends on one.
 struct DropObject {
-  enum class Kind : std::uint8_t { kSchema, kTable, kView, kSequence, kColumn, kDefault, kType, kIndex, kKeyConstraint, kForeignKey, kFunction };
+  enum class Kind : std::uint8_t { kSchema, kTable, kView, kSequence, kColumn, kDefault, kType, kIndex, kKeyConstraint, kForeignKey, kFunction, kCheck };
   Kind kind;
   sql::Oid oid = 0;         // kColumn, kDefault: of the table; kKeyConstraint: of its index
   std::int16_t column = 0;  // kColumn, kDefault
+  std::string name = {};    // kCheck: of the constraint of table `oid`
   friend bool operator==(const DropObject&, const DropObject&) = default;
+};
+
+/// What DROP … CASCADE throws where a column of a table's key goes along: the table's rows are written anew by DROP COLUMN first.
+class KeyColumnGoes : public sql::SqlError {
+ public:
+  KeyColumnGoes(sql::Oid table_oid, std::int16_t column_number)
+      : SqlError(sql::not_supported("DROP … CASCADE over a column of a table's key, or by which rows are recognised, here")),
+        table(table_oid),
+        column(column_number) {}
+  sql::Oid table;
+  std::int16_t column;
 };
 
 /// "view v", "column b of table t": as messages about dependencies call it.
 std::string describe(const CatalogDraft& draft, const DropObject& object);
 
 /// Drops what depends on the targets, which are themselves the caller's to drop, and tells of it in one NOTICE. Without `cascade`:
-/// 2BP01 with the list of them.
+/// 2BP01 with the list of them. KeyColumnGoes.
 void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade);
 
 /// 0A000 "cannot alter type of a column used by a view or rule".

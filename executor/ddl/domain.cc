@@ -141,15 +141,36 @@ void change_domain(CatalogDraft& draft, UserType& domain, const ast::AlterDomain
   }
 }
 
+/// Is the domain the other one, or over it?
+bool is_over(const sql::CatalogSnapshot& catalog, sql::Oid domain, sql::Oid under) {
+  while (domain != under) {
+    const auto found = catalog.types.find(domain);
+    if (found == catalog.types.end()) return false;
+    domain = found->second->base_domain;
+  }
+  return true;
+}
+
 /// Columns of the domain, or of one over it.
 std::vector<std::pair<TablePtr, sql::ColumnDef>> columns_of(const sql::CatalogSnapshot& catalog, sql::Oid domain) {
   std::vector<std::pair<TablePtr, sql::ColumnDef>> columns;
   for (const auto& [oid, table] : catalog.tables) {
     for (const sql::ColumnDef& column : table->columns) {
-      if (column.domain != 0 && contains_type(catalog, column.domain, domain)) columns.emplace_back(table, column);
+      if (column.domain != 0 && is_over(catalog, column.domain, domain)) columns.emplace_back(table, column);
     }
   }
   return columns;
+}
+
+/// 0A000 where values of the domain lie within those of a column: nobody looks at them there.
+void check_not_within(const sql::CatalogSnapshot& catalog, sql::Oid domain) {
+  for (const auto& [oid, table] : catalog.tables) {
+    for (const sql::ColumnDef& column : table->columns) {
+      if (!uses_type(catalog, column, domain) || is_over(catalog, column.domain, domain)) continue;
+      throw SqlError("0A000", fmt::format("cannot alter type \"{}\" because column \"{}.{}\" uses it",
+                                          sql::format_type(sql::Type{domain}), table->name, column.name));
+    }
+  }
 }
 
 /// 23502, 23514 where rows that are there do not fit.
@@ -158,6 +179,7 @@ asio::awaitable<void> validate(DdlContext& context, const ast::AlterDomain& stat
   const auto found = loaded.snapshot->types.find(oid);
   if (found == loaded.snapshot->types.end()) co_return;
   const std::vector<sql::CheckDef>& checks = found->second->checks;
+  const bool validates_old = statement.alteration == ast::DomainAlteration::kValidate;
   const auto columns = columns_of(*loaded.snapshot, oid);
   for (const auto& [table, column] : columns) {
     const std::string place = fmt::format("column \"{}\" of table \"{}\" contains ", column.name, table->name);
@@ -167,7 +189,9 @@ asio::awaitable<void> validate(DdlContext& context, const ast::AlterDomain& stat
     if (statement.alteration == ast::DomainAlteration::kSetNotNull) {
       not_null.push_back(column.number);
     } else {
-      sql::CheckDef check = checks.back();
+      const auto named = std::ranges::find(checks, statement.constraint_name, &sql::CheckDef::name);
+      if (checks.empty() || (validates_old && named == checks.end())) co_return;
+      sql::CheckDef check = validates_old ? *named : checks.back();
       check.name = "\1";  // no other constraint has that name
       const ast::ExpressionPtr condition = parser::parse_expression(check.expression_sql);
       check.expression_sql = with_renamed_column(stored_check(*condition), "value", column.name);
@@ -184,6 +208,15 @@ asio::awaitable<void> validate(DdlContext& context, const ast::AlterDomain& stat
       throw SqlError("23514", place + "values that violate the new constraint").schema(table->schema).table(table->name).column(column.name);
     }
   }
+}
+
+/// Nobody writes rows that the new constraint forbids before the transaction has ended.
+asio::awaitable<void> lock_tables_of(DdlContext& context, const ast::QualifiedName& name) {
+  if (!context.lock_table) co_return;
+  LoadedCatalog loaded = co_await load_definitions(context);
+  const CatalogDraft draft(loaded, context.session);
+  const sql::Oid domain = require_domain(draft, name)->oid;
+  for (const auto& [table, column] : columns_of(*loaded.snapshot, domain)) co_await context.lock_table(*table, TableLock::kShare);
 }
 
 }  // namespace
@@ -216,14 +249,16 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterDomain& statement
     before = domain;
     change_domain(draft, domain, statement);
     const auto columns = columns_of(draft.catalog(), domain.oid);
-    if (restricts && !columns.empty() && context.session.transaction) {
-      throw sql::not_supported("a new constraint of a domain that tables use in a transaction block");
-    }
+    const bool is_unchecked = statement.constraint && statement.constraint->not_valid;
+    if ((restricts && !is_unchecked) || statement.alteration == ast::DomainAlteration::kValidate) check_not_within(draft.catalog(), domain.oid);
     draft.put(std::move(domain));
     // Writes that know the old constraints only are refused: another version of their tables.
     for (const auto& [table, column] : columns) draft.put(sql::TableDef(*table));
   };
+  if (restricts && context.session.transaction) co_await lock_tables_of(context, statement.name);
   co_await change_catalog(context, make);
+  // The old constraint is in force already: rows that do not fit it change nothing.
+  if (statement.alteration == ast::DomainAlteration::kValidate) co_return co_await validate(context, statement, before.oid);
   const bool validates = restricts && !(statement.constraint && statement.constraint->not_valid);
   if (!validates) co_return;
   std::exception_ptr failure;
@@ -233,6 +268,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterDomain& statement
     failure = std::current_exception();
   }
   if (!failure) co_return;
+  if (context.session.transaction) std::rethrow_exception(failure);  // its definitions come to nothing
   const MakeDraft restore = [&](CatalogDraft& draft) {
     if (draft.catalog().types.contains(before.oid)) draft.put(UserType(before));
   };

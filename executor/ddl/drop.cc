@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "executor/ddl/catalog_draft.h"
@@ -9,7 +12,10 @@
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/type_lookup.h"
+#include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"
+#include "sql/functions/function.h"
+#include "sql/functions/resolve.h"
 
 namespace redquel::executor {
 
@@ -176,7 +182,11 @@ void drop_schemas(CatalogDraft& draft, const ast::Drop& statement) {
   }
 }
 
-// ---- kinds of objects that redquel has none of ----------------------------------------------------------------------------
+}  // namespace
+
+// ---- what is not there ------------------------------------------------------------------------------------------------------
+
+namespace {
 
 /// How messages name them; `place` is what the name of a trigger and the like follows.
 struct MissingKind {
@@ -189,6 +199,8 @@ constexpr MissingKind kMissingKinds[] = {
     {ast::ObjectType::kConversion, "conversion", ""},
     {ast::ObjectType::kEventTrigger, "event trigger", ""},
     {ast::ObjectType::kExtension, "extension", ""},
+    {ast::ObjectType::kForeignDataWrapper, "foreign-data wrapper", ""},
+    {ast::ObjectType::kForeignServer, "server", ""},
     {ast::ObjectType::kLanguage, "language", ""},
     {ast::ObjectType::kPublication, "publication", ""},
     {ast::ObjectType::kStatistics, "statistics object", ""},
@@ -202,38 +214,196 @@ constexpr MissingKind kMissingKinds[] = {
 };
 
 /// What PostgreSQL brings along: there is no telling that it does not exist.
-constexpr std::string_view kBuiltIn[] = {"plpgsql", "redquel", "sql",   "c",     "internal", "default", "C",
-                                         "POSIX",   "heap",    "btree", "hash",  "gin",      "gist",    "simple",
-                                         "english", "brin",    "spgist", "ucs_basic"};
+constexpr std::string_view kBuiltIn[] = {"plpgsql", "redquel", "redis",   "sql",   "c",      "internal", "default", "C",     "POSIX",
+                                         "heap",    "btree",   "hash",    "gin",   "gist",   "simple",   "english", "brin", "spgist",
+                                         "ucs_basic"};
+constexpr std::string_view kAccessMethods[] = {"btree", "hash", "gin", "gist", "brin", "spgist"};
 
-/// DROP of triggers, extensions and the like, which do not exist here: 42704, or a notice with IF EXISTS. False: of another kind of
-/// object, or of one that PostgreSQL brings along.
-bool drop_missing(CatalogDraft& draft, const ast::Drop& statement) {
-  const auto* kind = std::ranges::find(kMissingKinds, statement.object, &MissingKind::type);
+/// Types as they were written, without their modifiers.
+std::string written_types(std::span<const ast::TypeName> types) {
+  std::string text;
+  for (const ast::TypeName& type : types) {
+    text += (text.empty() ? "" : ",") + fmt::format("{}", fmt::join(type.names, ".")) + (type.array_bounds.empty() ? "" : "[]");
+  }
+  return text;
+}
+
+std::string type_text(const CatalogDraft& draft, const ast::TypeName& type) { return sql::format_type(declared_type(draft, type).type); }
+
+/// A notice or an error with the same words.
+void tell(CatalogDraft& draft, bool if_exists, std::string_view sqlstate, const std::string& message) {
+  if (!if_exists) throw SqlError(sqlstate, message);
+  draft.notice("00000", message + ", skipping");
+}
+
+/// True: the schema does not exist, and IF EXISTS was said. 3F000 otherwise.
+bool skips_schema(CatalogDraft& draft, const std::string& schema, bool if_exists) {
+  if (is_system_schema(schema) || schema == "pg_temp" || draft.catalog().schemas.contains(schema)) return false;
+  tell(draft, if_exists, "3F000", fmt::format("schema \"{}\" does not exist", schema));
+  return true;
+}
+
+/// True: a type or its schema does not exist, which a notice says. NONE of an operator is no type.
+bool skips_type(CatalogDraft& draft, const ast::TypeName& type) {
+  if (type.names.empty()) return false;
+  if (type.names.size() > 1 && skips_schema(draft, type.names[type.names.size() - 2], true)) return true;
+  try {
+    declared_type(draft, type);
+  } catch (const SqlError& error) {
+    if (error.sqlstate() != "42704") throw;
+    draft.notice("00000", fmt::format("type \"{}\" does not exist, skipping", fmt::join(type.names, ".")));
+    return true;
+  }
+  return false;
+}
+
+/// A trigger, rule or policy of a table; what it is the property of comes first.
+void drop_part(CatalogDraft& draft, const MissingKind& kind, const ast::ObjectName& object, bool if_exists) {
+  const ast::RelationName relation = relation_name({object.names.begin(), object.names.end() - 1});
+  if (!relation.schema.empty() && skips_schema(draft, relation.schema, if_exists)) return;
+  if (relation_kind(draft, relation) == RelationKind::kNone) {
+    const SqlError missing = missing_relation(relation);
+    if (!if_exists) throw missing;
+    return draft.notice("00000", missing.message() + ", skipping");
+  }
+  tell(draft, if_exists, "42704",
+       fmt::format("{} \"{}\" for {} \"{}\" does not exist", kind.name, object.names.back(), if_exists ? "relation" : kind.place, relation.name));
+}
+
+/// False: PostgreSQL brings such an aggregate along.
+bool drop_aggregate(CatalogDraft& draft, const ast::ObjectName& object, bool if_exists) {
+  const ast::RelationName name = relation_name(object.names);
+  if (if_exists && skips_missing_place(draft, object)) return true;
+  if (name.schema.empty() || name.schema == "pg_catalog") {
+    if (!sql::find_aggregates(name.name).empty()) return false;
+  }
+  const std::string shown = fmt::format("{}", fmt::join(object.names, "."));
+  std::string types;
+  if (if_exists) {
+    draft.notice("00000", fmt::format("aggregate {}({}) does not exist, skipping", shown, written_types(object.argument_types)));
+    return true;
+  }
+  for (const ast::TypeName& type : object.argument_types) types += (types.empty() ? "" : ", ") + type_text(draft, type);
+  if (!object.arguments_given) throw SqlError("42883", fmt::format("could not find an aggregate named \"{}\"", shown));
+  const auto is_named = [&](const auto& entry) {
+    const sql::FunctionDef& function = *entry.second;
+    std::string own;
+    for (const auto& parameter : function.parameters) own += (own.empty() ? "" : ", ") + sql::format_type(sql::Type{parameter.type.oid});
+    return function.name == name.name && own == types && (name.schema.empty() || name.schema == function.schema);
+  };
+  if (std::ranges::any_of(draft.catalog().functions, is_named)) {
+    throw SqlError("42809", fmt::format("function {}({}) is not an aggregate", shown, types));
+  }
+  throw SqlError("42883", fmt::format("aggregate {}({}) does not exist", shown, types.empty() ? "*" : types));
+}
+
+/// False: PostgreSQL brings such an operator along.
+bool drop_operator(CatalogDraft& draft, const ast::ObjectName& object, bool if_exists) {
+  const std::string shown = fmt::format("{}", fmt::join(object.names, "."));
+  if (if_exists) {
+    if (skips_missing_place(draft, object)) return true;
+    if (!sql::find_functions(object.names.back()).empty()) return false;
+    draft.notice("00000", fmt::format("operator {} does not exist, skipping", shown));
+    return true;
+  }
+  std::vector<std::string> types;
+  for (const ast::TypeName& type : object.argument_types) types.push_back(type.names.empty() ? "" : type_text(draft, type));
+  if (!sql::find_functions(object.names.back()).empty()) return false;
+  const bool is_prefix = types.size() < 2 || types[0].empty();
+  throw SqlError("42883", fmt::format("operator does not exist: {}{} {}", is_prefix ? "" : types[0] + " ", shown, types.empty() ? "" : types.back()));
+}
+
+/// False: there is such a cast.
+bool drop_cast(CatalogDraft& draft, const ast::ObjectName& object, bool if_exists) {
+  const std::span types(object.argument_types);
+  if (if_exists && (skips_type(draft, types[0]) || skips_type(draft, types[1]))) return true;
+  const sql::Type from = declared_type(draft, types[0]).type, to = declared_type(draft, types[1]).type;
+  const auto path = sql::find_cast_path(from.oid, to.oid, sql::CastContext::kExplicit);
+  if (path && (path->method == sql::CastPath::Method::kFunction || path->method == sql::CastPath::Method::kRelabel)) return false;
+  const std::string source = if_exists ? written_types(types.first(1)) : sql::format_type(sql::Type{from.oid});
+  const std::string target = if_exists ? written_types(types.last(1)) : sql::format_type(sql::Type{to.oid});
+  tell(draft, if_exists, "42704", fmt::format("cast from type {} to type {} does not exist", source, target));
+  return true;
+}
+
+/// An operator class or family; the access method's name comes first. False: PostgreSQL brings it along.
+bool drop_operator_class(CatalogDraft& draft, const ast::ObjectName& object, std::string_view kind, bool if_exists) {
+  const std::string& method = object.names.front();
+  if (std::ranges::find(kAccessMethods, method) == std::end(kAccessMethods)) {
+    throw SqlError("42704", fmt::format("access method \"{}\" does not exist", method));
+  }
+  const ast::QualifiedName name(object.names.begin() + 1, object.names.end());
+  if (name.back().ends_with("_ops")) return false;
+  if (name.size() > 1 && skips_schema(draft, name.front(), if_exists)) return true;
+  tell(draft, if_exists, "42704",
+       fmt::format("{} \"{}\" does not exist for access method \"{}\"", kind, fmt::join(name, "."), method));
+  return true;
+}
+
+}  // namespace
+
+bool skips_missing_place(CatalogDraft& draft, const ast::ObjectName& object) {
+  if (object.names.size() > 1 && skips_schema(draft, object.names[object.names.size() - 2], true)) return true;
+  return std::ranges::any_of(object.argument_types, [&](const ast::TypeName& type) { return skips_type(draft, type); });
+}
+
+bool drop_missing(CatalogDraft& draft, ast::ObjectType type, std::span<const ast::ObjectName> names, bool if_exists) {
+  const auto drop_each = [&](const auto& drop) { return std::ranges::all_of(names, drop); };
+  switch (type) {
+    case ast::ObjectType::kAggregate:
+      return drop_each([&](const ast::ObjectName& object) { return drop_aggregate(draft, object, if_exists); });
+    case ast::ObjectType::kOperator:
+      return drop_each([&](const ast::ObjectName& object) { return drop_operator(draft, object, if_exists); });
+    case ast::ObjectType::kCast:
+      return drop_each([&](const ast::ObjectName& object) { return drop_cast(draft, object, if_exists); });
+    case ast::ObjectType::kOperatorClass:
+      return drop_each([&](const ast::ObjectName& object) { return drop_operator_class(draft, object, "operator class", if_exists); });
+    case ast::ObjectType::kOperatorFamily:
+      return drop_each([&](const ast::ObjectName& object) { return drop_operator_class(draft, object, "operator family", if_exists); });
+    default:
+      break;
+  }
+  const auto* kind = std::ranges::find(kMissingKinds, type, &MissingKind::type);
   if (kind == std::end(kMissingKinds)) return false;
-  for (const ast::ObjectName& object : statement.names) {
+  for (const ast::ObjectName& object : names) {
     const std::string& name = object.names.back();
     if (std::ranges::find(kBuiltIn, name) != std::end(kBuiltIn) || name.starts_with("pg_")) return false;
   }
-  for (const ast::ObjectName& object : statement.names) {
-    std::string message = fmt::format("{} \"{}\" does not exist", kind->name, fmt::join(object.names, "."));
+  for (const ast::ObjectName& object : names) {
     if (!kind->place.empty()) {
-      const ast::QualifiedName table(object.names.begin(), object.names.end() - 1);
-      const ast::RelationName relation = relation_name(table);
-      if (relation_kind(draft, relation) == RelationKind::kNone) {
-        message = missing_relation(relation).message();
-        if (!statement.if_exists) throw missing_relation(relation);
-      } else {
-        message = fmt::format("{} \"{}\" for {} \"{}\" does not exist", kind->name, object.names.back(),
-                              statement.if_exists ? "relation" : kind->place, table.back());
-      }
-    } else if (statement.object == ast::ObjectType::kCollation && !statement.if_exists) {
-      message = fmt::format("collation \"{}\" for encoding \"UTF8\" does not exist", fmt::join(object.names, "."));
+      drop_part(draft, *kind, object, if_exists);
+      continue;
     }
-    if (!statement.if_exists) throw SqlError("42704", message);
-    draft.notice("00000", message + ", skipping");
+    const std::string shown = fmt::format("{}", fmt::join(object.names, "."));
+    if (object.names.size() > 1 && skips_schema(draft, object.names[object.names.size() - 2], if_exists)) continue;
+    const bool is_collation = type == ast::ObjectType::kCollation && !if_exists;
+    tell(draft, if_exists, "42704", fmt::format("{} \"{}\"{} does not exist", kind->name, shown, is_collation ? " for encoding \"UTF8\"" : ""));
   }
   return true;
+}
+
+namespace {
+
+/// Columns of keys that may go along with what one statement drops.
+constexpr std::size_t kKeyColumns = 100;
+
+/// ALTER TABLE … DROP COLUMN … CASCADE; gives the column as notices call it.
+asio::awaitable<std::string> drop_key_column(DdlContext& context, KeyColumnGoes key) {
+  const LoadedCatalog loaded = co_await load_definitions(context);
+  const TablePtr table = loaded.snapshot->find_table(key.table);
+  const sql::ColumnDef* column = table ? table->find_column(key.column) : nullptr;
+  if (column == nullptr) co_return std::string();
+  CatalogDraft known(loaded, context.session);
+  const std::string described = describe(known, {DropObject::Kind::kColumn, key.table, key.column});
+  ast::DropColumn command;
+  command.column = column->name;
+  command.cascade = true;
+  ast::AlterTable alteration;
+  alteration.relation.schema = table->schema;
+  alteration.relation.name = table->name;
+  alteration.commands.emplace_back(std::move(command));
+  co_await run(context, alteration);
+  co_return described;
 }
 
 }  // namespace
@@ -244,9 +414,11 @@ asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
   const bool is_schema = statement.object == ast::ObjectType::kSchema;
   const bool is_type = statement.object == ast::ObjectType::kType || statement.object == ast::ObjectType::kDomain;
   const bool is_function = is_routine(statement.object);
+  std::vector<std::string> gone;  // columns of keys, before the rest
   const MakeDraft make = [&](CatalogDraft& draft) {
+    for (const std::string& column : gone) draft.notice("00000", "drop cascades to " + column);
     if (kind == std::end(kKinds) && !is_schema && !is_type && !is_function) {
-      if (!drop_missing(draft, statement)) throw sql::not_supported("DROP of this kind of object");
+      if (!drop_missing(draft, statement.object, statement.names, statement.if_exists)) throw sql::not_supported("DROP of this kind of object");
     } else if (is_type) {
       drop_types(draft, statement);
     } else if (is_schema) {
@@ -257,7 +429,18 @@ asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
       drop_relations(draft, statement, *kind);
     }
   };
-  co_await change_catalog(context, make);
+  for (std::size_t attempt = 0; attempt <= kKeyColumns; ++attempt) {
+    std::optional<KeyColumnGoes> key;
+    try {
+      co_await change_catalog(context, make);
+    } catch (const KeyColumnGoes& found) {
+      if (attempt == kKeyColumns) throw;
+      key = found;
+    }
+    if (!key) co_return;
+    std::string column = co_await drop_key_column(context, *key);
+    if (!column.empty()) gone.push_back(std::move(column));
+  }
 }
 
 }  // namespace redquel::executor

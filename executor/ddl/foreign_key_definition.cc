@@ -12,7 +12,7 @@
 #include "executor/storage/foreign_key.h"
 #include "executor/storage/stored_row.h"
 #include "executor/storage/table_walk.h"
-#include "executor/transaction/transaction_catalog.h"
+#include "executor/transaction/transaction.h"
 #include "sql/functions/resolve.h"
 
 namespace redquel::executor {
@@ -56,7 +56,7 @@ sql::Oid find_key(const sql::TableDef& table, const std::vector<std::int16_t>& c
   };
   if (matches(table.primary_key, false)) return table.primary_key_oid;
   for (const sql::IndexDef& index : table.indexes) {
-    if (index.unique && index.state == sql::IndexState::kReady && matches(columns_of(index), index.deferrable)) return index.oid;
+    if (index.unique && !index.exclusion && index.state == sql::IndexState::kReady && matches(columns_of(index), index.deferrable)) return index.oid;
   }
   if (is_deferrable) {
     throw SqlError("55000", fmt::format("cannot use a deferrable unique constraint for referenced table \"{}\"", table.name));
@@ -191,12 +191,27 @@ void erase_foreign_key(sql::TableDef& table, sql::Oid oid) {
 
 namespace {
 
+/// Does the session's transaction have the referenced row, or has it taken it away? nullopt: Redis tells.
+std::optional<bool> exists_in_transaction(const DdlContext& context, const ForeignKey& key, const ReferencedPlace& place,
+                                          const std::vector<sql::Datum>& row) {
+  if (!context.session.transaction) return std::nullopt;
+  const RowBuffer& buffer = context.session.transaction->buffer();
+  if (place.field) {
+    if (!buffer.owners(place.key, *place.field).empty()) return true;
+    if (buffer.former_owner(place.key, *place.field)) return false;
+    return std::nullopt;
+  }
+  const std::optional<BufferedRow> changed = buffer.find(key.referenced()->oid, std::string_view(key.lock_field(row)).substr(1));
+  return changed ? std::optional(changed->current != nullptr) : std::nullopt;
+}
+
 /// Rows of one page that seem to refer to nothing. A row may have changed, and its parent may have come, since the page was read.
 asio::awaitable<void> examine(DdlContext& context, ForeignKeyPtr key, std::vector<std::vector<sql::Datum>> suspects) {
   const StoredRows stored(key->referencing());
   for (const std::vector<sql::Datum>& suspect : suspects) {
     const std::string member = member_of(*key->referencing(), suspect);
     const auto place = key->place_of(suspect);
+    if (place && exists_in_transaction(context, *key, *place, suspect) == true) continue;
     CommandBatch batch;
     stored.append_fetch(batch, member);
     if (place && place->field) {
@@ -207,7 +222,7 @@ asio::awaitable<void> examine(DdlContext& context, ForeignKeyPtr key, std::vecto
     RepliesPtr replies = co_await context.redis.execute_atomic(std::move(batch));
     const auto row = stored.decode(member, replies->array(0));
     if (!row || key->own_set(*row) != key->own_set(suspect)) continue;
-    if (place && replies->integer(1) != 0) continue;
+    if (place && replies->integer(1) != 0 && !exists_in_transaction(context, *key, *place, suspect)) continue;
     throw key->missing(suspect, context.session.settings);
   }
 }
@@ -218,6 +233,7 @@ asio::awaitable<void> validate_foreign_keys(DdlContext& context, sql::Oid oid, s
   LoadedCatalog loaded = co_await load_definitions(context);
   const TablePtr table = loaded.snapshot->find_table(oid);
   if (!table) co_return;
+  const TableChangesPtr changes = context.session.transaction ? context.session.transaction->buffer().changes(oid) : nullptr;
   for (const ForeignKeyPtr& key : foreign_keys_of(*loaded.snapshot, table)) {
     if (std::ranges::find(keys, key->definition().oid) == keys.end()) continue;
     TableWalk walk(table);
@@ -226,10 +242,11 @@ asio::awaitable<void> validate_foreign_keys(DdlContext& context, sql::Oid oid, s
       std::vector<ReferencedPlace> places;
       std::vector<std::vector<sql::Datum>> suspects;
       for (std::vector<sql::Datum>& row : decode_rows(*page)) {
+        if (changes && changes->contains(member_of(*table, row))) continue;
         const ForeignKey::Nulls nulls = key->nulls_of(row);
         if (nulls == ForeignKey::Nulls::kAll || (nulls == ForeignKey::Nulls::kSome && !key->definition().match_full)) continue;
         const auto place = nulls == ForeignKey::Nulls::kNone ? key->place_of(row) : std::nullopt;
-        if (!place) {
+        if (!place || exists_in_transaction(context, *key, *place, row) == false) {
           suspects.push_back(std::move(row));
         } else if (by_place.try_emplace(place->id(), std::move(row)).second) {
           places.push_back(*place);

@@ -17,7 +17,8 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
 /// Takes a foreign key and its hidden index out of the definition.
 void erase_foreign_key(sql::TableDef& table, sql::Oid key);
 
-/// Walks over all rows of the table; throws 23503 for one that refers to nothing. The foreign keys must be committed.
+/// Walks over all rows of the table; throws 23503 for one that refers to nothing. The foreign keys must be committed, or the transaction's,
+/// which then has both tables for itself; rows of `table` that it has changed were checked when it did that.
 asio::awaitable<void> validate_foreign_keys(DdlContext& context, sql::Oid table, std::vector<sql::Oid> keys);
 
 }  // namespace redquel::executor

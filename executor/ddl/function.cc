@@ -7,8 +7,10 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/function_lookup.h"
+#include "executor/ddl/function_options.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/function_settings.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_type.h"
@@ -64,13 +66,15 @@ sql::Type bind_type(const CatalogDraft& draft, const ast::TypeName& name) {
 }
 
 /// The type of a parameter or result; modifiers mean nothing there. 42P13 for pseudo-types that only C knows.
-sql::Type parameter_type(const CatalogDraft& draft, const ast::TypeName& name, bool is_result) {
+sql::Type parameter_type(CatalogDraft& draft, const ast::TypeName& name, bool is_result) {
   const sql::Type type = bind_type(draft, name);
+  if (name.percent_type) {
+    draft.notice("00000", fmt::format("type reference {}%TYPE converted to {}", fmt::join(name.names, "."), sql::format_type(sql::Type{type.oid})));
+  }
   const bool is_pseudo = sql::type_info(type.oid).category == sql::TypeCategory::kPseudo;
   const bool is_row = type.oid == sql::oid::kRecord;
   const bool is_allowed = sql::is_polymorphic(type.oid) || (is_result && (type.oid == sql::oid::kVoid || is_row));
   if (!is_pseudo || is_allowed) return sql::Type{type.oid};
-  if (!is_result && is_row) throw sql::not_supported("a parameter of type record", name.offset);
   throw SqlError("42P13", is_result ? fmt::format("SQL functions cannot return type {}", sql::format_type(type))
                                     : fmt::format("SQL functions cannot have arguments of type {}", sql::format_type(type)));
 }
@@ -112,7 +116,7 @@ std::string default_text(const ast::Expression& written, sql::Type type) {
   return parser::to_sql(written) + (untyped && type.oid < kFirstOwnType && !sql::is_polymorphic(type.oid) ? "::" + sql::format_type(type) : "");
 }
 
-void read_parameters(const CatalogDraft& draft, const ast::CreateFunction& statement, FunctionDef& function) {
+void read_parameters(CatalogDraft& draft, const ast::CreateFunction& statement, FunctionDef& function) {
   if (statement.parameters.size() > kParameters) {
     throw SqlError("54023", fmt::format("functions cannot have more than {} arguments", kParameters));
   }
@@ -141,22 +145,26 @@ void read_parameters(const CatalogDraft& draft, const ast::CreateFunction& state
   }
 }
 
-/// 42P13: only arguments say what polymorphic types are.
+/// 42P13: only arguments say what polymorphic types are, and only ranges say which range it is.
 void check_polymorphic(const FunctionDef& function, sql::Type result) {
   if (!sql::is_polymorphic(result.oid)) return;
-  const bool said = std::ranges::any_of(function.parameters, [](const auto& parameter) { return sql::is_polymorphic(parameter.type.oid); });
-  if (said) return;
   const std::string name = sql::format_type(result);
-  throw SqlError("42P13", "cannot determine result data type")
-      .detail(name.starts_with("anycompatible")
-                  ? fmt::format("A result of type {} requires at least one input of type anycompatible, anycompatiblearray, "
-                                "anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange.", name)
-                  : fmt::format("A result of type {} requires at least one input of type anyelement, anyarray, anynonarray, anyenum, "
-                                "anyrange, or anymultirange.", name));
+  const bool is_range = name.ends_with("range"), is_compatible = name.starts_with("anycompatible");
+  const bool said = std::ranges::any_of(function.parameters, [&](const auto& parameter) {
+    const std::string given = sql::format_type(sql::Type{parameter.type.oid});
+    return sql::is_polymorphic(parameter.type.oid) && given.starts_with("anycompatible") == is_compatible && (!is_range || given.ends_with("range"));
+  });
+  if (said) return;
+  constexpr std::string_view kAny = "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange";
+  constexpr std::string_view kCompatible =
+      "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange";
+  std::string_view needed = is_compatible ? kCompatible : kAny;
+  if (is_range) needed = is_compatible ? "anycompatiblerange or anycompatiblemultirange" : "anyrange or anymultirange";
+  throw SqlError("42P13", "cannot determine result data type").detail(fmt::format("A result of type {} requires at least one input of type {}.", name, needed));
 }
 
 /// What the function gives: RETURNS, OUT parameters, RETURNS TABLE.
-void read_result(const CatalogDraft& draft, const ast::CreateFunction& statement, FunctionDef& function) {
+void read_result(CatalogDraft& draft, const ast::CreateFunction& statement, FunctionDef& function) {
   function.table_syntax = std::ranges::any_of(
       statement.parameters, [](const ast::FunctionParameter& parameter) { return parameter.mode == ast::ParameterMode::kTable; });
   if (function.procedure) {
@@ -205,32 +213,6 @@ std::string read_body(const ast::CreateFunction& statement, FunctionDef& functio
   return text;
 }
 
-std::string read_options(const ast::CreateFunction& statement, FunctionDef& function) {
-  if (find_option(statement, "window") != nullptr) throw sql::not_supported("WINDOW function");
-  if (find_option(statement, "set") != nullptr) throw sql::not_supported("SET in CREATE FUNCTION");
-  if (function.procedure && find_option(statement, "strict") != nullptr) throw SqlError("42P13", "invalid attribute in procedure definition");
-  if (function.procedure && find_option(statement, "volatility") != nullptr) throw SqlError("42P13", "invalid attribute in procedure definition");
-  if (find_option(statement, "transform") != nullptr) throw sql::not_supported("TRANSFORM");
-  function.strict = is_true(find_option(statement, "strict"));
-  if (const ast::Option* volatility = find_option(statement, "volatility")) {
-    const std::string word = text_of(*volatility);
-    function.volatility = word == "immutable" ? FunctionDef::Volatility::kImmutable
-                          : word == "stable"  ? FunctionDef::Volatility::kStable
-                                              : FunctionDef::Volatility::kVolatile;
-  }
-  // Words of pg_get_functiondef(), in its order. Who calls is who owns: there is nothing to define.
-  std::string words;
-  const auto add = [&](std::string_view word) { words += fmt::format(" {}", word); };
-  if (const ast::Option* parallel = find_option(statement, "parallel")) {
-    const std::string word = text_of(*parallel);
-    if (word == "safe") add("PARALLEL SAFE");
-    else if (word == "restricted") add("PARALLEL RESTRICTED");
-    else if (word != "unsafe") throw SqlError("42601", "parameter \"parallel\" must be SAFE, RESTRICTED, or UNSAFE");
-  }
-  if (is_true(find_option(statement, "security"))) add("SECURITY DEFINER");
-  return words;
-}
-
 bool same_result(const FunctionDef& a, const FunctionDef& b) {
   return a.result == b.result && a.returns_set == b.returns_set && a.result_relation == b.result_relation &&
          std::ranges::equal(a.columns, b.columns,
@@ -274,7 +256,9 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
   function.procedure = statement.procedure;
   read_parameters(draft, statement, function);
   read_result(draft, statement, function);
-  function.options = read_options(statement, function);
+  function.window = is_true(find_option(statement, "window"));
+  if (find_option(statement, "transform") != nullptr) throw sql::not_supported("TRANSFORM");
+  apply_function_options(function, statement.options, draft.session());
   function.standard_body = statement.sql_body;
   function.body = read_body(statement, function);
   if (const auto existing = find_same_function(draft, function)) {
@@ -288,10 +272,14 @@ void make_function(CatalogDraft& draft, const ast::CreateFunction& statement) {
   } else {
     function.oid = draft.new_oid();
   }
+  // As dumps want it: what a body names may come later. Bodies of the SQL standard's are known at once.
+  const auto& show = draft.session().show;
+  const bool is_checked = function.standard_body || !show || show("check_function_bodies").value_or("on") != "off";
   // It may call itself.
   const auto made = std::make_shared<const FunctionDef>(function);
   draft.put(std::move(function));
-  planner::check_function(made, draft.catalog(), bind_settings(draft.session()));
+  const FunctionSettings settings(draft.session(), *made);
+  if (is_checked) planner::check_function(made, draft.catalog(), bind_settings(draft.session()));
 }
 
 std::string_view kind_name(ast::ObjectType kind) {
@@ -361,6 +349,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateFunction& statem
 void drop_functions(CatalogDraft& draft, const ast::Drop& statement) {
   std::vector<DropObject> targets;
   for (const ast::ObjectName& object : statement.names) {
+    if (statement.if_exists && skips_missing_place(draft, object)) continue;
     if (statement.if_exists && functions_named(draft, object, statement.object).empty()) {
       std::string types;  // as they were written
       for (const ast::TypeName& type : object.argument_types) {

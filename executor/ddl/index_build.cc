@@ -1,6 +1,7 @@
 #include "executor/ddl/index_build.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 
 #include "executor/ddl/object_lookup.h"
@@ -32,6 +33,10 @@ std::vector<sql::Structure> missing_structures(const sql::TableDef& table, const
   return missing;
 }
 
+/// About ten milliseconds of Redis.
+constexpr std::size_t kRowsPerScript = 1000;
+constexpr std::chrono::milliseconds kLeaseRenewal{kBuildLeaseMilliseconds / 6};
+
 SqlError vanished() { return SqlError("40001", "could not build the index due to concurrent changes of its table"); }
 
 asio::awaitable<void> renew_lease(RedisClient& client, sql::Oid index) {
@@ -49,10 +54,14 @@ asio::awaitable<TablePtr> current_table(RedisClient& client, sql::Oid oid) {
 }
 
 asio::awaitable<void> fill(DdlContext& context, TablePtr table, sql::Oid oid) {
-  TableWalk walk(std::move(table));
+  TableWalk walk(std::move(table), kRowsPerScript);
+  std::optional<std::chrono::steady_clock::time_point> renewed;
   while (true) {
-    co_await renew_lease(context.redis, oid);
-    std::optional<sql::Batch> page = co_await walk.next(context.bulk);
+    if (const auto now = std::chrono::steady_clock::now(); !renewed || now - *renewed > kLeaseRenewal) {
+      co_await renew_lease(context.redis, oid);
+      renewed = now;
+    }
+    std::optional<sql::Batch> page = co_await walk.next_of_many(context.bulk);
     if (!page) break;
     const sql::IndexDef* index = find_by_oid(*walk.table(), oid);
     if (index == nullptr) throw vanished();

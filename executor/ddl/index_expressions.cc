@@ -48,9 +48,10 @@ const sql::ColumnDef* bare_column(const sql::TableDef& table, const ast::Express
 }
 
 void add_computed_columns(sql::TableDef& table, sql::IndexDef& index, const std::vector<std::string>& names) {
+  const bool is_remembered = sql::is_remembered(index.method) && !index.unique;
   for (std::size_t i = 0; i < index.parts.size(); ++i) {
     sql::IndexDef::Part& part = index.parts[i];
-    if (part.expression_sql.empty() && index.predicate_sql.empty()) continue;
+    if (part.expression_sql.empty() && (index.predicate_sql.empty() || is_remembered)) continue;
     if (part.expression_sql.empty() && part.column > 0) part.shown_column = part.column;
     sql::ColumnDef computed;
     computed.number = table.next_computed--;
@@ -58,7 +59,8 @@ void add_computed_columns(sql::TableDef& table, sql::IndexDef& index, const std:
     computed.field = sql::choose_field(table, index.name);
     std::string text = part.expression_sql;
     if (text.empty()) text = parser::quote_identifier(table.find_column(part.shown_column)->name);
-    if (!index.predicate_sql.empty()) text = fmt::format("CASE WHEN {} THEN {} END", index.predicate_sql, text);
+    if (is_remembered) text = fmt::format("CASE WHEN false THEN {} END", text);
+    else if (!index.predicate_sql.empty()) text = fmt::format("CASE WHEN {} THEN {} END", index.predicate_sql, text);
     computed.type = planner::bind_indexed(text, table, column_positions(table))->type;
     computed.generated_sql = std::move(text);
     part.column = computed.number;
@@ -78,15 +80,20 @@ void drop_unused_computed(sql::TableDef& table) {
 
 std::vector<std::int16_t> index_columns(const sql::TableDef& table, const sql::IndexDef& index) {
   std::vector<std::int16_t> columns;
+  const auto add_columns_of = [&](std::string_view expression) {
+    std::vector<std::uint32_t> used;
+    sql::collect_columns(*planner::bind_indexed(expression, table, column_positions(table)), used);
+    for (const std::uint32_t position : used) columns.push_back(table.columns[position].number);
+  };
+  const bool is_remembered = sql::is_remembered(index.method) && !index.unique;
   for (const sql::IndexDef::Part& part : index.parts) {
     if (part.column > 0) {
       columns.push_back(part.column);
-      continue;
+    } else {
+      add_columns_of(is_remembered ? part.expression_sql : table.find_column(part.column)->generated_sql);
     }
-    std::vector<std::uint32_t> used;
-    sql::collect_columns(*planner::bind_indexed(table.find_column(part.column)->generated_sql, table, column_positions(table)), used);
-    for (const std::uint32_t position : used) columns.push_back(table.columns[position].number);
   }
+  if (is_remembered && !index.predicate_sql.empty()) add_columns_of(index.predicate_sql);
   return columns;
 }
 

@@ -22,7 +22,7 @@ IndexExpression read_index_expression(const CatalogDraft& draft, const sql::Tabl
 const sql::ColumnDef* bare_column(const sql::TableDef& table, const parser::ast::Expression& written);
 
 /// Gives the table the computed columns that the index's structures are made of: one for each part of a partial index, and for each
-/// expression. `names`: of the parts.
+/// expression. `names`: of the parts. Those of a remembered index have a type only, and are NULL in every row.
 void add_computed_columns(sql::TableDef& table, sql::IndexDef& index, const std::vector<std::string>& names);
 /// Those of indexes that are gone, go: their fields are never used again.
 void drop_unused_computed(sql::TableDef& table);

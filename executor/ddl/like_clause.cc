@@ -23,7 +23,9 @@ ColumnDraft copy_column(const CatalogDraft& draft, const ast::LikeClause& like, 
   copy.column.name = source.name;
   copy.column.type = source.type;
   copy.column.domain = source.domain;
+  copy.column.collation = source.collation;
   copy.column.not_null = source.not_null;
+  copy.column.collation = source.collation;
   if (like.comments) copy.column.comment = source.comment;
   if (like.generated) copy.column.generated_sql = source.generated_sql;
   if (source.identity == Identity::kNone && like.defaults) {
@@ -81,7 +83,7 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
   }
   for (const sql::IndexDef& index : source.indexes) {
     if (index.is_hidden()) continue;
-    if (!index.constraint) {
+    if (!index.constraint || index.exclusion) {
       parts.indexes.push_back(index);
       continue;
     }
@@ -116,7 +118,7 @@ void add_like_parts(CatalogDraft& draft, const LikeParts& parts, sql::TableDef& 
     index.oid = draft.new_oid();
     index.state = sql::IndexState::kReady;
     index.comment.clear();
-    index.name = choose_name(table.name, joined_column_names(columns), "idx", [&](std::string_view name) {
+    index.name = choose_name(table.name, joined_column_names(columns), index.exclusion ? "excl" : "idx", [&](std::string_view name) {
       return draft.catalog().relation_exists(table.schema, name) || table.find_index(name) != nullptr;
     });
     add_computed_columns(table, index, columns);

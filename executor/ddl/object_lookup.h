@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -40,6 +41,12 @@ parser::ast::RelationName relation_name(const parser::ast::QualifiedName& parts)
 
 /// `x`, or `s.x` where an unqualified x would not find it; quoted where need be: as messages about dependencies name objects.
 std::string display_name(const CatalogDraft& draft, std::string_view schema, std::string_view name);
+
+/// DROP (or COMMENT ON) triggers, extensions, aggregates and the like, which do not exist here: 42704 or 42883, with IF EXISTS a notice.
+/// False: of another kind of object, or of one that PostgreSQL brings along.
+bool drop_missing(CatalogDraft& draft, parser::ast::ObjectType type, std::span<const parser::ast::ObjectName> names, bool if_exists);
+/// With IF EXISTS, a schema or a type that the name has and that does not exist: says so in a notice. False: they are there.
+bool skips_missing_place(CatalogDraft& draft, const parser::ast::ObjectName& object);
 
 /// 42704 `role "x" does not exist`: the session's own and postgres do.
 void require_role(const SessionState& session, const std::string& role);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/ddl/alter_composite.h"
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/function_lookup.h"
@@ -292,6 +293,8 @@ asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
     switch (statement.object) {
       case ast::ObjectType::kColumn:
         return rename_column(draft, statement);
+      case ast::ObjectType::kAttribute:
+        return rename_attribute(draft, statement);
       case ast::ObjectType::kTableConstraint:
         return rename_constraint(draft, statement);
       case ast::ObjectType::kSchema:

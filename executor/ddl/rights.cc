@@ -6,6 +6,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/privileges.h"
 #include "executor/ddl/type_lookup.h"
 
 namespace redquel::executor {
@@ -18,38 +19,81 @@ void require_role(const SessionState& session, const std::string& role) {
   throw SqlError("42704", fmt::format("role \"{}\" does not exist", role));
 }
 
+namespace {
+
+void require_granted_schema(const CatalogDraft& draft, const std::string& schema) {
+  if (is_system_schema(schema) || draft.catalog().schemas.contains(schema)) return;
+  throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", schema));
+}
+
+void check_granted_objects(CatalogDraft& draft, const ast::Grant& statement) {
+  const bool are_relations = statement.object == ast::ObjectType::kTable || statement.object == ast::ObjectType::kSequence;
+  for (const ast::ObjectName& object : statement.objects) {
+    if (are_relations && !statement.all_in_schema) {
+      const ast::RelationName name = relation_name(object.names);
+      check_schema(draft, name);
+      if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(name);
+    } else if (is_routine(statement.object) && !statement.all_in_schema) {
+      require_function(draft, object, statement.object);
+    } else if (statement.object == ast::ObjectType::kType || statement.object == ast::ObjectType::kDomain) {
+      require_type(draft, object.names);
+    } else if (are_relations || statement.object == ast::ObjectType::kSchema) {
+      require_granted_schema(draft, object.names.back());
+    }
+  }
+}
+
+/// 42703 for a column that the table does not have; 0LP01 for what sequences have and tables do not.
+void check_granted_columns(const CatalogDraft& draft, const ast::Grant& statement) {
+  if (statement.object != ast::ObjectType::kTable || statement.all_in_schema) return;
+  for (const ast::ObjectName& object : statement.objects) {
+    const ast::RelationName name = relation_name(object.names);
+    if (relation_kind(draft, name) != RelationKind::kTable) continue;
+    const TablePtr table = require_table(draft, name);
+    for (const ast::Privilege& privilege : statement.privileges) {
+      if (privilege.name == "usage") throw SqlError("0LP01", "invalid privilege type USAGE for table");
+      for (const std::string& column : privilege.columns) {
+        if (table->find_column(column) != nullptr || is_system_column(column)) continue;
+        throw SqlError("42703", fmt::format("column \"{}\" of relation \"{}\" does not exist", column, table->name));
+      }
+    }
+  }
+}
+
+}  // namespace
+
 /// Every role is a superuser: what is granted is there already, and what is taken from a superuser stays, as in PostgreSQL.
 asio::awaitable<void> run(DdlContext& context, const ast::Grant& statement) {
   const MakeDraft make = [&](CatalogDraft& draft) {
+    if (!statement.defaults) check_granted_objects(draft, statement);
     for (const std::string& role : statement.grantees) {
       if (role != "public") require_role(draft.session(), role);
     }
-    const bool are_relations = statement.object == ast::ObjectType::kTable || statement.object == ast::ObjectType::kSequence;
-    for (const ast::ObjectName& object : statement.objects) {
-      if (are_relations && !statement.all_in_schema) {
-        const ast::RelationName name = relation_name(object.names);
-        check_schema(draft, name);
-        if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(name);
-      } else if (is_routine(statement.object) && !statement.all_in_schema) {
-        require_function(draft, object, statement.object);
-      } else if (statement.object == ast::ObjectType::kType || statement.object == ast::ObjectType::kDomain) {
-        require_type(draft, object.names);
-      } else if (are_relations || statement.object == ast::ObjectType::kSchema) {
-        const std::string& schema = object.names.back();
-        if (!is_system_schema(schema) && !draft.catalog().schemas.contains(schema)) {
-          throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", schema));
-        }
-      }
+    check_privileges(statement);
+    for (const std::string& role : statement.makers) require_role(draft.session(), role);
+    if (!statement.schemas.empty() && statement.object == ast::ObjectType::kSchema) {
+      throw SqlError("0LP01", "cannot use IN SCHEMA clause when using GRANT/REVOKE ON SCHEMAS");
     }
+    for (const std::string& schema : statement.schemas) require_granted_schema(draft, schema);
+    if (!statement.defaults) check_granted_columns(draft, statement);
+    check_grant_option(statement);
   };
   co_await change_catalog(context, make);
 }
 
-/// ALTER SCHEMA … OWNER TO, ALTER FUNCTION … OWNER TO.
+/// ALTER SCHEMA, FUNCTION, TYPE, DOMAIN … OWNER TO.
 asio::awaitable<void> run(DdlContext& context, const ast::AlterOwner& statement) {
-  const bool is_function = is_routine(statement.object);
-  if (statement.object != ast::ObjectType::kSchema && !is_function) throw sql::not_supported("OWNER TO of this kind of object");
+  const bool is_function = is_routine(statement.object), is_domain = statement.object == ast::ObjectType::kDomain;
+  const bool is_type = is_domain || statement.object == ast::ObjectType::kType;
+  if (statement.object != ast::ObjectType::kSchema && !is_function && !is_type) throw sql::not_supported("OWNER TO of this kind of object");
   const MakeDraft make = [&](CatalogDraft& draft) {
+    if (is_type) {
+      const ast::QualifiedName& names = statement.name.names;
+      sql::UserType type = is_domain ? *require_domain(draft, names) : *require_type(draft, names);
+      require_role(draft.session(), statement.role);
+      type.owner = statement.role;
+      return draft.put(std::move(type));
+    }
     if (is_function) {
       sql::FunctionDef function = *require_function(draft, statement.name, statement.object);
       require_role(draft.session(), statement.role);

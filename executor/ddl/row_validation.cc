@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "executor/ddl/row_copy.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/operators/event_loop_turn.h"
 #include "executor/redis/script.h"
+#include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/table_walk.h"
+#include "executor/transaction/transaction.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
 #include "sql/expressions/evaluate.h"
@@ -67,24 +71,16 @@ asio::awaitable<void> validate_rows(DdlContext& context, sql::CatalogPtr catalog
   evaluation.search_path = context.session.search_path;
   evaluation.catalog = catalog.get();
 
-  TableWalk walk(table);
-  while (true) {
-    std::optional<sql::Batch> page = co_await walk.next(context.bulk);
-    if (!page) co_return;
+  const auto examine = [&](const sql::Batch& page) {
     for (std::int16_t number : not_null) {
-      const sql::Column& column = *page->columns[table->position(number)];
-      for (std::size_t row = 0; row < page->rows; ++row) {
-        if (!column.is_null(row)) continue;
-        const std::string& name = table->find_column(number)->name;
-        throw SqlError("23502", fmt::format("column \"{}\" of relation \"{}\" contains null values", name, table->name))
-            .schema(table->schema)
-            .table(table->name)
-            .column(name);
+      const sql::Column& column = *page.columns[table->position(number)];
+      for (std::size_t row = 0; row < page.rows; ++row) {
+        if (column.is_null(row)) throw column_contains_nulls(*table, *table->find_column(number));
       }
     }
     for (const BoundRowCheck& check : checks) {
-      const sql::ColumnPtr result = sql::evaluate(*check.condition, *page, evaluation);
-      for (std::size_t row = 0; row < page->rows; ++row) {
+      const sql::ColumnPtr result = sql::evaluate(*check.condition, page, evaluation);
+      for (std::size_t row = 0; row < page.rows; ++row) {
         if (result->is_null(row) || result->get<bool>(row)) continue;
         throw SqlError("23514", fmt::format("check constraint \"{}\" of relation \"{}\" is violated by some row", check.name, table->name))
             .schema(table->schema)
@@ -92,6 +88,25 @@ asio::awaitable<void> validate_rows(DdlContext& context, sql::CatalogPtr catalog
             .constraint(check.name);
       }
     }
+  };
+  TableChangesPtr changes;
+  if (context.session.transaction) changes = context.session.transaction->buffer().changes(table->oid);
+  TableWalk walk(table);
+  while (std::optional<sql::Batch> page = co_await walk.next(context.bulk)) {
+    examine(changes ? unchanged_rows(*page, *table, *changes) : *page);
+  }
+  if (!changes) co_return;
+  TableChanges::Walk changed(*changes);
+  EventLoopTurn turn;
+  for (bool is_over = false; !is_over;) {
+    std::vector<RowValues> rows;
+    while (rows.size() < sql::kBatchRows && !is_over) {
+      const ChangeLog::VersionPtr version = changed.next();
+      is_over = version == nullptr;
+      if (version && version->row.current) rows.push_back(version->row.current);
+    }
+    if (!rows.empty()) examine(page_of_changed(*table, rows));
+    if (turn.is_over()) co_await turn.yield();
   }
 }
 

@@ -37,6 +37,15 @@ void set_owner(const CatalogDraft& draft, const ast::QualifiedName& owner, sql::
   sequence.owner_column = column->number;
 }
 
+/// 0A000 for the sequence of an identity column.
+void check_owner_may_change(const CatalogDraft& draft, const sql::SequenceDef& sequence) {
+  const TablePtr table = draft.catalog().find_table(sequence.owner_table);
+  const sql::ColumnDef* column = table ? table->find_column(sequence.owner_column) : nullptr;
+  if (column == nullptr || column->sequence != sequence.oid || column->identity == sql::ColumnDef::Identity::kNone) return;
+  throw SqlError("0A000", "cannot change ownership of identity sequence")
+      .detail(fmt::format("Sequence \"{}\" is linked to table \"{}\".", sequence.name, table->name));
+}
+
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateSequence& statement) {
@@ -78,7 +87,10 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterSequence& stateme
     sql::SequenceDef sequence =
         *draft.catalog().find_sequence(statement.relation.schema, statement.relation.name, draft.session().search_path);
     const SequenceOptions options = apply_sequence_options(statement.options, false, sequence);
-    if (options.owner) set_owner(draft, *options.owner, sequence);
+    if (options.owner) {
+      check_owner_may_change(draft, sequence);
+      set_owner(draft, *options.owner, sequence);
+    }
     if (options.restart) restarted.emplace(sequence, *options.restart);
     draft.put(std::move(sequence));
   };

@@ -73,7 +73,20 @@ void check(const sql::SequenceDef& s, std::optional<std::int64_t> restart) {
   }
 }
 
+/// Bounds that were the old type's become the new one's.
+void follow_type(sql::SequenceDef& sequence, sql::Type type) {
+  const Bounds before = bounds_of(sequence.type), now = bounds_of(type);
+  if (sequence.maximum == before.high) sequence.maximum = now.high;
+  if (sequence.minimum == before.low) sequence.minimum = now.low;
+  sequence.type = type;
+}
+
 }  // namespace
+
+void change_sequence_type(sql::SequenceDef& sequence, sql::Type type) {
+  follow_type(sequence, type);
+  check(sequence, std::nullopt);
+}
 
 SequenceOptions apply_sequence_options(const std::vector<ast::Option>& options, bool is_new, sql::SequenceDef& sequence) {
   SequenceOptions result;
@@ -81,16 +94,17 @@ SequenceOptions apply_sequence_options(const std::vector<ast::Option>& options, 
   const ast::Option* start = nullptr;
   const ast::Option* minimum = nullptr;
   const ast::Option* maximum = nullptr;
-  const sql::Type old_type = sequence.type;
-  bool new_type = false;
   for (const ast::Option& option : options) {
     if (!seen.insert(option.name).second) throw SqlError("42601", "conflicting or redundant options").at(option.offset);
     if (option.name == "as") {
-      sequence.type = planner::bind_type(std::get<ast::TypeName>(option.value), {}, {});  // built-in ones alone are possible
-      new_type = true;
-      const sql::Oid oid = sequence.type.oid;
-      if (oid != sql::oid::kInt2 && oid != sql::oid::kInt4 && oid != sql::oid::kInt8) {
+      const sql::Type type = planner::bind_type(std::get<ast::TypeName>(option.value), {}, {});  // built-in ones alone are possible
+      if (type.oid != sql::oid::kInt2 && type.oid != sql::oid::kInt4 && type.oid != sql::oid::kInt8) {
         throw SqlError("22023", "sequence type must be smallint, integer, or bigint");
+      }
+      if (is_new) {
+        sequence.type = type;
+      } else {
+        follow_type(sequence, type);
       }
     } else if (option.name == "increment") {
       sequence.increment = integer_of(option);
@@ -123,19 +137,15 @@ SequenceOptions apply_sequence_options(const std::vector<ast::Option>& options, 
     }
   }
   const Bounds bounds = bounds_of(sequence.type);
-  const Bounds old_bounds = bounds_of(old_type);
   const bool ascending = sequence.increment > 0;
-  // Bounds that were the old type's become the new one's.
-  const bool default_maximum = is_new || (new_type && sequence.maximum == old_bounds.high);
-  const bool default_minimum = is_new || (new_type && sequence.minimum == old_bounds.low);
   if (maximum != nullptr && !is_none(*maximum)) {
     sequence.maximum = integer_of(*maximum);
-  } else if (maximum != nullptr || default_maximum) {
+  } else if (is_new || maximum != nullptr) {
     sequence.maximum = ascending ? bounds.high : -1;
   }
   if (minimum != nullptr && !is_none(*minimum)) {
     sequence.minimum = integer_of(*minimum);
-  } else if (minimum != nullptr || default_minimum) {
+  } else if (is_new || minimum != nullptr) {
     sequence.minimum = ascending ? 1 : bounds.low;
   }
   if (start != nullptr) {

@@ -20,4 +20,7 @@ struct SequenceOptions {
 /// Applies options to a definition (`is_new`: with all defaults for what is not said). Throws 22023 and 42601 in PostgreSQL's words.
 SequenceOptions apply_sequence_options(const std::vector<parser::ast::Option>& options, bool is_new, sql::SequenceDef& sequence);
 
+/// Gives a sequence that is there another integer type; bounds that were the old type's become the new one's. 22023.
+void change_sequence_type(sql::SequenceDef&, sql::Type);
+
 }  // namespace redquel::executor

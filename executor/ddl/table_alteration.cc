@@ -8,9 +8,10 @@
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/index_expressions.h"
 #include "executor/ddl/sequence_options.h"
-#include "executor/ddl/table_rewrite.h"
+#include "executor/ddl/row_conversion.h"
 #include "executor/ddl/ttl_options.h"
 #include "executor/ddl/type_lookup.h"
+#include "executor/storage/constraint_errors.h"
 #include "executor/storage/stored_text.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
@@ -42,13 +43,6 @@ bool is_widening(sql::Type from, sql::Type to) {
     return to.modifier < 0 || (from.oid == sql::oid::kVarchar && from.modifier >= 0 && from.modifier <= to.modifier);
   }
   return from.oid == to.oid && from.oid == sql::oid::kNumeric && to.modifier < 0;
-}
-
-SqlError contains_nulls(const sql::TableDef& table, const sql::ColumnDef& column) {
-  return SqlError("23502", fmt::format("column \"{}\" of relation \"{}\" contains null values", column.name, table.name))
-      .schema(table.schema)
-      .table(table.name)
-      .column(column.name);
 }
 
 }  // namespace
@@ -86,7 +80,7 @@ sql::ColumnDef& TableAlteration::column(const std::string& name) {
 
 namespace {
 
-/// 0A000 where values of the table's row type lie in columns: they would be of another form than the type.
+/// 0A000 where values of the table's row type lie in columns: their fields stay what they are, and new ones are NULL.
 void check_row_type_is_free(const CatalogDraft& draft, const sql::TableDef& table) {
   if (table.row_array == 0) return;
   for (const auto& [oid, other] : draft.catalog().tables) {
@@ -106,8 +100,9 @@ void TableAlteration::command(const ast::AddColumn& written) {
     return;
   }
   check_new_column_name(table_, name);
-  check_row_type_is_free(draft_, table_);
   const ColumnDraft read = read_column(draft_, written.column, table_.name);
+  const bool is_null = read.default_value == nullptr && read.generated == nullptr && !read.sequence && read.column.domain == 0;
+  if (!is_null) check_row_type_is_free(draft_, table_);
   const bool is_key = std::any_of(read.keys.begin(), read.keys.end(), [](const KeyDraft& key) { return key.primary; });
   const std::int16_t number = add_column(draft_, table_, read, is_key).number;
   if (read.generated != nullptr) {
@@ -149,7 +144,7 @@ void TableAlteration::set_missing(sql::ColumnDef& added, const ColumnDraft& writ
     const sql::Datum datum = sql::evaluate_scalar(*value, context);
     if (!sql::is_null(datum)) append_stored_text(added.type, datum, added.missing.emplace());
   }
-  if (added.not_null && !added.missing) throw contains_nulls(table_, added);
+  if (added.not_null && !added.missing) throw column_contains_nulls(table_, added);
 }
 
 /// A row is recognised by another field from now on.
@@ -183,7 +178,6 @@ void TableAlteration::command(const ast::DropColumn& written) {
     return;
   }
   const sql::ColumnDef dropped = column(written.column);
-  check_row_type_is_free(draft_, table_);
   check_no_expiry(dropped);
   if (table_.in_primary_key(dropped.number)) {
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
@@ -234,7 +228,7 @@ void TableAlteration::require_not_null(sql::ColumnDef& changed) {
   changed.not_null = true;
   const bool is_new = before_->find_column(changed.number) == nullptr;
   if (!is_empty_ && !is_new) new_not_null_.push_back(changed.number);
-  if (!is_empty_ && is_new && !changed.missing) throw contains_nulls(table_, changed);
+  if (!is_empty_ && is_new && !changed.missing) throw column_contains_nulls(table_, changed);
 }
 
 void TableAlteration::command(const ast::AlterColumnNotNull& written) {
@@ -263,6 +257,16 @@ void TableAlteration::check_type_is_free(std::int16_t number) const {
   }
 }
 
+/// The sequence of an identity column has the column's type. 22023.
+void TableAlteration::change_identity_type(const sql::ColumnDef& changed, sql::Type type) {
+  if (type.oid != sql::oid::kInt2 && type.oid != sql::oid::kInt4 && type.oid != sql::oid::kInt8) {
+    throw SqlError("22023", "identity column type must be smallint, integer, or bigint");
+  }
+  sql::SequenceDef sequence = draft_.catalog().sequences.at(changed.sequence);
+  change_sequence_type(sequence, type);
+  draft_.put(std::move(sequence));
+}
+
 void TableAlteration::command(const ast::AlterColumnType& written) {
   sql::ColumnDef& changed = column(written.column);
   check_row_type_is_free(draft_, table_);
@@ -273,7 +277,8 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   for (const sql::IndexDef& index : table_.indexes) {
     const std::vector<std::int16_t> used = index_columns(table_, index);
     const bool is_computed = std::ranges::any_of(index.parts, [](const sql::IndexDef::Part& part) { return part.column < 0; });
-    if (is_computed && std::ranges::find(used, changed.number) != used.end()) {
+    const bool stays = type == changed.type && domain == changed.domain && !written.using_value;
+    if (is_computed && !stays && std::ranges::find(used, changed.number) != used.end()) {
       throw sql::not_supported("ALTER COLUMN … TYPE of a column that an index on an expression or a partial index uses");
     }
   }
@@ -283,8 +288,10 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
     rewrites_.push_back({changed.number, written.using_value.get()});
   }
   if (before_->find_column(changed.number) != nullptr) check_no_view_uses(draft_, table_.oid, changed.number);
+  if (changed.identity != Identity::kNone && type != changed.type) change_identity_type(changed, type);
   changed.type = type;
   changed.domain = domain;
+  changed.collation = remembered_collation(written.collation);
   const bool is_rewritten = !rewrites_.empty() && rewrites_.back().column == changed.number;
   if (is_rewritten && before_->find_column(changed.number) != nullptr) {
     converted_column(*before_, changed, rewrites_.back(), draft_.catalog(), bind_settings(draft_.session()));
@@ -304,6 +311,9 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
 void TableAlteration::command(const ast::AddIdentity& written) {
   sql::ColumnDef& changed = column(written.column);
   const auto& identity = std::get<ast::IdentityConstraint>(written.identity.node);
+  if (changed.type.oid != sql::oid::kInt2 && changed.type.oid != sql::oid::kInt4 && changed.type.oid != sql::oid::kInt8) {
+    throw SqlError("22023", "identity column type must be smallint, integer, or bigint");
+  }
   if (!changed.not_null) {
     throw SqlError("55000", fmt::format("column \"{}\" of relation \"{}\" must be declared NOT NULL before identity can be added",
                                         changed.name, table_.name));
@@ -316,9 +326,6 @@ void TableAlteration::command(const ast::AddIdentity& written) {
   }
   sql::SequenceDef sequence;
   sequence.type = changed.type;
-  if (changed.type.oid != sql::oid::kInt2 && changed.type.oid != sql::oid::kInt4 && changed.type.oid != sql::oid::kInt8) {
-    throw SqlError("22023", "identity column type must be smallint, integer, or bigint");
-  }
   const SequenceOptions options = apply_sequence_options(identity.sequence_options, true, sequence);
   if (options.name) sequence.name = *options.name;
   changed.identity = identity.always ? Identity::kAlways : Identity::kByDefault;
@@ -337,7 +344,7 @@ void TableAlteration::command(const ast::SetIdentity& written) {
   }
   sql::SequenceDef sequence = draft_.catalog().sequences.at(changed.sequence);
   const SequenceOptions options = apply_sequence_options(written.options, false, sequence);
-  if (options.restart) throw sql::not_supported("ALTER COLUMN … RESTART; use ALTER SEQUENCE");
+  if (options.restart) restarts_.emplace_back(sequence.oid, *options.restart);
   draft_.put(std::move(sequence));
 }
 

@@ -7,6 +7,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
 #include "parser/ast.h"
+#include "sql/expressions/expression.h"
 
 namespace redquel::executor {
 
@@ -14,6 +15,7 @@ namespace redquel::executor {
 struct ColumnRewrite {
   std::int16_t column;
   const parser::ast::Expression* using_value;  // null: the old value, converted
+  sql::ExpressionPtr value = nullptr;          // over the old row, instead of both
 };
 
 /// The commands of one ALTER TABLE applied to a copy of the table's definition, and what must be true of the rows, or done with
@@ -44,6 +46,8 @@ class TableAlteration {
   /// All rows must be written anew (table_rewrite.h).
   bool needs_rewrite() const { return needs_rewrite_; }
   const std::vector<ColumnRewrite>& rewrites() const { return rewrites_; }
+  /// Sequences of identity columns that begin anew, once the change is committed: their oids and first values.
+  const std::vector<std::pair<sql::Oid, std::int64_t>>& restarts() const { return restarts_; }
   bool needs_stored_keys() const { return needs_stored_keys_; }
 
  private:
@@ -73,9 +77,14 @@ class TableAlteration {
   /// What rows of before mean by the absent field: the default's value. 23502 where that is NULL and must not be.
   void set_missing(sql::ColumnDef& column, const ColumnDraft& written);
   void add_key(const KeyDraft& key);
+  /// 42P16: there is a primary key.
+  void check_single_key(const KeyDraft& key) const;
+  /// ADD … USING INDEX: the index becomes the constraint's.
+  void take_index(const KeyDraft& key);
   void take_dropped_references();
   void add_foreign(const ForeignKeyDraft& key);
   void check_type_is_free(std::int16_t number) const;
+  void change_identity_type(const sql::ColumnDef& changed, sql::Type);
   void add_new_check(const CheckDraft& check, bool validate);
   void require_not_null(sql::ColumnDef& column);
   void check_no_expiry(const sql::ColumnDef& changed) const;
@@ -91,6 +100,7 @@ class TableAlteration {
   std::vector<sql::Oid> new_indexes_, new_foreign_keys_, validated_foreign_keys_;
   bool needs_stored_keys_ = false, needs_rewrite_ = false;
   std::vector<ColumnRewrite> rewrites_;
+  std::vector<std::pair<sql::Oid, std::int64_t>> restarts_;
 };
 
 }  // namespace redquel::executor

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "executor/ddl/exclusion_constraint.h"
 #include "executor/ddl/generated_names.h"
 #include "executor/ddl/indexable.h"
 #include "executor/ddl/object_lookup.h"
@@ -43,7 +44,18 @@ std::vector<std::string> column_names(const sql::TableDef& table, const std::vec
   return names;
 }
 
-/// An explicit name that must be free, or a chosen one that is.
+}  // namespace
+
+planner::BindSettings bind_settings(const SessionState& session) {
+  planner::BindSettings settings;
+  settings.search_path = session.search_path;
+  settings.user = session.user;
+  settings.database = session.database;
+  settings.session = session.settings;
+  settings.parameters = false;
+  return settings;
+}
+
 std::string index_name(const CatalogDraft& draft, const sql::TableDef& table, const std::string& given,
                        const std::vector<std::string>& columns, std::string_view label) {
   if (given.empty()) {
@@ -58,18 +70,6 @@ std::string index_name(const CatalogDraft& draft, const sql::TableDef& table, co
     throw SqlError("42710", fmt::format("constraint \"{}\" for relation \"{}\" already exists", given, table.name));
   }
   return given;
-}
-
-}  // namespace
-
-planner::BindSettings bind_settings(const SessionState& session) {
-  planner::BindSettings settings;
-  settings.search_path = session.search_path;
-  settings.user = session.user;
-  settings.database = session.database;
-  settings.session = session.settings;
-  settings.parameters = false;
-  return settings;
 }
 
 bool constraint_exists(const sql::TableDef& table, std::string_view name) {
@@ -191,6 +191,7 @@ void check_nulls_of_unique(const sql::TableDef& table, const sql::IndexDef& inde
 }
 
 sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, sql::IndexState state, bool with_position) {
+  if (key.exclusion != nullptr) return add_exclusion(draft, table, key, state);
   const std::vector<std::int16_t> numbers = key_columns(table, key, with_position);
   sql::IndexDef index;
   index.primary = key.primary;
@@ -230,6 +231,8 @@ void add_check(CatalogDraft& draft, sql::TableDef& table, const CheckDraft& chec
     made.name = check.name;
   }
   made.expression_sql = stored_check(*check.condition);
+  made.no_inherit = check.no_inherit;
+  made.not_valid = check.not_valid && !in_create_table;
   table.checks.push_back(std::move(made));
 }
 

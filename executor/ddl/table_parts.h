@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "executor/ddl/catalog_draft.h"
@@ -31,7 +32,10 @@ std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft
 void add_primary_key(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, bool with_position);
 /// 0A000 where another unique index over the same columns treats NULLs in the other way: both would have one structure in Redis.
 void check_nulls_of_unique(const sql::TableDef& table, const sql::IndexDef& index);
-/// UNIQUE, or a DEFERRABLE primary key (whose columns the caller makes NOT NULL): an index in the given state; returns its oid.
+/// The name that an index or its constraint gets: the given one, which must be free (42P07, 42710), or one made of the columns' names.
+std::string index_name(const CatalogDraft& draft, const sql::TableDef& table, const std::string& given,
+                       const std::vector<std::string>& columns, std::string_view label);
+/// UNIQUE, EXCLUDE, or a DEFERRABLE primary key (whose columns the caller makes NOT NULL): an index in the given state; returns its oid.
 sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, sql::IndexState state, bool with_position);
 /// CHECK: binds and names it. `duplicate_wording`: of CREATE TABLE or ALTER TABLE.
 void add_check(CatalogDraft& draft, sql::TableDef& table, const CheckDraft& check, bool in_create_table);

@@ -4,8 +4,6 @@
 
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
-#include "planner/bind/bind.h"
-#include "sql/expressions/expression.h"
 
 namespace redquel::executor {
 
@@ -15,10 +13,9 @@ namespace redquel::executor {
 /// 23502, 23505, 23514 for rows that do not fit, and what converting them throws.
 asio::awaitable<bool> try_rewrite_table(DdlContext& context, const parser::ast::AlterTable& statement, TablePtr before);
 
-struct ColumnRewrite;
-/// What ALTER … TYPE makes of a column: over a row of the table as it was, in the type of `column`. 42804 where no assignment cast
-/// leads there, and what binding USING throws.
-sql::ExpressionPtr converted_column(const sql::TableDef& before, const sql::ColumnDef& column, const ColumnRewrite& rewrite,
-                                    const sql::CatalogSnapshot& catalog, const planner::BindSettings& settings);
+/// The definition of a table whose rows are all written anew under the prefix.
+sql::TableDef relocated(sql::TableDef table, const std::string& prefix);
+/// The sequences of the table's columns keep their counters under the new prefix.
+void move_sequences(CatalogDraft& draft, const sql::TableDef& before, const std::string& prefix);
 
 }  // namespace redquel::executor

@@ -44,7 +44,7 @@ void check_not_in_texts(const sql::CatalogSnapshot& catalog, const UserType& typ
 
 void check_new_type_name(const CatalogDraft& draft, const std::string& schema, const std::string& name) {
   const sql::CatalogSnapshot& catalog = draft.catalog();
-  if (catalog.find_user_type(schema, name, {}) || catalog.find_table(schema, name, {}) || catalog.find_view(schema, name, {})) {
+  if (planner::find_made_type({schema, name}, catalog, {}) || catalog.find_table(schema, name, {}) || catalog.find_view(schema, name, {})) {
     throw SqlError("42710", fmt::format("type \"{}\" already exists", name));
   }
 }
@@ -81,6 +81,10 @@ sql::UserTypePtr require_type(const CatalogDraft& draft, const ast::QualifiedNam
 }
 
 sql::UserTypePtr require_domain(const CatalogDraft& draft, const ast::QualifiedName& names) {
+  const ast::RelationName name = relation_name(names);
+  if (!find_type(draft, names) && draft.catalog().find_table(name.schema, name.name, draft.session().search_path)) {
+    throw SqlError("42809", fmt::format("{} is not a domain", written_name(names)));
+  }
   sql::UserTypePtr type = require_type(draft, names);
   if (type->kind == UserType::Kind::kDomain) return type;
   throw SqlError("42809", fmt::format("{} is not a domain", sql::format_type(sql::Type{type->oid})));
@@ -92,16 +96,17 @@ bool contains_type(const sql::CatalogSnapshot& catalog, sql::Oid outer, sql::Oid
   const auto found = catalog.types.find(outer);
   if (found == catalog.types.end()) {
     if (const UserType* row = sql::find_user_type(outer)) {  // of a table
-      return std::ranges::any_of(row->fields, [&](const sql::CompositeField& field) { return contains_type(catalog, field.type.oid, inner); });
+      return std::ranges::any_of(row->fields, [&](const sql::CompositeField& field) { return contains_type(catalog, field.domain != 0 ? field.domain : field.type.oid, inner); });
     }
     const sql::TypeInfo* info = sql::find_type(outer);
-    return info != nullptr && info->element != 0 && contains_type(catalog, info->element, inner);
+    if (const UserType* range = sql::find_user_range(outer)) return range->oid == inner || contains_type(catalog, range->oid, inner);
+    return info != nullptr && info->element != 0 && contains_type(catalog, sql::declared_element(outer), inner);
   }
   const UserType& type = *found->second;
-  if (type.kind == UserType::Kind::kDomain) {
+  if (type.kind == UserType::Kind::kDomain || type.kind == UserType::Kind::kRange) {
     return type.base_domain == inner || contains_type(catalog, type.base_domain, inner) || contains_type(catalog, type.base.oid, inner);
   }
-  return std::ranges::any_of(type.fields, [&](const sql::CompositeField& field) { return contains_type(catalog, field.type.oid, inner); });
+  return std::ranges::any_of(type.fields, [&](const sql::CompositeField& field) { return contains_type(catalog, field.domain != 0 ? field.domain : field.type.oid, inner); });
 }
 
 bool uses_type(const sql::CatalogSnapshot& catalog, const sql::ColumnDef& column, sql::Oid type) {
@@ -157,6 +162,11 @@ void drop_types(CatalogDraft& draft, const ast::Drop& statement) {
     if (!type) {
       const std::string message = fmt::format("type \"{}\" does not exist", written_name(object.names));
       const ast::RelationName name = relation_name(object.names);
+      if (const auto multirange = planner::find_made_type(object.names, draft.catalog(), draft.session().search_path)) {
+        const std::string range = sql::format_type(sql::Type{sql::find_user_range(*multirange)->oid});
+        throw SqlError("2BP01", fmt::format("cannot drop type {} because type {} requires it", sql::format_type(sql::Type{*multirange}), range))
+            .hint(fmt::format("You can drop type {} instead.", range));
+      }
       if (const TablePtr table = draft.catalog().find_table(name.schema, name.name, draft.session().search_path)) {
         const std::string shown = display_name(draft, table->schema, table->name);
         throw SqlError("2BP01", fmt::format("cannot drop type {} because table {} requires it", shown, shown))

@@ -7,7 +7,9 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/ddl/view_options.h"
 #include "planner/bind/view_query.h"
+#include "planner/bind/written_definition.h"
 #include "planner/bind/write_target.h"
 #include "sql/types/type.h"
 
@@ -22,9 +24,6 @@ void check_columns(const sql::ViewDef& view) {
   if (view.columns.size() > 1600) throw SqlError("54011", "tables can have at most 1600 columns");
   std::set<std::string_view> names;
   for (const sql::ViewDef::Column& column : view.columns) {
-    if (is_system_column(column.name)) {
-      throw SqlError("42701", fmt::format("column name \"{}\" conflicts with a system column name", column.name));
-    }
     if (!names.insert(column.name).second) {
       throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name));
     }
@@ -51,26 +50,6 @@ void check_replacement(const sql::ViewDef& before, const sql::ViewDef& after) {
   }
 }
 
-std::string read_options(const std::vector<ast::Option>& options, ast::CheckOption written, sql::ViewDef& view) {
-  view.check_option = static_cast<sql::ViewDef::CheckOption>(written);
-  std::string result;
-  for (const ast::Option& option : options) {
-    const auto* text = std::get_if<std::string>(&option.value);
-    if (option.name == "check_option") {
-      if (text == nullptr || (*text != "local" && *text != "cascaded")) {
-        throw SqlError("22023", fmt::format("invalid value for enum option \"check_option\": {}", text == nullptr ? "" : *text))
-            .detail("Valid values are \"local\" and \"cascaded\".");
-      }
-      view.check_option = *text == "local" ? sql::ViewDef::CheckOption::kLocal : sql::ViewDef::CheckOption::kCascaded;
-    } else if (option.name == "security_barrier" || option.name == "security_invoker") {
-      result += fmt::format("{}{}={}", result.empty() ? "" : ",", option.name, text == nullptr ? "true" : *text);
-    } else {
-      throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
-    }
-  }
-  return result;
-}
-
 bool reads_temporary(const sql::CatalogSnapshot& catalog, const sql::ViewDef& view) {
   return std::ranges::any_of(view.references, [&](const sql::ViewDef::Reference& reference) {
     const auto table = catalog.find_table(reference.relation);
@@ -89,7 +68,8 @@ void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
   });
   if (writes) throw SqlError("0A000", "views must not contain data-modifying statements in WITH");
   sql::ViewDef view = planner::make_view_query(*statement.query, statement.columns, draft.catalog(), bind_settings(draft.session()));
-  view.options = read_options(statement.options, statement.check_option, view);
+  view.check_option = static_cast<sql::ViewDef::CheckOption>(statement.check_option);
+  set_view_options(statement.options, view);
   ast::Persistence persistence = statement.persistence;
   if (persistence == ast::Persistence::kPermanent && reads_temporary(draft.catalog(), view)) {
     draft.notice("00000", fmt::format("view \"{}\" will be a temporary view", statement.relation.name));
@@ -111,7 +91,10 @@ void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
     view.row_type = existing->row_type;
     view.rule = existing->rule;
     view.comment = existing->comment;
-    for (std::size_t i = 0; i < existing->columns.size(); ++i) view.columns[i].comment = existing->columns[i].comment;
+    for (std::size_t i = 0; i < existing->columns.size(); ++i) {
+      view.columns[i].comment = existing->columns[i].comment;
+      view.columns[i].default_sql = existing->columns[i].default_sql;
+    }
     return draft.put(std::move(view));
   }
   if (draft.catalog().relation_exists(view.schema, view.name)) {
@@ -122,6 +105,18 @@ void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
   view.row_type = draft.new_oid();
   view.rule = draft.new_oid();
   draft.put(std::move(view));
+}
+
+/// Bodies of the SQL standard's follow a new name, too.
+void rename_in_bodies(CatalogDraft& draft, const sql::CatalogSnapshot& before, sql::Oid relation) {
+  for (const auto& [oid, found] : before.functions) {
+    if (!found->standard_body || !draft.catalog().functions.contains(oid)) continue;
+    const auto references = planner::body_references(*found, before, {});
+    if (std::ranges::find(references, relation, &sql::ViewDef::Reference::relation) == references.end()) continue;
+    sql::FunctionDef function = *draft.catalog().functions.at(oid);
+    planner::rename_in_body(function, before, draft.catalog());
+    draft.put(std::move(function));
+  }
 }
 
 }  // namespace
@@ -156,6 +151,7 @@ void rename_in_views(CatalogDraft& draft, const sql::CatalogSnapshot& before, sq
     table.materialized = std::make_shared<const sql::ViewDef>(std::move(view));
     draft.put(std::move(table));
   }
+  rename_in_bodies(draft, before, relation);
 }
 
 }  // namespace redquel::executor

@@ -85,10 +85,7 @@ class ImportExecution final : public Execution {
       if (options.database) table.database = std::to_string(*options.database);
     }
 
-    // A transaction of its own where none is open: all tables or none.
-    asio::awaitable<void> work = make_tables(statement, discovery.proposal);
-    if (session_.transaction == nullptr) work = in_own_transaction(engine_, session_, std::move(work));
-    co_await std::move(work);
+    co_await in_transaction(engine_, session_, make_tables(statement, discovery.proposal));
     co_return std::nullopt;
   }
 

@@ -1,5 +1,9 @@
 #include "executor/tables/changed_rows.h"
 
+#include <set>
+#include <string>
+
+#include "executor/operators/event_loop_turn.h"
 #include "executor/tables/key_values.h"
 #include "executor/transaction/row_buffer.h"
 #include "sql/expressions/evaluate.h"
@@ -12,28 +16,25 @@ namespace {
 class ChangedRowsOperator : public Operator {
  public:
   ChangedRowsOperator(OperatorPtr source, const planner::TableRead& read, ExecutionContext& context, TableChangesPtr changes)
-      : context_(context), changes_(std::move(changes)), source_(std::move(source)), read_(read) {}
+      : context_(context), changes_(std::move(changes)), source_(std::move(source)), read_(read), walk_(*changes_) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() final {
     if (source_) {
       auto batch = co_await source_->next();
       if (batch) co_return batch;
       source_.reset();
-      rows_ = chosen();
     }
-    while (position_ < rows_.size()) {
+    while (!is_over_) {
       sql::Batch batch = take();
       if (batch.rows > 0) co_return batch;
+      if (turn_.is_over()) co_await turn_.yield();
     }
     co_return std::nullopt;
   }
 
  protected:
-  virtual std::vector<const BufferedRow*> chosen() {
-    std::vector<const BufferedRow*> rows;
-    for (const auto& [member, row] : changes_->rows) rows.push_back(&row);
-    return rows;
-  }
+  /// The next of the transaction's rows that may be meant; null at the end.
+  virtual ChangeLog::VersionPtr next_changed() { return walk_.next(); }
 
   ExecutionContext& context_;
   TableChangesPtr changes_;
@@ -43,15 +44,18 @@ class ChangedRowsOperator : public Operator {
   sql::Batch take() {
     const sql::TableDef& table = *read_.table;
     sql::Batch batch;
-    std::vector<const std::vector<sql::Datum>*> rows;
-    for (; position_ < rows_.size() && rows.size() < sql::kBatchRows; ++position_) {
-      if (rows_[position_]->current) rows.push_back(rows_[position_]->current.get());
+    std::vector<RowValues> rows;
+    while (rows.size() < sql::kBatchRows) {
+      const ChangeLog::VersionPtr changed = next_changed();
+      is_over_ = changed == nullptr;
+      if (is_over_) break;
+      if (changed->row.current) rows.push_back(changed->row.current);
     }
     batch.rows = rows.size();
     for (std::int16_t number : read_.numbers) {
       const std::size_t position = number == 0 ? table.columns.size() : table.position(number);
       auto column = std::make_shared<sql::Column>(number == 0 ? sql::kInt8 : table.columns[position].type);
-      for (const auto* row : rows) column->append_datum((*row)[position]);
+      for (const RowValues& row : rows) column->append_datum((*row)[position]);
       batch.columns.push_back(std::move(column));
     }
     if (!read_.condition || batch.rows == 0) return batch;
@@ -61,31 +65,32 @@ class ChangedRowsOperator : public Operator {
 
   OperatorPtr source_;
   const planner::TableRead& read_;
-  std::vector<const BufferedRow*> rows_;
-  std::size_t position_ = 0;
+  TableChanges::Walk walk_;
+  EventLoopTurn turn_;
+  bool is_over_ = false;
 };
 
 class ChangedRowsByKey final : public ChangedRowsOperator {
  public:
   ChangedRowsByKey(OperatorPtr source, const planner::KeyLookup& lookup, ExecutionContext& context, TableChangesPtr changes)
-      : ChangedRowsOperator(std::move(source), lookup.read, context, std::move(changes)), lookup_(lookup) {}
+      : ChangedRowsOperator(std::move(source), lookup.read, context, std::move(changes)), lookup_(lookup), keys_(*lookup.read.table) {}
 
  private:
-  std::vector<const BufferedRow*> chosen() override {
+  ChangeLog::VersionPtr next_changed() override {
     const sql::TableDef& table = *lookup_.read.table;
-    const sql::TableKeys keys(table);
-    std::set<std::string> seen;  // IN (1, 1) gives one row
-    std::vector<const BufferedRow*> rows;
-    for (const auto& values : lookup_.keys) {
-      auto key = evaluate_key(table, table.primary_key, values, context_.evaluation());
+    while (position_ < lookup_.keys.size()) {
+      auto key = evaluate_key(table, table.primary_key, lookup_.keys[position_++], context_.evaluation());
       if (!key) continue;
-      const auto found = changes_->rows.find(keys.member(*key));
-      if (found != changes_->rows.end() && seen.insert(found->first).second) rows.push_back(&found->second);
+      ChangeLog::VersionPtr found = changes_->find(keys_.member(*key));
+      if (found && seen_.insert(found->member).second) return found;
     }
-    return rows;
+    return nullptr;
   }
 
   const planner::KeyLookup& lookup_;
+  const sql::TableKeys keys_;
+  std::size_t position_ = 0;
+  std::set<std::string> seen_;  // IN (1, 1) gives one row
 };
 
 }  // namespace

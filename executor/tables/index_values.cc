@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_set>
 
 #include "executor/operators/make_operator.h"
 #include "executor/tables/index_answers.h"
@@ -49,15 +50,14 @@ class IndexValuesOperator final : public Operator {
   asio::awaitable<bool> read_named() {
     const sql::TableKeys keys(*plan_.table);
     sql::Column texts = sql::Column::encoded(type());
-    std::vector<std::string> sets;
+    std::unordered_set<std::string> sets;
     CommandBatch batch;
     for (const sql::ExpressionPtr& value : plan_.values) {
       const auto key = evaluate_key(*plan_.table, {&plan_.column, 1}, {&value, 1}, context_.evaluation());
       if (!key) continue;
-      std::string set = keys.value_set({&plan_.column, 1}, *key);
-      if (std::ranges::find(sets, set) != sets.end()) continue;
-      batch.add("SCARD", set);
-      sets.push_back(std::move(set));
+      const auto [added, is_new] = sets.insert(keys.value_set({&plan_.column, 1}, *key));
+      if (!is_new) continue;
+      batch.add("SCARD", *added);
       texts.append<std::string>(sql::canonical_text(type(), (*key)[0]));
     }
     values_ = std::make_shared<const sql::Column>(texts.decode());

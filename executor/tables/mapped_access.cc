@@ -39,7 +39,7 @@ asio::awaitable<RepliesPtr> ask_mapped_script(const sql::Mapping& mapping, const
   if (elsewhere) co_await context.confirm_catalog(counters);
   std::vector<const Script*> scripts{&script};
   RepliesPtr replies = co_await run_scripts(client_of(mapping, context), std::move(scripts), std::move(batch), counters);
-  if (!elsewhere) context.check_version(*replies);
+  if (!elsewhere) co_await context.check_version(*replies);
   co_return replies;
 }
 

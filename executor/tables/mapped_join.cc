@@ -84,7 +84,9 @@ class MappedJoinOperator final : public Operator {
       columns.push_back(std::make_shared<sql::Column>(column->type()));
       for (std::size_t row = 0; row < read.rows; ++row) columns.back()->append_datum(column->datum(row));
     }
-    for (const auto& [identity, row] : changes->rows) {
+    TableChanges::Walk walk(*changes);
+    while (const ChangeLog::VersionPtr changed = walk.next()) {
+      const BufferedRow& row = changed->row;
       if (!row.current) continue;
       MappedKey key;
       std::string name;

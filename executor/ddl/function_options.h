@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "executor/engine.h"
+#include "parser/ast.h"
+#include "sql/catalog/catalog.h"
+
+namespace redquel::executor {
+
+/// What CREATE FUNCTION and ALTER FUNCTION may both say of a function: volatility, STRICT, SECURITY, LEAKPROOF, PARALLEL, COST, ROWS,
+/// SET, RESET. `function` knows whether it is a procedure and whether it returns a set. 42601 for an option twice, 42P13 for what no
+/// procedure has, 22023, 42704.
+void apply_function_options(sql::FunctionDef& function, const std::vector<parser::ast::Option>& options, const SessionState& session);
+
+}  // namespace redquel::executor

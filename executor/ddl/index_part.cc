@@ -1,0 +1,73 @@
+#include "executor/ddl/index_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "executor/ddl/column_definition.h"
+#include "executor/ddl/index_expressions.h"
+#include "executor/ddl/indexable.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/remembered_index.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+/// Operator classes that sort as the types do here: in C order patterns need no class of their own.
+void check_operator_class(const ast::IndexElement& element, sql::Type type, std::string_view method) {
+  if (element.operator_class.empty()) return;
+  const std::string& name = element.operator_class.back();
+  const auto info = sql::type_info(type.oid);
+  const bool is_text = info.category == sql::TypeCategory::kString;
+  constexpr std::array<std::string_view, 6> kTextClasses{"text_ops",         "varchar_ops",         "bpchar_ops",
+                                                         "text_pattern_ops", "varchar_pattern_ops", "bpchar_pattern_ops"};
+  const bool is_text_class = std::find(kTextClasses.begin(), kTextClasses.end(), name) != kTextClasses.end();
+  const std::string own = std::string(info.name) + "_ops";
+  if (name == own || (is_text && is_text_class)) return;
+  if (is_text_class || sql::find_type(std::string_view(name).substr(0, name.find("_ops"))) != nullptr) {
+    throw SqlError("42804", fmt::format("operator class \"{}\" does not accept data type {}", name,
+                                        sql::format_type(sql::Type{type.oid})));
+  }
+  throw SqlError("42704", fmt::format("operator class \"{}\" does not exist for access method \"{}\"", name, method));
+}
+
+}  // namespace
+
+IndexPart read_index_part(const CatalogDraft& draft, const ast::IndexElement& element,
+                          const sql::TableDef& table, std::string_view method) {
+  if (is_system_column(element.column)) throw SqlError("0A000", "index creation on system columns is not supported");
+  const sql::ColumnDef* column = element.expression ? bare_column(table, *element.expression) : table.find_column(element.column);
+  sql::IndexDef::Part part;
+  sql::Type type;
+  std::string name;
+  if (column != nullptr) {
+    part.column = column->number;
+    type = column->type;
+    name = column->name;
+  } else if (element.expression) {
+    IndexExpression expression = read_index_expression(draft, table, *element.expression, false);
+    part.expression_sql = std::move(expression.text);
+    type = expression.type;
+    name = std::move(expression.name);
+  } else {
+    throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column));
+  }
+  check_collation(element.collation, type, std::nullopt);
+  if (remembered_method(method)) {
+    part.operator_class = remembered_operator_class(element, type, method);
+    return {std::move(part), std::move(name), type};
+  }
+  check_operator_class(element, type, method);
+  check_indexable(type, method);
+  part.descending = element.direction == ast::SortDirection::kDescending;
+  part.nulls_first = element.nulls == ast::SortNulls::kFirst || (element.nulls == ast::SortNulls::kDefault && part.descending);
+  return {std::move(part), std::move(name), type};
+}
+
+}  // namespace redquel::executor

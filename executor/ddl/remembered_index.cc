@@ -1,0 +1,135 @@
+#include "executor/ddl/remembered_index.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sql/error.h"
+#include "sql/types/array_value.h"
+#include "sql/types/geometry.h"
+#include "sql/types/more_types.h"
+#include "sql/types/range_value.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+/// What a class takes: values of one type, or of a family of types.
+enum class Taken { kOne, kArrays, kRanges, kMultiranges, kTexts, kNetworks };
+
+struct OperatorClass {
+  std::string_view method, name;
+  bool own;  // used where none is written
+  Taken taken;
+  sql::Oid type = 0;  // kOne
+};
+
+constexpr OperatorClass kClasses[] = {
+    {"gin", "array_ops", true, Taken::kArrays},
+    {"gin", "jsonb_ops", true, Taken::kOne, sql::oid::kJsonb},
+    {"gin", "jsonb_path_ops", false, Taken::kOne, sql::oid::kJsonb},
+    {"gist", "point_ops", true, Taken::kOne, sql::oid::kPoint},
+    {"gist", "box_ops", true, Taken::kOne, sql::oid::kBox},
+    {"gist", "poly_ops", true, Taken::kOne, sql::oid::kPolygon},
+    {"gist", "circle_ops", true, Taken::kOne, sql::oid::kCircle},
+    {"gist", "range_ops", true, Taken::kRanges},
+    {"gist", "multirange_ops", true, Taken::kMultiranges},
+    {"gist", "inet_ops", false, Taken::kNetworks},
+    {"spgist", "quad_point_ops", true, Taken::kOne, sql::oid::kPoint},
+    {"spgist", "kd_point_ops", false, Taken::kOne, sql::oid::kPoint},
+    {"spgist", "box_ops", true, Taken::kOne, sql::oid::kBox},
+    {"spgist", "poly_ops", true, Taken::kOne, sql::oid::kPolygon},
+    {"spgist", "range_ops", true, Taken::kRanges},
+    {"spgist", "text_ops", true, Taken::kTexts},
+    {"spgist", "inet_ops", true, Taken::kNetworks},
+    {"brin", "range_inclusion_ops", true, Taken::kRanges},
+    {"brin", "box_inclusion_ops", true, Taken::kOne, sql::oid::kBox},
+    {"brin", "inet_inclusion_ops", true, Taken::kNetworks},
+    {"brin", "inet_minmax_ops", false, Taken::kNetworks},
+    {"brin", "text_minmax_ops", true, Taken::kTexts},
+    {"brin", "text_bloom_ops", false, Taken::kTexts},
+};
+
+bool takes(const OperatorClass& one, sql::Type type) {
+  switch (one.taken) {
+    case Taken::kOne: return type.oid == one.type;
+    case Taken::kArrays: return sql::is_array_type(type.oid) && !sql::is_vector_type(type.oid);
+    case Taken::kRanges: return sql::is_range_type(type.oid);
+    case Taken::kMultiranges: return sql::is_multirange_type(type.oid);
+    case Taken::kTexts: return type.oid == sql::oid::kText || type.oid == sql::oid::kVarchar;
+    case Taken::kNetworks: return type.oid == sql::oid::kInet || type.oid == sql::oid::kCidr;
+  }
+  return false;
+}
+
+/// Ordered types of fixed classes: int4_minmax_ops and its like.
+bool has_minmax(sql::Type type) {
+  constexpr std::array<std::string_view, 23> kTypes{
+      "bytea", "char", "name", "int8",   "int2",      "int4",        "oid",      "tid",    "float4", "float8", "macaddr", "macaddr8",
+      "bpchar", "date", "time", "timestamp", "timestamptz", "interval", "timetz", "bit",    "varbit", "numeric", "uuid"};
+  return std::ranges::find(kTypes, sql::type_info(type.oid).name) != kTypes.end();
+}
+
+}  // namespace
+
+std::optional<sql::IndexMethod> remembered_method(std::string_view name) {
+  if (name == "gin") return sql::IndexMethod::kGin;
+  if (name == "gist") return sql::IndexMethod::kGist;
+  if (name == "spgist") return sql::IndexMethod::kSpgist;
+  if (name == "brin") return sql::IndexMethod::kBrin;
+  return std::nullopt;
+}
+
+void check_remembered(const ast::CreateIndex& statement) {
+  const std::string& method = statement.access_method;
+  const auto refuse = [&](std::string_view what) {
+    throw SqlError("0A000", fmt::format("access method \"{}\" does not support {}", method, what));
+  };
+  if (!statement.including.empty() && method != "gist" && method != "spgist") refuse("included columns");
+  if (statement.elements.size() > 1 && method == "spgist") refuse("multicolumn indexes");
+  for (const ast::IndexElement& element : statement.elements) {
+    if (element.direction != ast::SortDirection::kDefault) refuse("ASC/DESC options");
+    if (element.nulls != ast::SortNulls::kDefault) refuse("NULLS FIRST/LAST options");
+  }
+  constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
+      {"gin", "fastupdate"}, {"gin", "gin_pending_list_limit"}, {"gist", "fillfactor"},  {"gist", "buffering"},
+      {"spgist", "fillfactor"}, {"brin", "pages_per_range"},     {"brin", "autosummarize"},
+  };
+  for (const ast::Option& option : statement.options) {
+    const std::pair<std::string_view, std::string_view> written(method, option.name);
+    if (std::ranges::find(kOptions, written) == std::end(kOptions)) {
+      throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
+    }
+  }
+}
+
+std::string remembered_operator_class(const ast::IndexElement& element, sql::Type type, std::string_view method) {
+  const std::string shown = sql::format_type(sql::Type{type.oid});
+  const std::string own = std::string(sql::type_info(type.oid).name);
+  if (element.operator_class.empty()) {
+    const bool known = (method == "brin" && has_minmax(type)) ||
+                       std::ranges::any_of(kClasses, [&](const OperatorClass& one) { return one.method == method && one.own && takes(one, type); });
+    if (known) return {};
+    throw SqlError("42704", fmt::format("data type {} has no default operator class for access method \"{}\"", shown, method))
+        .hint("You must specify an operator class for the index or define a default operator class for the data type.");
+  }
+  const std::string& name = element.operator_class.back();
+  if (method == "brin" && has_minmax(type)) {
+    if (name == own + "_minmax_ops") return {};
+    if (name == own + "_bloom_ops" || name == own + "_minmax_multi_ops") return name;
+  }
+  bool exists = false;
+  for (const OperatorClass& one : kClasses) {
+    if (one.method != method || one.name != name) continue;
+    exists = true;
+    if (takes(one, type)) return one.own ? std::string() : name;
+  }
+  if (exists) throw SqlError("42804", fmt::format("operator class \"{}\" does not accept data type {}", name, shown));
+  throw SqlError("42704", fmt::format("operator class \"{}\" does not exist for access method \"{}\"", name, method));
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "parser/ast.h"
+#include "sql/catalog/catalog.h"
+
+namespace redquel::executor {
+
+// CREATE INDEX … USING gin, gist, spgist, brin: definitions that schemas bring along. Redis has nothing like these indexes, so that
+// nothing is kept for them, and queries read what they read without them.
+
+std::optional<sql::IndexMethod> remembered_method(std::string_view name);
+/// What the method does not do in PostgreSQL either: 0A000, 22023.
+void check_remembered(const parser::ast::CreateIndex& statement);
+/// The operator class to be remembered; empty: the type's own. 42704, 42804 in PostgreSQL's words.
+std::string remembered_operator_class(const parser::ast::IndexElement& element, sql::Type type, std::string_view method);
+
+}  // namespace redquel::executor

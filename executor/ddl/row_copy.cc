@@ -1,0 +1,129 @@
+#include "executor/ddl/row_copy.h"
+
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <memory>
+#include <vector>
+
+#include "executor/ddl/row_relocation.h"
+#include "executor/storage/foreign_key.h"
+#include "executor/storage/table_walk.h"
+#include "executor/storage/unseen_rows.h"
+#include "executor/storage/write_unit.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+sql::Batch unchanged_rows(const sql::Batch& page, const sql::TableDef& table, const TableChanges& changes) {
+  const std::vector<std::vector<sql::Datum>> rows = decode_rows(page);
+  std::vector<std::uint32_t> kept;
+  for (std::size_t index = 0; index < rows.size(); ++index) {
+    if (!changes.contains(member_of(table, rows[index]))) kept.push_back(static_cast<std::uint32_t>(index));
+  }
+  return kept.size() == page.rows ? page : page.gather(kept);
+}
+
+sql::Batch page_of_changed(const sql::TableDef& table, const std::vector<RowValues>& rows) {
+  sql::Batch page{.rows = rows.size(), .columns = {}};
+  for (std::size_t position = 0; position < table.columns.size(); ++position) {
+    auto column = std::make_shared<sql::Column>(table.columns[position].type);
+    for (const RowValues& row : rows) column->append_datum((*row)[position]);
+    page.columns.push_back(std::move(column));
+  }
+  return page;
+}
+
+namespace {
+
+constexpr std::size_t kCopiedRows = 1000;
+
+class RowCopy {
+ public:
+  RowCopy(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, TableChangesPtr changes)
+      : context_(context),
+        before_(std::move(before)),
+        after_(std::move(after)),
+        converter_(converter),
+        changes_(std::move(changes)),
+        written_(context.bulk) {}
+
+  asio::awaitable<void> run() {
+    TableWalk walk(before_, kCopiedRows);
+    while (auto page = co_await walk.next_of_many(context_.bulk)) {
+      if (changes_) *page = unchanged_rows(*page, *before_, *changes_);
+      co_await write(*page);
+    }
+    if (changes_) co_await write_changed();
+    co_await written_.flush();
+  }
+
+  asio::awaitable<void> settle() { return written_.settle(); }
+
+ private:
+  asio::awaitable<void> write_changed() {
+    std::vector<RowValues> rows;
+    TableChanges::Walk walk(*changes_);
+    while (const ChangeLog::VersionPtr changed = walk.next()) {
+      if (changed->row.current) rows.push_back(changed->row.current);
+      if (rows.size() < kCopiedRows) continue;
+      const sql::Batch page = page_of_changed(*before_, rows);
+      co_await write(page);
+      rows.clear();
+    }
+    const sql::Batch last = page_of_changed(*before_, rows);
+    co_await write(last);
+  }
+
+  asio::awaitable<void> write(const sql::Batch& page) {
+    if (page.rows == 0) co_return;
+    const std::vector<RowConverter::Row> rows = co_await converter_.convert(context_.redis, page);
+    WriteOptions options{.settings = context_.session.settings};
+    options.ahead_of_commit = true;
+    auto unit = std::make_unique<WriteUnit>(std::move(options));
+    for (const RowConverter::Row& row : rows) unit->insert_row(after_, row);
+    if (UnseenRows::may_take(*after_)) {
+      UnseenRows::Written nothing;
+      co_await written_.write(std::move(unit), std::move(nothing));
+    } else if (co_await unit->execute(context_.bulk) != WriteStatus::kApplied) {
+      throw SqlError("40001", "could not alter table due to concurrent changes");
+    }
+  }
+
+  DdlContext& context_;
+  TablePtr before_, after_;
+  RowConverter& converter_;
+  TableChangesPtr changes_;
+  UnseenRows written_;
+};
+
+}  // namespace
+
+asio::awaitable<void> copy_rows(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, TableChangesPtr changes) {
+  if (!changes && converter.keeps_values() && may_relocate(before, after)) {
+    co_return co_await relocate_rows(context, std::move(before), std::move(after));
+  }
+  RowCopy copy(context, std::move(before), std::move(after), converter, std::move(changes));
+  std::exception_ptr failure;
+  try {
+    co_await copy.run();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (!failure) co_return;
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  co_await copy.settle();
+  std::rethrow_exception(failure);
+}
+
+SqlError as_build_error(const SqlError& error, const sql::TableDef& table) {
+  if (error.sqlstate() != "23505") return error;
+  std::string detail = error.detail();
+  if (const std::size_t end = detail.rfind(" already exists."); end != std::string::npos) detail.replace(end, std::string::npos, " is duplicated.");
+  const std::string& message = error.message();
+  const std::size_t quote = message.find('"');
+  SqlError failure("23505", "could not create unique index " + (quote == std::string::npos ? "" : message.substr(quote)));
+  return std::move(failure).detail(detail).schema(table.schema).table(table.name).constraint(error.constraint());
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <vector>
+
+#include "executor/ddl/row_conversion.h"
+#include "executor/transaction/row_buffer.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+/// Writes the rows of `before`, as the converter makes them, to the place of `after`, which nobody looks at yet, in bounded pieces.
+/// `changes`: what the session's transaction has changed of them; null: nothing. When this returns or throws, nothing is on its way any
+/// more. Throws what converting throws, 23505, and 40001 where the place is not the caller's own.
+asio::awaitable<void> copy_rows(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, TableChangesPtr changes = nullptr);
+
+/// A key that two rows share is told as of an index that cannot be built; other errors as they are.
+sql::SqlError as_build_error(const sql::SqlError& error, const sql::TableDef& table);
+
+/// A page of rows of Redis without those that the transaction has changed.
+sql::Batch unchanged_rows(const sql::Batch& page, const sql::TableDef& table, const TableChanges& changes);
+/// The table's columns of some rows of the transaction.
+sql::Batch page_of_changed(const sql::TableDef& table, const std::vector<RowValues>& rows);
+
+}  // namespace redquel::executor

@@ -1,0 +1,107 @@
+#include "executor/ddl/row_relocation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/redis/redis_error.h"
+#include "executor/redis/script.h"
+#include "executor/storage/constraint_errors.h"
+#include "executor/storage/row_image.h"
+#include "executor/storage/stored_text.h"
+#include "executor/storage/table_walk.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+namespace {
+
+/// About three milliseconds of Redis.
+constexpr std::size_t kRelocatedRows = 500;
+
+// Keys: the zset of all new rows, then old rows. Arguments: the key column's field, what new keys begin with, fields that rows lose.
+const Script& relocate_script() {
+  static const Script kScript("relocate_rows", R"lua(
+local call, scored = redis.call, {}
+for k = 2, #KEYS do
+  local value = call('HGET', KEYS[k], ARGV[1])
+  if not value then
+    if call('EXISTS', KEYS[k]) == 1 then return {'null'} end
+  else
+    if value ~= '0' and not string.find(value, '^%-?[1-9]%d*$') then return {'odd', value} end
+    local key = ARGV[2] .. value
+    if call('COPY', KEYS[k], key) == 0 then return {'twice', value} end
+    if ARGV[3] then call('HDEL', key, unpack(ARGV, 3)) end
+    scored[#scored + 1] = value
+    scored[#scored + 1] = value
+  end
+end
+if #scored > 0 then call('ZADD', KEYS[1], unpack(scored)) end
+return {'copied'}
+)lua");
+  return kScript;
+}
+
+/// Fields of rows of `before` that rows of `after` do not have; nullopt: those have others, too.
+std::optional<std::vector<std::string>> lost_fields(const TablePtr& before, const TablePtr& after) {
+  const RowEncoder old_rows(before, std::vector<sql::Structure>()), new_rows(after, std::vector<sql::Structure>());
+  std::vector<std::string> lost;
+  for (std::size_t position = 0; position < before->columns.size(); ++position) {
+    const std::string* old_field = old_rows.field(position);
+    const std::string* new_field = new_rows.field(position);
+    if (new_field != nullptr && (old_field == nullptr || *old_field != *new_field)) return std::nullopt;
+    if (old_field != nullptr && new_field == nullptr) lost.push_back(*old_field);
+  }
+  if (before->has_hidden_key() && old_rows.field(before->columns.size()) != nullptr) lost.push_back(*old_rows.field(before->columns.size()));
+  return lost;
+}
+
+}  // namespace
+
+bool may_relocate(const TablePtr& before, const TablePtr& after) {
+  if (before->mapping || before->rows_expire() || after->rows_expire() || after->primary_key.size() != 1) return false;
+  if (!sql::structures_of(*after).empty() || before->columns.size() != after->columns.size()) return false;
+  for (std::size_t position = 0; position < before->columns.size(); ++position) {
+    const sql::ColumnDef &old_column = before->columns[position], &new_column = after->columns[position];
+    const bool is_key = new_column.number == after->primary_key[0];
+    if (old_column.number != new_column.number || !(old_column.type == new_column.type) || old_column.domain != new_column.domain) return false;
+    if (old_column.missing || old_column.generated_sql != new_column.generated_sql) return false;
+    if (!is_key && new_column.not_null && !old_column.not_null) return false;
+    if (is_key && !sql::is_integer_type(new_column.type.oid)) return false;
+  }
+  const bool has_same_checks = std::ranges::equal(before->checks, after->checks, [](const sql::CheckDef& a, const sql::CheckDef& b) {
+    return a.name == b.name && a.expression_sql == b.expression_sql;
+  });
+  const sql::ColumnDef& key = *before->find_column(after->primary_key[0]);
+  return has_same_checks && RowEncoder(before, std::vector<sql::Structure>()).field(before->position(key.number)) != nullptr &&
+         lost_fields(before, after).has_value();
+}
+
+asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TablePtr after) {
+  const sql::TableKeys old_keys(*before), new_keys(*after);
+  const sql::ColumnDef& key = *after->find_column(after->primary_key[0]);
+  std::vector<std::string> arguments{before->find_column(key.number)->field, after->prefix + ":"};
+  const std::vector<std::string> lost = lost_fields(before, after).value();
+  arguments.insert(arguments.end(), lost.begin(), lost.end());
+  TableWalk walk(before, kRelocatedRows);
+  while (true) {
+    const std::vector<std::string> members = co_await walk.next_members(context.bulk);
+    if (members.empty()) co_return;
+    std::vector<std::string> keys{new_keys.all_rows()};
+    for (const std::string& member : members) keys.push_back(old_keys.row_of_member(member));
+    RepliesPtr replies = co_await run_script(context.bulk, relocate_script(), keys, arguments);
+    const std::span<const Reply> answer = replies->array(0);
+    if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the script that copies rows");
+    if (answer[0].text == "copied") continue;
+    if (answer[0].text == "null") throw column_contains_nulls(*after, key);
+    const std::vector<sql::Datum> values{parse_stored_text(key.type, answer[1].text)};  // throws 22P02 for what is no integer
+    if (answer[0].text == "twice") {
+      throw duplicate_in_new_index(*after, after->primary_key_name, after->primary_key, values, context.session.settings);
+    }
+    throw SqlError("XX001", fmt::format("a row of table \"{}\" holds {} in another spelling", after->name, key.name));
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/object_lookup.h"
+
+namespace redquel::executor {
+
+/// Do the rows of `before` become those of `after` by another key alone? So it is where a table without indexes gets a primary key of one
+/// integer. Whether values are converted is not asked.
+bool may_relocate(const TablePtr& before, const TablePtr& after);
+
+/// Copies them within Redis, in bounded pieces, to the place of `after`, which nobody looks at yet. Throws 23502 for a row without a key, 23505
+/// in the words of an index that cannot be built for one that two rows have.
+asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TablePtr after);
+
+}  // namespace redquel::executor

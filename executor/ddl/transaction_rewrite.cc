@@ -1,0 +1,109 @@
+#include "executor/ddl/transaction_rewrite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/ddl/row_copy.h"
+#include "executor/ddl/table_parts.h"
+#include "executor/storage/table_walk.h"
+#include "executor/transaction/commit.h"
+#include "executor/transaction/transaction.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+namespace {
+
+/// Do rows of the table wait for the commit to have their foreign keys checked?
+bool has_pending_checks(const Transaction& transaction, const sql::CatalogSnapshot& catalog, const sql::TableDef& table) {
+  const TableChangesPtr changes = transaction.buffer().changes(table.oid);
+  if (!changes) return false;
+  const auto is_deferred = [&](const sql::ForeignKeyDef& key) { return transaction.constraint_times().is_deferred(key); };
+  const auto leaves = [](const BufferedRow& row) { return row.stored != nullptr; };
+  const auto waits = [&](const sql::ForeignKeyDef& key) {
+    return is_deferred(key) && changes->any_row([&](const BufferedRow& row) {
+             return row.current && (!row.stored || std::ranges::any_of(key.columns, [&](std::int16_t number) {
+                                      return (*row.stored)[table.position(number)] != (*row.current)[table.position(number)];
+                                    }));
+           });
+  };
+  if (std::ranges::any_of(table.foreign_keys, waits)) return true;
+  if (!changes->any_row(leaves)) return false;
+  return std::ranges::any_of(table.referencing, [&](sql::Oid oid) {
+    const TablePtr referencing = catalog.find_table(oid);
+    return referencing && std::ranges::any_of(referencing->foreign_keys, [&](const sql::ForeignKeyDef& key) {
+             return key.referenced == table.oid && is_deferred(key);
+           });
+  });
+}
+
+/// The draft's table at its new place, changed: every row is complete there.
+std::vector<ColumnRewrite> change_at(CatalogDraft& draft, sql::Oid oid, const std::string& prefix, const ChangeDefinition& change) {
+  sql::TableDef moved = *draft.catalog().find_table(oid);
+  moved.prefix = prefix;
+  draft.put(std::move(moved));
+  std::vector<ColumnRewrite> rewrites = change(draft);
+  sql::TableDef changed = *draft.catalog().find_table(oid);
+  changed.stores_key = false;
+  changed.presence.reset();
+  changed.used_fields.clear();
+  for (sql::ColumnDef& column : changed.columns) column.missing.reset();
+  choose_presence(changed);
+  draft.put(std::move(changed));
+  return rewrites;
+}
+
+}  // namespace
+
+asio::awaitable<void> rewrite_in_transaction(DdlContext& context, sql::Oid oid, std::string_view command, const ChangeDefinition& change) {
+  Transaction& transaction = *context.session.transaction;
+  TransactionCatalog& catalog = co_await transaction_catalog(context);
+  const TablePtr before = catalog.snapshot()->find_table(oid);
+  if (has_pending_checks(transaction, *catalog.snapshot(), *before)) {
+    throw SqlError("55006", fmt::format("cannot {} \"{}\" because it has pending trigger events", command, before->name));
+  }
+  const TableState state = co_await table_state(context.redis, *before);
+  const std::string owner = fmt::format("table {}", oid);
+  CatalogDraft trial(*catalog.state().draft);
+  const std::string prefix = trial.reserve_prefix(before->schema, before->name, owner);
+  std::string process = transaction.locks().process();
+  if (!co_await catalog.claim(context.redis, prefix, std::move(process))) {
+    throw SqlError("40001", "could not serialize access due to concurrent change of definitions");
+  }
+  const std::vector<ColumnRewrite> rewrites = change_at(trial, oid, prefix, change);
+  const TablePtr after = trial.catalog().find_table(oid);
+  RowConverter converter(context.session, trial.catalog(), before, after, rewrites);
+  std::exception_ptr failure;
+  try {
+    co_await copy_rows(context, before, after, converter, transaction.buffer().changes(oid));
+  } catch (const SqlError& error) {
+    failure = std::make_exception_ptr(as_build_error(error, *before));
+  }
+  if (failure) std::rethrow_exception(failure);
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    draft.reserve_exactly(prefix, owner);
+    change_at(draft, oid, prefix, change);
+    if (!catalog.is_new_place(before->prefix)) draft.require_unchanged(oid, state.change_counter);
+    draft.count_change(oid);
+    draft.remove(removal_of_table(*before));
+  };
+  co_await change_catalog(context, make);
+}
+
+asio::awaitable<void> move_large_changes(DdlContext& context, std::size_t script_rows) {
+  Transaction& transaction = *context.session.transaction;
+  for (const sql::Oid oid : tables_too_large_for_commit(transaction, script_rows)) {
+    const TablePtr table = transaction.catalog()->snapshot()->find_table(oid);
+    if (has_pending_checks(transaction, *transaction.catalog()->snapshot(), *table)) {
+      throw SqlError("54000", fmt::format("transaction changes definitions and more than {} rows, with deferred foreign keys", script_rows))
+          .hint("Use SET CONSTRAINTS ALL IMMEDIATE before, or two transactions.");
+    }
+    co_await context.lock_table(*table, TableLock::kShareRowExclusive);
+    const ChangeDefinition nothing = [](CatalogDraft&) { return std::vector<ColumnRewrite>(); };
+    co_await rewrite_in_transaction(context, oid, "COMMIT", nothing);
+  }
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,80 @@
+#include "executor/ddl/view_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+using sql::SqlError;
+
+namespace {
+
+using CheckOption = sql::ViewDef::CheckOption;
+
+/// As it was written; nothing means true.
+std::string text_of_option(const ast::Option& option) {
+  if (const auto* text = std::get_if<std::string>(&option.value)) return *text;
+  if (const auto* flag = std::get_if<bool>(&option.value)) return *flag ? "true" : "false";
+  if (const auto* number = std::get_if<std::int64_t>(&option.value)) return std::to_string(*number);
+  if (const auto* number = std::get_if<ast::NumberText>(&option.value)) return number->text;
+  if (const auto* type = std::get_if<ast::TypeName>(&option.value); type != nullptr && !type->names.empty()) return type->names.back();
+  return "true";
+}
+
+CheckOption check_option_of(const ast::Option& option) {
+  const std::string text = text_of_option(option);
+  if (text == "local") return CheckOption::kLocal;
+  if (text == "cascaded") return CheckOption::kCascaded;
+  throw SqlError("22023", fmt::format("invalid value for enum option \"check_option\": {}", text))
+      .detail("Valid values are \"local\" and \"cascaded\".");
+}
+
+void check_flag(const ast::Option& option, std::string text) {
+  static constexpr std::array<std::string_view, 8> kWords = {"true", "false", "on", "off", "yes", "no", "1", "0"};
+  std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  if (std::ranges::find(kWords, text) != kWords.end()) return;
+  throw SqlError("22023", fmt::format("invalid value for boolean option \"{}\": {}", option.name, text));
+}
+
+/// "name=value,name=value" without the option.
+std::string without(std::string_view options, std::string_view name) {
+  std::string kept;
+  while (!options.empty()) {
+    const std::size_t end = std::min(options.find(','), options.size());
+    const std::string_view one = options.substr(0, end);
+    if (one.substr(0, one.find('=')) != name) kept.append(kept.empty() ? "" : ",").append(one);
+    options.remove_prefix(std::min(end + 1, options.size()));
+  }
+  return kept;
+}
+
+}  // namespace
+
+void set_view_options(const std::vector<ast::Option>& options, sql::ViewDef& view) {
+  for (const ast::Option& option : options) {
+    if (option.name == "check_option") {
+      view.check_option = check_option_of(option);
+    } else if (option.name == "security_barrier" || option.name == "security_invoker") {
+      const std::string text = text_of_option(option);
+      check_flag(option, text);
+      std::string kept = without(view.options, option.name);
+      view.options = fmt::format("{}{}{}={}", kept, kept.empty() ? "" : ",", option.name, text);
+    } else {
+      throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
+    }
+  }
+}
+
+void reset_view_options(const std::vector<ast::Option>& options, sql::ViewDef& view) {
+  for (const ast::Option& option : options) {
+    if (option.name == "check_option") view.check_option = CheckOption::kNone;
+    view.options = without(view.options, option.name);
+  }
+}
+
+}  // namespace redquel::executor
