@@ -17,6 +17,12 @@ auto unstoppable() {
   return asio::bind_cancellation_slot(asio::cancellation_slot(), asio::as_tuple(asio::use_awaitable));
 }
 
+/// A client of version 4 that came by a socket for both is shown as what it is.
+std::string plain_address(const asio::ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.to_string();
+  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
+}
+
 }  // namespace
 
 Connection::Connection(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {
@@ -28,11 +34,17 @@ Connection::Connection(asio::ip::tcp::socket socket) : socket_(std::move(socket)
   const auto endpoint = socket_.remote_endpoint(failure);
   if (!failure) {
     peer_address_ = endpoint.address().to_string();
+    facts_.client_address = plain_address(endpoint.address());
+    facts_.client_port = endpoint.port();
     peer_is_loopback_ = endpoint.address().is_loopback();
     if (endpoint.address().is_v6() && endpoint.address().to_v6().is_v4_mapped()) {
       peer_is_loopback_ = asio::ip::make_address_v4(asio::ip::v4_mapped, endpoint.address().to_v6()).is_loopback();
     }
   }
+  const auto local = socket_.local_endpoint(failure);
+  if (failure) return;
+  facts_.server_address = plain_address(local.address());
+  facts_.server_port = local.port();
 }
 
 bool Connection::peer_is_local() const { return peer_is_loopback_; }

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "sql/connection_hooks.h"
+
 namespace redquel::server {
 
 namespace asio = boost::asio;
@@ -38,10 +40,13 @@ class Connection {
   asio::any_io_executor executor() { return socket_.get_executor(); }
   bool peer_is_local() const;
   std::string peer_address() const { return peer_address_; }
+  /// Both ends; without a query.
+  const sql::ConnectionFacts& facts() const { return facts_; }
 
  private:
   asio::ip::tcp::socket socket_;
   std::string peer_address_;
+  sql::ConnectionFacts facts_;
   bool peer_is_loopback_ = false;
   bool reading_ = false;
   bool interrupted_ = false;

@@ -15,9 +15,9 @@ constexpr std::size_t kFlushBytes = 64 * 1024;
 }  // namespace
 
 bool Session::CopyStream::set_encoding(std::string_view name) {
-  const EncodingInfo* encoding = find_encoding(name.empty() ? std::string_view(session_.encoding_name_) : name);
+  const sql::EncodingInfo* encoding = sql::find_client_encoding(name.empty() ? std::string_view(session_.encoding_name_) : name);
   if (encoding == nullptr) return false;
-  converter_ = EncodingConverter::make(*encoding);
+  converter_ = sql::EncodingConverter::make(*encoding);
   return true;
 }
 

@@ -34,7 +34,7 @@ class Session::CopyStream final : public executor::CopyChannel {
   [[noreturn]] void refuse(char type);
 
   Session& session_;
-  std::unique_ptr<EncodingConverter> converter_;
+  std::unique_ptr<sql::EncodingConverter> converter_;
 };
 
 }  // namespace redquel::server

@@ -30,33 +30,44 @@ CursorMove to_row(std::int64_t wanted, std::int64_t rows) {
   return {wanted, wanted, 1, false};
 }
 
+/// Whether PostgreSQL has to go back for it, be it only to read a row again.
+bool needs_scrolling(std::int64_t position, std::int64_t rows, FetchDirection direction, std::int64_t count, bool moves) {
+  const bool reads_again = count == 0 && !moves && position >= 1 && position <= rows;
+  switch (direction) {
+    case FetchDirection::kForward:
+    case FetchDirection::kRelative:
+      return count < 0 || reads_again;
+    case FetchDirection::kBackward:
+      return count > 0 || reads_again;
+    case FetchDirection::kAbsolute:
+      return count < 0 || (position > 0 && count <= position);
+  }
+  return false;
+}
+
 }  // namespace
 
-CursorMove move_cursor(std::int64_t position, std::int64_t rows, FetchDirection direction, std::int64_t count, bool scrolls) {
-  const auto target = [&]() -> CursorMove {
-    switch (direction) {
-      case FetchDirection::kForward:
-      case FetchDirection::kBackward: {
-        const bool is_backward = (direction == FetchDirection::kBackward) != (count < 0);
-        if (count == 0) return position >= 1 && position <= rows ? CursorMove{position, position, 1, false} : CursorMove{position};
-        const std::int64_t steps = count == INT64_MIN ? INT64_MAX : std::abs(count);
-        return is_backward ? backward(position, steps) : forward(position, rows, steps);
-      }
-      case FetchDirection::kAbsolute:
-        if (count < 0) return to_row(count < -rows ? 0 : rows + 1 + count, rows);
-        return to_row(count, rows);
-      case FetchDirection::kRelative:
-        if (count > rows) return to_row(rows + 1, rows);
-        if (count < -rows - 1) return to_row(0, rows);
-        return to_row(position + count, rows);
-    }
-    return {position};
-  }();
-  const bool goes_back = target.backward || target.position < position;
-  if (goes_back && !scrolls) {
+CursorMove move_cursor(std::int64_t position, std::int64_t rows, FetchDirection direction, std::int64_t count, bool scrolls, bool moves) {
+  if (!scrolls && needs_scrolling(position, rows, direction, count, moves)) {
     throw sql::SqlError("55000", "cursor can only scan forward").hint("Declare it with SCROLL option to enable backward scan.");
   }
-  return target;
+  switch (direction) {
+    case FetchDirection::kForward:
+    case FetchDirection::kBackward: {
+      const bool is_backward = (direction == FetchDirection::kBackward) != (count < 0);
+      if (count == 0) return position >= 1 && position <= rows ? CursorMove{position, position, 1, false} : CursorMove{position};
+      const std::int64_t steps = count == INT64_MIN ? INT64_MAX : std::abs(count);
+      return is_backward ? backward(position, steps) : forward(position, rows, steps);
+    }
+    case FetchDirection::kAbsolute:
+      if (count < 0) return to_row(count < -rows ? 0 : rows + 1 + count, rows);
+      return to_row(count, rows);
+    case FetchDirection::kRelative:
+      if (count > rows) return to_row(rows + 1, rows);
+      if (count < -rows - 1) return to_row(0, rows);
+      return to_row(position + count, rows);
+  }
+  return {position};
 }
 
 asio::awaitable<void> Cursor::read(std::unique_ptr<executor::Execution> run, std::size_t memory) {
@@ -87,8 +98,8 @@ std::optional<std::string> Cursor::place() const {
   return text;
 }
 
-std::vector<sql::Batch> Cursor::fetch(FetchDirection direction, std::int64_t count, std::int64_t& passed) {
-  const CursorMove move = move_cursor(position_, ends_.empty() ? 0 : ends_.back(), direction, count, scrolls);
+std::vector<sql::Batch> Cursor::fetch(const parser::ast::Fetch& fetch, std::int64_t& passed) {
+  const CursorMove move = move_cursor(position_, ends_.empty() ? 0 : ends_.back(), fetch.direction, fetch.count, scrolls, fetch.move);
   position_ = move.position;
   passed = move.count;
   std::vector<sql::Batch> fetched;

@@ -21,9 +21,10 @@ struct CursorMove {
   std::int64_t count = 0;     // rows passed
   bool backward = false;
 };
-/// As PostgreSQL's FETCH says (manual, FETCH). 55000 "cursor can only scan forward" where `scrolls` is false.
+/// As PostgreSQL's FETCH says (manual, FETCH). 55000 "cursor can only scan forward" where `scrolls` is false. `moves`: MOVE, which
+/// reads no row.
 CursorMove move_cursor(std::int64_t position, std::int64_t rows, parser::ast::FetchDirection direction, std::int64_t count,
-                       bool scrolls);
+                       bool scrolls, bool moves = false);
 
 /// A cursor of DECLARE: its rows are those of the moment of DECLARE, kept in memory.
 class Cursor {
@@ -39,7 +40,7 @@ class Cursor {
   /// `memory` bytes.
   asio::awaitable<void> read(std::unique_ptr<executor::Execution> run, std::size_t memory);
   /// Moves, and gives the rows in the order in which they are passed.
-  std::vector<sql::Batch> fetch(parser::ast::FetchDirection direction, std::int64_t count, std::int64_t& passed);
+  std::vector<sql::Batch> fetch(const parser::ast::Fetch&, std::int64_t& passed);
   /// The ctid of the row on which the cursor stands; nullopt: it stands on none.
   std::optional<std::string> place() const;
   /// The query's run: it knows names of oids.

@@ -51,6 +51,7 @@ asio::awaitable<void> Session::on(const ParseMessage& message) {
   const auto text = std::make_shared<const std::string>(from_client(message.text));
   SourceText source{text, 0};
   current_source_ = source;
+  current_text_ = text;
   std::shared_ptr<const parser::ast::Statement> statement = engine_->known_statement(*text);
   if (!statement) {
     std::vector<parser::ParsedStatement> parsed = parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
@@ -69,7 +70,20 @@ asio::awaitable<void> Session::parse_statement(std::string name, SourceText sour
   if (statement) {
     transactions_.block().admit(*statement);
     std::string text = *source.text;
+    const std::shared_ptr<const parser::ast::Statement> written = statement;
+    const bool names_cursor = SessionStatements::names_cursor(*written);
+    if (names_cursor) {  // which row is meant will be known when it is executed
+      text = SessionStatements::text_at_place(text, "(0,0)");
+      statement = std::make_shared<const parser::ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    }
+    const SourceText sent = source;
     prepared = co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(parameter_types));
+    if (names_cursor) {
+      auto positioned = std::make_shared<PreparedStatement>(*prepared);
+      positioned->statement = written;
+      positioned->source = sent;
+      prepared = std::move(positioned);
+    }
   } else {
     auto empty = std::make_shared<PreparedStatement>();
     empty->source = std::move(source);
@@ -138,8 +152,10 @@ std::vector<sql::Datum> Session::bind_parameters(const BindMessage& message, con
 asio::awaitable<void> Session::on(const BindMessage& message) {
   auto portal = std::make_unique<Portal>();
   portal->name = from_client(message.portal);
-  portal->statement = find_statement(from_client(message.statement));
-  const PreparedStatement& statement = *portal->statement;
+  std::string statement_name = from_client(message.statement);
+  const PreparedStatementPtr known = find_statement(statement_name);
+  const PreparedStatement& statement = *known;
+  portal->statement = known;
   if (!portal->name.empty() && portals_.contains(portal->name)) {
     throw sql::SqlError("42P03", fmt::format("cursor \"{}\" already exists", portal->name));
   }
@@ -151,7 +167,8 @@ asio::awaitable<void> Session::on(const BindMessage& message) {
     if (plan != statement.plan) {
       auto renewed = std::make_shared<PreparedStatement>(statement);
       renewed->plan = std::move(plan);
-      portal->statement = std::move(renewed);
+      portal->statement = renewed;
+      statements_.insert_or_assign(std::move(statement_name), std::move(renewed));
     }
   }
   const std::size_t columns = statement.columns.size(), formats = message.result_formats.size();
@@ -195,14 +212,31 @@ asio::awaitable<void> Session::on(const DescribeMessage& message) {
 asio::awaitable<void> Session::on(const ExecuteMessage& message) {
   Portal& portal = find_portal(from_client(message.portal));
   current_source_ = portal.statement->source;
+  current_text_ = current_source_.text;
   if (const auto& statement = portal.statement->statement) {
     transactions_.block().admit(*statement);
     // What is executed up to Sync is one transaction. Where Sync follows at once, as with most clients, the statement stands for itself.
     const bool is_control = std::holds_alternative<parser::ast::Transaction>(statement->node);
     if (!is_control && (is_strict() || !decoder_.sync_is_next() || needs_transaction(*portal.statement))) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
   }
-  auto run = run_portal(portal, message.max_rows > 0 ? static_cast<std::size_t>(message.max_rows) : 0, false);
+  const std::size_t rows = message.max_rows > 0 ? static_cast<std::size_t>(message.max_rows) : 0;
+  const bool names_cursor = portal.statement->statement && !portal.execution && !portal.finished && SessionStatements::names_cursor(*portal.statement->statement);
+  auto run = names_cursor ? run_at_cursor(portal, rows) : run_portal(portal, rows, false);
   co_await run_cancellable(std::move(run));
+}
+
+asio::awaitable<void> Session::run_at_cursor(Portal& portal, std::size_t rows) {
+  const PreparedStatement& written = *portal.statement;
+  std::string text = *session_statements_.text_for_current(*written.source.text, *written.statement);
+  auto statement = std::make_shared<const parser::ast::Statement>(std::move(parser::parse(text).at(0).statement));
+  executor::DeclaredParameters types(written.parameter_types);
+  SourceText no_source;
+  const PreparedStatementPtr planned =
+      co_await plan_statement(*engine_, std::move(no_source), std::move(text), std::move(statement), std::move(types), state_);
+  auto placed = std::make_shared<PreparedStatement>(written);
+  placed->plan = planned->plan;
+  portal.statement = std::move(placed);
+  co_await run_portal(portal, rows, false);
 }
 
 asio::awaitable<void> Session::on(const CloseMessage& message) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "executor/engine.h"
-#include "server/client_encoding.h"
 #include "server/startup_packet.h"
+#include "sql/types/text_encoding.h"
 
 namespace redquel::server {
 
@@ -29,8 +29,8 @@ struct ErrorReport {
 class MessageEncoder {
  public:
   /// nullptr: UTF-8.
-  void set_converter(std::unique_ptr<EncodingConverter> converter) { converter_ = std::move(converter); }
-  EncodingConverter* converter() { return converter_.get(); }
+  void set_converter(std::unique_ptr<sql::EncodingConverter> converter) { converter_ = std::move(converter); }
+  sql::EncodingConverter* converter() { return converter_.get(); }
 
   void authentication_ok();
   void negotiate_protocol_version(const std::vector<std::string>& unknown_options);
@@ -81,7 +81,7 @@ class MessageEncoder {
   std::string buffer_;
   std::size_t message_start_ = 0;
   bool lossy_ = false;  // '?' for what the client's encoding lacks: errors must always get through
-  std::unique_ptr<EncodingConverter> converter_;
+  std::unique_ptr<sql::EncodingConverter> converter_;
 };
 
 }  // namespace redquel::server

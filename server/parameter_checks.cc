@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "server/ascii.h"
-#include "server/client_encoding.h"
 #include "server/parameter_values.h"
 #include "sql/types/datetime.h"
 #include "sql/types/interval.h"
+#include "sql/types/text_encoding.h"
 #include "sql/types/time_zone.h"
 
 namespace redquel::server {
@@ -178,7 +178,7 @@ std::string ascii_only(const ParameterDefinition&, std::string value, const Sess
 }
 
 std::string check_client_encoding(const ParameterDefinition& definition, std::string value, const SessionState&) {
-  const EncodingInfo* encoding = find_encoding(value);
+  const sql::EncodingInfo* encoding = sql::find_client_encoding(value);
   if (!encoding) throw invalid_parameter_value(definition.name, value);
   return std::string(encoding->name);
 }

@@ -165,6 +165,18 @@ std::string parse_choice(const ParameterDefinition& definition, std::string_view
   throw invalid_parameter_value(definition.name, text).hint(fmt::format("Available values: {}.", listed));
 }
 
+/// In the largest unit that makes it whole, else in the smallest.
+std::string show_real_with_unit(const Unit& unit, const std::string& stored) {
+  const double value = std::strtod(stored.c_str(), nullptr);
+  if (value <= 0) return stored;
+  for (const UnitSpelling& spelling : unit.spellings) {
+    const double amount = value / spelling.factor;
+    const bool is_whole = amount > 0 && std::fabs(std::rint(amount) / amount - 1) <= 1e-8;
+    if (is_whole || &spelling == &unit.spellings.back()) return real_text(is_whole ? std::rint(amount) : amount) + std::string(spelling.text);
+  }
+  return stored;
+}
+
 }  // namespace
 
 sql::SqlError invalid_parameter_value(std::string_view name, std::string_view value) {
@@ -193,7 +205,9 @@ std::string parse_parameter_value(const ParameterDefinition& definition, std::st
 
 std::string show_parameter_value(const ParameterDefinition& definition, const std::string& stored) {
   const Unit unit = unit_of(definition);
-  if (definition.kind != ParameterKind::kInteger || unit.spellings.empty()) return stored;
+  if (unit.spellings.empty()) return stored;
+  if (definition.kind == ParameterKind::kReal) return show_real_with_unit(unit, stored);
+  if (definition.kind != ParameterKind::kInteger) return stored;
   std::int64_t value = 0;
   std::from_chars(stored.data(), stored.data() + stored.size(), value);
   if (value <= 0) return stored;

@@ -30,6 +30,7 @@ using namespace std::chrono_literals;
 
 /// Connections beyond max_connections that are still heard: to be told so, or to bring a CancelRequest.
 constexpr std::size_t kSpareConnections = 100;
+constexpr std::size_t kListedProcesses = 65'536;
 /// Descriptors that are not clients: files, Redis connections, the event loops.
 constexpr std::size_t kReservedDescriptors = 128;
 
@@ -63,6 +64,7 @@ class Server::Listener {
       : options_(std::move(options)), acceptor_(context_), pause_(context_), signals_(context_) {
     listen();
     limit_connections();
+    Worker::name_connection_hooks();
     options_.limits.server_values.emplace_back("port", std::to_string(acceptor_.local_endpoint().port()));
     options_.limits.server_values.emplace_back("listen_addresses", options_.host);
     options_.limits.server_values.emplace_back("max_connections", std::to_string(options_.max_connections));
@@ -74,7 +76,10 @@ class Server::Listener {
                              .max_sessions = options_.max_connections,
                              .limits = options_.limits,
                              .drain_time = options_.drain_time,
-                             .forward_cancel = [this](CancelKey key) { forward_cancel(key); }};
+                             .forward_cancel = [this](CancelKey key) { forward_cancel(key); },
+                             .forward_signal = [this](std::int32_t process_id, bool ends_session) {
+                               return forward_signal(process_id, ends_session);
+                             }};
       workers_.push_back(std::make_unique<Worker>(std::move(worker), counts_, engines));
     }
   }
@@ -171,6 +176,12 @@ class Server::Listener {
     workers_[static_cast<std::size_t>(key.process_id) % workers_.size()]->post_cancel(key);
   }
 
+  bool forward_signal(std::int32_t process_id, bool ends_session) {
+    if (!counts_.processes.contains(process_id)) return false;
+    workers_[static_cast<std::size_t>(process_id) % workers_.size()]->post_signal(process_id, ends_session);
+    return true;
+  }
+
   void drain() {
     if (draining_) return;
     draining_ = true;
@@ -182,7 +193,7 @@ class Server::Listener {
   }
 
   ServerOptions options_;
-  SharedCounts counts_;
+  SharedCounts counts_{std::min(options_.max_connections + kSpareConnections, kListedProcesses)};
   asio::io_context context_{1};
   std::vector<std::unique_ptr<Worker>> workers_;
   tcp::acceptor acceptor_;

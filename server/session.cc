@@ -2,7 +2,11 @@
 
 #include <spdlog/spdlog.h>
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include "executor/notifications.h"
 #include "server/copy_stream.h"
@@ -74,7 +78,12 @@ Session::~Session() = default;
 asio::awaitable<void> Session::run() {
   std::optional<sql::SqlError> fatal;
   try {
-    if (co_await start_up()) co_await serve();
+    if (co_await start_up()) {
+      // In a chain of coroutines of its own, which `cancel` reaches: what comes after it is not cancelled.
+      auto token = asio::bind_cancellation_slot(cancel_signal_.slot(), asio::as_tuple(asio::use_awaitable));
+      auto [failure] = co_await asio::co_spawn(connection_.executor(), serve(), std::move(token));
+      if (failure) std::rethrow_exception(failure);
+    }
   } catch (const Disconnected&) {
     spdlog::debug("session {}: client gone", key_.process_id);
   } catch (const sql::SqlError& error) {
@@ -208,6 +217,12 @@ void Session::terminate() {
 
 void Session::close() { connection_.close(); }
 
+sql::ConnectionFacts Session::connection_facts() const {
+  sql::ConnectionFacts facts = connection_.facts();
+  if (current_text_) facts.query = *current_text_;
+  return facts;
+}
+
 void Session::tick(std::chrono::steady_clock::time_point now) {
   if (deadline_ && now > *deadline_) return close();
   if (statement_running_) {
@@ -226,7 +241,7 @@ void Session::tick(std::chrono::steady_clock::time_point now) {
 }
 
 std::string Session::from_client(std::string_view bytes) {
-  if (EncodingConverter* converter = encoder_.converter()) return converter->from_client(bytes);
+  if (sql::EncodingConverter* converter = encoder_.converter()) return converter->from_client(bytes);
   sql::check_utf8(bytes);
   return std::string(bytes);
 }
@@ -234,7 +249,7 @@ std::string Session::from_client(std::string_view bytes) {
 void Session::follow_client_encoding() {
   if (parameters_.client_encoding() == encoding_name_) return;
   encoding_name_ = parameters_.client_encoding();
-  encoder_.set_converter(EncodingConverter::make(*find_encoding(encoding_name_)));
+  encoder_.set_converter(sql::EncodingConverter::make(*sql::find_client_encoding(encoding_name_)));
 }
 
 }  // namespace redquel::server

@@ -50,8 +50,8 @@ class SessionHost {
 
 /// One client, from its first byte to its last. Lives on one thread, together with its engine.
 ///
-/// Each statement runs in a coroutine of its own, since a cancelled chain of coroutines cannot answer any more: the
-/// statement's chain is cancelled, the session's goes on.
+/// The conversation is one chain of coroutines, which `cancel` reaches while a statement runs: it throws at whatever the statement waits
+/// for, and is told that this is over before the session answers.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(SessionHost& host, Connection connection, CancelKey key);
@@ -71,6 +71,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void terminate();
   /// Closes the socket without another word.
   void close();
+  /// For inet_client_addr(), current_query() and their like.
+  sql::ConnectionFacts connection_facts() const;
   /// Called a few times a second: notices clients that are gone, and timeouts that need no precision.
   void tick(std::chrono::steady_clock::time_point now);
 
@@ -117,6 +119,8 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Runs a statement by the plan of all that differ from it in constants only. Not done: its constants must be seen to plan it, or it
   /// is wrong, so it is run (or refused) as it is written.
   asio::awaitable<void> run_with_literals(parser::TextWithoutLiterals shared, bool& is_done);
+  /// Of a statement with WHERE CURRENT OF: planned anew for the row on which the cursor stands.
+  asio::awaitable<void> run_at_cursor(Portal& portal, std::size_t max_rows);
   asio::awaitable<void> run_simple(SourceText source, std::string text,
                                    std::shared_ptr<const parser::ast::Statement> statement, bool commits);
 
@@ -172,6 +176,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string encoding_name_ = "UTF8";
 
   SourceText current_source_;  // of the statement at work, for positions
+  std::shared_ptr<const std::string> current_text_;  // what the client sent, for current_query()
   std::string error_context_;  // what it was about to do, where that helps
   bool skipping_to_sync_ = false;
   bool error_unsent_ = false;  // an error waits in the buffer: it leaves before the next wait

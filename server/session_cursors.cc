@@ -78,13 +78,40 @@ asio::awaitable<bool> SessionStatements::plan_with_places(Cursor& cursor, const 
   co_return is_planned;
 }
 
-std::optional<std::string> SessionStatements::text_for_current(const std::string& text, const ast::Statement& statement) const {
+namespace {
+
+/// UPDATE or DELETE … WHERE CURRENT OF; null: another statement.
+const ast::CurrentOf* current_of(const ast::Statement& statement) {
   const auto* update = std::get_if<ast::Update>(&statement.node);
   const auto* removal = std::get_if<ast::Delete>(&statement.node);
   const ast::Expression* where = update ? update->where.get() : removal ? removal->where.get() : nullptr;
-  const auto* current = where ? std::get_if<ast::CurrentOf>(&where->node) : nullptr;
+  return where ? std::get_if<ast::CurrentOf>(&where->node) : nullptr;
+}
+
+const ast::TableRef& target_of(const ast::Statement& statement) {
+  const auto* update = std::get_if<ast::Update>(&statement.node);
+  return update ? update->relation : std::get<ast::Delete>(statement.node).relation;
+}
+
+}  // namespace
+
+bool SessionStatements::names_cursor(const ast::Statement& statement) { return current_of(statement) != nullptr; }
+
+std::string SessionStatements::text_at_place(const std::string& text, std::string_view place) {
+  ast::Statement rewritten = std::move(parser::parse(text).at(0).statement);
+  ast::ExpressionPtr condition = parser::parse_expression(fmt::format("{} = {}", ctid_of(target_of(rewritten)), parser::quote_literal(place)));
+  if (auto* update = std::get_if<ast::Update>(&rewritten.node)) {
+    update->where = std::move(condition);
+  } else {
+    std::get<ast::Delete>(rewritten.node).where = std::move(condition);
+  }
+  return parser::to_sql(rewritten);
+}
+
+std::optional<std::string> SessionStatements::text_for_current(const std::string& text, const ast::Statement& statement) const {
+  const ast::CurrentOf* current = current_of(statement);
   if (current == nullptr) return std::nullopt;
-  const ast::TableRef& table = update ? update->relation : removal->relation;
+  const ast::TableRef& table = target_of(statement);
   const Cursor& cursor = find_cursor(current->cursor);
   if (cursor.outlives) throw sql::SqlError("24000", fmt::format("cursor \"{}\" is held from a previous transaction", current->cursor));
   if (cursor.table != table.name.name) {
@@ -92,14 +119,7 @@ std::optional<std::string> SessionStatements::text_for_current(const std::string
   }
   const std::optional<std::string> place = cursor.place();
   if (!place) throw sql::SqlError("24000", fmt::format("cursor \"{}\" is not positioned on a row", current->cursor));
-  ast::Statement rewritten = std::move(parser::parse(text).at(0).statement);
-  ast::ExpressionPtr condition = parser::parse_expression(fmt::format("{} = {}", ctid_of(table), parser::quote_literal(*place)));
-  if (update) {
-    std::get<ast::Update>(rewritten.node).where = std::move(condition);
-  } else {
-    std::get<ast::Delete>(rewritten.node).where = std::move(condition);
-  }
-  return parser::to_sql(rewritten);
+  return text_at_place(text, *place);
 }
 
 asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr outer) {
@@ -107,12 +127,14 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
   if (declare.scroll && *declare.scroll && declare.insensitive && !*declare.insensitive) {
     throw sql::SqlError("42P11", "cannot specify both SCROLL and ASENSITIVE");
   }
+  if (declare.query->into) {
+    throw sql::SqlError("42601", "SELECT ... INTO is not allowed here").at(declare.query->into->relation.offset);
+  }
   // Without a block the transaction, and the cursor with it, would end with this statement.
   if (!declare.hold && !transactions_.block().is_block()) throw outside_block("DECLARE CURSOR");
   if (cursors_.contains(declare.name) || portals_.contains(declare.name)) {
     throw sql::SqlError("42P03", fmt::format("cursor \"{}\" already exists", declare.name));
   }
-  if (declare.query->into) throw sql::SqlError("42601", "DECLARE CURSOR cannot specify INTO");
   const bool writes = declare.query->with && std::ranges::any_of(declare.query->with->expressions, [](const auto& with_query) {
     return !std::holds_alternative<ast::Select>(with_query.statement->node);
   });
@@ -150,7 +172,7 @@ std::vector<sql::Batch> SessionStatements::fetch(const ast::Fetch& fetch, std::s
   const auto found = cursors_.find(fetch.cursor);
   if (found == cursors_.end()) throw sql::SqlError("34000", fmt::format("cursor \"{}\" does not exist", fetch.cursor));
   std::int64_t passed = 0;
-  std::vector<sql::Batch> batches = found->second->fetch(fetch.direction, fetch.count, passed);
+  std::vector<sql::Batch> batches = found->second->fetch(fetch, passed);
   tag = fmt::format("{} {}", fetch.move ? "MOVE" : "FETCH", passed);
   if (fetch.move) batches.clear();
   return batches;

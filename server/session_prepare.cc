@@ -9,13 +9,20 @@
 #include "parser/parse.h"
 #include "server/session_statements.h"
 #include "sql/error.h"
+#include "sql/functions/resolve.h"
+#include "sql/types/row_value.h"
 
 namespace redquel::server {
 
 namespace ast = parser::ast;
 
 sql::SqlError without_position(const sql::SqlError& error) {
-  return sql::SqlError(error.sqlstate(), error.message()).detail(error.detail()).hint(error.hint());
+  return sql::SqlError(error.sqlstate(), error.message())
+      .detail(error.detail())
+      .hint(error.hint())
+      .schema(error.schema())
+      .data_type(error.data_type())
+      .constraint(error.constraint());
 }
 
 const PreparedStatementPtr& SessionStatements::find_statement(const std::string& name) const {
@@ -84,6 +91,46 @@ asio::awaitable<void> SessionStatements::store_prepared(PreparedStatementPtr out
   statements_.insert_or_assign(prepare.name, std::move(stored));
 }
 
+namespace {
+
+/// The type of an argument that says it itself; nullopt: the engine knows.
+std::optional<sql::Type> literal_type(const ast::Expression& argument) {
+  if (std::holds_alternative<ast::StringLiteral>(argument.node) || std::holds_alternative<ast::NullLiteral>(argument.node)) {
+    return sql::Type{sql::oid::kUnknown};
+  }
+  if (std::holds_alternative<ast::IntegerLiteral>(argument.node)) return sql::kInt4;
+  if (std::holds_alternative<ast::BooleanLiteral>(argument.node)) return sql::kBool;
+  return std::nullopt;
+}
+
+asio::awaitable<std::vector<sql::Type>> argument_types(executor::Engine& engine, executor::SessionState& state, const ast::Expressions& arguments) {
+  std::vector<sql::Type> types;
+  std::string text = "SELECT ";
+  bool is_known = true;
+  for (const ast::ExpressionPtr& argument : arguments) {
+    const std::optional<sql::Type> type = literal_type(*argument);
+    types.push_back(type.value_or(sql::Type{}));
+    is_known = is_known && type;
+    text += (types.size() > 1 ? ", " : "") + parser::to_sql(*argument);
+  }
+  if (is_known) co_return types;
+  std::optional<sql::SqlError> failure;
+  try {
+    auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+    executor::DeclaredParameters no_parameters;
+    const executor::PreparedPtr plan = co_await engine.prepare(std::move(text), std::move(statement), no_parameters, state);
+    for (std::size_t i = 0; i < types.size() && i < plan->columns.size(); ++i) {
+      if (!literal_type(*arguments[i])) types[i] = plan->columns[i].type;
+    }
+  } catch (const sql::SqlError& error) {
+    failure = without_position(error);
+  }
+  if (failure) throw *failure;
+  co_return types;
+}
+
+}  // namespace
+
 asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_arguments(const ast::Execute& execute,
                                                                                const PreparedStatement& target) {
   const std::size_t expected = target.parameter_types.size();
@@ -92,6 +139,15 @@ asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_arguments(c
         .detail(fmt::format("Expected {} parameters but got {}.", expected, execute.arguments.size()));
   }
   if (expected == 0) co_return std::vector<sql::Datum>();
+  const std::vector<sql::Type> given = co_await argument_types(*engine_, state_, execute.arguments);
+  for (std::size_t i = 0; i < expected; ++i) {
+    const sql::Type wanted = target.parameter_types[i];
+    if (sql::is_row_type(given[i].oid) || sql::can_coerce(given[i], wanted, sql::CastContext::kAssignment)) continue;
+    throw sql::SqlError("42804", fmt::format("parameter ${} of type {} cannot be coerced to the expected type {}", i + 1,
+                                             sql::format_type(sql::Type{given[i].oid}), sql::format_type(wanted)))
+        .hint("You will need to rewrite or cast the expression.")
+        .at(execute.arguments[i]->start);
+  }
   std::string text = "SELECT ";
   for (std::size_t i = 0; i < expected; ++i) {
     text += fmt::format("{}CAST({} AS {})", i == 0 ? "" : ", ", parser::to_sql(*execute.arguments[i]),
@@ -108,6 +164,13 @@ asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::start_p
   }
   std::vector<sql::Datum> values = co_await evaluate_arguments(execute_statement, *target);
   if (target->plan) {
+    executor::PreparedPtr plan = co_await engine_->refresh(target->plan, state_);  // definitions or the search path may have moved
+    if (plan != target->plan) {
+      auto renewed = std::make_shared<PreparedStatement>(*target);
+      renewed->plan = std::move(plan);
+      target = renewed;
+      statements_.insert_or_assign(execute_statement.name, std::move(renewed));
+    }
     ++target->runs;
     co_return engine_->execute(target->plan, std::move(values), state_);
   }

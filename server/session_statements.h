@@ -35,6 +35,10 @@ class SessionStatements {
   /// unknown parameter, EXECUTE of an unknown statement.
   PreparedStatementPtr prepare(SourceText source, std::shared_ptr<const parser::ast::Statement> statement) const;
 
+  /// UPDATE or DELETE … WHERE CURRENT OF a cursor?
+  static bool names_cursor(const parser::ast::Statement& statement);
+  /// Such a statement as the same statement of the row at that place, a ctid.
+  static std::string text_at_place(const std::string& text, std::string_view place);
   /// UPDATE or DELETE … WHERE CURRENT OF a cursor, as the same statement of the row on which the cursor stands now; nullopt: it is none.
   /// 34000, 24000.
   std::optional<std::string> text_for_current(const std::string& text, const parser::ast::Statement& statement) const;

@@ -4,6 +4,12 @@ namespace redquel::server {
 
 namespace ast = parser::ast;
 
+namespace {
+
+constexpr std::size_t kReadOnly = 1;  // its place among RunTimeParameters::TransactionValues
+
+}  // namespace
+
 std::string mode_value(const ast::Option& mode) {
   if (const auto* word = std::get_if<std::string>(&mode.value)) return *word;
   if (const auto* number = std::get_if<std::int64_t>(&mode.value)) return *number != 0 ? "on" : "off";
@@ -19,6 +25,8 @@ void SessionTransactions::open() {
   engine_->begin(state_);
   parameters_.begin_transaction();
   parameter_marks_.clear();
+  savepoint_values_.clear();
+  chained_values_.reset();
 }
 
 /// Cursors WITH HOLD outlive the transaction that made them, if it commits.
@@ -74,7 +82,8 @@ asio::awaitable<std::string> SessionTransactions::run(const ast::Transaction& st
     if (failure) std::rethrow_exception(failure);
   }
   if (steps.commit || steps.roll_back) {
-    const RunTimeParameters::TransactionValues values = parameters_.transaction_values();
+    RunTimeParameters::TransactionValues values = parameters_.transaction_values();
+    if (steps.roll_back && chained_values_) values = *chained_values_;
     std::exception_ptr failure;
     try {
       co_await end(steps.commit, running);
@@ -88,19 +97,27 @@ asio::awaitable<std::string> SessionTransactions::run(const ast::Transaction& st
     if (steps.chain) {
       open();
       parameters_.set_transaction_values(values);
+      chained_values_ = values;
     }
   }
   if (steps.set_savepoint) {
     engine_->set_savepoint(state_);
     parameter_marks_.push_back(parameters_.mark());
+    savepoint_values_.push_back(parameters_.transaction_values());
   }
   if (steps.release) {
     engine_->release_savepoint(state_, *steps.release);
     parameter_marks_.resize(*steps.release);
+    // READ ONLY lasts as long as the savepoint.
+    RunTimeParameters::TransactionValues values = parameters_.transaction_values();
+    values.at(kReadOnly) = savepoint_values_.at(*steps.release).at(kReadOnly);
+    parameters_.set_transaction_values(values);
+    savepoint_values_.resize(*steps.release);
   }
   if (steps.roll_back_to) {
     co_await engine_->roll_back_to(state_, *steps.roll_back_to);
     parameter_marks_.resize(*steps.roll_back_to + 1);
+    savepoint_values_.resize(*steps.roll_back_to + 1);
     parameters_.roll_back_to(parameter_marks_.back());
   }
   co_return steps.tag;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,8 @@ class SessionTransactions {
   executor::Engine* engine_ = nullptr;
   TransactionBlock block_;
   std::vector<std::size_t> parameter_marks_;  // one per savepoint
+  std::vector<RunTimeParameters::TransactionValues> savepoint_values_;     // as each savepoint found them
+  std::optional<RunTimeParameters::TransactionValues> chained_values_;     // what AND CHAIN has handed on to the block
 };
 
 /// The value that a mode of BEGIN or SET TRANSACTION gives its parameter.

@@ -29,6 +29,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   portals_.erase("");
   const auto text = std::make_shared<const std::string>(from_client(message.text));
   current_source_ = {text, 0};
+  current_text_ = text;
   if (auto known = engine_->known_statement(*text)) {
     transactions_.block().admit(*known);
     if (is_strict()) transactions_.begin_implicit(TransactionBlock::State::kString);

@@ -1,9 +1,6 @@
 // One run of a statement: cancellable, paced by the client.
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/this_coro.hpp>
 
 #include <fmt/format.h>
 
@@ -44,10 +41,16 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
           self->cancel(CancelReason::kStatementTimeout);
         });
   }
-  auto token = asio::bind_cancellation_slot(cancel_signal_.slot(), asio::as_tuple(asio::use_awaitable));
-  auto [failure] = co_await asio::co_spawn(connection_.executor(), std::move(statement), std::move(token));
+  std::exception_ptr failure;
+  try {
+    co_await std::move(statement);
+  } catch (...) {
+    failure = std::current_exception();
+  }
   statement_running_ = false;
   timeout_timer_.cancel();
+  // A chain of coroutines that was cancelled throws at whatever it waits for, until it is told that this is over.
+  co_await asio::this_coro::reset_cancellation_state();
   if (failure) std::rethrow_exception(failure);
 }
 

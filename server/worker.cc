@@ -41,7 +41,27 @@ Worker::Worker(Options options, SharedCounts& counts, const EngineSourceFactory&
 
 Worker::~Worker() = default;
 
+namespace {
+
+thread_local Worker* this_thread = nullptr;
+
+}  // namespace
+
+void Worker::name_connection_hooks() {
+  sql::set_connection_hooks({
+      .facts = [](std::int32_t process_id) -> std::optional<sql::ConnectionFacts> {
+        if (this_thread == nullptr) return std::nullopt;
+        const auto found = this_thread->sessions_.find(process_id);
+        return found == this_thread->sessions_.end() ? std::nullopt : std::optional(found->second->connection_facts());
+      },
+      .signal = [](std::int32_t process_id, bool ends_session) {
+        return this_thread != nullptr && this_thread->options_.forward_signal && this_thread->options_.forward_signal(process_id, ends_session);
+      },
+  });
+}
+
 bool Worker::run() {
+  this_thread = this;
   asio::co_spawn(context_, tick_forever(), asio::detached);
   context_.run();
   return !gave_up_;
@@ -56,6 +76,16 @@ void Worker::post_cancel(CancelKey key) {
     const auto found = sessions_.find(key.process_id);
     if (found == sessions_.end() || found->second->key().secret != key.secret) return;
     found->second->cancel(Session::CancelReason::kUserRequest);
+  });
+}
+
+void Worker::post_signal(std::int32_t process_id, bool ends_session) {
+  asio::post(context_, [this, process_id, ends_session] {
+    const auto found = sessions_.find(process_id);
+    if (found == sessions_.end()) return;
+    const std::shared_ptr<Session> session = found->second;
+    if (ends_session) session->terminate();
+    session->cancel(ends_session ? Session::CancelReason::kShutdown : Session::CancelReason::kUserRequest);
   });
 }
 
@@ -87,12 +117,14 @@ asio::awaitable<void> Worker::serve(asio::ip::tcp::socket socket) {
     Connection connection(std::move(socket));
     auto session = std::make_shared<Session>(*this, std::move(connection), key);
     sessions_.emplace(key.process_id, session);
+    counts_.processes.add(key.process_id);
     if (draining_) session->terminate();
     co_await session->run();
   } catch (const std::exception& error) {
     spdlog::error("connection failed: {}", error.what());
   }
   sessions_.erase(key.process_id);
+  counts_.processes.remove(key.process_id);
   counts_.connections.fetch_sub(1);
   finish_if_empty();
 }

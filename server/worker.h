@@ -14,14 +14,17 @@
 #include <vector>
 
 #include "server/engine_source.h"
+#include "server/live_processes.h"
 #include "server/session.h"
 
 namespace redquel::server {
 
 /// What the threads of a server share; the only state that several of them write.
 struct SharedCounts {
+  explicit SharedCounts(std::size_t places) : processes(places) {}
   std::atomic<std::size_t> connections{0};  // accepted and not yet closed
   std::atomic<std::size_t> sessions{0};     // among max_connections
+  LiveProcesses processes;
 };
 
 /// One thread's event loop with the sessions, engines and Redis connections that live on it. Everything but `post_*`,
@@ -36,6 +39,8 @@ class Worker final : public SessionHost {
     std::chrono::milliseconds drain_time{10000};
     /// Brings a CancelRequest to the worker that gave out its process id.
     std::function<void(CancelKey)> forward_cancel;
+    /// pg_cancel_backend() and pg_terminate_backend(): the same without a secret. False: there is no such session.
+    std::function<bool(std::int32_t process_id, bool ends_session)> forward_signal;
   };
 
   Worker(Options options, SharedCounts& counts, const EngineSourceFactory& engines);
@@ -48,6 +53,9 @@ class Worker final : public SessionHost {
   // From any thread.
   void post_connection(asio::ip::tcp::socket socket);
   void post_cancel(CancelKey key);
+  void post_signal(std::int32_t process_id, bool ends_session);
+  /// Lets functions ask for the sessions of the worker whose thread they run on. Before any worker runs.
+  static void name_connection_hooks();
   /// No new sessions; running statements may end within the drain time, then they are cancelled.
   void post_drain();
 

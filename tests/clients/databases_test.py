@@ -3,7 +3,8 @@ from harness.programs import connection_options, psql, run
 
 
 def names(server):
-    return psql(server, "SELECT datname FROM pg_database WHERE datname NOT LIKE 'template%' ORDER BY 1", "-At").split()
+    """Without those of tests that run beside this one."""
+    return psql(server, "SELECT datname FROM pg_database WHERE datname !~ '^(template|fresh_)' ORDER BY 1", "-At").split()
 
 
 def in_database(server, database, sql, check=True):

@@ -81,6 +81,13 @@ def test_a_dump_restores_everywhere(fresh_server, postgres):
     run(["pg_restore", *connection_options(fresh_server, "archive"), "--exit-on-error", path])
     assert contents(fresh_server, "archive") == before[0]
 
+    # In one transaction: keys and foreign keys come behind the rows.
+    psql(fresh_server, "DROP DATABASE copy;\nCREATE DATABASE copy;\nDROP DATABASE archive;\nCREATE DATABASE archive;")
+    psql(fresh_server, everything, "--single-transaction", "-d", "copy")
+    assert (contents(fresh_server, "copy"), definitions(fresh_server, "copy")) == before
+    run(["pg_restore", *connection_options(fresh_server, "archive"), "--single-transaction", path])
+    assert contents(fresh_server, "archive") == before[0]
+
 
 def test_parts_of_a_dump(fresh_server):
     psql(fresh_server, SCHEMA)

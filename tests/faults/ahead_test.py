@@ -1,23 +1,17 @@
 """Rows of a table that its transaction has made or emptied go to Redis before the commit: nobody sees them until then, and without
 a commit none of them stays."""
+import functools
 import signal
 import time
 
+from harness.keyspace import keys_of_tables as keys
 from harness.pgwire import ServerError
-from harness.processes import temporary_folder
+from harness.servers import sharing_redis
 
 CONCURRENT = True
 ROWS = 12_000
 LEASE = 1.0  # seconds
-
-
-def make(make_redis, make_server, count=1):
-    folder = temporary_folder()
-    with open(f"{folder}/redquel.toml", "w") as file:
-        file.write(f"[limits]\nlock_lease = {int(LEASE * 1000)}\n")
-    redis = make_redis()
-    servers = [make_server("--config", f"{folder}/redquel.toml", redis=redis) for _ in range(count)]
-    return (redis, *servers)
+make = functools.partial(sharing_redis, lock_lease=int(LEASE * 1000))
 
 
 def copy(connection, count=ROWS, table="ahead", more=""):
@@ -28,14 +22,6 @@ def copy(connection, count=ROWS, table="ahead", more=""):
 
 
 PLAIN = "CREATE TABLE ahead (id integer PRIMARY KEY, word text); CREATE INDEX ON ahead (word)"
-
-
-def keys(redis):
-    """Of tables: what is left of transactions that came to nothing would be among them."""
-    with redis.connect() as raw:
-        found = {key.decode() if isinstance(key, bytes) else key for key in raw("KEYS", "*")}
-        removals, prefixes = raw("HLEN", "redquel:removals"), sorted(raw("HKEYS", "redquel:prefixes"))
-    return sorted(key for key in found if not key.startswith("redquel:")), removals, prefixes
 
 
 def check(connection, count, table="ahead"):

@@ -8,9 +8,10 @@ import os
 import time
 
 from harness import bank
-from harness.processes import temporary_folder
+from harness.servers import sharing_redis
 
 CONCURRENT = True
+SLOW = True
 CLIENTS = 8
 SECONDS = float(os.environ.get("BANK_SECONDS", "16"))
 LONG = SECONDS >= 120
@@ -20,11 +21,8 @@ EVERY, LEASE, PAUSE = (2.5, 30_000, 40) if LONG else (2.0, 2_000, 3)
 
 
 def run_bank(make_redis, make_server, random, level):
-    folder = temporary_folder()
-    with open(f"{folder}/redquel.toml", "w") as file:
-        file.write(f"[limits]\nlock_lease = {LEASE}\nscript_rows = 300\n")
-    redis = make_redis("--appendonly", "yes", "--appendfsync", FSYNC, "--aof-load-truncated", "yes")
-    servers = [make_server("--config", f"{folder}/redquel.toml", redis=redis) for _ in range(2)]
+    redis, *servers = sharing_redis(make_redis, make_server, 2, ("--appendonly", "yes", "--appendfsync", FSYNC, "--aof-load-truncated", "yes"),
+                                    lock_lease=LEASE, script_rows=300)
     bank.set_up(servers[0])
     # Longer than the process stands still: what was sent to it before may still take place.
     clients = [bank.Client(servers, number, level, random, timeout=PAUSE + 20) for number in range(CLIENTS)]

@@ -4,17 +4,13 @@ import signal
 import time
 
 from harness.pgwire import ServerError
-from harness.processes import temporary_folder
+from harness.servers import sharing_redis
 
 LEASE = 2.0  # seconds
 
 
 def servers(make_redis, make_server):
-    folder = temporary_folder()
-    with open(f"{folder}/redquel.toml", "w") as file:
-        file.write(f"[limits]\nlock_lease = {int(LEASE * 1000)}\n")
-    redis = make_redis()
-    return [make_server("--config", f"{folder}/redquel.toml", redis=redis) for _ in range(2)]
+    return sharing_redis(make_redis, make_server, 2, lock_lease=int(LEASE * 1000))[1:]
 
 
 def prepare(client):

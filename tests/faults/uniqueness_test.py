@@ -5,6 +5,8 @@ import threading
 from harness import pgwire
 
 CONCURRENT = True
+SLOW = True
+LIMIT = 600  # seconds
 # A build without optimisation, or with sanitizers, takes minutes for all of them.
 CLIENTS, ALL_KEYS, KEYS, AT_ONCE = 32, 10_000, 2_000, 50
 UNIQUE_VIOLATION = "23505"

@@ -81,3 +81,66 @@ def test_cancel_again_and_again(server):
             result, _ = cancelled(connection, LONG, 0.05 + 0.01 * (turn % 5))
             assert result.sqlstate == "57014", result.error
             assert connection.run("SELECT 1") == [["1"]]
+
+
+def test_pg_cancel_backend_ends_the_statement_of_another_session(server):
+    with server.connect() as connection, server.connect() as other:
+        timer = threading.Timer(0.3, lambda: other.run(f"SELECT pg_cancel_backend({connection.process_id})"))
+        timer.start()
+        result = connection.query(LONG)[-1]
+        timer.join()
+        assert result.sqlstate == "57014" and result.error["M"] == "canceling statement due to user request", result.error
+        assert connection.run("SELECT 'still here'") == [["still here"]]
+
+
+def test_pg_cancel_backend_of_nobody(server):
+    with server.connect() as connection:
+        assert connection.run("SELECT pg_cancel_backend(2000000001), pg_terminate_backend(0)") == [["f", "f"]]
+
+
+def test_pg_terminate_backend_ends_idle_and_running_sessions(server):
+    with server.connect() as other:
+        for statement in (None, LONG):
+            connection = server.connect()
+            if statement:
+                connection.send(pgwire.query(statement))
+                time.sleep(0.3)
+            assert other.run(f"SELECT pg_terminate_backend({connection.process_id})") == [["t"]]
+            try:
+                connection.query("SELECT 1") if not statement else connection.results()
+                ended = connection.at_end()
+            except (pgwire.ConnectionClosed, pgwire.ServerError, OSError):
+                ended = True
+            assert ended
+            deadline = time.monotonic() + 10
+            while other.run(f"SELECT pg_terminate_backend({connection.process_id})") == [["t"]]:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            connection.abandon()
+
+
+def test_connections_know_where_they_come_from(server):
+    with server.connect() as connection:
+        rows = connection.run("SELECT inet_client_addr(), inet_server_addr(), inet_client_port() > 0, inet_server_port() > 0, current_query()")
+        assert rows[0][:4] == ["127.0.0.1", "127.0.0.1", "t", "t"], rows
+        assert rows[0][4].startswith("SELECT inet_client_addr()"), rows
+
+
+def test_pg_blocking_pids_names_who_holds_the_lock(server):
+    with server.connect() as holder, server.connect() as other:
+        other.run("CREATE TABLE blocked (id int PRIMARY KEY, v int)")
+        other.run("INSERT INTO blocked VALUES (1, 1)")
+        holder.run("BEGIN")
+        holder.run("UPDATE blocked SET v = 2 WHERE id = 1")
+        waiter = server.connect()
+        waiter.run("BEGIN")
+        waiter.send(pgwire.query("UPDATE blocked SET v = 3 WHERE id = 1"))
+        deadline = time.monotonic() + 20
+        while other.run(f"SELECT pg_blocking_pids({waiter.process_id})") != [["{%d}" % holder.process_id]]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert other.run(f"SELECT pg_blocking_pids({holder.process_id}), pg_blocking_pids(NULL) IS NULL, pg_blocking_pids(pg_backend_pid())") == [["{}", "t", "{}"]]
+        holder.run("COMMIT")
+        waiter.results()
+        assert other.run(f"SELECT pg_blocking_pids({waiter.process_id})") == [["{}"]]
+        waiter.abandon()

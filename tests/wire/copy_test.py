@@ -5,6 +5,7 @@ from harness.pgwire import COPY_DONE, FLUSH, SYNC, bind, copy_data, copy_fail, d
 from harness.transcript import same
 
 CONCURRENT = True
+SLOW = True
 
 SIGNATURE = b"PGCOPY\n\xff\r\n\0"
 

@@ -189,3 +189,18 @@ def test_function_call_message(server, postgres):
         with who.connect() as connection:
             connection.send(message(b"F", b"\0\0\0\1" + b"\0\0" * 3))
             assert connection.read_until(b"Z")[0][0] == b"E"
+
+
+def test_where_current_of(server, postgres):
+    open_cursor = (query("BEGIN"), query("DECLARE c CURSOR FOR SELECT * FROM x_current ORDER BY id"), query("FETCH 2 FROM c"))
+    same(server, postgres, *open_cursor,
+         parse("UPDATE x_current SET note = $1 WHERE CURRENT OF c RETURNING id, note", "u") + describe(b"S", "u") + SYNC,
+         bind("", "u", ["changed"]) + describe(b"P") + execute() + SYNC,
+         query("FETCH FROM c"), bind("", "u", ["changed, too"]) + execute() + SYNC,
+         parse("DELETE FROM x_current WHERE CURRENT OF c") + bind() + execute() + SYNC,
+         query("SELECT * FROM x_current ORDER BY id"), query("ROLLBACK"), setup=table("x_current"))
+
+
+def test_where_current_of_no_cursor(server, postgres):
+    same(server, postgres, query("BEGIN"),
+         parse("DELETE FROM x_nocurrent WHERE CURRENT OF nowhere") + bind() + execute() + SYNC, query("ROLLBACK"), setup=table("x_nocurrent"))

@@ -7,6 +7,7 @@ from harness.isolation import both, play, same
 from harness.pgwire import ServerError
 
 CONCURRENT = True
+SLOW = True
 RC = "READ COMMITTED"
 STRENGTHS = ("UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE")
 
@@ -88,6 +89,40 @@ def test_table_locks_wait_for_writers(server, postgres):
         same(server, postgres, both(RC, "a: UPDATE iso SET value = 1 WHERE id = 1", f"b: LOCK TABLE iso IN {mode} MODE",
                                     "a: COMMIT", "b: UPDATE iso SET value = value + 1 WHERE id = 1", "b: COMMIT"))
     same(server, postgres, both(RC, "a: SELECT id FROM iso WHERE id = 1 FOR SHARE", "b: LOCK TABLE iso IN EXCLUSIVE MODE NOWAIT", "b: ROLLBACK", "a: COMMIT"))
+
+
+def test_table_locks_look_at_many_row_locks(server, postgres):
+    """More of them than one script looks at."""
+    many = "INSERT INTO iso SELECT g, 0 FROM generate_series(1001, 8000) g"
+    for lock in ("SHARE", "EXCLUSIVE", "ACCESS EXCLUSIVE"):
+        same(server, postgres, ["a: BEGIN", f"a!: {many}", "b: BEGIN", f"b: LOCK TABLE iso IN {lock} MODE NOWAIT", "b: ROLLBACK",
+                                "c: UPDATE iso SET value = 3 WHERE id = 1", "b: BEGIN", f"b: LOCK TABLE iso IN {lock} MODE", "a!: COMMIT",
+                                "b: SELECT count(*) FROM iso", "b: COMMIT", "c: UPDATE iso SET value = 4 WHERE id = 1"])
+    # One's own are in nobody's way.
+    same(server, postgres, ["a: BEGIN", f"a!: {many}", "a!: LOCK TABLE iso IN SHARE MODE", "a!: LOCK TABLE iso", "b: SET lock_timeout = '200ms'",
+                            "b: UPDATE iso SET value = 5 WHERE id = 1", "a!: ROLLBACK", "b: UPDATE iso SET value = 5 WHERE id = 1"])
+
+
+def test_definitions_wait_for_writers(server, postgres):
+    write = "a: UPDATE iso SET value = 7 WHERE id = 1"
+    for change in ("CREATE INDEX ON iso (value)", "ALTER TABLE iso ADD COLUMN more integer DEFAULT 3", "ALTER TABLE iso DROP COLUMN word",
+                   "ALTER TABLE iso ALTER COLUMN value SET NOT NULL", "ALTER TABLE iso RENAME COLUMN word TO text", "TRUNCATE iso"):
+        for end in ("COMMIT", "ROLLBACK"):
+            same(server, postgres, ["a: BEGIN", write, "a: INSERT INTO iso VALUES (3, 30)", f"b: {change}", f"a: {end}", "b: DELETE FROM iso WHERE id = 2"])
+        same(server, postgres, ["a: BEGIN", write, "b: SET lock_timeout = '200ms'", f"b: {change}", "a: COMMIT", f"b: {change}"])
+    same(server, postgres, ["a: BEGIN", "a: SELECT id FROM iso WHERE id = 1 FOR SHARE", "b: ALTER TABLE iso ADD COLUMN more integer", "a: COMMIT"])
+
+
+def test_writers_wait_for_definitions(server, postgres):
+    for change in ("ALTER TABLE iso ADD COLUMN more integer DEFAULT 3", "ALTER TABLE iso DROP COLUMN word", "CREATE INDEX ON iso (value)"):
+        for end in ("COMMIT", "ROLLBACK"):
+            same(server, postgres, ["b: BEGIN", f"b: {change}", "a: UPDATE iso SET value = 7 WHERE id = 1", f"b: {end}", "a: INSERT INTO iso VALUES (3, 30)"])
+    # The transaction's own rows are in nobody's way.
+    same(server, postgres, ["a: BEGIN", "a: UPDATE iso SET value = 7 WHERE id = 1", "a: ALTER TABLE iso ADD COLUMN more integer DEFAULT 3",
+                            "b: UPDATE iso SET value = value + 1 WHERE id = 1", "a: COMMIT"])
+    timeouts = ["a: SET deadlock_timeout = '100ms'", "b: SET deadlock_timeout = '10s'"]
+    same(server, postgres, [*timeouts, "a: BEGIN", "b: BEGIN", "a: UPDATE iso SET value = 7 WHERE id = 1", "b: UPDATE iso SET value = 8 WHERE id = 2",
+                            "b: ALTER TABLE iso ADD COLUMN more integer", "a: UPDATE iso SET value = 9 WHERE id = 2", "a: ROLLBACK", "b: COMMIT"])
 
 
 def test_advisory_locks_wait(server, postgres):

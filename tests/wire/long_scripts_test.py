@@ -36,12 +36,22 @@ def longest(redis, connection, statement):
     return max((arguments_of(entry) for entry in scripts), default=0)
 
 
+def check_steps(redis, connection, steps):
+    for step in steps:
+        assert longest(redis, connection, step) < MOST_ARGUMENTS, step
+
+
+def check_indexes(connection, *tables):
+    for table in tables:
+        assert connection.run(f"SELECT * FROM redquel.check_indexes('{table}')") == []
+
+
 def test_statements_of_a_transaction_are_verified_in_parts(make_redis, make_server):
     redis = make_redis()
     server = make_server(redis=redis)
     with server.connect() as connection:
         connection.run(SETUP)
-        steps = [
+        check_steps(redis, connection, [
             "BEGIN",
             f"INSERT INTO parent SELECT g, g, g, 'w' || g % 7 FROM generate_series(1, {ROWS}) g",
             f"INSERT INTO child SELECT g, g % {ROWS} + 1 FROM generate_series(1, {ROWS}) g",
@@ -53,12 +63,9 @@ def test_statements_of_a_transaction_are_verified_in_parts(make_redis, make_serv
             "SET CONSTRAINTS ALL IMMEDIATE",
             f"DELETE FROM parent WHERE id > {ROWS // 2}",
             "COMMIT",
-        ]
-        for step in steps:
-            assert longest(redis, connection, step) < MOST_ARGUMENTS, step
+        ])
         assert connection.run("SELECT count(*) FROM parent") == [[str(ROWS // 2)]]
-        for table in ("parent", "child"):
-            assert connection.run(f"SELECT * FROM redquel.check_indexes('{table}')") == []
+        check_indexes(connection, "parent", "child")
 
 
 def test_rows_of_a_new_table_go_ahead(make_redis, make_server):
@@ -66,7 +73,7 @@ def test_rows_of_a_new_table_go_ahead(make_redis, make_server):
     server = make_server(redis=redis)
     with server.connect() as connection:
         connection.run(SETUP)
-        steps = [
+        check_steps(redis, connection, [
             "BEGIN",
             "CREATE TABLE made (id integer PRIMARY KEY, u integer UNIQUE, word text)",
             "CREATE INDEX ON made (word)",
@@ -74,11 +81,9 @@ def test_rows_of_a_new_table_go_ahead(make_redis, make_server):
             "UPDATE made SET u = u + 1, word = 'x'",
             f"DELETE FROM made WHERE id > {ROWS // 2}",
             "COMMIT",
-        ]
-        for step in steps:
-            assert longest(redis, connection, step) < MOST_ARGUMENTS, step
+        ])
         assert connection.run("SELECT count(*), min(u), max(u), max(word) FROM made") == [[str(ROWS // 2), "2", str(ROWS // 2 + 1), "x"]]
-        assert connection.run("SELECT * FROM redquel.check_indexes('made')") == []
+        check_indexes(connection, "made")
         # Taken back, nothing is left.
         connection.run("BEGIN; CREATE TABLE gone (id integer PRIMARY KEY, n integer)")
         connection.run(f"INSERT INTO gone SELECT g, g FROM generate_series(1, {ROWS}) g")
@@ -86,3 +91,44 @@ def test_rows_of_a_new_table_go_ahead(make_redis, make_server):
         connection.run("ROLLBACK")
     with redis.connect() as raw:
         assert raw.keys("gone:*") == []
+
+
+def test_definitions_together_with_many_rows(make_redis, make_server):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        connection.run(SETUP)
+        check_steps(redis, connection, [
+            "BEGIN",
+            f"INSERT INTO parent SELECT g, g, g, 'w' || g % 7 FROM generate_series(1, {ROWS}) g; SET CONSTRAINTS ALL IMMEDIATE",
+            f"INSERT INTO apart SELECT g, g FROM generate_series(1, {ROWS}) g",
+            "CREATE TABLE made (id integer)",
+            "COMMIT",
+            "BEGIN",
+            "ALTER TABLE parent ADD COLUMN slug text",
+            "UPDATE parent SET slug = 's' || id",
+            "CREATE UNIQUE INDEX ON parent (slug)",
+            "ALTER TABLE parent ALTER COLUMN slug SET NOT NULL",
+            "UPDATE parent SET u = u + 1",
+            "INSERT INTO child SELECT g, g FROM generate_series(1, 1500) g",
+            "COMMIT",
+        ])
+        assert connection.run("SELECT count(*), min(u), count(DISTINCT slug) FROM parent") == [[str(ROWS), "2", str(ROWS)]]
+        check_indexes(connection, "parent", "child", "apart")
+
+
+def test_unique_values_of_rows_that_expire(make_redis, make_server):
+    """Only one script for all rows could exchange them: refused beyond what one may write."""
+    redis = make_redis()
+    server = make_server(redis=redis)
+    with server.connect() as connection:
+        connection.run("CREATE TABLE brief (id integer PRIMARY KEY, u integer UNIQUE) WITH (ttl = '1 hour')")
+        connection.run(f"INSERT INTO brief SELECT g, g FROM generate_series(1, {ROWS}) g")
+        connection.run(f"BEGIN; UPDATE brief SET u = {ROWS} + 1 - u WHERE id <= 500 OR id > {ROWS} - 500; COMMIT")
+        connection.run("BEGIN")
+        connection.run("UPDATE brief SET u = -u")
+        for half in ("id <=", "id >"):  # rows that exchange values are far from each other
+            connection.run(f"UPDATE brief SET u = {ROWS} + 1 + u WHERE {half} {ROWS} / 2")
+        assert connection.run_error("COMMIT")["C"] == "54000"
+        assert connection.run(f"SELECT count(*) FROM brief WHERE u + id = {ROWS} + 1") == [["1000"]]
+        check_indexes(connection, "brief")
