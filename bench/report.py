@@ -4,7 +4,7 @@ import math
 import os
 from xml.sax.saxutils import escape
 
-SERVERS = ["postgres", "pgbouncer", "redquel", "raw", "null"]
+SERVERS = ["postgres", "pgbouncer", "redquel", "redquel_tcp", "raw", "redis_benchmark", "null"]
 
 
 def title(workload, case):
@@ -12,10 +12,12 @@ def title(workload, case):
                                     "" if workload["durability"] == "memory" else f"durable: {workload['durability']}"]))
 
 
-def number(value):
+def number(value, measured=()):
+    """A median, and how far apart the rounds lie: half of their range."""
     if value is None:
         return "–"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    spread = f" ± {(max(measured) - min(measured)) / 2 / value:.0%}" if len(measured) > 1 and value else ""
+    return (f"{value:,.0f}" if value >= 100 else f"{value:.3g}") + spread
 
 
 def ratio(value, target):
@@ -26,7 +28,7 @@ def ratio(value, target):
 
 
 def cells(workload, case):
-    return [title(workload, case), *(number(case["median"].get(server)) for server in SERVERS),
+    return [title(workload, case), *(number(case["median"].get(server), case["all"].get(server, ())) for server in SERVERS),
             ratio(case["against_postgres"], case["postgres_target"]), ratio(case["against_raw"], case["raw_target"])]
 
 

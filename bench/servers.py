@@ -1,5 +1,6 @@
 """The servers that are compared, with the same tables in each: one world for each durability."""
 import dataclasses
+import functools
 import os
 import shutil
 import socket
@@ -110,9 +111,15 @@ class Null:
         self.process.stop()
 
 
+@dataclasses.dataclass(frozen=True)
+class RedisAddress:
+    """A Redis that somebody else started, as a redquel is told of it."""
+    url: str
+
+
 class World:
-    """The servers of one durability with the tables loaded. `pg`, `redquel`, `null`, `bouncer` (None where pgbouncer is not installed)
-    are what pgbench connects to, `redis` is redquel's own."""
+    """The servers of one durability with the tables loaded. `postgres`, `redquel`, `redquel_tcp` (which reaches the same Redis over TCP
+    instead of the unix socket), `null`, `bouncer` (None where pgbouncer is not installed) are what pgbench connects to."""
 
     def __init__(self, build, durability, rows):
         self.build, self.durability, self.rows = build, durability, rows
@@ -120,11 +127,13 @@ class World:
 
     def __enter__(self):
         subprocess.run(["cmake", "--build", self.build, "--target", "bench_tools"], check=True, stdout=subprocess.DEVNULL)
-        self.redis = self._keep(Redis(*REDIS_OPTIONS, *self.durability.redis)).start()
+        redis_port = free_port()
+        self.redis = self._keep(Redis(*REDIS_OPTIONS, "--bind", "127.0.0.1", "--port", str(redis_port), *self.durability.redis)).start()
         config = f"{temporary_folder()}/redquel.toml"
         with open(config, "w") as file:
             file.write("[limits]\nmax_connections = 6000\n")
         self.redquel = self._keep(Redquel(self.build, self.redis, "--config", config)).start()
+        self.redquel_tcp = self._keep(Redquel(self.build, RedisAddress(f"redis://127.0.0.1:{redis_port}/0"), "--config", config)).start()
         self.postgres = self._keep(MeasuredPostgres()).start(self.durability.postgres)
         self.null = self._keep(Null(self.build)).start()
         self.bouncer = None
@@ -137,6 +146,14 @@ class World:
                 psql(server, ROWS.format(departments=DEPARTMENTS, cities=CITIES, first=first, last=last), timeout=600)
             psql(server, "VACUUM ANALYZE emp;")
         return self
+
+    @functools.cache
+    def zero_padded_rows(self):
+        """Copies of emp's rows under the keys that redis-benchmark makes of __rand_int__: padded:000000000001 and so on."""
+        with self.redis.connect() as redis:
+            for first in range(1, self.rows + 1, 1000):
+                redis("EVAL", "for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do redis.call('COPY', 'emp:' .. i, string.format('padded:%012d', i - 1)) end",
+                      0, first, min(first + 999, self.rows))
 
     def __exit__(self, *_):
         for server in reversed(self.started):

@@ -1,7 +1,8 @@
 """What is measured by many clients for some seconds: a pgbench script, and the ideal Redis commands for the same work.
 
 In `raw` a line is a command, "--" begins a round trip that needs the reply of the one before (bench/tools/raw_redis.cc). `{ROWS}`,
-`{HUNDREDTH}` of them, `{DEPARTMENTS}` and `{CITIES}` become this run's numbers in both.
+`{HUNDREDTH}` of them, `{DEPARTMENTS}` and `{CITIES}` become this run's numbers in both. `redis_benchmark` is the same work as one
+command for redis-benchmark, whose rate then stands for raw Redis in the ratio; `over_tcp` asks a redquel that reaches Redis over TCP, too.
 """
 import dataclasses
 
@@ -17,12 +18,16 @@ class Workload:
     # Issue 5's targets: rate against PostgreSQL's and against raw Redis's, at least.
     against_postgres: float = 0
     against_raw: float = 0
+    redis_benchmark: str = ""
+    over_tcp: bool = False
+    rounds: int = 0  # more than the run's
 
 
 EMP = "\\set id random(1, {ROWS})\n"
 FIELDS = "emp_id ename dept city salary hired"
 GET = " ".join(f"GET emp:*->{field}" for field in FIELDS.split())
 WRITES = ("second", "always")
+PADDED = "HGETALL padded:__rand_int__"
 MOVE = ("EVAL \"local old = redis.call('HGET', KEYS[1], 'dept') redis.call('HSET', KEYS[1], 'dept', ARGV[1]) redis.call('SREM', "
         "'emp:indices:dept:' .. old, ARGV[2]) redis.call('SADD', 'emp:indices:dept:' .. ARGV[1], ARGV[2]) return 1\" 1 "
         "emp:{{1:{ROWS}}} {{1:{DEPARTMENTS}}} {{1:{ROWS}}}")
@@ -31,14 +36,14 @@ ID = "{{1000000000:2000000000}}"
 
 WORKLOADS = [
     Workload("point select", EMP + "SELECT emp_id, ename, dept, city, salary, hired FROM emp WHERE emp_id = :id;",
-             "HGETALL emp:{{1:{ROWS}}}", clients=(16, 64), against_postgres=1.3, against_raw=0.6),
+             "HGETALL emp:{{1:{ROWS}}}", clients=(16, 64), against_postgres=1.3, against_raw=0.6, redis_benchmark=PADDED, over_tcp=True),
     Workload("point select, other protocols", EMP + "SELECT emp_id, ename, dept, city, salary, hired FROM emp WHERE emp_id = :id;",
              "HGETALL emp:{{1:{ROWS}}}", modes=("extended", "simple"), against_postgres=1.6),
     Workload("point select, one client", EMP + "SELECT emp_id, ename, dept, city, salary, hired FROM emp WHERE emp_id = :id;",
-             "HGETALL emp:{{1:{ROWS}}}", clients=(1,), against_postgres=1 / 1.6, against_raw=1 / 2.2),
+             "HGETALL emp:{{1:{ROWS}}}", clients=(1,), against_postgres=1 / 1.6, against_raw=1 / 2.2, redis_benchmark=PADDED, over_tcp=True, rounds=10),
     Workload("IN of 100 keys", "".join(f"\\set k{i} random(1, {{ROWS}})\n" for i in range(100))
              + "SELECT ename, salary FROM emp WHERE emp_id IN (" + ", ".join(f":k{i}" for i in range(100)) + ");",
-             "\n".join(f"HMGET emp:{{{{1:{{ROWS}}:{i}}}}} ename salary" for i in range(100))),
+             "\n".join(f"HMGET emp:{{{{1:{{ROWS}}:{i}}}}} ename salary" for i in range(100)), over_tcp=True),
     Workload("two indexes, AND", "\\set d random(1, {DEPARTMENTS})\n\\set c random(1, {CITIES})\n"
              "SELECT emp_id, ename, dept, city, salary, hired FROM emp WHERE dept = :d AND city = :c;",
              "SINTER emp:indices:dept:{{1:{DEPARTMENTS}}} emp:indices:city:{{1:{CITIES}}}\n--\nHMGET emp:{{*}} " + FIELDS,
@@ -68,7 +73,7 @@ WORKLOADS = [
              "MULTI\nHSET emp:x{{1:1000000000}} emp_id 1 ename new dept 7 city 3 salary 1000 hired 2026-01-01\nSADD emp:indices:dept:x {{1:1000000000}}\n"
              "SADD emp:indices:city:x {{1:1000000000}}\nZADD emp:zset:x 1000 {{1:1000000000}}\nEXEC", durabilities=WRITES),
     Workload("update of an indexed column", EMP + "\\set d random(1, {DEPARTMENTS})\nUPDATE emp SET dept = :d WHERE emp_id = :id;",
-             MOVE, clients=(16, 64), durabilities=WRITES, against_postgres=2, against_raw=0.6),
+             MOVE, clients=(16, 64), durabilities=WRITES, against_postgres=2, against_raw=0.6, over_tcp=True),
     Workload("insert and delete", "\\set id random(1000000000, 2000000000)\nINSERT INTO emp VALUES (:id, 'new', 7, 3, 1000, '2026-01-01');\n"
              "DELETE FROM emp WHERE emp_id = :id;",
              f"MULTI\nHSET emp:x{ID} emp_id 1 ename new dept 7 city 3 salary 1000 hired 2026-01-01\nSADD emp:indices:dept:x {ID}\n"
