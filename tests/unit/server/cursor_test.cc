@@ -50,6 +50,11 @@ TEST(Cursor, MovesAsFetchSays) {
 TEST(Cursor, WithoutScrollOnlyGoesForward) {
   EXPECT_THROW(move_cursor(3, 5, FetchDirection::kBackward, 1, false), sql::SqlError);
   EXPECT_THROW(move_cursor(3, 5, FetchDirection::kAbsolute, 1, false), sql::SqlError);
+  EXPECT_THROW(move_cursor(3, 5, FetchDirection::kAbsolute, 3, false), sql::SqlError);
+  EXPECT_THROW(move_cursor(3, 5, FetchDirection::kAbsolute, -1, false), sql::SqlError);
+  EXPECT_THROW(move_cursor(3, 5, FetchDirection::kRelative, 0, false), sql::SqlError);
+  EXPECT_EQ(move_cursor(3, 5, FetchDirection::kRelative, 0, false, true).position, 3);
+  EXPECT_EQ(move_cursor(0, 5, FetchDirection::kAbsolute, 1, false).position, 1);
   EXPECT_EQ(move_cursor(3, 5, FetchDirection::kForward, 1, false).position, 4);
 }
 

@@ -73,7 +73,7 @@ TEST(MessageEncoder, RowsInTextAndBinary) {
 
 TEST(MessageEncoder, ClientEncoding) {
   MessageEncoder encoder;
-  encoder.set_converter(EncodingConverter::make(*find_encoding("latin1")));
+  encoder.set_converter(sql::EncodingConverter::make(*sql::find_client_encoding("latin1")));
   encoder.command_complete("caf\xc3\xa9");
   EXPECT_EQ(encoder.bytes(), message('C', text("caf\xe9")));
   encoder.clear();

@@ -8,9 +8,9 @@
 namespace redquel::server {
 namespace {
 
-StartupPacket decode(const std::string& packet) { return decode_startup_packet(std::string_view(packet).substr(4)); }
+StartupPacket packet_of(const std::string& packet) { return decode_startup_packet(std::string_view(packet).substr(4)); }
 
-std::string error_of(const std::string& body) {
+std::string packet_error(const std::string& body) {
   try {
     decode_startup_packet(body);
   } catch (const sql::SqlError& error) {
@@ -22,15 +22,15 @@ std::string error_of(const std::string& body) {
 const std::string kVersion3 = int32(3 << 16);
 
 TEST(StartupPacket, Requests) {
-  EXPECT_TRUE(std::holds_alternative<SslRequest>(decode(int32(8) + int32(80877103))));
-  EXPECT_TRUE(std::holds_alternative<GssEncryptionRequest>(decode(int32(8) + int32(80877104))));
-  const auto cancel = std::get<CancelRequest>(decode(int32(16) + int32(80877102) + int32(5) + int32(-7)));
+  EXPECT_TRUE(std::holds_alternative<SslRequest>(packet_of(int32(8) + int32(80877103))));
+  EXPECT_TRUE(std::holds_alternative<GssEncryptionRequest>(packet_of(int32(8) + int32(80877104))));
+  const auto cancel = std::get<CancelRequest>(packet_of(int32(16) + int32(80877102) + int32(5) + int32(-7)));
   EXPECT_EQ(cancel.key.process_id, 5);
   EXPECT_EQ(cancel.key.secret, -7);
 }
 
 TEST(StartupPacket, Parameters) {
-  const auto message = std::get<StartupMessage>(decode(
+  const auto message = std::get<StartupMessage>(packet_of(
       startup({{"user", "ann"}, {"_pq_.x", "1"}, {"TimeZone", "CET"}, {"options", "-c work_mem=1MB --date-style=iso"}},
               196609)));
   EXPECT_EQ(message.user, "ann");
@@ -44,14 +44,14 @@ TEST(StartupPacket, Parameters) {
 
 TEST(StartupPacket, BadLayouts) {
   const std::string bad = "08P01 invalid startup packet layout: expected terminator as last byte";
-  EXPECT_EQ(error_of(kVersion3), bad);
-  EXPECT_EQ(error_of(kVersion3 + text("user")), bad);
-  EXPECT_EQ(error_of(kVersion3 + text("user") + "abc"), bad);
-  EXPECT_EQ(error_of(kVersion3 + text("user") + text("abc")), bad);
-  EXPECT_EQ(error_of(kVersion3 + text("user") + text("abc") + text("") + "x"), bad);
-  EXPECT_EQ(error_of(kVersion3 + text("")), "28000 no PostgreSQL user name specified in startup packet");
-  EXPECT_EQ(error_of(int32(4 << 16) + text("")), "0A000 unsupported frontend protocol 4.0: server supports 3.0 to 3.0");
-  EXPECT_EQ(error_of(int32(80877102)), "08P01 insufficient data left in message");
+  EXPECT_EQ(packet_error(kVersion3), bad);
+  EXPECT_EQ(packet_error(kVersion3 + text("user")), bad);
+  EXPECT_EQ(packet_error(kVersion3 + text("user") + "abc"), bad);
+  EXPECT_EQ(packet_error(kVersion3 + text("user") + text("abc")), bad);
+  EXPECT_EQ(packet_error(kVersion3 + text("user") + text("abc") + text("") + "x"), bad);
+  EXPECT_EQ(packet_error(kVersion3 + text("")), "28000 no PostgreSQL user name specified in startup packet");
+  EXPECT_EQ(packet_error(int32(4 << 16) + text("")), "0A000 unsupported frontend protocol 4.0: server supports 3.0 to 3.0");
+  EXPECT_EQ(packet_error(int32(80877102)), "08P01 insufficient data left in message");
 }
 
 TEST(StartupPacket, Options) {
