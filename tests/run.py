@@ -41,8 +41,8 @@ def arguments():
     parser.add_argument("selection", nargs="*", help=f"kinds ({', '.join(KINDS)}) or files; default: all kinds")
     parser.add_argument("--build", default="build/release", help="build directory (default: %(default)s)")
     parser.add_argument("-k", dest="pattern", help="only what contains this text in its name")
-    parser.add_argument("-j", dest="jobs", type=int, default=(os.cpu_count() or 2) + 2,
-                        help="files that are run at the same time (default: two more than there are cores)")
+    parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count() or 2,
+                        help="files that are run at the same time (default: as many as there are cores)")
     parser.add_argument("--rewrite", action="store_true", help="write golden plans anew instead of comparing")
     parser.add_argument("--extended", action="store_true", help="run queries and errors by the extended protocol, too, in both formats")
     parser.add_argument("--concurrent", action="store_true", help="only modules marked CONCURRENT (for ThreadSanitizer)")

@@ -1,6 +1,6 @@
 """Runs jobs on several processes side by side, and hands what they report to the one that counts.
 
-Tests wait a lot (for locks, for leases, for servers that are killed), so there are more workers than cores.
+Each runs beside others: no test may take for granted that something happens within a second.
 """
 import ctypes
 import multiprocessing
