@@ -9,6 +9,7 @@
 
 #include "planner/logical_plan.h"
 #include "sql/catalog/catalog.h"
+#include "sql/catalog/row_fields.h"
 #include "sql/expressions/expression.h"
 
 namespace redquel::planner {
@@ -27,6 +28,8 @@ struct TableRead {
   std::vector<std::int16_t> numbers;  // fetched columns; 0 is the hidden row key
   sql::ExpressionPtr condition;       // over the fetched columns; null: every row
   std::vector<std::int16_t> outputs;  // the node's columns: positions in `numbers`
+  /// Of `numbers`, where a run reads so little that looking them up again would count; else null.
+  std::shared_ptr<const sql::RowFields> fields = nullptr;
 };
 
 /// One end of a range. The value is in the column's type and never NULL at run time (NULL: the range is empty).

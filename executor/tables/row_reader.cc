@@ -6,42 +6,40 @@
 namespace redquel::executor {
 
 RowReader::RowReader(const planner::TableRead& read, TableChangesPtr changes)
-    : read_(read), changes_(std::move(changes)), keys_(*read.table), fields_(sql::row_fields(*read.table, read.numbers)) {
-  for (const auto& source : fields_.columns) {
+    : read_(read),
+      changes_(std::move(changes)),
+      keys_(*read.table),
+      fields_(read.fields ? read.fields : std::make_shared<const sql::RowFields>(sql::row_fields(*read.table, read.numbers))) {
+  for (const auto& source : fields_->columns) {
     needs_key_parts_ |= source.kind == sql::RowFields::Source::Kind::kKeyPart && read.table->primary_key.size() > 1;
   }
-  start();
 }
 
 void RowReader::start() {
-  columns_.clear();
-  for (std::int16_t number : read_.numbers) {
-    sql::Type type = number == 0 ? sql::kInt8 : read_.table->find_column(number)->type;
-    columns_.push_back(std::make_shared<sql::Column>(sql::Column::encoded(type)));
-  }
-  owners_.clear();
-  rows_ = 0;
+  columns_.reserve(fields_->columns.size());
+  for (const auto& source : fields_->columns) columns_.push_back(std::make_shared<sql::Column>(sql::Column::encoded(source.type)));
 }
 
 void RowReader::append_fetch(CommandBatch& batch, std::string_view member) const {
-  batch.add("HMGET", keys_.row_of_member(member), fields_.fields);
+  batch.add("HMGET", keys_.row_of_member(member), fields_->fields);
 }
 
 void RowReader::append_sort_get(CommandBatch& batch) const {
   batch.arg("GET").arg("#");
   const std::string row = keys_.row_pattern() + "->";
-  for (const std::string& field : fields_.fields) batch.arg("GET").arg(row + field);
+  for (const std::string& field : fields_->fields) batch.arg("GET").arg(row + field);
 }
 
 bool RowReader::add(std::string_view member, std::span<const Reply> values) {
   using Kind = sql::RowFields::Source::Kind;
-  if (values.size() < fields_.fields.size()) throw sql::SqlError("XX000", "unexpected reply from Redis: a row with too few fields");
-  if (!values[fields_.presence].is_text()) return false;
+  if (values.size() < fields_->fields.size()) throw sql::SqlError("XX000", "unexpected reply from Redis: a row with too few fields");
+  if (!values[fields_->presence].is_text()) return false;
   if (changes_ && changes_->contains(member)) return false;
+  if (columns_.empty()) start();
   std::vector<std::string> parts;
   if (needs_key_parts_) parts = keys_.split_member(member);
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const auto& source = fields_.columns[i];
+    const auto& source = fields_->columns[i];
     if (source.kind == Kind::kHiddenKey || (source.kind == Kind::kKeyPart && !needs_key_parts_)) {
       columns_[i]->append_view(member);
     } else if (source.kind == Kind::kKeyPart) {
@@ -59,19 +57,25 @@ bool RowReader::add(std::string_view member, std::span<const Reply> values) {
 }
 
 bool RowReader::add_entry(std::string_view member, const Reply& value) {
-  entry_.assign(fields_.fields.size(), value);
+  entry_.assign(fields_->fields.size(), value);
   return add(member, entry_);
 }
 
 sql::Batch RowReader::take_all() {
+  if (columns_.empty()) start();
+  owners_.push_back(read_.table);
+  // One owner of them all: every column, and what is made of it, holds it.
+  const auto memory = std::make_shared<const std::vector<std::shared_ptr<const void>>>(std::move(owners_));
   sql::Batch batch;
   batch.rows = rows_;
+  batch.columns.reserve(columns_.size());
   for (auto& column : columns_) {
-    for (const auto& owner : owners_) column->keep_alive(owner);
-    column->keep_alive(read_.table);
+    column->keep_alive(memory);
     batch.columns.push_back(std::move(column));
   }
-  start();
+  columns_.clear();
+  owners_.clear();
+  rows_ = 0;
   return batch;
 }
 

@@ -21,7 +21,7 @@ class RowReader {
   /// `read` outlives the reader. Rows that an open transaction has changed are left out: `changes` may be null.
   explicit RowReader(const planner::TableRead& read, TableChangesPtr changes = nullptr);
 
-  const std::vector<std::string>& fields() const { return fields_.fields; }
+  const std::vector<std::string>& fields() const { return fields_->fields; }
   const sql::TableKeys& keys() const { return keys_; }
   const sql::TableDef& table() const { return *read_.table; }
   const planner::TableRead& read() const { return read_; }
@@ -29,7 +29,7 @@ class RowReader {
   /// `HMGET emp:<member> field…`
   void append_fetch(CommandBatch& batch, std::string_view member) const;
   /// `GET # GET emp:*->field …`, the closing words of a SORT_RO; so many words:
-  std::size_t sort_get_words() const { return 2 + 2 * fields_.fields.size(); }
+  std::size_t sort_get_words() const { return 2 + 2 * fields_->fields.size(); }
   void append_sort_get(CommandBatch& batch) const;
 
   /// Adds a row unless its presence field is absent or the transaction has changed it; `values` are the fields' answers. Both must stay alive by `keep_alive`.
@@ -45,12 +45,13 @@ class RowReader {
   sql::Batch take_all();
 
  private:
+  /// Makes the columns: not before there is a row or a batch, because most readers give one batch only.
   void start();
 
   const planner::TableRead& read_;
   TableChangesPtr changes_;
   sql::TableKeys keys_;
-  sql::RowFields fields_;
+  std::shared_ptr<const sql::RowFields> fields_;
   std::vector<std::shared_ptr<sql::Column>> columns_;
   std::vector<std::shared_ptr<const void>> owners_;
   std::vector<Reply> entry_;  // of add_entry

@@ -210,7 +210,7 @@ class AccessPathChooser {
       planned_.ordered = wish_.order.size();  // one row is in every order
       drop_answered(table_.primary_key, {ColumnKind::kEqual});
     }
-    return KeyLookup{std::move(read_), std::move(*keys)};
+    return KeyLookup{small_read(), std::move(*keys)};
   }
 
   std::optional<UniqueLookup> unique_lookup() {
@@ -220,9 +220,14 @@ class AccessPathChooser {
       if (!values) continue;
       // One row, unless the transaction has others that will not stay so.
       if (values->size() == 1 && !sql::is_deferrable(table_, structure.columns)) planned_.ordered = wish_.order.size();
-      return UniqueLookup{std::move(read_), structure.columns, std::move(*values)};
+      return UniqueLookup{small_read(), structure.columns, std::move(*values)};
     }
     return {};
+  }
+
+  TableRead small_read() {
+    read_.fields = std::make_shared<const sql::RowFields>(sql::row_fields(table_, read_.numbers));
+    return std::move(read_);
   }
 
   struct Range {

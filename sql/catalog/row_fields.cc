@@ -18,17 +18,17 @@ RowFields row_fields(const TableDef& table, std::span<const std::int16_t> number
   };
   for (std::int16_t number : numbers) {
     if (number == 0) {
-      result.columns.push_back({Kind::kHiddenKey, 0, {}, nullptr});
+      result.columns.push_back({Kind::kHiddenKey, kInt8});
       continue;
     }
     const ColumnDef& column = *table.find_column(number);
     auto part = std::find(table.primary_key.begin(), table.primary_key.end(), number);
     bool in_key = part != table.primary_key.end();
     if (in_key && !keys.stores_key_column(column)) {
-      result.columns.push_back({Kind::kKeyPart, static_cast<std::size_t>(part - table.primary_key.begin()), {}, nullptr});
+      result.columns.push_back({Kind::kKeyPart, column.type, static_cast<std::size_t>(part - table.primary_key.begin())});
       continue;
     }
-    RowFields::Source source{Kind::kField, field(column.field), {}, nullptr};
+    RowFields::Source source{Kind::kField, column.type, field(column.field)};
     if (column.missing) {
       source.missing = &*column.missing;
       source.null_marker = field(column.field + "%N");

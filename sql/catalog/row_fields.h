@@ -14,6 +14,7 @@ namespace redquel::sql {
 struct RowFields {
   struct Source {
     enum class Kind : std::uint8_t { kField, kKeyPart, kHiddenKey } kind;
+    Type type;
     std::size_t index = 0;                    // in `fields`, or of the key's part
     std::optional<std::size_t> null_marker;   // in `fields`: `<field>%N`, set where NULL was stored in a column with `missing`
     const std::string* missing = nullptr;     // what an absent field means; null: NULL

@@ -554,6 +554,14 @@ bool output_depends_on_settings(Type type) {
 
 bool output_is_storage_form(Type type, const SessionSettings& settings) {
   switch (type.oid) {
+    // As the default would find; these are asked for with every small answer.
+    case oid::kInt2:
+    case oid::kInt4:
+    case oid::kInt8:
+    case oid::kNumeric:
+    case oid::kText:
+    case oid::kVarchar:
+      return true;
     case oid::kBpchar:
       return type.modifier < 0;  // else its blanks are put back
     case oid::kDate:
