@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
 #include "parser/scanner_characters.h"
 
@@ -12,6 +13,7 @@ namespace {
 /// Longer texts carry data; their plans would not be looked for again.
 constexpr std::size_t kMostBytes = 8192;
 constexpr std::size_t kMostLiterals = 200;
+constexpr std::uint64_t kMostInteger = std::numeric_limits<std::int64_t>::max();
 
 bool is_word_part(char c) { return is_identifier_start(c) || is_digit(c); }
 
@@ -19,13 +21,20 @@ struct Token {
   enum class Kind : std::uint8_t { kWord, kQuotedName, kInteger, kNumber, kString, kOperator, kPunctuation };
   Kind kind;
   std::size_t begin, end;
-  std::string text;  // a word in lower case; a string's content; otherwise as written
+  std::string_view text;  // as written; a string's is between its quotes
 };
+
+/// Is what was written this word, which is in lower case?
+bool is_same_word(std::string_view written, std::string_view word) {
+  return written.size() == word.size() && std::equal(written.begin(), written.end(), word.begin(), [](char c, char lower) {
+           return (c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c) == lower;
+         });
+}
 
 /// The tokens of a text; nullopt where it holds what is left to the parser.
 class Scanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  explicit Scanner(std::string_view text) : text_(text) { tokens_.reserve(2 + text.size() / 3); }
 
   std::optional<std::vector<Token>> run() {
     while (true) {
@@ -49,7 +58,7 @@ class Scanner {
   }
 
   bool add(Token::Kind kind, std::size_t end) {
-    tokens_.push_back({kind, at_, end, std::string(text_.substr(at_, end - at_))});
+    tokens_.push_back({kind, at_, end, text_.substr(at_, end - at_)});
     at_ = end;
     return true;
   }
@@ -59,10 +68,7 @@ class Scanner {
     while (end < text_.size() && is_word_part(text_[end])) ++end;
     // E'…', B'…', U&'…' and names with $.
     if (end < text_.size() && (text_[end] == '\'' || text_[end] == '$' || text_.substr(end, 2) == "&'" || text_.substr(end, 2) == "&\"")) return false;
-    add(Token::Kind::kWord, end);
-    std::string& text = tokens_.back().text;
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    return true;
+    return add(Token::Kind::kWord, end);
   }
 
   bool number() {
@@ -78,18 +84,17 @@ class Scanner {
   }
 
   bool string() {
-    std::string content;
     std::size_t end = at_ + 1;
     while (true) {
       if (end >= text_.size() || text_[end] == '\\') return false;
-      if (text_[end] != '\'') content += text_[end++];
-      else if (end + 1 < text_.size() && text_[end + 1] == '\'') content += '\'', end += 2;
+      if (text_[end] != '\'') ++end;
+      else if (end + 1 < text_.size() && text_[end + 1] == '\'') end += 2;
       else break;
     }
     // 'a' 'b' over two lines are one string.
     if (!tokens_.empty() && tokens_.back().kind == Token::Kind::kString) return false;
     add(Token::Kind::kString, end + 1);
-    tokens_.back().text = std::move(content);
+    tokens_.back().text = text_.substr(tokens_.back().begin + 1, end - tokens_.back().begin - 1);
     return true;
   }
 
@@ -117,8 +122,18 @@ class Scanner {
 };
 
 template <std::size_t N>
-bool is_one_of(const std::string& text, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
+bool is_one_of(std::string_view text, const std::array<std::string_view, N>& words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return is_same_word(text, word); });
+}
+
+std::string content_of(std::string_view written) {
+  std::string content;
+  content.reserve(written.size());
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    content += written[i];
+    if (written[i] == '\'') ++i;  // two of them are one
+  }
+  return content;
 }
 
 constexpr std::array<std::string_view, 5> kStatements = {"select", "insert", "update", "delete", "with"};
@@ -170,7 +185,7 @@ class Taker {
   bool is(std::size_t i, std::string_view text) const {
     return tokens_[i].kind != Token::Kind::kWord && tokens_[i].kind != Token::Kind::kString && tokens_[i].text == text;
   }
-  bool is_word(std::size_t i, std::string_view text) const { return tokens_[i].kind == Token::Kind::kWord && tokens_[i].text == text; }
+  bool is_word(std::size_t i, std::string_view text) const { return tokens_[i].kind == Token::Kind::kWord && is_same_word(tokens_[i].text, text); }
   bool is_operator(std::size_t i) const { return tokens_[i].kind == Token::Kind::kOperator; }
 
   static char type_of(const Literal& literal) {
@@ -187,12 +202,13 @@ class Taker {
 
   std::optional<Literal> literal_at(std::size_t i) const {
     const Token& token = tokens_[i];
-    if (token.kind == Token::Kind::kString) return Literal{true, token.text, 0};
+    if (token.kind == Token::Kind::kString) return Literal{true, content_of(token.text), 0};
     if (token.kind != Token::Kind::kInteger) return std::nullopt;
-    Literal literal{false, {}, 0};
-    const std::string digits = (has_sign(i) ? "-" : "") + token.text;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), literal.number);
-    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    std::uint64_t magnitude = 0;
+    const auto [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), magnitude);
+    const bool negative = has_sign(i);
+    if (error != std::errc() || magnitude > kMostInteger + (negative ? 1 : 0)) return std::nullopt;
+    Literal literal{false, {}, static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude)};
     return literal;
   }
 

@@ -17,6 +17,11 @@ void store_big_endian(char* to, std::uint32_t value) {
   to[3] = static_cast<char>(value);
 }
 
+void store_big_endian(char* to, std::uint16_t value) {
+  to[0] = static_cast<char>(value >> 8);
+  to[1] = static_cast<char>(value);
+}
+
 }  // namespace
 
 void MessageEncoder::begin_message(char type) {
@@ -41,7 +46,8 @@ void MessageEncoder::set_uint32(std::size_t position, std::uint32_t value) {
 }
 
 void MessageEncoder::put_uint16(std::uint16_t value) {
-  const char bytes[2] = {static_cast<char>(value >> 8), static_cast<char>(value)};
+  char bytes[2];
+  store_big_endian(bytes, value);
   buffer_.append(bytes, sizeof bytes);
 }
 
@@ -172,12 +178,14 @@ void MessageEncoder::row_description(std::span<const executor::OutputColumn> col
       const executor::OutputColumn& column = columns[i];
       const sql::TypeInfo* info = sql::find_type(column.type.oid);
       put_text(column.name);
-      put_uint32(column.table);
-      put_uint16(static_cast<std::uint16_t>(column.attribute));
-      put_uint32(column.type.oid);
-      put_uint16(static_cast<std::uint16_t>(info ? info->length : std::int16_t{-1}));
-      put_uint32(static_cast<std::uint32_t>(column.type.modifier));
-      put_uint16(static_cast<std::uint16_t>(formats[i]));
+      char rest[18];  // in one piece: clients ask for it with every statement
+      store_big_endian(rest, column.table);
+      store_big_endian(rest + 4, static_cast<std::uint16_t>(column.attribute));
+      store_big_endian(rest + 6, column.type.oid);
+      store_big_endian(rest + 10, static_cast<std::uint16_t>(info ? info->length : std::int16_t{-1}));
+      store_big_endian(rest + 12, static_cast<std::uint32_t>(column.type.modifier));
+      store_big_endian(rest + 16, static_cast<std::uint16_t>(formats[i]));
+      buffer_.append(rest, sizeof rest);
     }
   } catch (...) {
     abandon_message();

@@ -9,6 +9,8 @@ namespace redquel::executor {
 namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
+/// Room for one command that reads a row: most batches of short statements are no longer.
+constexpr std::size_t kShortBatch = 256;
 
 /// Quotes a word the way redis-cli reads it back, if it has to be.
 void append_quoted(std::string& out, std::string_view word) {
@@ -98,6 +100,7 @@ void CommandBatch::append_header(char type, std::size_t number) {
 CommandBatch& CommandBatch::begin(std::size_t word_count) {
   assert(missing_words_ == 0 && "the command before lacks arguments");
   assert(word_count > 0);
+  if (bytes_.empty()) bytes_.reserve(kShortBatch);
   append_header('*', word_count);
   missing_words_ = word_count;
   name_is_next_ = true;
