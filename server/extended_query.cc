@@ -52,11 +52,12 @@ asio::awaitable<void> Session::on(const ParseMessage& message) {
   SourceText source{text, 0};
   current_source_ = source;
   current_text_ = text;
-  std::shared_ptr<const parser::ast::Statement> statement = engine_->known_statement(*text);
+  std::shared_ptr<const parser::ast::Statement> statement = known_statement(*text);
   if (!statement) {
     std::vector<parser::ParsedStatement> parsed = parser::parse(*text, {.text_bytes = host_.limits().statement_bytes});
     if (parsed.size() > 1) throw sql::SqlError("42601", "cannot insert multiple commands into a prepared statement");
     if (!parsed.empty()) statement = std::make_shared<const parser::ast::Statement>(std::move(parsed[0].statement));
+    if (statement) host_.transaction_texts().remember(*text, statement);
   }
   std::vector<sql::Type> types = types_of(message.parameter_types);
   auto run = parse_statement(std::move(name), std::move(source), std::move(types), std::move(statement));

@@ -1,6 +1,7 @@
 #include "server/parameter_definitions.h"
 
-#include <algorithm>
+#include <string>
+#include <unordered_map>
 
 #include "server/ascii.h"
 #include "server/parameter_checks.h"
@@ -483,12 +484,14 @@ constexpr OldName kOldNames[] = {{"sort_mem", "work_mem"}, {"vacuum_mem", "maint
 std::span<const ParameterDefinition> parameter_definitions() { return kParameters; }
 
 const ParameterDefinition* find_parameter(std::string_view name) {
-  for (const OldName& old : kOldNames) {
-    if (equal_ignoring_case(old.old_name, name)) name = old.name;
-  }
-  const auto* found = std::ranges::find_if(
-      kParameters, [&](const ParameterDefinition& definition) { return equal_ignoring_case(definition.name, name); });
-  return found == std::end(kParameters) ? nullptr : found;
+  static const auto by_name = [] {
+    std::unordered_map<std::string, const ParameterDefinition*> names;
+    for (const ParameterDefinition& definition : kParameters) names.emplace(lower_case(definition.name), &definition);
+    for (const OldName& old : kOldNames) names.emplace(lower_case(old.old_name), names.at(lower_case(old.name)));
+    return names;
+  }();
+  const auto found = by_name.find(lower_case(name));
+  return found == by_name.end() ? nullptr : found->second;
 }
 
 }  // namespace redquel::server

@@ -24,6 +24,7 @@
 #include "server/session_statements.h"
 #include "server/session_transactions.h"
 #include "server/startup_packet.h"
+#include "server/transaction_texts.h"
 
 namespace redquel::server {
 
@@ -41,6 +42,7 @@ class SessionHost {
   virtual ~SessionHost() = default;
   virtual const SessionLimits& limits() const = 0;
   virtual EngineSource& engines() = 0;
+  virtual TransactionTexts& transaction_texts() = 0;
   /// Passes a CancelRequest to the session that has the key, on whatever thread it lives.
   virtual void forward_cancel(CancelKey key) = 0;
   /// Takes a place among max_connections, to be given back when the session ends; false: there is none.
@@ -118,6 +120,8 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::awaitable<void> on(const QueryMessage& message);
   /// Runs a statement by the plan of all that differ from it in constants only. Not done: its constants must be seen to plan it, or it
   /// is wrong, so it is run (or refused) as it is written.
+  /// What this text was parsed to before; null: not known.
+  std::shared_ptr<const parser::ast::Statement> known_statement(const std::string& text) const;
   asio::awaitable<void> run_with_literals(parser::TextWithoutLiterals shared, bool& is_done);
   /// Of a statement with WHERE CURRENT OF: planned anew for the row on which the cursor stands.
   asio::awaitable<void> run_at_cursor(Portal& portal, std::size_t max_rows);

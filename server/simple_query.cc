@@ -23,6 +23,11 @@ std::vector<sql::Type> types_of(const std::vector<parser::Literal>& literals) {
 
 }  // namespace
 
+std::shared_ptr<const parser::ast::Statement> Session::known_statement(const std::string& text) const {
+  auto statement = engine_->known_statement(text);
+  return statement ? statement : host_.transaction_texts().find(text);
+}
+
 asio::awaitable<void> Session::on(const QueryMessage& message) {
   // It replaces the unnamed statement and portal of the extended protocol.
   statements_.erase("");
@@ -30,7 +35,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   const auto text = std::make_shared<const std::string>(from_client(message.text));
   current_source_ = {text, 0};
   current_text_ = text;
-  if (auto known = engine_->known_statement(*text)) {
+  if (auto known = known_statement(*text)) {
     transactions_.block().admit(*known);
     if (is_strict()) transactions_.begin_implicit(TransactionBlock::State::kString);
     auto run = run_simple(current_source_, *text, std::move(known), true);
@@ -65,6 +70,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
     }
     current_source_ = source;
     auto statement = std::make_shared<const parser::ast::Statement>(std::move(one.statement));
+    if (parsed.size() == 1) host_.transaction_texts().remember(*text, statement);
     transactions_.block().admit(*statement);
     // The statements of one string are one transaction, unless they say otherwise.
     if (parsed.size() > 1 || is_strict()) transactions_.begin_implicit(TransactionBlock::State::kString);

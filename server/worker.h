@@ -62,6 +62,7 @@ class Worker final : public SessionHost {
   // SessionHost
   const SessionLimits& limits() const override { return options_.limits; }
   EngineSource& engines() override { return *engines_; }
+  TransactionTexts& transaction_texts() override { return transaction_texts_; }
   void forward_cancel(CancelKey key) override { options_.forward_cancel(key); }
   bool take_place() override;
   void give_place_back() override;
@@ -80,6 +81,7 @@ class Worker final : public SessionHost {
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::unique_ptr<EngineSource> engines_;
+  TransactionTexts transaction_texts_;
   std::unordered_map<std::int32_t, std::shared_ptr<Session>> sessions_;
   asio::steady_timer tick_timer_;
   asio::steady_timer drain_timer_;
