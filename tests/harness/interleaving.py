@@ -1,74 +1,151 @@
-"""Two sessions, statement by statement, on redquel and on PostgreSQL: what each sees must be the same.
+"""Sessions, statement by statement, on redquel and on PostgreSQL: what each sees must be the same.
 
-A step is "session: SQL". A statement that waits is left waiting; its answer is taken when a later step of the same session is due, or
-at the end. "session!: SQL" waits for nobody, but has much to do: it is given its time. In the manner of PostgreSQL's isolation tester.
+A step is "session: SQL". Where a statement waits for a lock, the next step begins; its answer is taken as soon as it has one. No step
+begins before those before it have come to their end or to their lock, however slow the machine is: PostgreSQL says who waits for a lock,
+and redquel, for the steps that PostgreSQL answers at once, is waited for. Where it must wait as well, other sessions of the same threads
+are asked so often that it has come to its lock meanwhile. "session!: SQL" ends by itself, though it may wait first: a timeout, a deadlock.
+In the manner of PostgreSQL's isolation tester.
 """
-import threading
-from concurrent.futures import ThreadPoolExecutor
+import os
+import select
+import struct
+import time
 
-from harness.pgwire import ServerError
+from harness.pgwire import query
+
+AT_ONCE, WAITING, AFTER_WAITING = "at once", "waiting", "after waiting"
+PATIENCE = 60  # seconds, for whoever waits for nobody
+LOOKS, LEAST_SECONDS = 60, 0.2  # at redquel's other sessions, before somebody is said to wait
 
 
 class Session:
-    """A connection whose statement may wait."""
+    """A connection whose statement may wait. Nothing here is left to another thread of ours: it might not have its turn."""
 
     def __init__(self, connection):
-        self.connection, self.thread, self.answer = connection, None, None
+        self.connection, self.answer, self.step = connection, None, None
 
-    def start(self, sql, patience):
-        def work():
-            try:
-                self.answer = sorted(self.connection.run(sql), key=repr)
-            except ServerError as error:
-                self.answer = error.sqlstate
-        self.answer = None
-        self.thread = threading.Thread(target=work, daemon=True)
-        self.thread.start()
-        self.thread.join(patience)
-        return not self.thread.is_alive()
+    def send(self, step, sql):
+        self.step, self.answer = step, None
+        self.connection.send(query(sql))
 
-    def finish(self):
-        if self.thread:
-            self.thread.join(30)
-            assert not self.thread.is_alive(), "waits for ever"
-            self.thread = None
+    def is_answered(self, seconds=0.0):
+        end = time.monotonic() + seconds
+        while not self._is_complete():
+            if not select.select([self.connection.socket], [], [], max(0.0, end - time.monotonic()))[0]:
+                return False
+            self.connection._fill()
+        return True
+
+    def _is_complete(self):
+        """Notices may come long before the rest."""
+        buffer, at = self.connection.buffer, 0
+        while at + 5 <= len(buffer):
+            kind, (length,) = buffer[at:at + 1], struct.unpack_from("!i", buffer, at + 1)
+            at += 1 + length
+            if kind == b"Z" and at <= len(buffer):
+                return True
+        return False
+
+    def take_answer(self):
+        results = self.connection.results()
+        failed = next((result for result in results if result.error), None)
+        self.answer = failed.sqlstate if failed else sorted(results[-1].texts(), key=repr) if results else []
+        step, self.step = self.step, None
+        return step, self.answer
 
 
-def play(server, setup_sql, read, steps, database=None):
-    names = sorted({step.split(":", 1)[0].rstrip("!") for step in steps})
-    arguments = [database] if database else []
-    log = []
-    with server.connect(*arguments) as setup:
+class PostgresView:
+    """Asks PostgreSQL who waits for a lock."""
+
+    def __init__(self, connect):
+        self.connection = connect()
+
+    def waits(self, session):
+        """Whether it does; False once it is answered."""
+        end = time.monotonic() + PATIENCE
+        while not session.is_answered(0.002):
+            state = self.connection.run(f"SELECT wait_event_type FROM pg_stat_activity WHERE pid = {session.connection.process_id}")
+            if state == [["Lock"]]:
+                return not session.is_answered()
+            assert time.monotonic() < end, f"neither waits nor ends: {session.step}: {state}"
+        return False
+
+    def close(self):
+        self.connection.close()
+
+
+class RedquelView:
+    """Asks sessions of all threads (the place of a session among them is its number modulo theirs), until what was sent before has come
+    to its lock: each answer takes a turn of the thread and one of Redis."""
+
+    def __init__(self, connect):
+        threads = len(os.sched_getaffinity(0))
+        self.connections = {}
+        while len(self.connections) < threads:
+            connection = connect()
+            self.connections.setdefault(connection.process_id % threads, connection)
+            assert connection.process_id < 100_000 * threads, "not every thread has sessions"
+
+    def waits(self, session):
+        end = time.monotonic() + LEAST_SECONDS
+        looks = 0
+        while looks < LOOKS or time.monotonic() < end:
+            for connection in self.connections.values():
+                connection.run("SELECT redis.call('PING')")
+            looks += 1
+            if session.is_answered(0.002):
+                return False
+        return True
+
+    def close(self):
+        for connection in self.connections.values():
+            connection.close()
+
+
+def play(server, setup_sql, read, steps, database=None, guide=None):
+    """[(step, whether it waited, answer)]. `guide`: what another server has given for the same steps."""
+    def connect():
+        return server.connect(*([database] if database else []))
+
+    log = [[step, None, None] for step in steps]
+    with connect() as setup:
         setup.run(setup_sql)
-        sessions = {name: Session(server.connect(*arguments)) for name in names}
+        view = PostgresView(connect) if database else RedquelView(connect)
+        sessions = {name: Session(connect()) for name in sorted({step.split(":", 1)[0].rstrip("!") for step in steps})}
         waiting = {}
+
+        def take(name, how):
+            number = waiting.pop(name)
+            log[number][1:] = how, sessions[name].take_answer()[1]
+
         try:
             for number, step in enumerate(steps):
                 name, sql = (part.strip() for part in step.split(":", 1))
-                patience = 30 if name.endswith("!") else 0.5
+                ends_by_itself = name.endswith("!") or guide and guide[number][1] == AT_ONCE
                 name = name.rstrip("!")
-                session = sessions[name]
                 if name in waiting:
-                    session.finish()
-                    log.append((waiting.pop(name), "after waiting", session.answer))
-                if session.start(sql, patience):
-                    log.append((step, "at once", session.answer))
-                else:
-                    waiting[name] = step
-            for name, step in waiting.items():
-                sessions[name].finish()
-                log.append((step, "after waiting", sessions[name].answer))
+                    assert sessions[name].is_answered(PATIENCE), f"waits for ever: {steps[waiting[name]]}"
+                    take(name, AFTER_WAITING)
+                waiting[name] = number
+                sessions[name].send(step, sql)
+                if sessions[name].is_answered(PATIENCE) if ends_by_itself else not view.waits(sessions[name]):
+                    take(name, AT_ONCE)
+                # Who has waited for what this step did has its turn before the next one.
+                for other in [other for other in waiting if other != name]:
+                    if not view.waits(sessions[other]):
+                        take(other, AFTER_WAITING)
+            for name in list(waiting):
+                assert sessions[name].is_answered(PATIENCE), f"waits for ever: {steps[waiting[name]]}"
+                take(name, AFTER_WAITING)
         finally:
+            view.close()
             for session in sessions.values():
                 session.connection.close()
-        log.append(("at the end", "", setup.run(read)))
-    return log
+        return [*map(tuple, log), ("at the end", "", setup.run(read))]
 
 
 def same(server, postgres, setup_sql, read, steps):
     """Fails where both servers do not answer the steps alike."""
-    with ThreadPoolExecutor(1) as beside:  # many steps wait, on both servers as long
-        expecting = beside.submit(play, postgres, setup_sql, read, steps, postgres.emptied_database())
-        found = play(server, setup_sql, read, steps)
-        expected = expecting.result()
+    expected = play(postgres, setup_sql, read, steps, postgres.emptied_database())
+    found = play(server, setup_sql, read, steps, guide=expected)
     assert found == expected, "\n".join(f"{'  ' if a == b else '! '}{a}   PostgreSQL: {b}" for a, b in zip(found, expected))
