@@ -12,8 +12,9 @@ import struct
 import time
 
 from harness.pgwire import query
+from harness.servers import Postgres
 
-AT_ONCE, WAITING, AFTER_WAITING = "at once", "waiting", "after waiting"
+AT_ONCE, AFTER_WAITING = "at once", "after waiting"
 PATIENCE = 60  # seconds, for whoever waits for nobody
 LOOKS, LEAST_SECONDS = 60, 0.2  # at redquel's other sessions, before somebody is said to wait
 
@@ -64,10 +65,9 @@ class PostgresView:
         """Whether it does; False once it is answered."""
         end = time.monotonic() + PATIENCE
         while not session.is_answered(0.002):
-            state = self.connection.run(f"SELECT wait_event_type FROM pg_stat_activity WHERE pid = {session.connection.process_id}")
-            if state == [["Lock"]]:
+            if self.connection.run(f"SELECT FROM pg_locks WHERE pid = {session.connection.process_id} AND NOT granted"):
                 return not session.is_answered()
-            assert time.monotonic() < end, f"neither waits nor ends: {session.step}: {state}"
+            assert time.monotonic() < end, f"neither waits nor ends: {session.step}"
         return False
 
     def close(self):
@@ -75,22 +75,17 @@ class PostgresView:
 
 
 class RedquelView:
-    """Asks sessions of all threads (the place of a session among them is its number modulo theirs), until what was sent before has come
-    to its lock: each answer takes a turn of the thread and one of Redis."""
+    """Asks sessions of all threads until what was sent before has come to its lock: each answer takes a turn of the thread and one of Redis."""
 
     def __init__(self, connect):
-        threads = len(os.sched_getaffinity(0))
-        self.connections = {}
-        while len(self.connections) < threads:
-            connection = connect()
-            self.connections.setdefault(connection.process_id % threads, connection)
-            assert connection.process_id < 100_000 * threads, "not every thread has sessions"
+        # Threads have sessions in turns.
+        self.connections = [connect() for _ in os.sched_getaffinity(0)]
 
     def waits(self, session):
         end = time.monotonic() + LEAST_SECONDS
         looks = 0
         while looks < LOOKS or time.monotonic() < end:
-            for connection in self.connections.values():
+            for connection in self.connections:
                 connection.run("SELECT redis.call('PING')")
             looks += 1
             if session.is_answered(0.002):
@@ -98,7 +93,7 @@ class RedquelView:
         return True
 
     def close(self):
-        for connection in self.connections.values():
+        for connection in self.connections:
             connection.close()
 
 
@@ -110,7 +105,7 @@ def play(server, setup_sql, read, steps, database=None, guide=None):
     log = [[step, None, None] for step in steps]
     with connect() as setup:
         setup.run(setup_sql)
-        view = PostgresView(connect) if database else RedquelView(connect)
+        view = (PostgresView if isinstance(server, Postgres) else RedquelView)(connect)
         sessions = {name: Session(connect()) for name in sorted({step.split(":", 1)[0].rstrip("!") for step in steps})}
         waiting = {}
 
@@ -128,7 +123,8 @@ def play(server, setup_sql, read, steps, database=None, guide=None):
                     take(name, AFTER_WAITING)
                 waiting[name] = number
                 sessions[name].send(step, sql)
-                if sessions[name].is_answered(PATIENCE) if ends_by_itself else not view.waits(sessions[name]):
+                is_answered = sessions[name].is_answered(PATIENCE) if ends_by_itself else not view.waits(sessions[name])
+                if is_answered:
                     take(name, AT_ONCE)
                 # Who has waited for what this step did has its turn before the next one.
                 for other in [other for other in waiting if other != name]:

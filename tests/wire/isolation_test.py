@@ -123,15 +123,15 @@ def test_autocommit_waits_for_the_transaction(server, postgres):
 
 
 def test_deadlock(server, postgres):
-    steps = both("READ COMMITTED", "a: SET deadlock_timeout = '5s'", "b: SET deadlock_timeout = '300ms'", "a: UPDATE iso SET value = 0 WHERE id = 1",
-                 "b: UPDATE iso SET value = 1 WHERE id = 2", "a: UPDATE iso SET value = 0 WHERE id = 2", "b: UPDATE iso SET value = 1 WHERE id = 1",
+    steps = both("READ COMMITTED", "a: SET deadlock_timeout = '10min'", "b: SET deadlock_timeout = '300ms'", "a: UPDATE iso SET value = 0 WHERE id = 1",
+                 "b: UPDATE iso SET value = 1 WHERE id = 2", "a: UPDATE iso SET value = 0 WHERE id = 2", "b!: UPDATE iso SET value = 1 WHERE id = 1",
                  "b: ROLLBACK", "a: COMMIT")
     same(server, postgres, steps)
 
 
 def test_lock_timeout(server, postgres):
     same(server, postgres, ["a: BEGIN", "a: UPDATE iso SET value = 0 WHERE id = 1", "b: SET lock_timeout = '200ms'",
-                            "b: UPDATE iso SET value = 1 WHERE id = 1", "a: COMMIT", "b: UPDATE iso SET value = value + 1 WHERE id = 1"])
+                            "b!: UPDATE iso SET value = 1 WHERE id = 1", "a: COMMIT", "b: UPDATE iso SET value = value + 1 WHERE id = 1"])
 
 
 # What PostgreSQL's snapshot would still show, redquel refuses with 40001 (docs/transactions.md); what it shows is never wrong.

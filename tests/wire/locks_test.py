@@ -23,7 +23,7 @@ def test_strengths(server, postgres):
 def test_strengths_and_writes(server, postgres):
     for strength in STRENGTHS:
         same(server, postgres, ["a: BEGIN", f"a: SELECT value FROM iso WHERE id = 1 FOR {strength}", "b: SET lock_timeout = '200ms'",
-                                "b: UPDATE iso SET value = 5 WHERE id = 1", "b: DELETE FROM iso WHERE id = 1", "b: UPDATE iso SET value = 6 WHERE id = 2",
+                                "b!: UPDATE iso SET value = 5 WHERE id = 1", "b!: DELETE FROM iso WHERE id = 1", "b: UPDATE iso SET value = 6 WHERE id = 2",
                                 "a: COMMIT"])
     for write in ("UPDATE iso SET value = 5 WHERE id = 1", "DELETE FROM iso WHERE id = 1"):
         steps = ["a: BEGIN", f"a: {write}"]
@@ -49,9 +49,9 @@ def test_shared_locks_do_not_wait_for_each_other(server, postgres):
 
 
 def test_upgrade_deadlock(server, postgres):
-    same(server, postgres, both(RC, "a: SET deadlock_timeout = '5s'", "b: SET deadlock_timeout = '300ms'",
+    same(server, postgres, both(RC, "a: SET deadlock_timeout = '10min'", "b: SET deadlock_timeout = '300ms'",
                                 "a: SELECT value FROM iso WHERE id = 1 FOR SHARE", "b: SELECT value FROM iso WHERE id = 1 FOR SHARE",
-                                "a: UPDATE iso SET value = 1 WHERE id = 1", "b: UPDATE iso SET value = 2 WHERE id = 1", "b: ROLLBACK", "a: COMMIT"))
+                                "a: UPDATE iso SET value = 1 WHERE id = 1", "b!: UPDATE iso SET value = 2 WHERE id = 1", "b: ROLLBACK", "a: COMMIT"))
 
 
 def test_repeatable_read(server):
@@ -79,8 +79,8 @@ def test_table_locks(server, postgres):
         steps = ["a: BEGIN", f"a: LOCK TABLE iso IN {first} MODE"]
         for second in modes:
             steps += ["b: BEGIN", f"b: LOCK TABLE iso IN {second} MODE NOWAIT", "b: ROLLBACK"]
-        steps += ["b: SET lock_timeout = '200ms'", "b: UPDATE iso SET value = 1 WHERE id = 1", "b: INSERT INTO iso VALUES (5, 5, 'e')",
-                  "b: SELECT id FROM iso WHERE id = 1 FOR UPDATE", "a: COMMIT"]
+        steps += ["b: SET lock_timeout = '200ms'", "b!: UPDATE iso SET value = 1 WHERE id = 1", "b!: INSERT INTO iso VALUES (5, 5, 'e')",
+                  "b!: SELECT id FROM iso WHERE id = 1 FOR UPDATE", "a: COMMIT"]
         same(server, postgres, steps)
 
 
@@ -100,7 +100,7 @@ def test_table_locks_look_at_many_row_locks(server, postgres):
                                 "b: SELECT count(*) FROM iso", "b: COMMIT", "c: UPDATE iso SET value = 4 WHERE id = 1"])
     # One's own are in nobody's way.
     same(server, postgres, ["a: BEGIN", f"a!: {many}", "a!: LOCK TABLE iso IN SHARE MODE", "a!: LOCK TABLE iso", "b: SET lock_timeout = '200ms'",
-                            "b: UPDATE iso SET value = 5 WHERE id = 1", "a!: ROLLBACK", "b: UPDATE iso SET value = 5 WHERE id = 1"])
+                            "b!: UPDATE iso SET value = 5 WHERE id = 1", "a!: ROLLBACK", "b: UPDATE iso SET value = 5 WHERE id = 1"])
 
 
 def test_definitions_wait_for_writers(server, postgres):
@@ -109,7 +109,7 @@ def test_definitions_wait_for_writers(server, postgres):
                    "ALTER TABLE iso ALTER COLUMN value SET NOT NULL", "ALTER TABLE iso RENAME COLUMN word TO text", "TRUNCATE iso"):
         for end in ("COMMIT", "ROLLBACK"):
             same(server, postgres, ["a: BEGIN", write, "a: INSERT INTO iso VALUES (3, 30)", f"b: {change}", f"a: {end}", "b: DELETE FROM iso WHERE id = 2"])
-        same(server, postgres, ["a: BEGIN", write, "b: SET lock_timeout = '200ms'", f"b: {change}", "a: COMMIT", f"b: {change}"])
+        same(server, postgres, ["a: BEGIN", write, "b: SET lock_timeout = '200ms'", f"b!: {change}", "a: COMMIT", f"b!: {change}"])
     same(server, postgres, ["a: BEGIN", "a: SELECT id FROM iso WHERE id = 1 FOR SHARE", "b: ALTER TABLE iso ADD COLUMN more integer", "a: COMMIT"])
 
 
@@ -120,38 +120,38 @@ def test_writers_wait_for_definitions(server, postgres):
     # The transaction's own rows are in nobody's way.
     same(server, postgres, ["a: BEGIN", "a: UPDATE iso SET value = 7 WHERE id = 1", "a: ALTER TABLE iso ADD COLUMN more integer DEFAULT 3",
                             "b: UPDATE iso SET value = value + 1 WHERE id = 1", "a: COMMIT"])
-    timeouts = ["a: SET deadlock_timeout = '100ms'", "b: SET deadlock_timeout = '10s'"]
+    timeouts = ["a: SET deadlock_timeout = '100ms'", "b: SET deadlock_timeout = '10min'"]
     same(server, postgres, [*timeouts, "a: BEGIN", "b: BEGIN", "a: UPDATE iso SET value = 7 WHERE id = 1", "b: UPDATE iso SET value = 8 WHERE id = 2",
-                            "b: ALTER TABLE iso ADD COLUMN more integer", "a: UPDATE iso SET value = 9 WHERE id = 2", "a: ROLLBACK", "b: COMMIT"])
+                            "b: ALTER TABLE iso ADD COLUMN more integer", "a!: UPDATE iso SET value = 9 WHERE id = 2", "a: ROLLBACK", "b: COMMIT"])
 
 
 def test_advisory_locks_wait(server, postgres):
     same(server, postgres, ["a: SELECT pg_advisory_lock(7)", "b: SELECT pg_advisory_lock(7)", "a: SELECT pg_advisory_unlock(7)",
                             "b: SELECT pg_try_advisory_lock(7)", "a: SELECT pg_try_advisory_lock_shared(7)"])
     same(server, postgres, ["a: BEGIN", "a: SELECT pg_advisory_xact_lock(7)", "b: SELECT pg_advisory_xact_lock_shared(7)", "a: COMMIT", "b: SELECT 1"])
-    same(server, postgres, ["a: SET deadlock_timeout = '5s'", "b: SET deadlock_timeout = '300ms'", "a: SELECT pg_advisory_lock(1)",
-                            "b: SELECT pg_advisory_lock(2)", "a: SELECT pg_advisory_lock(2)", "b: SELECT pg_advisory_lock(1)", "b: SELECT pg_advisory_unlock(2)",
+    same(server, postgres, ["a: SET deadlock_timeout = '10min'", "b: SET deadlock_timeout = '300ms'", "a: SELECT pg_advisory_lock(1)",
+                            "b: SELECT pg_advisory_lock(2)", "a: SELECT pg_advisory_lock(2)", "b!: SELECT pg_advisory_lock(1)", "b: SELECT pg_advisory_unlock(2)",
                             "a: SELECT 1"])
 
 
 def test_deadlocks_across_kinds_of_locks(server, postgres):
     """A session waits with its transaction's locks in its hands, and with its advisory ones."""
-    timeouts = ["a: SET deadlock_timeout = '20s'", "b: SET deadlock_timeout = '300ms'"]
+    timeouts = ["a: SET deadlock_timeout = '10min'", "b: SET deadlock_timeout = '300ms'"]
     same(server, postgres, [*timeouts, "a: BEGIN", "b: BEGIN", "a: UPDATE iso SET value = 1 WHERE id = 1", "b: SELECT pg_advisory_xact_lock(1)",
-                            "a: SELECT pg_advisory_xact_lock(1)", "b: UPDATE iso SET value = 2 WHERE id = 1", "b: ROLLBACK", "a: COMMIT"])
+                            "a: SELECT pg_advisory_xact_lock(1)", "b!: UPDATE iso SET value = 2 WHERE id = 1", "b: ROLLBACK", "a: COMMIT"])
     same(server, postgres, [*timeouts, "a: BEGIN", "b: BEGIN", "a: SELECT pg_advisory_xact_lock(1)", "b: UPDATE iso SET value = 1 WHERE id = 1",
-                            "a: UPDATE iso SET value = 3 WHERE id = 1", "b: SELECT pg_advisory_lock(1)", "b: ROLLBACK", "a: COMMIT"])
+                            "a: UPDATE iso SET value = 3 WHERE id = 1", "b!: SELECT pg_advisory_lock(1)", "b: ROLLBACK", "a: COMMIT"])
     same(server, postgres, [*timeouts, "a: BEGIN", "b: BEGIN", "a: LOCK TABLE iso IN SHARE MODE", "b: SELECT pg_advisory_xact_lock(1)",
-                            "a: SELECT pg_advisory_xact_lock(1)", "b: INSERT INTO iso VALUES (3, 3, 'c')", "b: ROLLBACK", "a: COMMIT"])
+                            "a: SELECT pg_advisory_xact_lock(1)", "b!: INSERT INTO iso VALUES (3, 3, 'c')", "b: ROLLBACK", "a: COMMIT"])
     same(server, postgres, [*timeouts, "a: BEGIN", "b: BEGIN", "b: SELECT pg_advisory_xact_lock(1)", "a: UPDATE iso SET value = 1 WHERE id = 1",
-                            "a: SELECT pg_advisory_xact_lock(1)", "b: LOCK TABLE iso", "b: ROLLBACK", "a: COMMIT"])
+                            "a: SELECT pg_advisory_xact_lock(1)", "b!: LOCK TABLE iso", "b: ROLLBACK", "a: COMMIT"])
     # Advisory locks of a session, and a statement that stands for itself.
     same(server, postgres, [*timeouts, "a: BEGIN", "a: UPDATE iso SET value = 1 WHERE id = 1", "b: SELECT pg_advisory_lock(5)",
-                            "a: SELECT pg_advisory_xact_lock(5)", "b: UPDATE iso SET value = 2 WHERE id = 1", "b: SELECT pg_advisory_unlock(5)", "a: COMMIT"])
+                            "a: SELECT pg_advisory_xact_lock(5)", "b!: UPDATE iso SET value = 2 WHERE id = 1", "b: SELECT pg_advisory_unlock(5)", "a: COMMIT"])
     # Three of them.
-    same(server, postgres, [*timeouts, "c: SET deadlock_timeout = '20s'", "a: BEGIN", "b: BEGIN", "c: BEGIN", "a: UPDATE iso SET value = 1 WHERE id = 1",
+    same(server, postgres, [*timeouts, "c: SET deadlock_timeout = '10min'", "a: BEGIN", "b: BEGIN", "c: BEGIN", "a: UPDATE iso SET value = 1 WHERE id = 1",
                             "b: SELECT pg_advisory_xact_lock(1)", "c: UPDATE iso SET value = 1 WHERE id = 2", "a: SELECT pg_advisory_xact_lock(1)",
-                            "c: UPDATE iso SET value = 5 WHERE id = 1", "b: UPDATE iso SET value = 2 WHERE id = 2", "b: ROLLBACK", "a: COMMIT", "c: COMMIT"])
+                            "c: UPDATE iso SET value = 5 WHERE id = 1", "b!: UPDATE iso SET value = 2 WHERE id = 2", "b: ROLLBACK", "a: COMMIT", "c: COMMIT"])
 
 
 def test_who_has_given_up_waiting_is_in_no_circle(server):
@@ -215,7 +215,7 @@ def test_a_queue_gives_each_job_once(server):
 
 def test_key_share_and_unique_columns(server, postgres):
     same(server, postgres, ["a: BEGIN", "a: SELECT id FROM iso WHERE id = 1 FOR KEY SHARE", "b: SET lock_timeout = '200ms'",
-                            "b: UPDATE iso SET value = 5 WHERE id = 1", "b: UPDATE iso SET word = 'z' WHERE id = 1", "b: UPDATE iso SET id = 9 WHERE id = 1",
+                            "b!: UPDATE iso SET value = 5 WHERE id = 1", "b!: UPDATE iso SET word = 'z' WHERE id = 1", "b!: UPDATE iso SET id = 9 WHERE id = 1",
                             "a: COMMIT"])
 
 
