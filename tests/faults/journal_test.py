@@ -1,10 +1,12 @@
 """Statements of many scripts, cut short in each of their phases: all of their rows are there afterwards, or none."""
 import os
+import select
 import signal
 import threading
-import time
 
-from harness.pgwire import ConnectionClosed, ServerError, copy_data, query
+from harness.pgwire import COPY_DONE, ConnectionClosed, ServerError, copy_data, query
+from harness.servers import run_when_it_is_back
+from harness.waiting import wait_for
 
 CONCURRENT = True
 ROWS = 16_000
@@ -44,6 +46,32 @@ class Running(threading.Thread):
             self.outcome = "closed"
         except ServerError as error:
             self.outcome = error.sqlstate
+        except Exception as error:
+            self.outcome = repr(error)
+
+
+class HeldCopy(Running):
+    """COPY whose client keeps back the end of its data until it may go on: till then the statement is at work for certain."""
+
+    def __init__(self, server, data, held=1):
+        self.data, self.held, self.may_go_on = data, held, threading.Event()
+        super().__init__(server, self.copy)
+
+    def copy(self, connection):
+        connection.send(query("COPY bulk FROM STDIN"))
+        connection.read_until(b"G", b"E")
+        connection.send(copy_data(self.data[:-self.held]))
+        self.may_go_on.wait(200)
+        connection.send(copy_data(self.data[-self.held:]) + COPY_DONE)
+        result, = connection.results()
+        if result.error:
+            raise ServerError(result.error)
+
+    def finish(self):
+        self.may_go_on.set()
+        self.join(120)
+        assert not self.is_alive(), "it hangs"
+        return self.outcome
 
 
 def journal_length(raw):
@@ -54,11 +82,8 @@ def journal_length(raw):
     return raw("LLEN", "redquel:journal:" + state.split(" ")[0])
 
 
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.0005)
+def has_chunks(raw, chunks):
+    return lambda: (journal_length(raw) or 0) >= chunks
 
 
 def forget_owner(redis):
@@ -72,7 +97,7 @@ def forget_owner(redis):
 def check(server, redis, possible):
     """The table has one of these numbers of rows, nothing else is wrong, and nobody is waited for."""
     with server.connect() as connection:
-        count = int(connection.run("SELECT count(*) FROM bulk")[0][0])
+        count = int(run_when_it_is_back(connection, "SELECT count(*) FROM bulk")[0][0])
         assert count in possible, f"{count} rows, not one of {possible}"
         found = int(connection.run("SELECT count(*) FROM bulk WHERE id >= 0 AND word IS NOT NULL")[0][0])
         assert found == count, (found, count)
@@ -92,30 +117,33 @@ def start(make_server, make_redis, *options, rows=100):
     return redis, server
 
 
-def kill_redquel_when(make_server, make_redis, condition, data, possible):
+def kill_redquel_when(make_server, make_redis, condition, running, possible):
     redis, server = start(make_server, make_redis)
-    running = Running(server, lambda connection: copy_in(connection, data))
+    statement = running(server)
     with redis.connect() as raw:
-        wait_for(lambda: condition(raw) or running.outcome)
+        wait_for(lambda: condition(raw) or statement.outcome, pause=0.0005)
     server.kill()
-    running.join()
+    if isinstance(statement, HeldCopy):
+        assert statement.finish() == "closed", statement.outcome
+    statement.join()
     server.start()
     forget_owner(redis)
-    return check(server, redis, possible)
+    return check(server, redis, (100 + ROWS,) if statement.outcome == "done" else possible)
 
 
 def test_killed_when_it_begins(make_server, make_redis):
-    kill_redquel_when(make_server, make_redis, lambda raw: raw("EXISTS", "redquel:exclusive"), lines(1000, ROWS), (100,))
+    kill_redquel_when(make_server, make_redis, lambda raw: raw("EXISTS", "redquel:exclusive"), lambda server: HeldCopy(server, lines(1000, ROWS)), (100,))
 
 
 def test_killed_between_chunks(make_server, make_redis):
     for chunks in (1, 3, 6):
-        kill_redquel_when(make_server, make_redis, lambda raw: (journal_length(raw) or 0) >= chunks, lines(1000, ROWS), (100,))
+        kill_redquel_when(make_server, make_redis, lambda raw: (journal_length(raw) or 0) >= chunks,
+                          lambda server: HeldCopy(server, lines(1000, ROWS)), (100,))
 
 
 def test_killed_near_the_end(make_server, make_redis):
-    kill_redquel_when(make_server, make_redis, lambda raw: (journal_length(raw) or 0) >= ROWS // 2000 - 1, lines(1000, ROWS),
-                      (100, 100 + ROWS))
+    kill_redquel_when(make_server, make_redis, lambda raw: (journal_length(raw) or 0) >= ROWS // 2000 - 1,
+                      lambda server: Running(server, lambda connection: copy_in(connection, lines(1000, ROWS))), (100, 100 + ROWS))
 
 
 def test_killed_while_it_is_undone(make_server, make_redis):
@@ -125,18 +153,19 @@ def test_killed_while_it_is_undone(make_server, make_redis):
         lengths.append(journal_length(raw) or 0)
         return lengths[-1] < max(lengths)
 
-    kill_redquel_when(make_server, make_redis, shrinks, lines(1000, ROWS, last_is_wrong=True), (100,))
+    kill_redquel_when(make_server, make_redis, shrinks,
+                      lambda server: Running(server, lambda connection: copy_in(connection, lines(1000, ROWS, last_is_wrong=True))), (100,))
 
 
 def test_redis_killed_between_chunks(make_server, make_redis):
     for chunks in (1, 5):
         redis, server = start(make_server, make_redis, "--appendonly", "yes", "--appendfsync", "always")
-        running = Running(server, lambda connection: copy_in(connection, lines(1000, ROWS)))
+        running = HeldCopy(server, lines(1000, ROWS), held=8000)
         with redis.connect() as raw:
-            wait_for(lambda: (journal_length(raw) or 0) >= chunks)
+            wait_for(has_chunks(raw, chunks), pause=0.0005)
         redis.kill()
-        running.join(60)
-        assert running.outcome in ("08006", "08007", "57P03"), running.outcome
+        outcome = running.finish()
+        assert outcome in ("08006", "08007", "57P03"), outcome
         redis.start()
         forget_owner(redis)
         check(server, redis, (100,))
@@ -147,10 +176,11 @@ def test_redis_killed_while_it_is_undone(make_server, make_redis):
     running = Running(server, lambda connection: copy_in(connection, lines(1000, ROWS, last_is_wrong=True)))
     lengths = [0]
     with redis.connect() as raw:
-        while lengths[-1] >= max(lengths):
+        while lengths[-1] >= max(lengths) and not running.outcome:
             lengths.append(journal_length(raw) or 0)
     redis.kill()
-    running.join(60)
+    running.join(120)
+    assert running.outcome not in (None, "done"), running.outcome
     redis.start()
     forget_owner(redis)
     check(server, redis, (100,))
@@ -169,7 +199,7 @@ def test_large_transactions_killed(make_server, make_redis):
             connection.run("COMMIT")
         running = Running(server, transfer)
         with redis.connect() as raw:
-            wait_for(lambda: (journal_length(raw) or 0) >= chunks or running.outcome)
+            wait_for(lambda: (journal_length(raw) or 0) >= chunks or running.outcome, pause=0.0005)
         server.kill()
         running.join()
         server.start()
@@ -181,19 +211,21 @@ def test_large_transactions_killed(make_server, make_redis):
 
 
 def test_update_and_delete_killed(make_server, make_redis):
-    redis, server = start(make_server, make_redis, rows=10_000)
-    for sql in ("UPDATE bulk SET a = a + 1000, word = word || 'x', amount = -amount", "UPDATE bulk SET id = id + 1000000", "DELETE FROM bulk"):
+    for sql, left in (("UPDATE bulk SET a = a + 1000, word = word || 'x', amount = -amount", 10_000), ("UPDATE bulk SET id = id + 1000000", 10_000),
+                      ("DELETE FROM bulk", 0)):
+        redis, server = start(make_server, make_redis, rows=10_000)
         running = Running(server, lambda connection: connection.run(sql))
         with redis.connect() as raw:
-            wait_for(lambda: (journal_length(raw) or 0) >= 2 or running.outcome)
+            wait_for(lambda: (journal_length(raw) or 0) >= 2 or running.outcome, pause=0.0005)
         server.kill()
         running.join()
         server.start()
         forget_owner(redis)
-        check(server, redis, (10_000,) if running.outcome != "done" else (0, 10_000))
+        # Killed at the last moment, it has taken place and nobody was told.
+        count = check(server, redis, (left,) if running.outcome == "done" else (left, 10_000))
         with server.connect() as connection:
             changed = connection.run("SELECT count(*) FROM bulk WHERE a >= 1000 OR word LIKE '%x' OR amount < 0 OR id >= 1000000")
-            assert changed == [["0"]] or running.outcome == "done", changed
+            assert changed == [[str(count)]] or changed == [["0"]] and running.outcome != "done", (sql, running.outcome, count, changed)
 
 
 def test_errors_and_cancels_are_undone(make_server, make_redis):
@@ -218,7 +250,7 @@ def test_errors_and_cancels_are_undone(make_server, make_redis):
         connection.read_until(b"G")
         connection.send(copy_data(lines(1000, 10_000)))
         with redis.connect() as raw:
-            wait_for(lambda: (journal_length(raw) or 0) >= 2)
+            wait_for(has_chunks(raw, 2))
         connection.cancel()
         messages = connection.read_until(b"Z")
         assert b"57014" in messages[0][1], messages
@@ -269,15 +301,15 @@ def test_a_stopped_redquel_loses_its_tables(make_server, make_redis):
     """SIGSTOP beyond the lease: the other undoes the unit, and the first changes nothing that is not its own any more."""
     redis, server = start(make_server, make_redis)
     other = make_server(redis=redis)
-    running = Running(server, lambda connection: copy_in(connection, lines(1000, ROWS)))
+    running = HeldCopy(server, lines(1000, ROWS), held=8000)
     with redis.connect() as raw:
-        wait_for(lambda: (journal_length(raw) or 0) >= 3)
+        wait_for(has_chunks(raw, 3))
     os.kill(server.process.popen.pid, signal.SIGSTOP)
     forget_owner(redis)
     check(other, redis, (100,))
     os.kill(server.process.popen.pid, signal.SIGCONT)
-    running.join(60)
-    assert running.outcome == "40001", running.outcome
+    outcome = running.finish()
+    assert outcome == "40001", outcome
     check(other, redis, (100,))
 
 
@@ -286,25 +318,25 @@ def test_a_commit_waits_for_a_table_that_is_exclusive(make_server, make_redis):
     redis, server = start(make_server, make_redis)
     other = make_server(redis=redis)
     for ending in ("waits", "gives up"):
-        with other.connect() as transaction:
+        with other.connect(timeout=120) as transaction:
             transaction.run("BEGIN")
             transaction.run("UPDATE bulk SET a = a + 1000 WHERE id = 7")
-            first = 1000 if ending == "waits" else 1000 + ROWS
-            running = Running(server, lambda connection, first=first: copy_in(connection, lines(first, ROWS)))
+            running = HeldCopy(server, lines(1000 if ending == "waits" else 1000 + ROWS, ROWS))
             with redis.connect() as raw:
-                wait_for(lambda: (journal_length(raw) or 0) >= 1 or running.outcome)
-            assert not running.outcome, running.outcome
+                wait_for(has_chunks(raw, 1))
             if ending == "gives up":
-                server.process.send_signal(signal.SIGSTOP)
-                try:
-                    transaction.run("SET LOCAL lock_timeout = '300ms'") if transaction.status == "T" else None
-                    assert transaction.run_error("COMMIT")["C"] == "55P03"
-                finally:
-                    server.process.send_signal(signal.SIGCONT)
+                transaction.run("SET LOCAL lock_timeout = '300ms'")
+                error = transaction.run_error("COMMIT")
+                assert error["C"] == "55P03", error
+                outcome = running.finish()
             else:
-                assert transaction.query("COMMIT")[0].tag == "COMMIT"
-            running.join()
-            assert running.outcome == "done", running.outcome
+                transaction.send(query("COMMIT"))
+                assert not select.select([transaction.socket], [], [], 0.5)[0], transaction.results()
+                outcome = running.finish()
+                committed = transaction.results()[0]
+                assert committed.tag == "COMMIT", committed
+            assert outcome == "done", outcome
     with other.connect() as connection:
-        assert connection.run("SELECT a FROM bulk WHERE id = 7") == [["1007"]]
+        found = connection.run("SELECT a FROM bulk WHERE id = 7")
+        assert found == [["1007"]], found
     check(other, redis, (100 + 2 * ROWS,))

@@ -221,6 +221,22 @@ def sharing_redis(make_redis, make_server, count=1, redis_options=(), **limits):
     return [redis, *(make_server("--config", f"{folder}/redquel.toml", redis=redis) for _ in range(count))]
 
 
+# What redquel answers while its Redis is away, or has just come back.
+AWAY = ("08006", "57P03")
+
+
+def run_when_it_is_back(connection, sql, seconds=120):
+    """Rows of a statement that may be repeated: each of redquel's threads finds for itself that Redis is there again."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return connection.run(sql)
+        except pgwire.ServerError as error:
+            if error.sqlstate not in AWAY or time.monotonic() > end:
+                raise
+        time.sleep(0.05)
+
+
 class ServerDied(Exception):
     pass
 
