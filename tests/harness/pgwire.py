@@ -3,6 +3,7 @@
 `Connection` speaks the simple and the extended protocol; the functions at the top build single messages, so that a test can
 send any bytes it likes, well formed or not.
 """
+import select
 import socket
 import struct
 from dataclasses import dataclass, field
@@ -170,7 +171,7 @@ def decode_row(payload: bytes) -> list:
 class Connection:
     """One session. `address` is (host, port) or the path of a unix socket. With `start=False` only the socket is opened."""
 
-    def __init__(self, address, user="postgres", database="postgres", timeout=60.0, start=True, **parameters):
+    def __init__(self, address, user="postgres", database="postgres", timeout=120.0, start=True, **parameters):
         self.address = address
         self.timeout = timeout
         self.socket = open_socket(address, timeout)
@@ -292,6 +293,10 @@ class Connection:
                 other.recv(1)
             except ConnectionResetError:
                 pass
+
+    def has_input(self, seconds=0.0) -> bool:
+        """Whether the server says something, or has closed the connection, in that time."""
+        return bool(self.buffer) or bool(select.select([self.socket], [], [], seconds)[0])
 
     def close(self):
         try:
