@@ -1,17 +1,15 @@
 """Rows of a table that its transaction has made or emptied go to Redis before the commit: nobody sees them until then, and without
 a commit none of them stays."""
-import functools
 import signal
-import time
 
+from harness.keyspace import end_leases, leases, wait_for_renewals
 from harness.keyspace import keys_of_tables as keys
 from harness.pgwire import ServerError
-from harness.servers import sharing_redis
+from harness.servers import sharing_redis as make
+from harness.waiting import wait_for
 
 CONCURRENT = True
 ROWS = 12_000
-LEASE = 1.0  # seconds
-make = functools.partial(sharing_redis, lock_lease=int(LEASE * 1000))
 
 
 def copy(connection, count=ROWS, table="ahead", more=""):
@@ -59,10 +57,7 @@ def test_a_rollback_leaves_nothing(make_redis, make_server):
             assert keys(redis) == before
         writer.run("BEGIN; " + PLAIN)
         writer.close()
-    deadline = time.monotonic() + 20
-    while keys(redis) != before:
-        assert time.monotonic() < deadline, f"{keys(redis)[1:]}"
-        time.sleep(0.05)
+    wait_for(lambda: keys(redis) == before, what="an end without a word that leaves nothing")
 
 
 def test_an_error_in_the_middle(make_redis, make_server):
@@ -143,11 +138,12 @@ def test_definitions_of_others(make_redis, make_server):
 
 
 def test_vacuum_leaves_an_open_transaction_alone(make_redis, make_server):
-    redis, server, other_server = make(make_redis, make_server, 2)
+    redis, server, other_server = make(make_redis, make_server, 2, lock_lease=12_000)
     with server.connect() as writer, other_server.connect() as other:
         writer.run("BEGIN; " + PLAIN)
         copy(writer)
-        time.sleep(2 * LEASE)
+        lease, = leases(redis)
+        wait_for_renewals(redis, lease, 2)
         other.run("VACUUM")
         writer.run("COMMIT")
         check(other, ROWS)
@@ -161,10 +157,11 @@ def test_a_killed_process(make_redis, make_server):
         writer.run("BEGIN; " + PLAIN)
         copy(writer)
         server.kill()
-        assert keys(redis)[1] == 1
-        time.sleep(1.5 * LEASE)
         other.run("VACUUM")
-        assert keys(redis) == before
+        assert keys(redis)[1] == 1, keys(redis)[1]
+        end_leases(redis)
+        other.run("VACUUM")
+        assert keys(redis) == before, keys(redis)[1:]
         other.run(PLAIN)
         copy(other, 50)
         check(other, 50)
@@ -178,10 +175,11 @@ def test_a_paused_process_commits_nothing_that_was_cleared(make_redis, make_serv
         copy(writer)
         server.process.send_signal(signal.SIGSTOP)
         try:
-            time.sleep(1.5 * LEASE)
+            end_leases(redis)
             other.run("VACUUM")
         finally:
             server.process.send_signal(signal.SIGCONT)
-        assert writer.run_error("COMMIT")["C"] == "40001"
+        error = writer.run_error("COMMIT")
+        assert error["C"] == "40001", error
         assert other.run_error("SELECT * FROM ahead")["C"] == "42P01"
-        assert keys(redis) == before
+        assert keys(redis) == before, keys(redis)[1:]

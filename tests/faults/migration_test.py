@@ -1,16 +1,14 @@
 """A transaction that gives a table with rows another form writes them to a place of its own: nobody sees it before the commit, and
 without one nothing of it stays. Writers of others wait for it, as they do for ALTER TABLE in PostgreSQL."""
-import functools
+import select
 import threading
-import time
 
+from harness.keyspace import end_leases, leases
 from harness.keyspace import keys_of_tables as keys
-from harness.pgwire import ConnectionClosed
-from harness.servers import sharing_redis
+from harness.pgwire import ConnectionClosed, query
+from harness.servers import sharing_redis as make
 
 ROWS = 6_000
-LEASE = 1.0  # seconds
-make = functools.partial(sharing_redis, lock_lease=int(LEASE * 1000))
 PLAIN = "CREATE TABLE item (id integer PRIMARY KEY, word text, part integer); CREATE INDEX ON item (part)"
 MIGRATE = ("ALTER TABLE item ADD COLUMN slug text; UPDATE item SET slug = 's' || id WHERE id < 100; "
            "CREATE UNIQUE INDEX item_slug ON item (slug); ALTER TABLE item ALTER COLUMN part TYPE bigint")
@@ -74,19 +72,11 @@ def test_writers_wait(make_redis, make_server):
     with server.connect() as connection, other_server.connect() as other:
         fill(connection)
         connection.run("BEGIN; " + MIGRATE)
-        found = []
-
-        def write():
-            found.append(other.query("INSERT INTO item (id, word) VALUES (-1, 'waited')")[0].tag)
-            found.append(other.query("INSERT INTO item (id, slug) VALUES (-2, 's17')")[0].error["C"])
-
-        writer = threading.Thread(target=write)
-        writer.start()
-        time.sleep(0.5)
-        assert not found, found
+        other.send(query("INSERT INTO item (id, word) VALUES (-1, 'waited')") + query("INSERT INTO item (id, slug) VALUES (-2, 's17')"))
+        assert not select.select([other.socket], [], [], 0.5)[0], other.results()
         connection.run("COMMIT")
-        writer.join(30)
-        assert found == ["INSERT 0 1", "23505"], found
+        first, second = other.results()[0], other.results()[0]
+        assert first.tag == "INSERT 0 1" and second.sqlstate == "23505", (first, second)
         assert other.run("SELECT id, part FROM item WHERE word = 'waited'") == [["-1", None]]
         assert other.run("SELECT * FROM redquel.check_indexes('item')") == []
 
@@ -97,14 +87,11 @@ def test_a_writer_before_it(make_redis, make_server):
     with server.connect() as connection, other_server.connect() as other:
         fill(connection)
         other.run("BEGIN; INSERT INTO item VALUES (-5, 'w', 6)")
-        done = []
-        migration = threading.Thread(target=lambda: done.append(connection.query("BEGIN; CREATE UNIQUE INDEX ON item (word); COMMIT")[-1].error))
-        migration.start()
-        time.sleep(0.5)
-        assert not done
+        connection.send(query("BEGIN; CREATE UNIQUE INDEX ON item (word); COMMIT"))
+        assert not select.select([connection.socket], [], [], 0.5)[0], connection.results()
         other.run("COMMIT")
-        migration.join(30)
-        assert done == [None], done
+        result = connection.results()[-1]
+        assert not result.error, result.error
         assert other.run("SELECT id FROM item WHERE word = 'w' AND part = 6") == [["-5"]]
         assert other.run_error("INSERT INTO item VALUES (-6, 'w', 6)")["C"] == "23505"
         assert other.run("SELECT * FROM redquel.check_indexes('item')") == []
@@ -114,14 +101,14 @@ def test_a_killed_process(make_redis, make_server):
     redis, server, other_server = make(make_redis, make_server, 2)
     with other_server.connect() as other:
         fill(other)
-        before = keys(redis)
+        before, others = keys(redis), leases(redis)
         connection = server.connect()
         connection.run("BEGIN; " + MIGRATE)
         server.kill()
         check_old(other)
-        time.sleep(1.5 * LEASE)
+        end_leases(redis, but=others)
         other.run("VACUUM")
-        assert keys(redis) == before
+        assert keys(redis) == before, keys(redis)[1:]
         other.run("INSERT INTO item VALUES (0, 'free', 1); DELETE FROM item WHERE id = 0")
         other.run("BEGIN; " + MIGRATE + "; COMMIT")
         check_new(other)
@@ -133,15 +120,16 @@ def test_killed_at_any_moment(make_redis, make_server, random):
     with other_server.connect() as other:
         fill(other)
         for _ in range(6):
-            server = make_server(redis=redis)
+            server, others = make_server(redis=redis), leases(redis)
             connection = server.connect()
             killer = threading.Timer(random.uniform(0.02, 1.0), server.kill)
             killer.start()
             try:
                 connection.query("BEGIN; " + MIGRATE + "; COMMIT")
-            except ConnectionClosed:
+            except (ConnectionClosed, OSError):
                 pass
             killer.join()
+            end_leases(redis, but=others)
             if other.run("SELECT count(*) FROM information_schema.columns WHERE table_name = 'item'") == [["3"]]:
                 check_old(other)
             else:

@@ -1,4 +1,5 @@
-"""Keys of tables; keys that an application has made, and tables over them."""
+"""Keys of tables; leases; keys that an application has made, and tables over them."""
+from harness.waiting import wait_for
 
 
 class MappedKeys:
@@ -26,6 +27,31 @@ def keys_of_tables(redis):
         found = {key.decode() if isinstance(key, bytes) else key for key in raw("KEYS", "*")}
         removals, prefixes = raw("HLEN", "redquel:removals"), sorted(raw("HKEYS", "redquel:prefixes"))
     return sorted(key for key in found if not key.startswith("redquel:")), removals, prefixes
+
+
+def leases(redis):
+    """Of processes that hold locks, or have held some lately."""
+    with redis.connect() as raw:
+        return set(raw.keys("redquel:process:*"))
+
+
+def end_leases(redis, but=()):
+    """As if the processes had stood still for longer than their leases last. `but`: those of others."""
+    with redis.connect() as raw:
+        for lease in leases(redis).difference(but):
+            raw("DEL", lease)
+
+
+def wait_for_renewals(redis, lease, count):
+    with redis.connect() as raw:
+        for _ in range(count):
+            left = [raw("PTTL", lease)]
+
+            def is_longer():
+                left.append(raw("PTTL", lease))
+                assert left[-1] > 0, f"the lease has ended after {left[-2]} ms"
+                return left[-1] > left[-2]
+            wait_for(is_longer, what="a renewal of the lease")
 
 
 def same(given, wanted):
