@@ -3,10 +3,10 @@ import os
 import select
 import socket
 import threading
-import time
 
 from harness.pgwire import ServerError
 from harness.processes import temporary_folder
+from harness.resp import RedisConnection, encode
 
 MARK = b"\r\ncommit\r\n"  # the write script's mode
 
@@ -14,20 +14,20 @@ MARK = b"\r\ncommit\r\n"  # the write script's mode
 class Wire:
     """Stands between a redquel and its Redis, and breaks the connection at the first commit.
 
-    lost answer: the commit reaches Redis, its answer nobody; never sent: it does not; late: it does, but only after `delay` seconds.
+    lost answer: the commit reaches Redis, its answer nobody; never sent: it does not; late: it does, but only when it is released.
     """
 
     def __init__(self, target):
         self.target, self.path = target, f"{temporary_folder()}/wire.sock"
         self.url = f"unix://{self.path}"
-        self.plan, self.delay, self.cuts = None, 1.0, 0
+        self.plan, self.cuts = None, 0
+        self.released, self.delivered = threading.Event(), threading.Event()
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.path)
         self.listener.listen()
         threading.Thread(target=self.accept, daemon=True).start()
 
     def connect(self):
-        from harness.resp import RedisConnection
         return RedisConnection(self.target)
 
     def accept(self):
@@ -63,15 +63,22 @@ class Wire:
         plan, self.plan = self.plan, None
         self.cuts += 1
         if plan == "lost answer":
-            redis.sendall(data)
-            time.sleep(0.3)
+            self.deliver(redis, data)
         client.shutdown(socket.SHUT_RDWR)
         client.close()
         if plan == "late":
-            time.sleep(self.delay)
-            redis.sendall(data)
-            time.sleep(0.3)
+            self.released.wait(200)
+            self.deliver(redis, data)
+            self.delivered.set()
         redis.close()
+
+    @staticmethod
+    def deliver(redis, data):
+        """Returns when Redis has run it."""
+        redis.sendall(data + encode(["ECHO", "delivered"]))
+        answer = b""
+        while b"delivered" not in answer:
+            answer = answer[-20:] + redis.recv(1 << 16)
 
 
 def outcome(connection, sql):
@@ -95,12 +102,16 @@ def test_the_outcome_of_a_commit_is_found_out(make_redis, make_server):
                 connection.run("UPDATE account SET balance = balance - 1, id = id WHERE id = 1")
                 connection.run("UPDATE account SET balance = balance + 1 WHERE id = 2 RETURNING balance")
                 wire.plan = plan
-                assert outcome(connection, "COMMIT") == answer, plan
+                given = outcome(connection, "COMMIT")
+                assert given == answer, (plan, given)
                 expected += answer == "done"
                 if plan == "late":
-                    time.sleep(wire.delay + 1)  # it arrives, and is refused
-                assert other.run("SELECT balance FROM account ORDER BY id") == [[str(-expected)], [str(expected)]], plan
-                assert connection.run("SELECT balance FROM account WHERE id = 2") == [[str(expected)]], "the session goes on"
+                    wire.released.set()
+                    assert wire.delivered.wait(120)  # it arrives, and is refused
+                found = other.run("SELECT balance FROM account ORDER BY id")
+                assert found == [[str(-expected)], [str(expected)]], (plan, found)
+                found = connection.run("SELECT balance FROM account WHERE id = 2")
+                assert found == [[str(expected)]], ("the session goes on", found)
         assert wire.cuts == 4, wire.cuts
         # No lock is left.
         other.run("UPDATE account SET balance = 0")
@@ -124,5 +135,6 @@ def test_a_restarted_redis_cannot_tell(make_redis, make_server):
             client.close()
 
         wire.cut, wire.plan = cut_and_restart, "restart"
-        assert outcome(connection, "COMMIT") in ("08007", "40001")
+        given = outcome(connection, "COMMIT")
+        assert given in ("08007", "40001"), given
         wire.cut = real

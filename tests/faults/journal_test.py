@@ -1,6 +1,5 @@
 """Statements of many scripts, cut short in each of their phases: all of their rows are there afterwards, or none."""
 import os
-import select
 import signal
 import threading
 
@@ -331,7 +330,7 @@ def test_a_commit_waits_for_a_table_that_is_exclusive(make_server, make_redis):
                 outcome = running.finish()
             else:
                 transaction.send(query("COMMIT"))
-                assert not select.select([transaction.socket], [], [], 0.5)[0], transaction.results()
+                assert not transaction.has_input(0.5), transaction.results()
                 outcome = running.finish()
                 committed = transaction.results()[0]
                 assert committed.tag == "COMMIT", committed

@@ -7,8 +7,8 @@ import signal
 import threading
 import time
 
-from harness.pgwire import ConnectionClosed, ServerError
-from harness.servers import wait_until_gone
+from harness.pgwire import ConnectionClosed, ServerError, query
+from harness.servers import run_when_it_is_back, wait_until_gone
 
 CONCURRENT = True
 GROUP = 50
@@ -34,7 +34,7 @@ class Writer(threading.Thread):
 
     def run(self):
         try:
-            with self.server.connect(timeout=60) as connection:
+            with self.server.connect() as connection:
                 for turn in range(100_000):
                     if self.stop.is_set():
                         return
@@ -52,6 +52,8 @@ class Writer(threading.Thread):
         except ServerError as error:
             if error.sqlstate not in LOST:
                 self.trouble = error
+        except Exception as error:  # told by the test
+            self.trouble = error
 
 
 def write_until(server, breaking, writers=4, seconds=1.0):
@@ -62,7 +64,7 @@ def write_until(server, breaking, writers=4, seconds=1.0):
     breaking()
     for writer in crew:
         writer.stop.set()
-        writer.join(90)
+        writer.join(150)
         assert not writer.is_alive(), "a session hangs"
         assert not writer.trouble, writer.trouble
     return crew
@@ -70,7 +72,8 @@ def write_until(server, breaking, writers=4, seconds=1.0):
 
 def check(server, crew, acknowledged_survive=True):
     with server.connect() as connection:
-        assert connection.run("SELECT * FROM redquel.check_indexes('fault')") == []
+        found = run_when_it_is_back(connection, "SELECT * FROM redquel.check_indexes('fault')")
+        assert found == [], found[:5]
         sizes = {int(batch): (int(rows), int(notes), int(low)) for batch, rows, notes, low in
                  connection.run("SELECT batch, count(*), count(note), min(n) FROM fault GROUP BY batch")}
     for batch, (rows, notes, low) in sizes.items():
@@ -106,7 +109,7 @@ def test_embedded_redquel_killed_while_writing(make_server):
     child = server.embedded_redis
     crew = write_until(server, server.kill)
     server.start()
-    assert wait_until_gone(child, 10), "the Redis of the killed redquel still runs beside the new one"
+    assert wait_until_gone(child, 60), "the Redis of the killed redquel still runs beside the new one"
     check(server, crew)
 
 
@@ -118,25 +121,12 @@ def test_embedded_redis_killed_while_writing(make_server):
     for _ in range(2):
         child = server.embedded_redis
         crew = write_until(server, lambda: os.kill(child, signal.SIGKILL))
-        wait_for_redis(server)
+        with server.connect() as connection:
+            run_when_it_is_back(connection, "SELECT count(*) FROM fault")
         server.embedded_redis = server._child()
         check(server, crew, acknowledged_survive=False)
         with server.connect() as connection:
-            connection.run("DELETE FROM fault")
-
-
-def wait_for_redis(server, seconds=30):
-    """Until a session gets an answer from the table again; everything before must be an honest error."""
-    deadline = time.monotonic() + seconds
-    with server.connect() as connection:
-        while True:
-            try:
-                connection.run("SELECT count(*) FROM fault")
-                return
-            except ServerError as error:
-                assert error.sqlstate in LOST, error
-                assert time.monotonic() < deadline, f"still {error} after {seconds} s"
-                time.sleep(0.05)
+            run_when_it_is_back(connection, "DELETE FROM fault")
 
 
 def test_redis_goes_and_comes_back(make_server, make_redis):
@@ -150,8 +140,8 @@ def test_redis_goes_and_comes_back(make_server, make_redis):
         assert error["C"] in LOST, error
         assert connection.run("SELECT 1 + 1") == [["2"]], "a statement that needs no Redis"
         redis.start()
-        wait_for_redis(server)
-        assert connection.run("SELECT word FROM fault WHERE id = 1") == [["one"]], "the session survives"
+        found = run_when_it_is_back(connection, "SELECT word FROM fault WHERE id = 1")
+        assert found == [["one"]], f"the session survives, and its row: {found}"
 
 
 def test_sessions_wait_for_a_stopped_redis(make_server, make_redis):
@@ -176,13 +166,15 @@ def test_cancel_while_redis_is_stopped(make_server, make_redis):
         connection.run("SELECT * FROM fault")
         redis.process.send_signal(signal.SIGSTOP)
         try:
-            timer = threading.Timer(0.3, connection.cancel)
-            timer.start()
-            error = connection.run_error("SELECT * FROM fault WHERE n > 0")
+            connection.send(query("SELECT * FROM fault WHERE n > 0"))
+            while not connection.has_input(3):  # one that comes before the statement does nothing
+                connection.cancel()
+            error = connection.results()[-1].error
             assert error["C"] == "57014", error
         finally:
             redis.process.send_signal(signal.SIGCONT)
-        assert connection.run("SELECT count(*) FROM fault") == [["0"]]
+        found = connection.run("SELECT count(*) FROM fault")
+        assert found == [["0"]], found
 
 
 def test_redis_out_of_memory(make_server, make_redis):

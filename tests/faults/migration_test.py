@@ -1,6 +1,5 @@
 """A transaction that gives a table with rows another form writes them to a place of its own: nobody sees it before the commit, and
 without one nothing of it stays. Writers of others wait for it, as they do for ALTER TABLE in PostgreSQL."""
-import select
 import threading
 
 from harness.keyspace import end_leases, leases
@@ -73,7 +72,7 @@ def test_writers_wait(make_redis, make_server):
         fill(connection)
         connection.run("BEGIN; " + MIGRATE)
         other.send(query("INSERT INTO item (id, word) VALUES (-1, 'waited')") + query("INSERT INTO item (id, slug) VALUES (-2, 's17')"))
-        assert not select.select([other.socket], [], [], 0.5)[0], other.results()
+        assert not other.has_input(0.5), other.results()
         connection.run("COMMIT")
         first, second = other.results()[0], other.results()[0]
         assert first.tag == "INSERT 0 1" and second.sqlstate == "23505", (first, second)
@@ -88,7 +87,7 @@ def test_a_writer_before_it(make_redis, make_server):
         fill(connection)
         other.run("BEGIN; INSERT INTO item VALUES (-5, 'w', 6)")
         connection.send(query("BEGIN; CREATE UNIQUE INDEX ON item (word); COMMIT"))
-        assert not select.select([connection.socket], [], [], 0.5)[0], connection.results()
+        assert not connection.has_input(0.5), connection.results()
         other.run("COMMIT")
         result = connection.results()[-1]
         assert not result.error, result.error

@@ -72,6 +72,19 @@ def temporary_folder(prefix="redquel-test-"):
     return folder
 
 
+def children(pid):
+    """Processes that this one has started."""
+    found = []
+    for other in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{other}/stat", encoding="utf-8", errors="replace") as file:
+                if int(file.read().rsplit(")", 1)[1].split()[1]) == pid:
+                    found.append(int(other))
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return found
+
+
 class Process:
     """A child whose output is followed line by line, so that readiness is read and not waited for.
 
@@ -98,7 +111,7 @@ class Process:
                 self._lines.put(line.decode("utf-8", "backslashreplace").rstrip("\n"))
         self._lines.put(None)
 
-    def wait_for_line(self, pattern, timeout=60.0):
+    def wait_for_line(self, pattern, timeout=120.0):
         """The match of the first line that `pattern` is found in. Raises RuntimeError with the log if there is none in time."""
         deadline = time.monotonic() + timeout
         seen = []
@@ -128,7 +141,7 @@ class Process:
         if self.alive():
             self.popen.send_signal(number)
 
-    def stop(self, number=signal.SIGTERM, timeout=30.0):
+    def stop(self, number=signal.SIGTERM, timeout=60.0):
         """Asks the process to end and returns its status; past the timeout it is killed, and that status is returned."""
         self.send_signal(number)
         try:

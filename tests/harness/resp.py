@@ -8,7 +8,7 @@ class RedisError(Exception):
 
 
 class RedisConnection:
-    def __init__(self, socket_path, timeout=60.0):
+    def __init__(self, socket_path, timeout=120.0):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(timeout)
         if len(socket_path) < 100:

@@ -59,10 +59,10 @@ class Postgres:
     def address(self):
         return f"{self.folder}/.s.PGSQL.5432"
 
-    def connect(self, database="postgres", timeout=60.0, **parameters):
+    def connect(self, database="postgres", timeout=120.0, **parameters):
         return pgwire.Connection(self.address, database=database, timeout=timeout, **{**SESSION, **parameters})
 
-    def socket(self, timeout=60.0):
+    def socket(self, timeout=120.0):
         """A connection on which nothing has been sent yet."""
         return pgwire.Connection(self.address, timeout=timeout, start=False)
 
@@ -86,7 +86,7 @@ class Postgres:
         times as long. Where more than schemas is left of its last use, it is a new one all the same."""
         name = self._emptied[os.getpid()] = self._emptied.get(os.getpid()) or self.create_database()
         with self.connect(name) as connection:
-            connection.run("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
+            connection.run("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
                            "WHERE datname = current_database() AND pid <> pg_backend_pid()")
             for schema, in connection.run("SELECT quote_ident(nspname) FROM pg_namespace WHERE oid >= 16384 OR nspname = 'public'"):
                 connection.run(f"DROP SCHEMA {schema} CASCADE")
@@ -175,10 +175,12 @@ class Redquel:
     def port(self):
         return self.address[1]
 
-    def connect(self, database="postgres", timeout=60.0, **parameters):
+    def connect(self, database="postgres", timeout=120.0, **parameters):
+        if not self.address:  # its port may be another server's by now
+            raise ConnectionRefusedError("the server does not run")
         return pgwire.Connection(self.address, database=database, timeout=timeout, **{**SESSION, **parameters})
 
-    def socket(self, timeout=60.0):
+    def socket(self, timeout=120.0):
         """A connection on which nothing has been sent yet."""
         return pgwire.Connection(self.address, timeout=timeout, start=False)
 
@@ -191,21 +193,21 @@ class Redquel:
     def alive(self):
         return self.process.alive()
 
-    def stop(self, timeout=30.0):
+    def stop(self, timeout=60.0):
         """Ends the server as a service manager does. Raises if that is not a clean end: a sanitizer speaks at the end, too."""
         if not self.process:
             return
         status = self.process.stop(signal.SIGTERM, timeout)
-        process, self.process = self.process, None
+        process, self.process, self.address = self.process, None, None
         if status != 0:
             raise ServerDied(f"redquel ended with status {status}\n{tail(process.log())}")
-        if self.embedded_redis and wait_until_gone(self.embedded_redis, 10) is False:
+        if self.embedded_redis and wait_until_gone(self.embedded_redis, 60) is False:
             raise ServerDied(f"the embedded Redis {self.embedded_redis} still runs")
 
     def kill(self):
         """SIGKILL, now."""
-        self.process.kill()
-        self.process = None
+        process, self.process, self.address = self.process, None, None
+        process.kill()
 
     def restart(self):
         self.stop()
