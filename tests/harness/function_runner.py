@@ -12,6 +12,7 @@ import signal
 import time
 import traceback
 
+from harness import assertions
 from harness.servers import Redis, Redquel, tail
 
 
@@ -123,7 +124,8 @@ def load(path):
     name = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(f"{os.path.basename(os.path.dirname(path))}_{name}", path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module._told = assertions.told
+    exec(assertions.compiled(path), vars(module))
     return module
 
 
