@@ -11,6 +11,7 @@
 #include "executor/ddl/temporary.h"
 #include "executor/ddl/ttl_options.h"
 #include "executor/inner_statements.h"
+#include "executor/session_context.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/name_uses.h"

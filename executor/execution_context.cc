@@ -81,7 +81,7 @@ asio::awaitable<RepliesPtr> ExecutionContext::ask_unchecked(CommandBatch batch, 
   } else {
     replies = co_await redis_.execute(std::move(batch), counters);
   }
-  co_await check_version(*replies);
+  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
   co_return replies;
 }
 

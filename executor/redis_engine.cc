@@ -9,9 +9,11 @@
 #include "executor/create_table_as.h"
 #include "executor/lock_table.h"
 #include "executor/query_execution.h"
+#include "executor/session_context.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"
 #include "parser/deparse.h"
+#include "parser/option_value.h"
 #include "parser/parse.h"
 
 namespace redquel::executor {
@@ -77,35 +79,24 @@ asio::awaitable<void> RedisEngine::begin_session() {
 
 namespace {
 
-planner::BindSettings bind_settings(const SessionState& session) {
-  planner::BindSettings settings;
-  settings.search_path = session.search_path;
-  settings.user = session.user;
-  settings.database = session.database;
-  settings.session = session.settings;
-  return settings;
-}
-
-/// The option's value as text, lower case for words; nullopt: not given.
-std::optional<std::string> option_text(const ast::Option& option) {
-  if (const auto* flag = std::get_if<bool>(&option.value)) return *flag ? "true" : "false";
-  if (const auto* number = std::get_if<std::int64_t>(&option.value)) return std::to_string(*number);
-  if (const auto* text = std::get_if<std::string>(&option.value)) return *text;
-  if (const auto* type = std::get_if<ast::TypeName>(&option.value); type && !type->names.empty()) return type->names.back();
-  return {};
-}
-
 bool is_true(const ast::Option& option) {
-  std::string text = option_text(option).value_or("true");
-  if (text == "true" || text == "on" || text == "1") return true;
-  if (text == "false" || text == "off" || text == "0") return false;
+  if (const std::optional<bool> flag = parser::option_flag(option)) return *flag;
   throw sql::SqlError("42601", fmt::format("{} requires a Boolean value", option.name));
+}
+
+planner::ExplainOptions::Format explain_format(const ast::Option& option) {
+  const std::optional<std::string> format = parser::option_text(option);
+  if (!format) throw sql::SqlError("42601", "format requires a parameter");
+  if (*format == "text") return planner::ExplainOptions::Format::kText;
+  if (*format == "json") return planner::ExplainOptions::Format::kJson;
+  if (*format == "xml" || *format == "yaml") throw sql::not_supported(fmt::format("EXPLAIN (FORMAT {})", *format), option.offset);
+  throw sql::SqlError("22023", fmt::format("unrecognized value for EXPLAIN option \"format\": \"{}\"", *format)).at(option.offset);
 }
 
 planner::ExplainOptions explain_options(const ast::Explain& explain) {
   planner::ExplainOptions options;
   std::optional<bool> summary;
-  bool timing = false;
+  bool timing = false, wal = false;
   for (const ast::Option& option : explain.options) {
     if (option.name == "analyze") {
       options.analyze = is_true(option);
@@ -116,17 +107,16 @@ planner::ExplainOptions explain_options(const ast::Explain& explain) {
     } else if (option.name == "summary") {
       summary = is_true(option);
     } else if (option.name == "format") {
-      std::string format = option_text(option).value_or("");
-      if (format == "text") continue;
-      if (format == "xml" || format == "yaml") throw sql::not_supported(fmt::format("EXPLAIN (FORMAT {})", format), option.offset);
-      if (format != "json") {
-        throw sql::SqlError("22023", fmt::format("unrecognized value for EXPLAIN option \"format\": \"{}\"", format)).at(option.offset);
-      }
-      options.format = planner::ExplainOptions::Format::kJson;
-    } else if (option.name != "costs" && option.name != "buffers" && option.name != "settings" && option.name != "wal") {
+      options.format = explain_format(option);
+    } else if (option.name == "wal") {
+      wal = is_true(option);
+    } else if (option.name == "costs" || option.name == "buffers" || option.name == "settings") {
+      is_true(option);  // says nothing here, but must be a flag
+    } else {
       throw sql::SqlError("42601", fmt::format("unrecognized EXPLAIN option \"{}\"", option.name)).at(option.offset);
     }
   }
+  if (!options.analyze && wal) throw sql::SqlError("22023", "EXPLAIN option WAL requires ANALYZE");
   if (!options.analyze && timing) throw sql::SqlError("22023", "EXPLAIN option TIMING requires ANALYZE");
   options.summary = summary.value_or(options.analyze);
   return options;
@@ -201,8 +191,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   const auto* call = explain ? nullptr : std::get_if<ast::Call>(&statement->node);
   plan->statement = &inner;
   if (is_query(inner)) {
-    planner::BindSettings settings = bind_settings(session);
-    settings.parameters = parameters.has_value();
+    planner::BindSettings settings = bind_settings(session, parameters.has_value());
     settings.function = function;
     settings.calls_procedure = call != nullptr;
     std::vector<sql::Type> types = std::move(parameters).value_or(std::vector<sql::Type>{});
@@ -222,7 +211,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
     });
   } else if (const auto* copy = std::get_if<ast::Copy>(&inner.node); copy && !explain) {
     plan->kind = PreparedPlan::Kind::kCopy;
-    plan->copy = planner::plan_copy(*copy, catalog, bind_settings(session));
+    plan->copy = planner::plan_copy(*copy, catalog, bind_settings(session, true));
     plan->planned = std::move(plan->copy.rows);
   } else if (explain) {
     throw sql::not_supported(fmt::format("EXPLAIN of {}", parser::command_tag(inner)));
@@ -259,7 +248,7 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
   sql::CatalogPtr known = co_await catalog(session);
   // Definitions of an open transaction are nobody else's.
   const bool has_own = session.transaction && session.transaction->catalog();
-  PlanCache::Conditions conditions{parameters, bind_settings(session), known->version};
+  PlanCache::Conditions conditions{parameters, bind_settings(session, true), known->version};
   PreparedPtr prepared;
   if (!has_own) prepared = plans_.find_plan(text, conditions);
   if (prepared) co_return prepared;
@@ -329,8 +318,7 @@ planner::PhysicalPlan RedisEngine::plan_over_changes(const Prepared& prepared, c
   if (planner::reads_changed_tables_plainly(plan.planned.plan, changed_tables)) return plan.planned.plan;
   planner::PhysicalPlan& found = plan.over_changes[changed_tables];
   if (!found) {
-    planner::BindSettings settings = bind_settings(session);
-    settings.parameters = true;
+    planner::BindSettings settings = bind_settings(session, true);
     settings.function = prepared.function;
     settings.calls_procedure = plan.command_tag == "CALL";
     const auto* copy = std::get_if<ast::Copy>(&plan.statement->node);

@@ -5,6 +5,7 @@
 #include "sql/definition_words.h"
 #include "sql/error.h"
 #include "sql/session_hooks.h"
+#include "sql/types/datetime.h"
 
 namespace redquel::executor {
 
@@ -43,33 +44,24 @@ std::string set_parameter(const void* session, const std::string& name, const st
   return set(name, value == nullptr ? std::nullopt : std::optional(*value), local);
 }
 
-planner::BindSettings settings_of(const sql::EvaluationContext& context) {
-  planner::BindSettings settings;
-  settings.search_path = context.search_path;
-  settings.user = context.user;
-  settings.database = context.database;
-  settings.session = *context.settings;
-  return settings;
-}
-
 std::string written_expression(const sql::EvaluationContext& context, const sql::TableDef& table, const std::string& text, bool pretty) {
-  return planner::written_expression(text, table, *context.catalog, settings_of(context), pretty);
+  return planner::written_expression(text, table, *context.catalog, bind_settings(context, true), pretty);
 }
 
 std::string written_default(const sql::EvaluationContext& context, const std::string& text, sql::Type type, const std::string& schema) {
-  return planner::written_default(text, type, schema, *context.catalog, settings_of(context));
+  return planner::written_default(text, type, schema, *context.catalog, bind_settings(context, true));
 }
 
 std::string written_domain_check(const sql::EvaluationContext& context, const std::string& text, const sql::UserType& domain, bool pretty) {
-  return planner::written_domain_check(text, domain, *context.catalog, settings_of(context), pretty);
+  return planner::written_domain_check(text, domain, *context.catalog, bind_settings(context, true), pretty);
 }
 
 std::string written_body(const sql::EvaluationContext& context, const sql::FunctionDef& function) {
-  return planner::written_body(function, *context.catalog, settings_of(context));
+  return planner::written_body(function, *context.catalog, bind_settings(context, true));
 }
 
 std::vector<sql::ViewDef::Reference> body_references(const sql::EvaluationContext& context, const sql::FunctionDef& function) {
-  return planner::body_references(function, *context.catalog, settings_of(context));
+  return planner::body_references(function, *context.catalog, bind_settings(context, true));
 }
 
 /// Once; every thread that evaluates has been here before.
@@ -100,6 +92,37 @@ sql::EvaluationContext session_context(const SessionState& session, const sql::C
   context.run_time_parameters = run_time_parameters;
   context.session = &session;
   return context;
+}
+
+sql::EvaluationContext definition_context(const SessionState& session, const sql::CatalogSnapshot& catalog) {
+  sql::EvaluationContext context;
+  context.settings = &session.settings;
+  context.transaction_timestamp = context.statement_timestamp = sql::current_timestamp();
+  context.user = session.user;
+  context.database = session.database;
+  context.search_path = session.search_path;
+  context.catalog = &catalog;
+  return context;
+}
+
+planner::BindSettings bind_settings(const SessionState& session, bool parameters) {
+  planner::BindSettings settings;
+  settings.search_path = session.search_path;
+  settings.user = session.user;
+  settings.database = session.database;
+  settings.session = session.settings;
+  settings.parameters = parameters;
+  return settings;
+}
+
+planner::BindSettings bind_settings(const sql::EvaluationContext& evaluation, bool parameters) {
+  planner::BindSettings settings;
+  settings.search_path = evaluation.search_path;
+  settings.user = evaluation.user;
+  settings.database = evaluation.database;
+  settings.session = *evaluation.settings;
+  settings.parameters = parameters;
+  return settings;
 }
 
 }  // namespace redquel::executor

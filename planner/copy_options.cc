@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "parser/option_value.h"
+#include "sql/ascii.h"
 #include "sql/error.h"
 
 namespace redquel::planner {
@@ -16,38 +18,15 @@ using Header = CopyOptions::Header;
 
 namespace {
 
-bool equals_ignoring_case(std::string_view text, std::string_view word) {
-  return std::equal(text.begin(), text.end(), word.begin(), word.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b; });
-}
-
 std::string text_of(const ast::Option& option) {
-  if (const auto* text = std::get_if<std::string>(&option.value)) return *text;
-  if (const auto* flag = std::get_if<bool>(&option.value)) return *flag ? "true" : "false";
-  if (const auto* number = std::get_if<std::int64_t>(&option.value)) return std::to_string(*number);
-  if (const auto* number = std::get_if<ast::NumberText>(&option.value)) return number->text;
-  if (const auto* type = std::get_if<ast::TypeName>(&option.value); type && !type->names.empty()) return type->names.back();
-  if (std::holds_alternative<ast::StarOption>(option.value)) return "*";
+  if (std::optional<std::string> text = parser::option_text(option)) return *std::move(text);
   throw SqlError("42601", fmt::format("{} requires a parameter", option.name));
 }
 
-/// nullopt: neither true nor false.
-std::optional<bool> flag_of(const ast::Option& option) {
-  if (std::holds_alternative<std::monostate>(option.value)) return true;
-  if (const auto* number = std::get_if<std::int64_t>(&option.value)) {
-    if (*number == 0 || *number == 1) return *number == 1;
-    return {};
-  }
-  const std::string text = text_of(option);
-  if (equals_ignoring_case(text, "true") || equals_ignoring_case(text, "on")) return true;
-  if (equals_ignoring_case(text, "false") || equals_ignoring_case(text, "off")) return false;
-  return {};
-}
-
 Header header_of(const ast::Option& option, bool from) {
-  if (const std::optional<bool> flag = flag_of(option)) return *flag ? Header::kSkip : Header::kNone;
+  if (const std::optional<bool> flag = parser::option_flag(option)) return *flag ? Header::kSkip : Header::kNone;
   const std::string text = text_of(option);
-  if (!equals_ignoring_case(text, "match")) {
+  if (!sql::equals_ignoring_case(text, "match")) {
     throw SqlError("42601", fmt::format("{} requires a Boolean value or \"match\"", option.name));
   }
   if (!from) throw SqlError("0A000", fmt::format("cannot use \"{}\" with HEADER in COPY TO", text));
@@ -130,7 +109,7 @@ CopyOptions check_copy_options(const std::vector<ast::Option>& list, bool from) 
       options.format = format_of(option);
     } else if (name == "freeze") {
       once();
-      if (!flag_of(option)) throw SqlError("42601", "freeze requires a Boolean value");
+      if (!parser::option_flag(option)) throw SqlError("42601", "freeze requires a Boolean value");
     } else if (name == "delimiter") {
       once();
       written.delimiter = text_of(option);

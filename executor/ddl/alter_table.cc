@@ -16,6 +16,7 @@
 #include "executor/ddl/transaction_rewrite.h"
 #include "executor/ddl/type_lookup.h"
 #include "executor/ddl/view_options.h"
+#include "executor/session_context.h"
 #include "executor/storage/sequences.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction.h"

@@ -6,6 +6,8 @@
 #include "executor/ddl/foreign_options.h"
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/session_context.h"
+#include "parser/option_value.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
 #include "sql/catalog/mapped_value.h"
@@ -17,11 +19,8 @@ namespace redquel::executor {
 namespace ast = parser::ast;
 using sql::SqlError;
 
-std::string option_text(const ast::Option& option) {
-  if (const auto* text = std::get_if<std::string>(&option.value)) return *text;
-  if (const auto* flag = std::get_if<bool>(&option.value)) return *flag ? "true" : "false";
-  if (const auto* number = std::get_if<std::int64_t>(&option.value)) return std::to_string(*number);
-  if (const auto* words = std::get_if<ast::TypeName>(&option.value); words != nullptr && !words->names.empty()) return words->names.back();
+std::string mapping_text(const ast::Option& option) {
+  if (std::optional<std::string> text = parser::option_text(option)) return *std::move(text);
   throw SqlError("HV024", fmt::format("option \"{}\" needs a value", option.name));
 }
 
@@ -32,7 +31,7 @@ sql::MappingOptions read_options(const std::vector<ast::Option>& options) {
     if (std::any_of(result.begin(), result.end(), is_same)) {
       throw SqlError("42710", fmt::format("option \"{}\" provided more than once", option.name));
     }
-    result.emplace_back(option.name, option_text(option));
+    result.emplace_back(option.name, mapping_text(option));
   }
   return result;
 }
@@ -44,11 +43,7 @@ std::string default_text(const CatalogDraft& draft, const sql::TableDef& table, 
   const sql::ColumnDef& column = *table.find_column(mapped.number);
   const SqlError refusal("42P16", fmt::format("option absent 'default' of column \"{}\" needs a default that is always the same", column.name));
   if (column.default_sql.empty()) throw SqlError(refusal);
-  planner::BindSettings settings;
-  settings.search_path = draft.session().search_path;
-  settings.user = draft.session().user;
-  settings.database = draft.session().database;
-  settings.session = draft.session().settings;
+  const planner::BindSettings settings = bind_settings(draft.session());
   const sql::ExpressionPtr value = planner::bind_default(*parser::parse_expression(column.default_sql), table, column, draft.catalog(), settings);
   if (sql::is_volatile(*value)) throw SqlError(refusal);
   sql::EvaluationContext context;

@@ -19,6 +19,7 @@
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"
+#include "parser/option_value.h"
 #include "sql/types/compare.h"
 
 namespace redquel::executor {
@@ -43,11 +44,7 @@ sql::IndexMethod index_method(const ast::CreateIndex& statement) {
 std::string written_parameters(const std::vector<ast::Option>& options) {
   std::string text;
   for (const ast::Option& option : options) {
-    std::string value = "true";
-    if (const auto* flag = std::get_if<bool>(&option.value)) value = *flag ? "true" : "false";
-    if (const auto* integer = std::get_if<std::int64_t>(&option.value)) value = std::to_string(*integer);
-    if (const auto* number = std::get_if<ast::NumberText>(&option.value)) value = number->text;
-    if (const auto* word = std::get_if<std::string>(&option.value)) value = *word;
+    const std::string value = parser::option_text(option).value_or("true");
     const bool is_bare = parser::quote_identifier(value) == value;
     text += (text.empty() ? "" : ", ") + option.name + "=" + (is_bare ? value : parser::quote_literal(value));
   }

@@ -12,6 +12,7 @@
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/type_lookup.h"
+#include "executor/session_context.h"
 #include "executor/transaction/transaction.h"
 #include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"

@@ -10,7 +10,7 @@
 namespace redquel::executor {
 
 /// OPTIONS (…) and WITH (…) as texts. HV024 where a value is missing.
-std::string option_text(const parser::ast::Option& option);
+std::string mapping_text(const parser::ast::Option& option);
 /// 42710 for an option that is given twice.
 sql::MappingOptions read_options(const std::vector<parser::ast::Option>& options);
 /// Gives the table its mapping and with it the columns that tell its rows apart. Absent fields that stand for a default: 42P16 where the

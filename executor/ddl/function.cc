@@ -9,9 +9,10 @@
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/function_options.h"
 #include "executor/ddl/object_lookup.h"
-#include "executor/ddl/table_parts.h"
 #include "executor/function_settings.h"
+#include "executor/session_context.h"
 #include "parser/deparse.h"
+#include "parser/option_value.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_type.h"
 #include "planner/bind/function_body.h"
@@ -35,12 +36,6 @@ const ast::Option* find_option(const ast::CreateFunction& statement, std::string
   return found == statement.options.end() ? nullptr : &*found;
 }
 
-std::string text_of(const ast::Option& option) {
-  if (const auto* text = std::get_if<std::string>(&option.value)) return *text;
-  if (const auto* type = std::get_if<ast::TypeName>(&option.value); type != nullptr && !type->names.empty()) return type->names.back();
-  return {};
-}
-
 bool is_true(const ast::Option* option) {
   const auto* flag = option == nullptr ? nullptr : std::get_if<bool>(&option->value);
   return flag != nullptr && *flag;
@@ -53,7 +48,7 @@ void check_language(const ast::CreateFunction& statement) {
     if (statement.sql_body) return;
     throw SqlError("42P13", "no language specified");
   }
-  const std::string name = text_of(*language);
+  const std::string name = parser::option_text(*language).value_or("");
   if (name == "sql") return;
   for (const std::string_view known : {"plpgsql", "c", "internal"}) {
     if (name == known) throw sql::not_supported(fmt::format("LANGUAGE {}", name));
@@ -208,7 +203,7 @@ std::string read_body(const ast::CreateFunction& statement, FunctionDef& functio
   const ast::Option* body = find_option(statement, "as");
   if (body == nullptr) throw SqlError("42P13", "no function body specified");
   const auto* texts = std::get_if<std::vector<std::string>>(&body->value);
-  const std::string text = texts != nullptr ? texts->at(0) : text_of(*body);
+  const std::string text = texts != nullptr ? texts->at(0) : parser::option_text(*body).value_or("");
   if (texts != nullptr && texts->size() != 1) throw SqlError("42P13", "only one AS item needed for language \"sql\"");
   return text;
 }

@@ -10,6 +10,7 @@
 
 #include "executor/function_settings.h"
 #include "parser/deparse.h"
+#include "parser/option_value.h"
 #include "sql/catalog/function_text.h"
 #include "sql/error.h"
 
@@ -20,11 +21,6 @@ using sql::FunctionDef;
 using sql::SqlError;
 
 namespace {
-
-std::string option_word(const ast::Option& option) {
-  const auto* text = std::get_if<std::string>(&option.value);
-  return text == nullptr ? std::string() : *text;
-}
 
 bool says_true(const ast::Option& option) {
   const auto* flag = std::get_if<bool>(&option.value);
@@ -101,7 +97,7 @@ void change_settings(WrittenSettings& settings, const ast::Option& option, const
 void change_option(FunctionDef& function, sql::FunctionWords& words, const ast::Option& option) {
   const std::string& name = option.name;
   if (name == "volatility") {
-    const std::string word = option_word(option);
+    const std::string word = parser::option_text(option).value_or("");
     function.volatility = word == "immutable" ? FunctionDef::Volatility::kImmutable
                           : word == "stable"  ? FunctionDef::Volatility::kStable
                                               : FunctionDef::Volatility::kVolatile;
@@ -112,7 +108,7 @@ void change_option(FunctionDef& function, sql::FunctionWords& words, const ast::
   } else if (name == "leakproof") {
     words.leakproof = says_true(option);
   } else if (name == "parallel") {
-    const std::string word = option_word(option);
+    const std::string word = parser::option_text(option).value_or("");
     if (word != "safe" && word != "restricted" && word != "unsafe") {
       throw SqlError("42601", "parameter \"parallel\" must be SAFE, RESTRICTED, or UNSAFE");
     }

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "executor/ddl/stored_expression.h"
-#include "executor/ddl/table_parts.h"
+#include "executor/session_context.h"
 #include "parser/deparse.h"
+#include "planner/bind/bind_expression.h"
 #include "planner/bind/computed_columns.h"
 #include "sql/catalog/prefixes.h"
 #include "sql/error.h"
@@ -17,23 +17,13 @@ namespace redquel::executor {
 namespace ast = parser::ast;
 using sql::SqlError;
 
-namespace {
-
-std::vector<planner::ColumnId> column_positions(const sql::TableDef& table) {
-  std::vector<planner::ColumnId> ids(table.columns.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  return ids;
-}
-
-}  // namespace
-
 IndexExpression read_index_expression(const CatalogDraft& draft, const sql::TableDef& table, const ast::Expression& written, bool predicate) {
   const planner::BindSettings settings = bind_settings(draft.session());
   const sql::ExpressionPtr bound = planner::bind_new_index_expression(written, table, draft.catalog(), settings, predicate);
   IndexExpression read{.text = stored_check(written), .type = bound->type, .name = {}};
   bool is_known = true;
   try {
-    is_known = planner::bind_indexed(read.text, table, column_positions(table))->type == bound->type;
+    is_known = planner::bind_indexed(read.text, table, planner::positions_as_ids(table))->type == bound->type;
   } catch (const SqlError&) {
     is_known = false;
   }
@@ -61,7 +51,7 @@ void add_computed_columns(sql::TableDef& table, sql::IndexDef& index, const std:
     if (text.empty()) text = parser::quote_identifier(table.find_column(part.shown_column)->name);
     if (is_remembered) text = fmt::format("CASE WHEN false THEN {} END", text);
     else if (!index.predicate_sql.empty()) text = fmt::format("CASE WHEN {} THEN {} END", index.predicate_sql, text);
-    computed.type = planner::bind_indexed(text, table, column_positions(table))->type;
+    computed.type = planner::bind_indexed(text, table, planner::positions_as_ids(table))->type;
     computed.generated_sql = std::move(text);
     part.column = computed.number;
     table.computed.push_back(std::move(computed));
@@ -82,7 +72,7 @@ std::vector<std::int16_t> index_columns(const sql::TableDef& table, const sql::I
   std::vector<std::int16_t> columns;
   const auto add_columns_of = [&](std::string_view expression) {
     std::vector<std::uint32_t> used;
-    sql::collect_columns(*planner::bind_indexed(expression, table, column_positions(table)), used);
+    sql::collect_columns(*planner::bind_indexed(expression, table, planner::positions_as_ids(table)), used);
     for (const std::uint32_t position : used) columns.push_back(table.columns[position].number);
   };
   const bool is_remembered = sql::is_remembered(index.method) && !index.unique;

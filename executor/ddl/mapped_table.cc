@@ -78,11 +78,11 @@ void change_options(sql::MappingOptions& options, const std::vector<ast::Option>
       case ast::OptionAction::kDrop:
         if (!is_there) throw SqlError("42704", fmt::format("option \"{}\" not found", change.name));
         if (change.action == ast::OptionAction::kDrop) options.erase(found);
-        else found->second = option_text(change);
+        else found->second = mapping_text(change);
         break;
       default:
         if (is_there) throw SqlError("42710", fmt::format("option \"{}\" provided more than once", change.name));
-        options.emplace_back(change.name, option_text(change));
+        options.emplace_back(change.name, mapping_text(change));
     }
   }
 }
@@ -265,7 +265,7 @@ sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::Ta
   std::optional<std::string> key, member, field;
   bool says_who = false;
   for (const ast::Option& option : statement.options) {
-    const std::string text = option_text(option);
+    const std::string text = mapping_text(option);
     if (option.name == "key") {
       key = text;
     } else if (option.name == "maintained") {

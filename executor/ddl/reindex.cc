@@ -7,6 +7,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/storage/index_repair.h"
 #include "executor/transaction/transaction.h"
+#include "parser/option_value.h"
 
 namespace redquel::executor {
 
@@ -15,16 +16,22 @@ using sql::SqlError;
 
 namespace {
 
-bool is_concurrent(const ast::Reindex& statement) {
+/// Says whether CONCURRENTLY is on. 42601 for options that REINDEX does not have.
+bool read_options(const ast::Reindex& statement) {
+  bool is_concurrent = false;
   for (const ast::Option& option : statement.options) {
-    if (option.name != "concurrently") continue;
-    const auto* flag = std::get_if<bool>(&option.value);
-    return flag == nullptr || *flag;
+    if (option.name == "tablespace") continue;
+    if (option.name != "concurrently" && option.name != "verbose") {
+      throw SqlError("42601", fmt::format("unrecognized REINDEX option \"{}\"", option.name)).at(option.offset);
+    }
+    const std::optional<bool> flag = parser::option_flag(option);
+    if (!flag) throw SqlError("42601", fmt::format("{} requires a Boolean value", option.name));
+    if (option.name == "concurrently") is_concurrent = *flag;
   }
-  return false;
+  return is_concurrent;
 }
 
-void refuse_in_transaction(const DdlContext& context, const ast::Reindex& statement) {
+void refuse_in_transaction(const DdlContext& context, const ast::Reindex& statement, bool is_concurrent) {
   if (!context.session.transaction) return;
   const auto refuse = [](std::string_view what) {
     throw SqlError("25001", fmt::format("{} cannot run inside a transaction block", what));
@@ -32,7 +39,7 @@ void refuse_in_transaction(const DdlContext& context, const ast::Reindex& statem
   if (statement.kind == ast::ReindexKind::kSchema) refuse("REINDEX SCHEMA");
   if (statement.kind == ast::ReindexKind::kDatabase) refuse("REINDEX DATABASE");
   if (statement.kind == ast::ReindexKind::kSystem) refuse("REINDEX SYSTEM");
-  if (is_concurrent(statement)) refuse("REINDEX CONCURRENTLY");
+  if (is_concurrent) refuse("REINDEX CONCURRENTLY");
 }
 
 /// The table whose entries are rebuilt for REINDEX INDEX and TABLE.
@@ -75,7 +82,7 @@ std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Reindex&
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::Reindex& statement) {
-  refuse_in_transaction(context, statement);
+  refuse_in_transaction(context, statement, read_options(statement));
   LoadedCatalog loaded = co_await load_definitions(context);
   const CatalogDraft draft(loaded, context.session);
   for (const TablePtr& table : find_tables(draft, statement)) {

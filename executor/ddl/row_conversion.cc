@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 
+#include "executor/session_context.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/sequences.h"
 #include "executor/storage/table_walk.h"
@@ -23,23 +23,6 @@ namespace ast = parser::ast;
 using sql::SqlError;
 
 namespace {
-
-sql::EvaluationContext evaluation_context(const SessionState& session, const sql::CatalogSnapshot& catalog) {
-  sql::EvaluationContext context;
-  context.settings = &session.settings;
-  context.transaction_timestamp = context.statement_timestamp = sql::current_timestamp();
-  context.user = session.user;
-  context.database = session.database;
-  context.search_path = session.search_path;
-  context.catalog = &catalog;
-  return context;
-}
-
-std::vector<planner::ColumnId> positions(const sql::TableDef& table) {
-  std::vector<planner::ColumnId> ids(table.columns.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  return ids;
-}
 
 SqlError cannot_convert(const ColumnRewrite& rewrite, const sql::ColumnDef& column) {
   const std::string type = sql::format_type(sql::Type{column.type.oid});
@@ -70,7 +53,7 @@ sql::ColumnPtr numbers(const std::vector<std::int64_t>& values, sql::Type type) 
 
 sql::ExpressionPtr converted_column(const sql::TableDef& before, const sql::ColumnDef& column, const ColumnRewrite& rewrite,
                                     const sql::CatalogSnapshot& catalog, const planner::BindSettings& settings) {
-  const auto ids = positions(before);
+  const auto ids = planner::positions_as_ids(before);
   if (rewrite.value) return rewrite.value;
   const sql::ColumnDef* old = before.find_column(column.number);
   sql::ExpressionPtr value = rewrite.using_value != nullptr
@@ -83,13 +66,13 @@ sql::ExpressionPtr converted_column(const sql::TableDef& before, const sql::Colu
 
 RowConverter::RowConverter(const SessionState& session, const sql::CatalogSnapshot& catalog, TablePtr before, TablePtr after,
                            const std::vector<ColumnRewrite>& rewrites)
-    : before_(std::move(before)), after_(std::move(after)), evaluation_(evaluation_context(session, catalog)) {
+    : before_(std::move(before)), after_(std::move(after)), evaluation_(definition_context(session, catalog)) {
   const planner::BindSettings settings = bind_settings(session);
   for (const sql::ColumnDef& column : after_->columns) sources_.push_back(source_of(column, rewrites, catalog, settings));
   for (const sql::CheckDef& check : after_->checks) {
     if (check.not_valid) continue;
     const ast::ExpressionPtr written = parser::parse_expression(check.expression_sql);
-    checks_.push_back({check.name, planner::bind_check(*written, *after_, positions(*after_), catalog, settings, true)});
+    checks_.push_back({check.name, planner::bind_check(*written, *after_, planner::positions_as_ids(*after_), catalog, settings, true)});
   }
 }
 
@@ -131,7 +114,7 @@ RowConverter::Source RowConverter::source_of(const sql::ColumnDef& column, const
   const sql::ColumnDef* old = before_->find_column(column.number);
   if (!column.generated_sql.empty()) {
     const ast::ExpressionPtr written = parser::parse_expression(column.generated_sql);
-    source.over_new = planner::bind_generation(*written, *after_, column, positions(*after_), catalog, settings, true);
+    source.over_new = planner::bind_generation(*written, *after_, column, planner::positions_as_ids(*after_), catalog, settings, true);
   } else if (rewrite != rewrites.end() && old != nullptr) {
     source.over_old = converted_column(*before_, column, *rewrite, catalog, settings);
   } else if (old != nullptr && old->type.oid != column.type.oid) {

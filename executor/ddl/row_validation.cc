@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "executor/ddl/row_copy.h"
-#include "executor/ddl/table_parts.h"
 #include "executor/operators/event_loop_turn.h"
 #include "executor/redis/script.h"
+#include "executor/session_context.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/table_walk.h"
@@ -31,13 +30,12 @@ struct BoundRowCheck {
 
 std::vector<BoundRowCheck> bind_checks(const SessionState& session, const sql::CatalogSnapshot& catalog,
                                        const sql::TableDef& table, const std::vector<std::string>& names) {
-  std::vector<planner::ColumnId> positions(table.columns.size());
-  std::iota(positions.begin(), positions.end(), 0);
+  const std::vector<planner::ColumnId> ids = planner::positions_as_ids(table);
   std::vector<BoundRowCheck> bound;
   for (const sql::CheckDef& check : table.checks) {
     if (std::find(names.begin(), names.end(), check.name) == names.end()) continue;
     const parser::ast::ExpressionPtr parsed = parser::parse_expression(check.expression_sql);
-    bound.push_back({check.name, planner::bind_check(*parsed, table, positions, catalog, bind_settings(session), true)});
+    bound.push_back({check.name, planner::bind_check(*parsed, table, ids, catalog, bind_settings(session), true)});
   }
   return bound;
 }
@@ -63,13 +61,7 @@ asio::awaitable<void> validate_rows(DdlContext& context, sql::CatalogPtr catalog
   for (std::int16_t number : not_null) definition.columns[definition.position(number)].not_null = false;
   const auto table = std::make_shared<const sql::TableDef>(std::move(definition));
   const std::vector<BoundRowCheck> checks = bind_checks(context.session, *catalog, *table, check_names);
-  sql::EvaluationContext evaluation;
-  evaluation.settings = &context.session.settings;
-  evaluation.transaction_timestamp = evaluation.statement_timestamp = sql::current_timestamp();
-  evaluation.user = context.session.user;
-  evaluation.database = context.session.database;
-  evaluation.search_path = context.session.search_path;
-  evaluation.catalog = catalog.get();
+  const sql::EvaluationContext evaluation = definition_context(context.session, *catalog);
 
   const auto examine = [&](const sql::Batch& page) {
     for (std::int16_t number : not_null) {

@@ -11,6 +11,7 @@
 #include "executor/ddl/row_conversion.h"
 #include "executor/ddl/ttl_options.h"
 #include "executor/ddl/type_lookup.h"
+#include "executor/session_context.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/stored_text.h"
 #include "parser/deparse.h"
@@ -134,14 +135,7 @@ void TableAlteration::set_missing(sql::ColumnDef& added, const ColumnDraft& writ
       needs_rewrite_ = true;
       return;
     }
-    sql::EvaluationContext context;
-    context.settings = &draft_.session().settings;
-    context.transaction_timestamp = context.statement_timestamp = sql::current_timestamp();
-    context.user = draft_.session().user;
-    context.database = draft_.session().database;
-    context.search_path = draft_.session().search_path;
-    context.catalog = &draft_.catalog();
-    const sql::Datum datum = sql::evaluate_scalar(*value, context);
+    const sql::Datum datum = sql::evaluate_scalar(*value, definition_context(draft_.session(), draft_.catalog()));
     if (!sql::is_null(datum)) append_stored_text(added.type, datum, added.missing.emplace());
   }
   if (added.not_null && !added.missing) throw column_contains_nulls(table_, added);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "executor/ddl/exclusion_constraint.h"
@@ -12,6 +11,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/type_lookup.h"
+#include "executor/session_context.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
@@ -23,12 +23,6 @@ namespace redquel::executor {
 using sql::SqlError;
 
 namespace {
-
-std::vector<planner::ColumnId> positions_as_ids(const sql::TableDef& table) {
-  std::vector<planner::ColumnId> ids(table.columns.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  return ids;
-}
 
 std::vector<std::int16_t> columns_of(const sql::ExpressionPtr& expression, const sql::TableDef& table) {
   std::vector<std::uint32_t> positions;
@@ -45,16 +39,6 @@ std::vector<std::string> column_names(const sql::TableDef& table, const std::vec
 }
 
 }  // namespace
-
-planner::BindSettings bind_settings(const SessionState& session) {
-  planner::BindSettings settings;
-  settings.search_path = session.search_path;
-  settings.user = session.user;
-  settings.database = session.database;
-  settings.session = session.settings;
-  settings.parameters = false;
-  return settings;
-}
 
 std::string index_name(const CatalogDraft& draft, const sql::TableDef& table, const std::string& given,
                        const std::vector<std::string>& columns, std::string_view label) {
@@ -111,7 +95,7 @@ void set_default(const CatalogDraft& draft, const sql::TableDef& table, sql::Col
 
 void set_generated(const CatalogDraft& draft, sql::TableDef& table, std::int16_t number, const parser::ast::Expression& written) {
   sql::ColumnDef& column = table.columns[table.position(number)];
-  planner::bind_generation(written, table, column, positions_as_ids(table), draft.catalog(), bind_settings(draft.session()));
+  planner::bind_generation(written, table, column, planner::positions_as_ids(table), draft.catalog(), bind_settings(draft.session()));
   column.generated_sql = stored_check(written);
 }
 
@@ -210,7 +194,7 @@ sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& k
 }
 
 void add_check(CatalogDraft& draft, sql::TableDef& table, const CheckDraft& check, bool in_create_table) {
-  const sql::ExpressionPtr bound = planner::bind_check(*check.condition, table, positions_as_ids(table), draft.catalog(),
+  const sql::ExpressionPtr bound = planner::bind_check(*check.condition, table, planner::positions_as_ids(table), draft.catalog(),
                                                        bind_settings(draft.session()));
   sql::CheckDef made;
   if (check.name.empty()) {
@@ -246,7 +230,7 @@ void choose_presence(sql::TableDef& table) {
 
 std::vector<std::int16_t> columns_of_check(const CatalogDraft& draft, const sql::TableDef& table, const sql::CheckDef& check) {
   const parser::ast::ExpressionPtr parsed = parser::parse_expression(check.expression_sql);
-  const sql::ExpressionPtr bound = planner::bind_check(*parsed, table, positions_as_ids(table), draft.catalog(),
+  const sql::ExpressionPtr bound = planner::bind_check(*parsed, table, planner::positions_as_ids(table), draft.catalog(),
                                                        bind_settings(draft.session()), true);
   return columns_of(bound, table);
 }

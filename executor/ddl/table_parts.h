@@ -13,8 +13,6 @@ namespace redquel::executor {
 // Columns, keys and checks put into a table's definition: what CREATE TABLE and ALTER TABLE … ADD have in common. The table must
 // be in the draft already (its name is taken); the changed definition is the caller's to put back.
 
-planner::BindSettings bind_settings(const SessionState& session);
-
 /// Gives the column its number and field, binds its default, makes its sequence. `is_key`: the single column of the primary key,
 /// whose counter is `emp:id`. Returns the column.
 sql::ColumnDef& add_column(CatalogDraft& draft, sql::TableDef& table, const ColumnDraft& column, bool is_key);

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "parser/option_value.h"
 #include "sql/error.h"
 #include "sql/types/datetime.h"
 
@@ -18,12 +19,9 @@ namespace {
 constexpr std::int64_t kLongest = std::int64_t{1} << 50;
 
 std::string text_of(const ast::Option& option) {
-  if (const auto* text = std::get_if<std::string>(&option.value)) return *text;
-  if (const auto* number = std::get_if<std::int64_t>(&option.value)) return std::to_string(*number) + " seconds";
-  if (const auto* name = std::get_if<ast::TypeName>(&option.value); name != nullptr && !name->names.empty()) {
-    return name->names.back();
-  }
-  throw SqlError("22023", fmt::format("invalid value for parameter \"{}\"", option.name));
+  const std::optional<std::string> text = parser::option_text(option);
+  if (!text) throw SqlError("22023", fmt::format("invalid value for parameter \"{}\"", option.name));
+  return std::holds_alternative<std::int64_t>(option.value) ? *text + " seconds" : *text;
 }
 
 std::int64_t milliseconds_of(const std::string& text) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "parser/option_value.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -16,18 +17,8 @@ namespace {
 
 using CheckOption = sql::ViewDef::CheckOption;
 
-/// As it was written; nothing means true.
-std::string text_of_option(const ast::Option& option) {
-  if (const auto* text = std::get_if<std::string>(&option.value)) return *text;
-  if (const auto* flag = std::get_if<bool>(&option.value)) return *flag ? "true" : "false";
-  if (const auto* number = std::get_if<std::int64_t>(&option.value)) return std::to_string(*number);
-  if (const auto* number = std::get_if<ast::NumberText>(&option.value)) return number->text;
-  if (const auto* type = std::get_if<ast::TypeName>(&option.value); type != nullptr && !type->names.empty()) return type->names.back();
-  return "true";
-}
-
 CheckOption check_option_of(const ast::Option& option) {
-  const std::string text = text_of_option(option);
+  const std::string text = parser::option_text(option).value_or("true");
   if (text == "local") return CheckOption::kLocal;
   if (text == "cascaded") return CheckOption::kCascaded;
   throw SqlError("22023", fmt::format("invalid value for enum option \"check_option\": {}", text))
@@ -60,7 +51,7 @@ void set_view_options(const std::vector<ast::Option>& options, sql::ViewDef& vie
     if (option.name == "check_option") {
       view.check_option = check_option_of(option);
     } else if (option.name == "security_barrier" || option.name == "security_invoker") {
-      const std::string text = text_of_option(option);
+      const std::string text = parser::option_text(option).value_or("true");
       check_flag(option, text);
       std::string kept = without(view.options, option.name);
       view.options = fmt::format("{}{}{}={}", kept, kept.empty() ? "" : ",", option.name, text);

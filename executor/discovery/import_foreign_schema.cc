@@ -9,6 +9,7 @@
 #include "executor/discovery/keyspace_sampler.h"
 #include "executor/inner_statements.h"
 #include "executor/transaction/transaction.h"
+#include "parser/option_value.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -20,19 +21,13 @@ namespace {
 
 constexpr std::size_t kNotices = 50;
 
-std::string option_value(const ast::Option& option) {
-  if (const auto* text = std::get_if<std::string>(&option.value)) return *text;
-  if (const auto* number = std::get_if<std::int64_t>(&option.value)) return std::to_string(*number);
-  return {};
-}
-
 struct ImportOptions {
   DiscoveryOptions discovery;
   std::optional<std::size_t> database;  // the logical one
 };
 
 std::size_t read_number(const ast::Option& option, std::size_t least, std::size_t most) {
-  const std::string value = option_value(option);
+  const std::string value = parser::option_text(option).value_or("");
   std::size_t number = 0;
   const auto read = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool is_number = read.ec == std::errc() && read.ptr == value.data() + value.size();

@@ -79,40 +79,33 @@ bool is_exclusion(const sql::TableDef& table, std::string_view constraint) {
   return index != nullptr && index->exclusion;
 }
 
+SqlError constraint_error(std::string_view state, std::string message, const sql::TableDef& table, std::string_view constraint) {
+  return SqlError(state, std::move(message)).schema(table.schema).table(table.name).constraint(std::string(constraint));
+}
+
 }  // namespace
 
 SqlError duplicate_key(const sql::TableDef& table, std::string_view constraint, std::span<const std::int16_t> columns,
                        std::span<const sql::Datum> values, const sql::SessionSettings& settings) {
+  const std::string key = key_description(table, columns, values, settings);
   if (is_exclusion(table, constraint)) {
-    const std::string key = key_description(table, columns, values, settings);
-    return SqlError("23P01", fmt::format("conflicting key value violates exclusion constraint \"{}\"", constraint))
-        .detail(fmt::format("Key {} conflicts with existing key {}.", key, key))
-        .schema(table.schema)
-        .table(table.name)
-        .constraint(std::string(constraint));
+    const std::string message = fmt::format("conflicting key value violates exclusion constraint \"{}\"", constraint);
+    return constraint_error("23P01", message, table, constraint)
+        .detail(fmt::format("Key {} conflicts with existing key {}.", key, key));
   }
-  return SqlError("23505", fmt::format("duplicate key value violates unique constraint \"{}\"", constraint))
-      .detail(fmt::format("Key {} already exists.", key_description(table, columns, values, settings)))
-      .schema(table.schema)
-      .table(table.name)
-      .constraint(std::string(constraint));
+  return constraint_error("23505", fmt::format("duplicate key value violates unique constraint \"{}\"", constraint), table, constraint)
+      .detail(fmt::format("Key {} already exists.", key));
 }
 
 SqlError duplicate_in_new_index(const sql::TableDef& table, std::string_view index, std::span<const std::int16_t> columns,
                                 std::span<const sql::Datum> values, const sql::SessionSettings& settings) {
+  const std::string key = key_description(table, columns, values, settings);
   if (is_exclusion(table, index)) {
-    const std::string key = key_description(table, columns, values, settings);
-    return SqlError("23P01", fmt::format("could not create exclusion constraint \"{}\"", index))
-        .detail(fmt::format("Key {} conflicts with key {}.", key, key))
-        .schema(table.schema)
-        .table(table.name)
-        .constraint(std::string(index));
+    return constraint_error("23P01", fmt::format("could not create exclusion constraint \"{}\"", index), table, index)
+        .detail(fmt::format("Key {} conflicts with key {}.", key, key));
   }
-  return SqlError("23505", fmt::format("could not create unique index \"{}\"", index))
-      .detail(fmt::format("Key {} is duplicated.", key_description(table, columns, values, settings)))
-      .schema(table.schema)
-      .table(table.name)
-      .constraint(std::string(index));
+  return constraint_error("23505", fmt::format("could not create unique index \"{}\"", index), table, index)
+      .detail(fmt::format("Key {} is duplicated.", key));
 }
 
 std::string row_description(const sql::TableDef& table, std::span<const sql::Datum> row,
@@ -147,11 +140,9 @@ sql::SqlError column_contains_nulls(const sql::TableDef& table, const sql::Colum
 
 SqlError check_violation(const sql::TableDef& table, std::string_view constraint, std::span<const sql::Datum> row,
                          const sql::SessionSettings& settings) {
-  return SqlError("23514", fmt::format("new row for relation \"{}\" violates check constraint \"{}\"", table.name, constraint))
-      .detail(fmt::format("Failing row contains {}.", row_description(table, row, settings)))
-      .schema(table.schema)
-      .table(table.name)
-      .constraint(std::string(constraint));
+  const std::string message = fmt::format("new row for relation \"{}\" violates check constraint \"{}\"", table.name, constraint);
+  return constraint_error("23514", message, table, constraint)
+      .detail(fmt::format("Failing row contains {}.", row_description(table, row, settings)));
 }
 
 SqlError check_option_violation(const sql::TableDef& table, std::string_view view, std::span<const sql::Datum> row,

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
-#include <numeric>
 #include <unordered_map>
 
 #include "executor/storage/stored_text.h"
+#include "planner/bind/bind_expression.h"
 #include "planner/bind/computed_columns.h"
 #include "sql/catalog/prefixes.h"
 #include "sql/expressions/evaluate.h"
@@ -45,9 +45,7 @@ RowEncoder::RowEncoder(std::shared_ptr<const sql::TableDef> table, std::optional
     for (std::int16_t number : table_->primary_key) key_positions_.push_back(table_->position(number));
   }
   if (!structures) structures = sql::structures_of(*table_);
-  std::vector<planner::ColumnId> ids(table_->columns.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  computed_ = planner::bind_computed(*table_, ids);
+  computed_ = planner::bind_computed(*table_, planner::positions_as_ids(*table_));
   canonical_is_stored_.resize(width() + computed_.size());
   for (Structure& structure : *structures) {
     StructureKeys made;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
+#include "executor/session_context.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/stored_row.h"
 #include "executor/transaction/transaction.h"
@@ -28,22 +28,6 @@ constexpr std::int64_t kMembersAtOnce = 5000;
 constexpr std::size_t kRowsPerBatch = 1000;
 
 bool is_action(Action action) { return action != Action::kNoAction && action != Action::kRestrict; }
-
-planner::BindSettings bind_settings(const ExecutionContext& context) {
-  planner::BindSettings settings;
-  settings.search_path = context.evaluation().search_path;
-  settings.user = context.evaluation().user;
-  settings.database = context.evaluation().database;
-  settings.session = *context.evaluation().settings;
-  settings.parameters = false;
-  return settings;
-}
-
-std::vector<planner::ColumnId> positions_as_ids(const sql::TableDef& table) {
-  std::vector<planner::ColumnId> ids(table.columns.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  return ids;
-}
 
 }  // namespace
 
@@ -212,7 +196,7 @@ sql::Datum ReferentialActions::default_of(const sql::TableDef& table, std::size_
   if (column.sequence != 0) throw sql::not_supported("SET DEFAULT with a default that calls nextval()");
   if (column.default_sql.empty()) return {};
   const parser::ast::ExpressionPtr parsed = parser::parse_expression(column.default_sql);
-  const sql::ExpressionPtr bound = planner::bind_default(*parsed, table, column, *context_.catalog(), bind_settings(context_), true);
+  const sql::ExpressionPtr bound = planner::bind_default(*parsed, table, column, *context_.catalog(), bind_settings(context_.evaluation()), true);
   return sql::evaluate_scalar(*bound, context_.evaluation());
 }
 
@@ -230,13 +214,13 @@ void ReferentialActions::complete_rows() {
       for (const Change* change : changes) column->append_datum((*change->new_row)[position]);
       batch.columns.push_back(std::move(column));
     }
-    const std::vector<planner::ColumnId> ids = positions_as_ids(*table);
+    const std::vector<planner::ColumnId> ids = planner::positions_as_ids(*table);
     for (std::size_t position = 0; position < table->columns.size(); ++position) {
       const sql::ColumnDef& column = table->columns[position];
       if (column.generated_sql.empty()) continue;
       const parser::ast::ExpressionPtr parsed = parser::parse_expression(column.generated_sql);
       const sql::ExpressionPtr bound =
-          planner::bind_generation(*parsed, *table, column, ids, *context_.catalog(), bind_settings(context_), true);
+          planner::bind_generation(*parsed, *table, column, ids, *context_.catalog(), bind_settings(context_.evaluation()), true);
       batch.columns[position] = sql::evaluate(*bound, batch, context_.evaluation());
       for (std::size_t row = 0; row < changes.size(); ++row) (*changes[row]->new_row)[position] = batch.columns[position]->datum(row);
     }
@@ -244,7 +228,7 @@ void ReferentialActions::complete_rows() {
     for (const sql::CheckDef& check : table->checks) {
       const parser::ast::ExpressionPtr parsed = parser::parse_expression(check.expression_sql);
       const sql::ExpressionPtr bound =
-          planner::bind_check(*parsed, *table, ids, *context_.catalog(), bind_settings(context_), true);
+          planner::bind_check(*parsed, *table, ids, *context_.catalog(), bind_settings(context_.evaluation()), true);
       const sql::ColumnPtr result = sql::evaluate(*bound, batch, context_.evaluation());
       for (std::size_t row = 0; row < changes.size(); ++row) {
         if (result->is_null(row) || result->get<bool>(row)) continue;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "parser/parse.h"
 #include "planner/bind/ast_walk.h"
@@ -242,16 +243,20 @@ std::string index_column_name(const ast::Expression& written, const sql::Catalog
   return name == "?column?" ? "expr" : name;
 }
 
+std::vector<ColumnId> positions_as_ids(const sql::TableDef& table) {
+  std::vector<ColumnId> ids(table.columns.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  return ids;
+}
+
 std::vector<sql::Oid> called_functions(const std::string& text, const sql::TableDef& table, const sql::CatalogSnapshot& catalog,
                                        BindSettings settings) {
   NameUses uses;
   settings.names = &uses;
-  std::vector<ColumnId> ids;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) ids.push_back(static_cast<ColumnId>(i));
   std::vector<sql::Oid> called;
   try {
     const ast::ExpressionPtr parsed = parser::parse_expression(text);
-    bind_column_expression(*parsed, table, ids, catalog, settings, true);
+    bind_column_expression(*parsed, table, positions_as_ids(table), catalog, settings, true);
     for (const auto& [call, function] : uses.functions) called.push_back(function);
   } catch (const SqlError&) {
     called.clear();  // it means nothing any more

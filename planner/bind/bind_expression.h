@@ -20,7 +20,10 @@ sql::ExpressionPtr bind_check(const parser::ast::Expression&, const sql::TableDe
                               const std::vector<ColumnId>& ids, const sql::CatalogSnapshot&, const BindSettings&,
                               bool stored = false);
 
-/// The same for any expression over a row of the table, of any type: ALTER TABLE … TYPE … USING, index expressions.
+/// The ids of a row whose columns are known by where they stand: 0, 1, …
+std::vector<ColumnId> positions_as_ids(const sql::TableDef& table);
+
+/// As bind_check for any expression over a row of the table, of any type: ALTER TABLE … TYPE … USING, index expressions.
 sql::ExpressionPtr bind_column_expression(const parser::ast::Expression&, const sql::TableDef& table,
                                           const std::vector<ColumnId>& ids, const sql::CatalogSnapshot&,
                                           const BindSettings&, bool stored = false);

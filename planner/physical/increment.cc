@@ -1,8 +1,8 @@
 #include "planner/physical/increment.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "planner/bind/bind_expression.h"
 #include "planner/bind/computed_columns.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
@@ -29,9 +29,7 @@ std::vector<std::uint32_t> indexed_columns(const sql::TableDef& table) {
     }
   }
   if (table.computed.empty()) return positions;
-  std::vector<ColumnId> ids(table.columns.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  for (const sql::ExpressionPtr& computed : bind_computed(table, ids)) {
+  for (const sql::ExpressionPtr& computed : bind_computed(table, positions_as_ids(table))) {
     const std::vector<std::uint32_t> sources = columns_of(computed);
     positions.insert(positions.end(), sources.begin(), sources.end());
   }

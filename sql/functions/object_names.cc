@@ -19,14 +19,31 @@
 namespace redquel::sql {
 namespace {
 
-bool is_number(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ".") + part;
   return text;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// Where the type that begins there ends: at the next comma that is in no quotes or parentheses.
+std::size_t end_of_type(std::string_view list, std::size_t begin) {
+  bool quoted = false;
+  int depth = 0;
+  std::size_t at = begin;
+  for (; at < list.size(); ++at) {
+    if (list[at] == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (list[at] == ',' && depth == 0) break;
+    depth += (list[at] == '(') - (list[at] == ')');
+  }
+  if (quoted || depth > 0) throw SqlError("22P02", "improper type name");
+  return at;
 }
 
 struct SchemaAndName {
@@ -155,24 +172,12 @@ Oid function_named(std::string_view text, const EvaluationContext& context) {
 
 /// lower(text)
 Oid procedure_named(std::string_view text, const EvaluationContext& context) {
-  const std::size_t open = text.find('(');
-  if (open == std::string_view::npos) throw SqlError("22P02", "expected a left parenthesis");
-  if (!text.ends_with(')')) throw SqlError("22P02", "expected a right parenthesis");
-  std::vector<Oid> arguments;
-  std::string_view rest = text.substr(open + 1, text.size() - open - 2);
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    std::string_view argument = rest.substr(0, comma);
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-    while (argument.starts_with(' ')) argument.remove_prefix(1);
-    while (argument.ends_with(' ')) argument.remove_suffix(1);
-    arguments.push_back(parse_object_name(kRegtype, argument, context));
+  const NameWithTypes wanted = parse_name_with_types(text, false, context);
+  for (const CatalogFunction* function : functions_named(wanted.name)) {
+    if (function->arguments == wanted.types) return function->oid;
   }
-  for (const CatalogFunction* function : functions_named(text.substr(0, open))) {
-    if (function->arguments == arguments) return function->oid;
-  }
-  for (const FunctionDef* function : sql_functions_named(text.substr(0, open), context)) {
-    const bool same = std::ranges::equal(function->parameters, arguments,
+  for (const FunctionDef* function : sql_functions_named(wanted.name, context)) {
+    const bool same = std::ranges::equal(function->parameters, wanted.types,
                                          [](const FunctionDef::Parameter& parameter, Oid type) { return parameter.type.oid == type; });
     if (same) return function->oid;
   }
@@ -239,10 +244,29 @@ std::string role_name(Oid role, const EvaluationContext& context) {
 
 }  // namespace
 
+NameWithTypes parse_name_with_types(std::string_view text, bool allows_none, const EvaluationContext& context) {
+  text = trimmed(text);
+  const std::size_t open = text.find('(');
+  if (open == std::string_view::npos) throw SqlError("22P02", "expected a left parenthesis");
+  if (!text.ends_with(')')) throw SqlError("22P02", "expected a right parenthesis");
+  NameWithTypes result{trimmed(text.substr(0, open)), {}};
+  const std::string_view list = trimmed(text.substr(open + 1, text.size() - open - 2));
+  if (list.empty()) return result;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = end_of_type(list, begin);
+    const std::string_view type = trimmed(list.substr(begin, end - begin));
+    begin = end + 1;
+    if (type.empty() && end == list.size()) throw SqlError("22P02", "expected a type name");
+    if (type.empty()) throw SqlError("42601", "invalid type name \"\"");
+    const bool is_none = allows_none && equals_ignoring_case(type, "none");
+    result.types.push_back(is_none ? 0 : parse_object_name(kRegtype, type, context));
+  }
+  return result;
+}
+
 std::vector<std::string> split_name(std::string_view text) {
   std::vector<std::string> parts(1);
   const auto invalid = [] { return SqlError("42602", "invalid name syntax"); };
-  const auto is_blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
   std::size_t i = 0;
   const auto skip_blanks = [&] {
     while (i < text.size() && is_blank(text[i])) ++i;
@@ -304,7 +328,7 @@ std::string object_names(Type array, std::string_view oids, const EvaluationCont
   texts.reserve(numbers.elements.size());
   for (const std::optional<std::string_view> number : numbers.elements) {
     // Casts of arrays give names already.
-    const bool is_name = number && !is_number(*number);
+    const bool is_name = number && !all_digits(*number);
     texts.push_back(!number ? "" : is_name ? std::string(*number) : object_name(element, static_cast<Oid>(parse_oid(*number)), context));
     names.elements.push_back(number ? std::optional<std::string_view>(texts.back()) : std::nullopt);
   }
@@ -313,7 +337,7 @@ std::string object_names(Type array, std::string_view oids, const EvaluationCont
 
 Oid parse_object_name(Type type, std::string_view text, const EvaluationContext& context) {
   if (text == "-") return 0;
-  if (is_number(text)) return static_cast<Oid>(parse_oid(text));
+  if (all_digits(text)) return static_cast<Oid>(parse_oid(text));
   switch (type.oid) {
     case oid::kRegclass: return relation_named(text, context);
     case oid::kRegproc: return function_named(text, context);
@@ -372,7 +396,7 @@ ColumnPtr with_object_names(const ColumnPtr& column, const EvaluationContext& co
 
 std::optional<Oid> find_relation(std::string_view text, const EvaluationContext& context) {
   if (text == "-") return Oid{0};
-  if (is_number(text)) return static_cast<Oid>(parse_oid(text));
+  if (all_digits(text)) return static_cast<Oid>(parse_oid(text));
   const SchemaAndName wanted = qualified(text, context);
   const std::optional<Relation> found = find_relation(catalog_of(context), wanted.schema, wanted.name, context.search_path);
   return found ? std::optional(found->oid) : std::nullopt;

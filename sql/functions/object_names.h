@@ -34,6 +34,14 @@ std::optional<Oid> find_relation(std::string_view text, const EvaluationContext&
 Oid relation_named(std::string_view text, const EvaluationContext& context);
 std::string relation_name(Oid relation, const EvaluationContext& context);
 
+/// regprocedure's and regoperator's input: `lower(text)`, `-(NONE,integer)`. 0 stands for NONE.
+struct NameWithTypes {
+  std::string_view name;
+  std::vector<Oid> types;
+};
+/// 22P02, 42601, and what reading a regtype throws.
+NameWithTypes parse_name_with_types(std::string_view text, bool allows_none, const EvaluationContext& context);
+
 /// `a."B c"` → a, B c. 42602 "invalid name syntax".
 std::vector<std::string> split_name(std::string_view text);
 

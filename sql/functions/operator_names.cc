@@ -79,23 +79,13 @@ Oid operator_named(std::string_view text) {
 }
 
 Oid operator_with_types_named(std::string_view text, const EvaluationContext& context) {
-  const std::size_t open = text.find('(');
-  if (open == std::string_view::npos) throw SqlError("22P02", "expected a left parenthesis");
-  if (!text.ends_with(')')) throw SqlError("22P02", "expected a right parenthesis");
-  std::vector<Oid> types;
-  std::string_view rest = text.substr(open + 1, text.size() - open - 2);
-  while (!without_blanks(rest).empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    const std::string_view type = without_blanks(rest.substr(0, comma));
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-    const bool none = type == "NONE" || type == "none";
-    types.push_back(none ? 0 : parse_object_name(Type{oid::kRegtype}, type, context));
-  }
+  const auto [written, types] = parse_name_with_types(text, true, context);
   if (types.size() == 1) throw SqlError("42P02", "missing argument").hint("Use NONE to denote the missing argument of a unary operator.");
   if (types.size() != 2) throw SqlError("54023", "too many arguments").hint("Provide two argument types for operator.");
-  const std::string_view name = bare_operator(text.substr(0, open));
+  const std::string_view name = bare_operator(written);
+  const Oid left = types[0], right = types[1];
   const auto found = std::ranges::find_if(catalog_operators(), [&](const CatalogOperator& entry) {
-    return entry.name == name && entry.left == types[0] && entry.right == types[1];
+    return entry.name == name && entry.left == left && entry.right == right;
   });
   if (found == catalog_operators().end()) throw SqlError("42883", "operator does not exist: " + std::string(text));
   return found->oid;

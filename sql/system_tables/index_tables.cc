@@ -14,22 +14,6 @@
 namespace redquel::sql {
 namespace {
 
-Oid method_oid(IndexMethod method) {
-  switch (method) {
-    case IndexMethod::kBtree: return oid::kBtreeMethod;
-    case IndexMethod::kHash: return oid::kHashMethod;
-    case IndexMethod::kZset: return oid::kZsetMethod;
-    case IndexMethod::kSet: return oid::kSetMethod;
-    case IndexMethod::kLookup: return oid::kLookupMethod;
-    case IndexMethod::kList: return oid::kListMethod;
-    case IndexMethod::kGin: return oid::kGinMethod;
-    case IndexMethod::kGist: return oid::kGistMethod;
-    case IndexMethod::kSpgist: return oid::kSpgistMethod;
-    case IndexMethod::kBrin: return oid::kBrinMethod;
-  }
-  return 0;
-}
-
 void add_index(RowWriter& out, const TableDef& table, const IndexDef& index, const EvaluationContext& context) {
   std::vector<Oid> collations, classes;
   std::vector<std::int16_t> keys, options;

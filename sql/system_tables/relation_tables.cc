@@ -30,20 +30,7 @@ void namespaces(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
 
 Oid access_method(const Relation& relation) {
   if (relation.catalog_index != nullptr) return oid::kBtreeMethod;
-  if (relation.index) {
-    switch (relation.index->method) {
-      case IndexMethod::kBtree: return oid::kBtreeMethod;
-      case IndexMethod::kHash: return oid::kHashMethod;
-      case IndexMethod::kZset: return oid::kZsetMethod;
-      case IndexMethod::kSet: return oid::kSetMethod;
-      case IndexMethod::kLookup: return oid::kLookupMethod;
-      case IndexMethod::kList: return oid::kListMethod;
-      case IndexMethod::kGin: return oid::kGinMethod;
-      case IndexMethod::kGist: return oid::kGistMethod;
-      case IndexMethod::kSpgist: return oid::kSpgistMethod;
-      case IndexMethod::kBrin: return oid::kBrinMethod;
-    }
-  }
+  if (relation.index) return method_oid(relation.index->method);
   return relation.kind == 'r' || relation.kind == 'm' ? oid::kHeapMethod : 0;
 }
 

@@ -100,6 +100,22 @@ std::string schema_name(const CatalogSnapshot& catalog, Oid schema) {
   return {};
 }
 
+Oid method_oid(IndexMethod method) {
+  switch (method) {
+    case IndexMethod::kBtree: return oid::kBtreeMethod;
+    case IndexMethod::kHash: return oid::kHashMethod;
+    case IndexMethod::kZset: return oid::kZsetMethod;
+    case IndexMethod::kSet: return oid::kSetMethod;
+    case IndexMethod::kLookup: return oid::kLookupMethod;
+    case IndexMethod::kList: return oid::kListMethod;
+    case IndexMethod::kGin: return oid::kGinMethod;
+    case IndexMethod::kGist: return oid::kGistMethod;
+    case IndexMethod::kSpgist: return oid::kSpgistMethod;
+    case IndexMethod::kBrin: return oid::kBrinMethod;
+  }
+  return 0;
+}
+
 IndexDef primary_key_index(const TableDef& table) {
   IndexDef index;
   index.oid = table.primary_key_oid;

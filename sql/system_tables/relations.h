@@ -53,6 +53,8 @@ struct Attribute {
 
 /// The primary key as an index.
 IndexDef primary_key_index(const TableDef& table);
+/// pg_am.oid.
+Oid method_oid(IndexMethod method);
 /// The primary key first, then the others; without hidden ones.
 std::vector<IndexDef> all_indexes(const TableDef& table);
 
