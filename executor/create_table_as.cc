@@ -132,11 +132,7 @@ class CreateTableAsExecution final : public Execution {
   static sql::Oid make_table(CatalogDraft& draft, const Parts& parts, const std::vector<planner::LogicalColumn>& columns) {
     const ast::RelationName& relation = parts.into->relation;
     const std::string schema = creation_schema(draft, relation, parts.into->persistence);
-    if (draft.catalog().relation_exists(schema, relation.name)) {
-      if (!parts.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", relation.name));
-      draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", relation.name));
-      return 0;
-    }
+    if (is_there_already(draft, schema, relation.name, parts.if_not_exists)) return 0;
     if (parts.into->columns.size() > columns.size()) throw SqlError("42601", "too many column names were specified");
     if (columns.size() > 1600) throw SqlError("54011", "tables can have at most 1600 columns");
     sql::TableDef table;

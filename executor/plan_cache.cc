@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sql/ascii.h"
+
 namespace redquel::executor {
 
 namespace {
@@ -10,15 +12,13 @@ namespace {
 /// Longer texts are hardly sent twice, and their plans are large.
 constexpr std::size_t kMostTextBytes = 8192;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
 /// The literals 'now', 'today'… are read when a statement is planned, so its plan is of that moment. A text that has
 /// such a word anywhere counts, except for calls of now().
 bool may_have_moment(std::string_view text) {
   static constexpr std::array<std::string_view, 4> kWords = {"now", "today", "tomorrow", "yesterday"};
   return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
     for (auto at = text.begin();; ++at) {
-      at = std::search(at, text.end(), word.begin(), word.end(), [](char a, char b) { return lower(a) == b; });
+      at = std::search(at, text.end(), word.begin(), word.end(), [](char a, char b) { return sql::to_lower(a) == b; });
       if (at == text.end()) return false;
       const auto behind = at + static_cast<std::ptrdiff_t>(word.size());
       if (word != "now" || behind == text.end() || *behind != '(') return true;
@@ -32,7 +32,7 @@ bool begins_as_query(std::string_view text) {
                                                              "insert", "update", "delete", "merge"};
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n(;"), text.size()));
   return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
-    return text.size() >= word.size() && std::equal(word.begin(), word.end(), text.begin(), [](char a, char b) { return a == lower(b); });
+    return text.size() >= word.size() && std::equal(word.begin(), word.end(), text.begin(), [](char a, char b) { return a == sql::to_lower(b); });
   });
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "parser/scanner_characters.h"
+#include "sql/ascii.h"
 
 namespace redquel::parser {
 namespace {
@@ -27,7 +28,7 @@ struct Token {
 /// Is what was written this word, which is in lower case?
 bool is_same_word(std::string_view written, std::string_view word) {
   return written.size() == word.size() && std::equal(written.begin(), written.end(), word.begin(), [](char c, char lower) {
-           return (c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c) == lower;
+           return sql::to_lower(c) == lower;
          });
 }
 

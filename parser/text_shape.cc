@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "parser/scanner_characters.h"
+#include "sql/ascii.h"
 
 namespace redquel::parser {
 namespace {
@@ -38,8 +39,7 @@ constexpr std::array kWords = {
 Word classify(std::string_view text) {
   std::array<char, 9> lower;
   if (text.size() > lower.size() || text.size() < 2) return Word::kOther;
-  std::transform(text.begin(), text.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::transform(text.begin(), text.end(), lower.begin(), sql::to_lower);
   const std::string_view folded(lower.data(), text.size());
   const auto* found = std::lower_bound(kWords.begin(), kWords.end(), folded,
                                        [](const WordEntry& entry, std::string_view key) { return entry.text < key; });

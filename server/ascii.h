@@ -3,11 +3,13 @@
 #include <string>
 #include <string_view>
 
+#include "sql/ascii.h"
+
 namespace redquel::server {
 
 // Letter case of ASCII alone, whatever the locale: parameter names, key words, encoding names.
 
-constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+using sql::to_lower;
 
 constexpr bool equal_ignoring_case(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
@@ -23,11 +25,9 @@ inline std::string lower_case(std::string_view text) {
   return result;
 }
 
-constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 constexpr std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  while (!text.empty() && sql::is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && sql::is_blank(text.back())) text.remove_suffix(1);
   return text;
 }
 

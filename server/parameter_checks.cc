@@ -84,7 +84,7 @@ std::optional<std::vector<std::string>> split_identifier_list(std::string_view t
   std::vector<std::string> names;
   std::size_t i = 0;
   const auto skip_space = [&] {
-    while (i < text.size() && is_space(text[i])) ++i;
+    while (i < text.size() && sql::is_blank(text[i])) ++i;
   };
   skip_space();
   if (i == text.size()) return names;
@@ -104,7 +104,7 @@ std::optional<std::vector<std::string>> split_identifier_list(std::string_view t
       }
       ++i;
     } else {
-      while (i < text.size() && text[i] != ',' && !is_space(text[i])) name.push_back(to_lower(text[i++]));
+      while (i < text.size() && text[i] != ',' && !sql::is_blank(text[i])) name.push_back(to_lower(text[i++]));
       if (name.empty()) return std::nullopt;
     }
     names.push_back(std::move(name));

@@ -9,6 +9,7 @@
 
 #include <boost/asio/error.hpp>
 
+#include "server/ascii.h"
 #include "server/session.h"
 #include "sql/types/byte_text.h"
 
@@ -68,9 +69,7 @@ std::uint32_t Session::character_position(const sql::SqlError& error) const {
 
 void Session::send_notice(std::string_view severity, const sql::SqlError& notice) {
   const std::string& least = parameters_.client_min_messages();
-  std::string level(severity);
-  std::ranges::transform(level, level.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const std::string level = lower_case(severity);
   if (level != "info" && message_rank(level) < message_rank(least)) return;
   encoder_.notice_response({severity, &notice, character_position(notice)});
 }

@@ -83,7 +83,7 @@ std::vector<std::string> split_words(std::string_view text) {
   std::vector<std::string> words;
   std::optional<std::string> word;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (is_space(text[i])) {
+    if (sql::is_blank(text[i])) {
       if (word) words.push_back(*std::move(word));
       word.reset();
       continue;

@@ -1,4 +1,5 @@
 #include "executor/copy/copy_line_reader.h"
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/byte_text.h"
 
@@ -7,14 +8,6 @@ namespace redquel::executor {
 namespace {
 
 bool is_octal(char c) { return c >= '0' && c <= '7'; }
-
-/// -1: not a hexadecimal digit.
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 /// The byte that a backslash sequence means; `at` is behind the backslash and moves over the sequence.
 char unescape(std::string_view line, std::size_t& at, bool& numeric) {
@@ -27,9 +20,9 @@ char unescape(std::string_view line, std::size_t& at, bool& numeric) {
   }
   switch (c) {
     case 'x': {
-      if (at == line.size() || hex_value(line[at]) < 0) return c;
-      int value = hex_value(line[at++]);
-      if (at < line.size() && hex_value(line[at]) >= 0) value = value * 16 + hex_value(line[at++]);
+      if (at == line.size() || sql::hex_value(line[at]) < 0) return c;
+      int value = sql::hex_value(line[at++]);
+      if (at < line.size() && sql::hex_value(line[at]) >= 0) value = value * 16 + sql::hex_value(line[at++]);
       numeric = true;
       return static_cast<char>(value & 0xff);
     }

@@ -5,6 +5,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/foreign_options.h"
 #include "executor/ddl/mapped_table.h"
+#include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/session_context.h"
 #include "parser/option_value.h"
@@ -137,11 +138,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
   const ast::CreateTable& written = statement.table;
   const std::string schema = creation_schema(draft, written.relation, written.persistence);
   const std::string& name = written.relation.name;
-  if (draft.catalog().relation_exists(schema, name)) {
-    if (!written.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
-    draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", name));
-    return;
-  }
+  if (is_there_already(draft, schema, name, written.if_not_exists)) return;
   require_redis(statement.server);
   if (!written.inherits.empty()) throw sql::not_supported("inheritance of foreign tables");
   if (sql::is_temporary_schema(schema)) throw sql::not_supported("a temporary foreign table");

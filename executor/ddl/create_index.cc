@@ -116,11 +116,7 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   if (table->mapping) {
     for (const sql::IndexDef::Part& part : index.parts) names.push_back(table->find_column(part.column)->name);
   }
-  if (!statement.name.empty() && draft.catalog().relation_exists(table->schema, statement.name)) {
-    if (!statement.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", statement.name));
-    draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", statement.name));
-    return std::nullopt;
-  }
+  if (!statement.name.empty() && is_there_already(draft, table->schema, statement.name, statement.if_not_exists)) return std::nullopt;
   index.oid = draft.new_oid();
   index.name = statement.name;
   if (index.name.empty()) {

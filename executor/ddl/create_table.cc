@@ -115,11 +115,7 @@ std::vector<KeyDraft> distinct_uniques(const TableParts& parts) {
 void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
   const std::string schema = creation_schema(draft, statement.relation, statement.persistence);
   const std::string& name = statement.relation.name;
-  if (draft.catalog().relation_exists(schema, name)) {
-    if (!statement.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
-    draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", name));
-    return;
-  }
+  if (is_there_already(draft, schema, name, statement.if_not_exists)) return;
   refuse_unsupported(statement);
   TableParts parts = read_parts(draft, statement);
 

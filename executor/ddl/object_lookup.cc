@@ -60,6 +60,13 @@ std::string creation_schema(CatalogDraft& draft, const RelationName& name, parse
   throw SqlError("3F000", "no schema has been selected to create in").at(name.offset);
 }
 
+bool is_there_already(CatalogDraft& draft, const std::string& schema, const std::string& name, bool if_not_exists) {
+  if (!draft.catalog().relation_exists(schema, name)) return false;
+  if (!if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
+  draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", name));
+  return true;
+}
+
 void check_schema(const CatalogDraft& draft, const RelationName& name) {
   check_database(draft, name);
   if (name.schema.empty() || name.schema == "pg_temp" || is_system_schema(name.schema) || draft.catalog().schemas.contains(name.schema)) return;

@@ -21,6 +21,9 @@ bool is_system_schema(std::string_view schema);
 std::string creation_schema(CatalogDraft& draft, const parser::ast::RelationName& name,
                             parser::ast::Persistence persistence = parser::ast::Persistence::kPermanent);
 
+/// The name is a relation's already: a notice with IF NOT EXISTS, else 42P07.
+bool is_there_already(CatalogDraft& draft, const std::string& schema, const std::string& name, bool if_not_exists);
+
 /// Checks catalog and schema of a name. 0A000 for another database; 3F000 if the schema does not exist.
 void check_schema(const CatalogDraft& draft, const parser::ast::RelationName& name);
 

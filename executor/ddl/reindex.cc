@@ -17,7 +17,7 @@ using sql::SqlError;
 namespace {
 
 /// Says whether CONCURRENTLY is on. 42601 for options that REINDEX does not have.
-bool read_options(const ast::Reindex& statement) {
+bool read_reindex_options(const ast::Reindex& statement) {
   bool is_concurrent = false;
   for (const ast::Option& option : statement.options) {
     if (option.name == "tablespace") continue;
@@ -82,7 +82,7 @@ std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Reindex&
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::Reindex& statement) {
-  refuse_in_transaction(context, statement, read_options(statement));
+  refuse_in_transaction(context, statement, read_reindex_options(statement));
   LoadedCatalog loaded = co_await load_definitions(context);
   const CatalogDraft draft(loaded, context.session);
   for (const TablePtr& table : find_tables(draft, statement)) {

@@ -54,11 +54,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSequence& statem
     restarted.reset();
     const std::string schema = creation_schema(draft, statement.relation, statement.persistence);
     const std::string& name = statement.relation.name;
-    if (draft.catalog().relation_exists(schema, name)) {
-      if (!statement.if_not_exists) throw SqlError("42P07", fmt::format("relation \"{}\" already exists", name));
-      draft.notice("42P07", fmt::format("relation \"{}\" already exists, skipping", name));
-      return;
-    }
+    if (is_there_already(draft, schema, name, statement.if_not_exists)) return;
     sql::SequenceDef sequence;
     sequence.oid = draft.new_oid();
     sequence.schema = schema;

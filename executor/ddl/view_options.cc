@@ -6,6 +6,7 @@
 #include <array>
 
 #include "parser/option_value.h"
+#include "sql/ascii.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -27,7 +28,7 @@ CheckOption check_option_of(const ast::Option& option) {
 
 void check_flag(const ast::Option& option, std::string text) {
   static constexpr std::array<std::string_view, 8> kWords = {"true", "false", "on", "off", "yes", "no", "1", "0"};
-  std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(text, text.begin(), sql::to_lower);
   if (std::ranges::find(kWords, text) != kWords.end()) return;
   throw SqlError("22023", fmt::format("invalid value for boolean option \"{}\": {}", option.name, text));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "executor/storage/constraint_errors.h"
+#include "sql/ascii.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
 #include "sql/types/compare.h"
@@ -468,7 +469,7 @@ std::string MappedRow::entry_id(Row row) const {
   const std::string complete = given.find('-') == std::string::npos ? given + "-0" : given;
   const std::size_t dash = complete.find('-');
   const auto is_number = [](std::string_view digits) {
-    return !digits.empty() && digits.size() <= 15 && std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return digits.size() <= 15 && sql::all_digits(digits);
   };
   const std::string_view number = std::string_view(complete).substr(dash + 1);
   if (!is_number(std::string_view(complete).substr(0, dash)) || (number != "*" && !is_number(number)) || complete == "0-0") {

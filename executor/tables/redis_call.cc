@@ -6,6 +6,7 @@
 #include <array>
 
 #include "executor/setting.h"
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/jsonb.h"
@@ -18,7 +19,7 @@ using CallWords = std::span<const std::string>;
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::ranges::transform(result, result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(result, result.begin(), sql::to_lower);
   return result;
 }
 

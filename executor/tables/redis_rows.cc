@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/byte_text.h"
 
@@ -54,7 +55,7 @@ void add_info(std::string_view text, RedisRows& rows) {
   for (const std::string_view line : pieces(text, "\r\n")) {
     if (line.starts_with("# ")) {
       section = line.substr(2);
-      std::ranges::transform(section, section.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+      std::ranges::transform(section, section.begin(), sql::to_lower);
       continue;
     }
     const std::size_t colon = line.find(':');

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 
 namespace redquel::sql {
@@ -18,14 +19,10 @@ SqlError invalid(std::string_view text, std::string_view why) {
   return SqlError("22023", fmt::format("invalid key template \"{}\": {}", text, why));
 }
 
-bool is_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 /// A number as it is printed, with a sign or without.
 bool is_number_text(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
-  return is_digits(text);
+  return all_digits(text);
 }
 
 /// A slot as it stands between its braces.
@@ -33,7 +30,7 @@ KeyTemplate::Part read_slot(std::string_view text, std::string_view slot, const 
   if (slot == "*") return {{}, KeyTemplate::kFieldSlot, 0};
   KeyTemplate::Part part;
   std::string_view name = slot;
-  if (const std::size_t colon = slot.rfind(':'); colon != std::string_view::npos && is_digits(slot.substr(colon + 1))) {
+  if (const std::size_t colon = slot.rfind(':'); colon != std::string_view::npos && all_digits(slot.substr(colon + 1))) {
     const std::string_view digits = slot.substr(colon + 1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), part.width);
     if (error != std::errc() || part.width < 1 || part.width > kMaxWidth) {
@@ -136,7 +133,7 @@ bool KeyTemplate::has_slot(std::int16_t column) const {
 
 std::string KeyTemplate::padded(const Part& part, std::string text) const {
   const auto width = static_cast<std::size_t>(part.width);
-  if (text.size() < width && is_digits(text)) text.insert(0, width - text.size(), '0');
+  if (text.size() < width && all_digits(text)) text.insert(0, width - text.size(), '0');
   return text;
 }
 

@@ -88,7 +88,7 @@ bool is_document(Text text) {
 
 bool holds(Text name, Text word) {
   std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(lower, lower.begin(), to_lower);
   return lower.find(word) != std::string::npos;
 }
 

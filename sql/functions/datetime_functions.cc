@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
@@ -82,7 +83,7 @@ Instant truncate_zoned(Context context, Text field, Instant value) {
 /// Abbreviations win over names, as everywhere. 22023 for what is neither.
 const TimeZone& zone_or_abbreviation(Text name) {
   std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(lower, lower.begin(), to_lower);
   const ZoneAbbreviation* abbreviation = find_zone_abbreviation(lower);
   if (abbreviation == nullptr) return time_zone_named(name);
   if (!abbreviation->zone.empty()) return time_zone_named(abbreviation->zone);

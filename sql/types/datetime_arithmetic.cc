@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/datetime.h"
 
@@ -191,7 +192,7 @@ struct NamedZone {
 
   explicit NamedZone(std::string_view name) {
     std::string lower(name);
-    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    for (char& c : lower) c = to_lower(c);
     abbreviation = find_zone_abbreviation(lower);
     if (abbreviation == nullptr) {
       zone = &time_zone_named(name);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/datetime.h"
 #include "sql/types/datetime_tokens.h"
@@ -31,7 +32,7 @@ struct Unit {
 
 std::string lower_case(std::string_view text) {
   std::string result(text);
-  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  for (char& c : result) c = to_lower(c);
   return result;
 }
 

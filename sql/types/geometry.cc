@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/number_text.h"
 
@@ -121,8 +122,6 @@ class Reader {
   }
 
  private:
-  static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
   std::string_view type_, text_;
   std::size_t at_ = 0;
 };

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/compare.h"
+#include "sql/types/part_text.h"
 #include "sql/types/text_io.h"
 #include "sql/types/user_types.h"
 
@@ -33,8 +35,6 @@ std::optional<RangeType> find(Oid RangeType::* member, Oid oid) {
   return type.*member == oid ? std::optional(type) : std::nullopt;
 }
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 /// Has a canonical form with [ and ): the built-in ranges over types without values between two neighbours.
 bool is_discrete(Oid range) { return range == oid::kInt4Range || range == oid::kInt8Range || range == oid::kDateRange; }
 
@@ -57,7 +57,9 @@ int nudge(const RangeBound& bound, Side side) { return bound.inclusive ? 0 : sid
 
 // ---- text -----------------------------------------------------------------------------------------------------------
 
-/// Reads one range; `whole` is what errors quote.
+bool has_empty_word(std::string_view text, std::size_t at) { return equals_ignoring_case(text.substr(at, 5), "empty"); }
+
+/// Reads one range; errors quote the whole text.
 class RangeReader {
  public:
   RangeReader(Oid range, std::string_view text, const SessionSettings& settings, Now now)
@@ -65,7 +67,7 @@ class RangeReader {
 
   RangeValue read() {
     skip_space();
-    if (next_is_empty_word()) {
+    if (has_empty_word(text_, at_)) {
       at_ += 5;
       skip_space();
       if (!at_end()) fail("Junk after \"empty\" key word.");
@@ -89,33 +91,14 @@ class RangeReader {
   bool at_end() const { return at_ >= text_.size(); }
   bool next_is(char c) const { return !at_end() && text_[at_] == c; }
   void skip_space() {
-    while (!at_end() && is_space(text_[at_])) ++at_;
-  }
-  bool next_is_empty_word() const {
-    return text_.size() - at_ >= 5 &&
-           std::ranges::equal(text_.substr(at_, 5), std::string_view("empty"), [](char a, char b) { return (a | 0x20) == b; });
+    while (!at_end() && is_blank(text_[at_])) ++at_;
   }
 
   /// nullopt: none is written.
   std::optional<std::string> bound() {
-    if (next_is(',') || next_is(')') || next_is(']')) return std::nullopt;
-    std::string value;
-    bool quoted = false;
-    while (quoted || at_end() || (text_[at_] != ',' && text_[at_] != ')' && text_[at_] != ']')) {
-      if (at_end()) fail("Unexpected end of input.");
-      const char c = text_[at_++];
-      if (c == '\\') {
-        if (at_end()) fail("Unexpected end of input.");
-        value += text_[at_++];
-      } else if (c == '"' && quoted && next_is('"')) {
-        value += text_[at_++];
-      } else if (c == '"') {
-        quoted = !quoted;
-      } else {
-        value += c;
-      }
-    }
-    return value;
+    const auto is_end = [](char c) { return c == ',' || c == ')' || c == ']'; };
+    if (!at_end() && is_end(text_[at_])) return std::nullopt;
+    return read_part(text_, at_, is_end, [this](std::string detail) { fail(std::move(detail)); });
   }
 
   std::optional<Datum> value_of(const std::optional<std::string>& text) const {
@@ -135,20 +118,7 @@ class RangeReader {
 
 void append_bound(Type subtype, const RangeBound& bound, const SessionSettings& settings, std::string& out) {
   if (!bound.value) return;
-  const std::string text = format_value(subtype, *bound.value, settings);
-  const bool quotes = text.empty() || std::ranges::any_of(text, [](char c) {
-    return std::string_view("\"\\()[],").find(c) != std::string_view::npos || is_space(c);
-  });
-  if (!quotes) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += c;
-    out += c;
-  }
-  out += '"';
+  append_part(format_value(subtype, *bound.value, settings), "()[],", out);
 }
 
 int compare_one(Type subtype, const RangeValue& a, const RangeValue& b) {
@@ -216,21 +186,17 @@ RangeSet parse_multirange(Oid multirange, std::string_view text, const SessionSe
   const Oid range = range_in(multirange);
   std::size_t at = 0;
   const auto skip_space = [&] {
-    while (at < text.size() && is_space(text[at])) ++at;
+    while (at < text.size() && is_blank(text[at])) ++at;
     if (at >= text.size()) fail("Unexpected end of input.");
   };
-  const auto is_empty_word = [&] {
-    return text.size() - at >= 5 &&
-           std::ranges::equal(text.substr(at, 5), std::string_view("empty"), [](char a, char b) { return (a | 0x20) == b; });
-  };
-  while (at < text.size() && is_space(text[at])) ++at;
+  while (at < text.size() && is_blank(text[at])) ++at;
   if (at >= text.size() || text[at] != '{') fail("Missing left brace.");
   ++at;
   std::vector<RangeValue> ranges;
   skip_space();
   for (bool first = true; !(first && text[at] == '}'); first = false) {
     const std::size_t begin = at;
-    if (is_empty_word()) {
+    if (has_empty_word(text, at)) {
       at += 5;
     } else if (text[at] == '[' || text[at] == '(') {
       bool quoted = false;
@@ -251,7 +217,7 @@ RangeSet parse_multirange(Oid multirange, std::string_view text, const SessionSe
     skip_space();
   }
   ++at;
-  while (at < text.size() && is_space(text[at])) ++at;
+  while (at < text.size() && is_blank(text[at])) ++at;
   if (at < text.size()) fail("Junk after closing right brace.");
   return normalize(range_subtype(range), std::move(ranges));
 }

@@ -7,17 +7,12 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/types/part_text.h"
 #include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 
 namespace redquel::sql {
 namespace {
-
-bool needs_quotes(std::string_view field) {
-  return field.empty() || std::ranges::any_of(field, [](char c) {
-           return c == '"' || c == '\\' || c == '(' || c == ')' || c == ',' || is_blank(c);
-         });
-}
 
 SqlError corrupt() { return SqlError("XX001", "a value of a row type cannot be read"); }
 
@@ -34,24 +29,9 @@ class RowReader {
 
   std::optional<std::string> field() {
     if (at_end()) fail("Unexpected end of input.");
-    if (next_is(',') || next_is(')')) return std::nullopt;
-    std::string value;
-    bool quoted = false;
-    while (quoted || !(next_is(',') || next_is(')'))) {
-      if (at_end()) fail("Unexpected end of input.");
-      const char c = text_[at_++];
-      if (c == '\\') {
-        if (at_end()) fail("Unexpected end of input.");
-        value += text_[at_++];
-      } else if (c == '"' && quoted && next_is('"')) {
-        value += text_[at_++];
-      } else if (c == '"') {
-        quoted = !quoted;
-      } else {
-        value += c;
-      }
-    }
-    return value;
+    const auto is_end = [](char c) { return c == ',' || c == ')'; };
+    if (is_end(text_[at_])) return std::nullopt;
+    return read_part(text_, at_, is_end, [this](std::string detail) { fail(std::move(detail)); });
   }
 
   bool next_is(char c) const { return !at_end() && text_[at_] == c; }
@@ -187,17 +167,7 @@ void append_plain_row(const RowValue& row, std::string& out) {
   out += '(';
   for (std::size_t i = 0; i < row.fields.size(); ++i) {
     if (i > 0) out += ',';
-    if (!row.fields[i]) continue;
-    if (!needs_quotes(*row.fields[i])) {
-      out += *row.fields[i];
-      continue;
-    }
-    out += '"';
-    for (const char c : *row.fields[i]) {
-      if (c == '"' || c == '\\') out += c;
-      out += c;
-    }
-    out += '"';
+    if (row.fields[i]) append_part(*row.fields[i], "(),", out);
   }
   out += ')';
 }

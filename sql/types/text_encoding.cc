@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 
 namespace redquel::sql {
@@ -82,8 +83,7 @@ constexpr Alias kAliases[] = {
 std::string clean_name(std::string_view name) {
   std::string clean;
   for (const char c : name) {
-    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if ((lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9')) clean.push_back(lower);
+    if (is_alphanumeric(c)) clean.push_back(to_lower(c));
   }
   return clean;
 }
