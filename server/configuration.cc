@@ -6,8 +6,11 @@
 
 #include <array>
 #include <charconv>
+#include <fstream>
 #include <iostream>
 #include <limits>
+
+#include "executor/redis/url.h"
 
 namespace redquel::server {
 
@@ -35,6 +38,14 @@ bool take_flag(const std::string& key, const toml::node& node) {
   return *value;
 }
 
+void check_redis_url(const std::string& url) {
+  try {
+    executor::parse_redis_url(url);
+  } catch (const std::exception& error) {
+    throw ConfigurationError(error.what());
+  }
+}
+
 constexpr std::int64_t kLarge = std::int64_t{1} << 40;
 
 /// One row per key: its name and what takes its value.
@@ -55,7 +66,10 @@ constexpr Key kKeys[] = {
        c.shutdown_timeout = std::chrono::seconds(seconds);
      }},
     {"redis.url",
-     [](const std::string& key, const toml::node& node, Configuration& c) { c.redis_url = take_text(key, node); }},
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       c.redis_url = take_text(key, node);
+       if (!c.redis_url.empty()) check_redis_url(c.redis_url);
+     }},
     {"redis.aof_repair",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.aof_repair = take_flag(key, node); }},
     {"redis.allow_eviction",
@@ -123,8 +137,10 @@ void parse_listen_address(const std::string& text, Configuration& configuration)
 }
 
 void read_configuration_file(const std::filesystem::path& file, Configuration& configuration) {
+  std::ifstream input(file);
+  if (!input || std::filesystem::is_directory(file)) throw ConfigurationError(fmt::format("cannot read {}", file.string()));
   try {
-    take_table("", toml::parse_file(file.string()), configuration);
+    take_table("", toml::parse(input, file.string()), configuration);
   } catch (const toml::parse_error& error) {
     throw ConfigurationError(fmt::format("{}:{}: {}", file.string(), error.source().begin.line, error.description()));
   } catch (const ConfigurationError& error) {
@@ -134,7 +150,7 @@ void read_configuration_file(const std::filesystem::path& file, Configuration& c
 
 std::optional<Configuration> read_configuration(int argc, const char* const* argv) {
   Configuration configuration;
-  CLI::App app("redquel: a PostgreSQL front to Redis");
+  CLI::App app("redquel: a PostgreSQL front to Redis", "redquel");
   app.footer("redquel discover --help: tables for the keys of a Redis that is full already");
   std::string file, listen, redis, data_dir, log_level;
   std::size_t threads = 0;
@@ -143,7 +159,7 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
   app.add_option("--listen", listen, "address for PostgreSQL clients (127.0.0.1:5433); port 0 takes a free one")
       ->type_name("HOST:PORT");
   auto* redis_option =
-      app.add_option("--redis", redis, "the Redis that holds the data: redis://host:port/db or unix:///path.sock")
+      app.add_option("--redis", redis, "the Redis that holds the data: redis://[[user]:password@]host[:port][/db] or unix:///path.sock")
           ->type_name("URL");
   auto* embedded_option = app.add_flag("--embedded", embedded, "run a Redis of our own (the default without --redis)");
   app.add_option("--data-dir", data_dir, "directory of the embedded Redis")->type_name("DIR");
@@ -159,9 +175,10 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
   } catch (const CLI::ParseError& error) {
     throw ConfigurationError(error.what());
   }
-  if (!file.empty()) read_configuration_file(file, configuration);
-  if (!listen.empty()) parse_listen_address(listen, configuration);
-  if (!redis.empty()) {
+  if (app.count("--config") > 0) read_configuration_file(file, configuration);
+  if (app.count("--listen") > 0) parse_listen_address(listen, configuration);
+  if (app.count("--redis") > 0) {
+    check_redis_url(redis);
     configuration.redis_url = redis;
     configuration.embedded = false;
   }

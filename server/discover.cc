@@ -3,33 +3,21 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <cstdio>
 #include <exception>
 
 #include "executor/discovery/keyspace_sampler.h"
-#include "executor/redis/redis_pool.h"
+#include "server/redis_check.h"
 
 namespace redquel::server {
 
 namespace {
 
-namespace asio = boost::asio;
-
 executor::Discovery discover(executor::ConnectionOptions connection, executor::DiscoveryOptions options) {
-  asio::io_context context(1);
-  const int database = connection.url.database;
-  executor::RedisPool pool(context.get_executor(), std::move(connection));
   executor::Discovery discovery;
-  std::exception_ptr failure;
-  const auto work = [&]() -> asio::awaitable<void> { discovery = co_await executor::discover(pool.bulk(database), std::move(options)); };
-  asio::co_spawn(context, work(), [&](std::exception_ptr error) {
-    failure = std::move(error);
-    pool.stop();
+  run_over_redis(std::move(connection), [&](executor::RedisPool& pool) -> asio::awaitable<void> {
+    discovery = co_await executor::discover(pool.bulk(pool.default_database()), std::move(options));
   });
-  context.run();
-  if (failure) std::rethrow_exception(failure);
   return discovery;
 }
 
@@ -37,7 +25,7 @@ executor::Discovery discover(executor::ConnectionOptions connection, executor::D
 
 int run_discover(int argc, const char* const* argv) {
   constexpr int kFailed = 1, kBadUsage = 2;
-  CLI::App app("redquel discover: proposes tables for the keys that a Redis holds");
+  CLI::App app("redquel discover: proposes tables for the keys that a Redis holds", "redquel discover");
   std::string url, schema;
   executor::DiscoveryOptions options;
   app.add_option("--redis", url, "the Redis: redis://[[user]:password@]host[:port][/db] or unix://…")->type_name("URL")->required();
@@ -47,7 +35,9 @@ int run_discover(int argc, const char* const* argv) {
   try {
     app.parse(argc - 1, argv + 1);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kBadUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    std::fprintf(stderr, "redquel discover: %s\n", error.what());
+    return kBadUsage;
   }
   try {
     executor::ConnectionOptions connection;

@@ -13,6 +13,7 @@
 #include "executor/redis/url.h"
 #include "server/configuration.h"
 #include "server/discover.h"
+#include "server/redis_check.h"
 #include "server/redis_engines.h"
 #include "server/server.h"
 
@@ -55,6 +56,7 @@ int serve(const server::Configuration& configuration) {
     // The embedded one is never started on a torn file.
     redis.repairs_append_only_file = configuration.aof_repair;
     redis.refuses_eviction = !configuration.allow_eviction;
+    server::check_redis(redis);
   }
   const executor::EngineLimits limits{.script_rows = configuration.script_rows, .lock_lease_ms = configuration.lock_lease};
   server::Server server(server_options(configuration), server::redis_engines(redis, limits));

@@ -168,6 +168,7 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hand
     rewrite_is_impossible_ = false;
     warn_of_eviction(result.server, options_.url.address(), options_.refuses_eviction);
     warn_of_skew(result.server, options_.url.address());
+    if (result.server.role == "slave") spdlog::warn("Redis at {} is a replica: redquel only reads", options_.url.address());
   }
   server_ = std::move(result.server);
   ++statistics_.connects;

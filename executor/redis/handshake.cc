@@ -82,6 +82,9 @@ HandshakeResult read_handshake(const RedisUrl& url, const Replies& replies) {
                                              ", redquel needs 7.0 or later"),
                   true);
   }
+  if (result.server.cluster_enabled) {
+    return refuse(sql::SqlError("0A000", "Redis at " + url.address() + " is a node of a cluster, which redquel does not support"), true);
+  }
   if (result.server.loading)
     return refuse(sql::SqlError("57P03", "Redis at " + url.address() + " is loading its data set into memory"), false);
   return result;

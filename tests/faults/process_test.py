@@ -23,6 +23,34 @@ def test_one_redquel_per_data_directory(make_server):
         assert connection.run("SELECT 1") == [["1"]]
 
 
+def refusal(binary, *options):
+    """What a redquel says that ends at once."""
+    end = subprocess.run([binary, "--listen", "127.0.0.1:0", *options], capture_output=True, text=True, timeout=60)
+    assert end.returncode == 1 and not end.stdout, (end.returncode, end.stdout)
+    return end.stderr
+
+
+def test_a_redis_that_will_not_do(make_redis, build):
+    redis, binary = make_redis(), os.path.join(build, "redquel")
+    assert "has no database 99" in refusal(binary, "--redis", f"{redis.url}?db=99")
+    assert "WRONGPASS" in refusal(binary, "--redis", redis.url.replace("unix://", "unix://nobody:wrong@"))
+    with redis.connect() as raw:
+        raw("CONFIG", "SET", "requirepass", "secret")
+        assert "NOAUTH" in refusal(binary, "--redis", redis.url)
+        raw("CONFIG", "SET", "requirepass", "")
+
+
+def test_a_redis_that_is_not_there_yet(build):
+    command = [os.path.join(build, "redquel"), "--listen", "127.0.0.1:0", "--redis", f"unix://{temporary_folder()}/none.sock"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline().startswith("ready ")
+    finally:
+        process.terminate()
+        log = process.communicate(timeout=60)[1]
+    assert process.returncode == 0 and "could not connect to Redis" in log, log
+
+
 def test_data_outlives_the_process(make_server):
     server = make_server()
     with server.connect() as connection:

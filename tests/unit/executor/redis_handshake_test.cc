@@ -106,6 +106,10 @@ TEST(Handshake, RefusesOldServersWrongPasswordsAndDatabases) {
   HandshakeResult database = read(parse_redis_url("redis://h/99"), {resp::error("ERR DB index is out of range")});
   EXPECT_EQ(database.error->sqlstate(), "3D000");
   EXPECT_EQ(database.error->message(), "Redis at h:6379 has no database 99");
+
+  HandshakeResult cluster = read(parse_redis_url("redis://h"), answers_with("redis_version:7.0.15\r\ncluster_enabled:1\r\n"));
+  EXPECT_EQ(cluster.error->sqlstate(), "0A000");
+  EXPECT_TRUE(cluster.is_lasting);
 }
 
 TEST(Handshake, WaitsWhileRedisLoads) {

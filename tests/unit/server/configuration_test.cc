@@ -45,6 +45,8 @@ TEST(Configuration, CommandLine) {
   EXPECT_THROW(read({"--listen", "127.0.0.1:99999"}), ConfigurationError);
   EXPECT_THROW(read({"--embedded", "--redis", "redis://h"}), ConfigurationError);
   EXPECT_THROW(read({"--nix"}), ConfigurationError);
+  EXPECT_THROW(read({"--redis", "http://h"}), ConfigurationError);
+  EXPECT_THROW(read({"--redis", ""}), ConfigurationError);
 }
 
 TEST_F(ConfigurationFile, CommandLineWinsOverFile) {
@@ -60,11 +62,12 @@ TEST_F(ConfigurationFile, CommandLineWinsOverFile) {
 
 TEST_F(ConfigurationFile, MistakesAreNamed) {
   for (const char* text : {"nix = 1", "[server]\nthreads = 'a'", "[server]\nthreads = -1", "[server",
-                           "[log]\nlevel = 'loud'", "[embedded]\nenabled = true\n[redis]\nurl = 'redis://h'"}) {
+                           "[log]\nlevel = 'loud'", "[redis]\nurl = 'h'", "[embedded]\nenabled = true\n[redis]\nurl = 'redis://h'"}) {
     const char* file = write(text);
     EXPECT_THROW(read({"--config", file}), ConfigurationError) << text;
   }
   EXPECT_THROW(read({"--config", "/nonexistent.toml"}), ConfigurationError);
+  EXPECT_THROW(read({"--config", "/tmp"}), ConfigurationError);
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+#include "server/redis_check.h"
+
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <exception>
+
+#include "sql/error.h"
+
+namespace redquel::server {
+
+void run_over_redis(executor::ConnectionOptions redis, const std::function<asio::awaitable<void>(executor::RedisPool&)>& work) {
+  asio::io_context context(1);
+  executor::RedisPool pool(context.get_executor(), std::move(redis));
+  std::exception_ptr failure;
+  asio::co_spawn(context, work(pool), [&](std::exception_ptr error) {
+    failure = std::move(error);
+    pool.stop();
+  });
+  context.run();
+  if (failure) std::rethrow_exception(failure);
+}
+
+void check_redis(executor::ConnectionOptions redis) {
+  redis.connect_timeout = std::chrono::seconds(1);
+  const auto ask = [](executor::RedisPool& pool) -> asio::awaitable<void> {
+    executor::CommandBatch batch;
+    batch.add("EXISTS", "redquel:version");
+    co_await pool.shared(pool.default_database()).execute(std::move(batch));
+  };
+  try {
+    run_over_redis(std::move(redis), ask);
+  } catch (const sql::SqlError& error) {
+    constexpr std::string_view kBadLogin = "28000", kNoDatabase = "3D000", kNotSupported = "0A000";
+    if (error.sqlstate() == kBadLogin || error.sqlstate() == kNoDatabase || error.sqlstate() == kNotSupported) throw;
+    spdlog::warn("{}: until that changes, statements fail with this error", error.message());
+  }
+}
+
+}  // namespace redquel::server

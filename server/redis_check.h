@@ -1,0 +1,19 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+
+#include "executor/redis/redis_pool.h"
+
+namespace redquel::server {
+
+namespace asio = boost::asio;
+
+/// Runs work over connections of its own on this thread, to its end. Throws what it throws.
+void run_over_redis(executor::ConnectionOptions redis, const std::function<asio::awaitable<void>(executor::RedisPool&)>& work);
+
+/// Whether this Redis will do, asked before the first client comes. Throws SqlError where it never will: login, logical database,
+/// version, a cluster. Warns where it may yet: nobody answers, it loads its data.
+void check_redis(executor::ConnectionOptions redis);
+
+}  // namespace redquel::server
