@@ -1,14 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "parser/deparse.h"
 #include "planner/access/indexed_expressions.h"
+#include "planner/bind/bind_expression.h"
 #include "planner/bind/computed_columns.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/insert_targets.h"
+#include "planner/bind/missing_name.h"
 #include "planner/bind/modification.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
@@ -161,10 +162,10 @@ class InsertBinder {
   }
 
   /// The columns that the target names; expressions among its elements go to `expressions`.
-  std::vector<std::int16_t> conflict_columns(const ast::ConflictTarget& target, const std::vector<ColumnId>& ids,
+  std::vector<std::int16_t> conflict_columns(const ast::OnConflict& conflict, const std::vector<ColumnId>& ids,
                                              std::vector<ExpressionPtr>& expressions) const {
     std::vector<std::int16_t> columns;
-    for (const ast::IndexElement& element : target.elements) {
+    for (const ast::IndexElement& element : conflict.target->elements) {
       if (element.expression) {
         const ExpressionPtr bound = bind_arbiter_expression(*element.expression, as_called(), ids, state_.catalog, state_.settings, false);
         if (const auto* plain = std::get_if<sql::ColumnRef>(&bound->node)) {
@@ -175,18 +176,25 @@ class InsertBinder {
         continue;
       }
       const auto column = std::ranges::find(target_.columns, element.column, &WriteTarget::Column::name);
-      if (column == target_.columns.end()) {
-        throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column))
-            .at(state_.position(target.offset));
-      }
+      if (column == target_.columns.end()) throw_missing_element(conflict, element.column);
       columns.push_back(column->number);
     }
     return columns;
   }
 
+  [[noreturn]] void throw_missing_element(const ast::OnConflict& conflict, const std::string& name) const {
+    std::optional<ast::Alias> alias;
+    if (!insert_.alias.empty()) alias = ast::Alias{insert_.alias, {}};
+    const LogicalPtr row = scan_table(state_, table_, table_->name, /*hidden_key=*/true);
+    QueryLevel level;
+    level.range_table.push_back(target_relation(target_, alias, row->columns));
+    if (conflict.update) level.range_table.push_back(target_relation(target_, ast::Alias{"excluded", {}}, row->columns));
+    throw_missing_column(level, {}, name, state_.position(conflict.target->offset));
+  }
+
   void bind_on_conflict(const ast::OnConflict& conflict, LogicalInsert& result) {
     if (conflict.target) {
-      result.conflict_columns = find_arbiter(*conflict.target);
+      result.conflict_columns = find_arbiter(conflict);
       const sql::IndexDef* named = conflict.target->constraint.empty() ? nullptr : table_->find_index(conflict.target->constraint);
       if (conflict.update && named != nullptr && named->exclusion) {
         throw SqlError("42809", "ON CONFLICT DO UPDATE not supported with exclusion constraints");
@@ -201,12 +209,12 @@ class InsertBinder {
   }
 
   /// The columns of the unique key that ON CONFLICT means.
-  std::vector<std::int16_t> find_arbiter(const ast::ConflictTarget& target) const {
+  std::vector<std::int16_t> find_arbiter(const ast::OnConflict& conflict) const {
+    const ast::ConflictTarget& target = *conflict.target;
     if (!target.constraint.empty()) return constraint_columns(target.constraint);
-    std::vector<ColumnId> ids(table_->columns.size());
-    std::iota(ids.begin(), ids.end(), 0);
+    const std::vector<ColumnId> ids = positions_as_ids(*table_);
     std::vector<ExpressionPtr> expressions, held;
-    const std::vector<std::int16_t> columns = conflict_columns(target, ids, expressions);
+    const std::vector<std::int16_t> columns = conflict_columns(conflict, ids, expressions);
     if (target.where) held = sql::split_conjunction(bind_arbiter_expression(*target.where, as_called(), ids, state_.catalog, state_.settings, true));
     const auto is_in = [](const std::vector<std::int16_t>& in) {
       return [&in](std::int16_t number) { return std::ranges::find(in, number) != in.end(); };
