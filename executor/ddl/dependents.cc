@@ -65,8 +65,11 @@ bool uses(const sql::CatalogSnapshot& catalog, const sql::FunctionDef& function,
          std::ranges::any_of(function.columns, of_type);
 }
 
+/// Objects with the oids by which they are put in order.
+using Entries = std::vector<std::pair<sql::Oid, DropObject>>;
+
 /// What depends on a function in the definitions of tables: defaults, CHECK constraints, generated columns.
-void add_calling_parts(const CatalogDraft& draft, sql::Oid function, std::vector<std::pair<sql::Oid, DropObject>>& found) {
+void add_calling_parts(const CatalogDraft& draft, sql::Oid function, Entries& found) {
   const sql::CatalogSnapshot& catalog = draft.catalog();
   const std::string& name = catalog.functions.at(function)->name;
   for (const auto& [oid, table] : catalog.tables) {
@@ -85,31 +88,45 @@ void add_calling_parts(const CatalogDraft& draft, sql::Oid function, std::vector
   }
 }
 
+void add_parts_of_schema(const sql::CatalogSnapshot& catalog, sql::Oid schema, Entries& found) {
+  const auto is_in = [&](const std::string& name) {
+    const auto definition = catalog.schemas.find(name);
+    return definition != catalog.schemas.end() && definition->second.oid == schema;
+  };
+  for (const auto& [oid, table] : catalog.tables) {
+    if (is_in(table->schema)) found.push_back({oid, {Kind::kTable, oid}});
+  }
+  for (const auto& [oid, view] : catalog.views) {
+    if (is_in(view->schema)) found.push_back({oid, {Kind::kView, oid}});
+  }
+  for (const auto& [oid, sequence] : catalog.sequences) {
+    if (is_in(sequence.schema) && sequence.owner_table == 0) found.push_back({oid, {Kind::kSequence, oid}});
+  }
+  for (const auto& [oid, type] : catalog.types) {
+    if (is_in(type->schema)) found.push_back({oid, {Kind::kType, oid}});
+  }
+  for (const auto& [oid, function] : catalog.functions) {
+    if (is_in(function->schema)) found.push_back({oid, {Kind::kFunction, oid}});
+  }
+}
+
+/// Columns and types that are made of the type.
+void add_parts_of_type(const sql::CatalogSnapshot& catalog, sql::Oid type, Entries& found) {
+  for (const auto& [oid, table] : catalog.tables) {
+    for (const sql::ColumnDef& column : table->columns) {
+      if (uses_type(catalog, column, type)) found.push_back({oid, {Kind::kColumn, oid, column.number}});
+    }
+  }
+  for (const auto& [oid, other] : catalog.types) {
+    if (oid != type && contains_type(catalog, oid, type)) found.push_back({oid, {Kind::kType, oid}});
+  }
+}
+
 /// What depends on one object directly, the oldest first.
 std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropObject& object) {
   const sql::CatalogSnapshot& catalog = draft.catalog();
-  std::vector<std::pair<sql::Oid, DropObject>> found;
-  if (object.kind == Kind::kSchema) {
-    const auto in_schema = [&](const std::string& schema) {
-      const auto definition = catalog.schemas.find(schema);
-      return definition != catalog.schemas.end() && definition->second.oid == object.oid;
-    };
-    for (const auto& [oid, table] : catalog.tables) {
-      if (in_schema(table->schema)) found.push_back({oid, {Kind::kTable, oid}});
-    }
-    for (const auto& [oid, view] : catalog.views) {
-      if (in_schema(view->schema)) found.push_back({oid, {Kind::kView, oid}});
-    }
-    for (const auto& [oid, sequence] : catalog.sequences) {
-      if (in_schema(sequence.schema) && sequence.owner_table == 0) found.push_back({oid, {Kind::kSequence, oid}});
-    }
-    for (const auto& [oid, type] : catalog.types) {
-      if (in_schema(type->schema)) found.push_back({oid, {Kind::kType, oid}});
-    }
-    for (const auto& [oid, function] : catalog.functions) {
-      if (in_schema(function->schema)) found.push_back({oid, {Kind::kFunction, oid}});
-    }
-  }
+  Entries found;
+  if (object.kind == Kind::kSchema) add_parts_of_schema(catalog, object.oid, found);
   const TablePtr dropped = object.kind == Kind::kTable ? catalog.find_table(object.oid) : nullptr;
   const sql::Oid row_type = dropped ? dropped->row_type : 0;
   if (object.kind == Kind::kTable || object.kind == Kind::kView) {
@@ -118,16 +135,7 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
       if (has_row || function->result_relation == object.oid) found.push_back({oid, {Kind::kFunction, oid}});
     }
   }
-  if (row_type != 0) {
-    for (const auto& [oid, table] : catalog.tables) {
-      for (const sql::ColumnDef& column : table->columns) {
-        if (uses_type(catalog, column, row_type)) found.push_back({oid, {Kind::kColumn, oid, column.number}});
-      }
-    }
-    for (const auto& [oid, type] : catalog.types) {
-      if (contains_type(catalog, oid, row_type)) found.push_back({oid, {Kind::kType, oid}});
-    }
-  }
+  if (row_type != 0) add_parts_of_type(catalog, row_type, found);
   if (object.kind == Kind::kTable || object.kind == Kind::kView || object.kind == Kind::kColumn || object.kind == Kind::kFunction ||
       object.kind == Kind::kKeyConstraint) {
     for (const auto& [oid, view] : catalog.views) {
@@ -138,20 +146,13 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
     }
   }
   if (object.kind == Kind::kType) {
-    for (const auto& [oid, table] : catalog.tables) {
-      for (const sql::ColumnDef& column : table->columns) {
-        if (uses_type(catalog, column, object.oid)) found.push_back({oid, {Kind::kColumn, oid, column.number}});
-      }
-    }
+    add_parts_of_type(catalog, object.oid, found);
     for (const auto& [oid, view] : catalog.views) {
       const bool shows = std::ranges::any_of(view->columns, [&](const auto& column) { return contains_type(catalog, column.type.oid, object.oid); });
       if (shows) found.push_back({oid, {Kind::kView, oid}});
     }
     for (const auto& [oid, function] : catalog.functions) {
       if (uses(catalog, *function, object.oid)) found.push_back({oid, {Kind::kFunction, oid}});
-    }
-    for (const auto& [oid, type] : catalog.types) {
-      if (oid != object.oid && contains_type(catalog, oid, object.oid)) found.push_back({oid, {Kind::kType, oid}});
     }
   }
   if (object.kind == Kind::kFunction) add_calling_parts(draft, object.oid, found);

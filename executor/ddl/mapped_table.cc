@@ -231,6 +231,55 @@ void check_score(const sql::TableDef& table, const sql::IndexDef& index) {
   }
 }
 
+sql::IndexMethod structure_method(const std::string& name) {
+  if (name == "set") return sql::IndexMethod::kSet;
+  if (name == "zset") return sql::IndexMethod::kZset;
+  if (name == "lookup") return sql::IndexMethod::kLookup;
+  if (name == "list") return sql::IndexMethod::kList;
+  throw SqlError("0A000", fmt::format("access method \"{}\" is not supported on foreign tables", name)).hint("Say USING set, zset, lookup or list.");
+}
+
+void refuse_structure(const ast::CreateIndex& statement, sql::Mapping::Layout layout) {
+  using Layout = sql::Mapping::Layout;
+  if (statement.where) throw sql::not_supported("a partial index on a foreign table", statement.where->start);
+  if (!statement.including.empty()) throw sql::not_supported("INCLUDE in an index on a foreign table");
+  if (layout != Layout::kList && layout != Layout::kStream) return;
+  const std::string_view why = layout == Layout::kList ? "positions of a list change" : "Redis makes the ids of a stream";
+  throw SqlError("0A000", fmt::format("an index on a foreign table with layout {} is not supported", sql::layout_name(layout)))
+      .detail(fmt::format("What stands in a structure is what tells rows apart, and {}.", why));
+}
+
+/// WITH (…): what stands in templates, as it is written.
+struct StructureTexts {
+  std::optional<std::string> key, member, field;
+};
+
+/// `maintained` and `length` go to the index.
+StructureTexts read_structure_options(const std::vector<ast::Option>& options, sql::IndexDef& index) {
+  StructureTexts texts;
+  index.maintained = true;
+  for (const ast::Option& option : options) {
+    const std::string text = mapping_text(option);
+    if (option.name == "key") {
+      texts.key = text;
+    } else if (option.name == "maintained") {
+      if (text != "redquel" && text != "application") {
+        throw SqlError("HV024", fmt::format("invalid value for option \"maintained\": \"{}\"", text)).hint("It is one of redquel, application.");
+      }
+      index.maintained = text == "redquel";
+    } else if (option.name == "length" && index.method == sql::IndexMethod::kList) {
+      index.length = read_length(text);
+    } else if (option.name == "member") {
+      texts.member = text;
+    } else if (option.name == "field" && index.method == sql::IndexMethod::kLookup) {
+      texts.field = text;
+    } else {
+      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: key, maintained, member, field, length");
+    }
+  }
+  return texts;
+}
+
 }  // namespace
 
 void alter_mapped_table(CatalogDraft& draft, const TablePtr& table, const ast::AlterTable& statement) {
@@ -240,63 +289,28 @@ void alter_mapped_table(CatalogDraft& draft, const TablePtr& table, const ast::A
 }
 
 sql::IndexDef declare_structure(const ast::CreateIndex& statement, const sql::TableDef& table) {
-  using Layout = sql::Mapping::Layout;
   sql::IndexDef index;
-  const std::string& method = statement.access_method;
-  if (method == "set") index.method = sql::IndexMethod::kSet;
-  else if (method == "zset") index.method = sql::IndexMethod::kZset;
-  else if (method == "lookup") index.method = sql::IndexMethod::kLookup;
-  else if (method == "list") index.method = sql::IndexMethod::kList;
-  else throw SqlError("0A000", fmt::format("access method \"{}\" is not supported on foreign tables", method)).hint("Say USING set, zset, lookup or list.");
-  if (statement.where) throw sql::not_supported("a partial index on a foreign table", statement.where->start);
-  if (!statement.including.empty()) throw sql::not_supported("INCLUDE in an index on a foreign table");
-  const Layout layout = table.mapping->layout;
-  if (layout == Layout::kList || layout == Layout::kStream) {
-    const std::string_view why = layout == Layout::kList ? "positions of a list change" : "Redis makes the ids of a stream";
-    throw SqlError("0A000", fmt::format("an index on a foreign table with layout {} is not supported", sql::layout_name(layout)))
-        .detail(fmt::format("What stands in a structure is what tells rows apart, and {}.", why));
-  }
+  index.method = structure_method(statement.access_method);
+  refuse_structure(statement, table.mapping->layout);
   for (const ast::IndexElement& element : statement.elements) {
     if (element.expression) throw sql::not_supported("an index on an expression", element.expression->start);
     const sql::ColumnDef* column = table.find_column(element.column);
     if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" does not exist", element.column));
     index.parts.push_back({column->number, element.direction == ast::SortDirection::kDescending, false});
   }
-  std::optional<std::string> key, member, field;
-  bool says_who = false;
-  for (const ast::Option& option : statement.options) {
-    const std::string text = mapping_text(option);
-    if (option.name == "key") {
-      key = text;
-    } else if (option.name == "maintained") {
-      if (text != "redquel" && text != "application") {
-        throw SqlError("HV024", fmt::format("invalid value for option \"maintained\": \"{}\"", text)).hint("It is one of redquel, application.");
-      }
-      index.maintained = text == "redquel";
-      says_who = true;
-    } else if (option.name == "length" && index.method == sql::IndexMethod::kList) {
-      index.length = read_length(text);
-    } else if (option.name == "member") {
-      member = text;
-    } else if (option.name == "field" && index.method == sql::IndexMethod::kLookup) {
-      field = text;
-    } else {
-      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: key, maintained, member, field, length");
-    }
-  }
+  auto [key, member, field] = read_structure_options(statement.options, index);
   const bool is_ohm_form = index.method == sql::IndexMethod::kSet || index.method == sql::IndexMethod::kLookup;
   if (!key && table.mapping->ohm && is_ohm_form && index.parts.size() == 1) {
     key = sql::ohm_index_key(table, index.parts.front().column, index.method == sql::IndexMethod::kLookup);
   }
   if (!key) throw SqlError("HV00J", "option \"key\" is required").hint("It is the template of the structure's keys: WITH (key = 'theme:owner:{owner}').");
-  if (!says_who) index.maintained = true;
   const auto number_of = [&](std::string_view name) -> std::int16_t {
     const sql::ColumnDef* column = table.find_column(name);
     return column == nullptr ? std::int16_t{0} : column->number;
   };
   const sql::KeyTemplate parsed = sql::KeyTemplate::parse(*key, number_of);
   index.key = parsed.stored_text();
-  check_slots(index, parsed, method, *key);
+  check_slots(index, parsed, statement.access_method, *key);
   const std::vector<std::int16_t> beside = sql::columns_beside_key(index);
   if (field) {
     const sql::KeyTemplate written = sql::KeyTemplate::parse(*field, number_of);

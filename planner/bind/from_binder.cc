@@ -487,34 +487,57 @@ void FromBinder::refuse_call(const ast::FunctionItem& item) {
   throw SqlError("42809", fmt::format("{}({}) is not a procedure", name, types)).hint("To call a function, use SELECT.").at(offset);
 }
 
+std::vector<FromBinder::BoundCall> FromBinder::bind_all_calls(const ast::FunctionRef& function) {
+  Scoped clause(level_.clause, Clause::kFromFunction);
+  Scoped lateral(level_.lateral_active, true);
+  std::vector<BoundCall> calls;
+  for (const ast::FunctionItem& item : function.functions) {
+    if (std::optional<BoundCall> own = function.functions.size() > 1 ? bind_own_call(item) : std::nullopt) {
+      calls.push_back(*std::move(own));
+      continue;
+    }
+    for (BoundCall& call : bind_calls(item)) calls.push_back(std::move(call));
+    const std::vector<ast::RecordColumn>& columns = function.columns.empty() ? item.columns : function.columns;
+    if (calls.back().function && calls.back().function->function->columns.empty()) {
+      calls.back().columns = record_columns(calls.back(), columns, state_.position(item.call->offset));
+    } else if (!columns.empty()) {
+      throw SqlError("42601", "a column definition list is only allowed for functions returning \"record\"")
+          .at(state_.position(columns[0].offset));
+    }
+  }
+  return calls;
+}
+
+std::shared_ptr<Relation> FromBinder::name_columns(const ast::FunctionRef& function, const std::vector<LogicalColumn>& columns,
+                                                   const std::string& column_name, bool expands_row) {
+  auto relation = std::make_shared<Relation>(Relation{.name = column_name});
+  for (const LogicalColumn& column : columns) relation->columns.push_back({column.name, reference(column)});
+  if (expands_row) {
+    const std::optional<std::vector<RowField>> fields = row_shape(*reference(columns[0]));
+    relation->columns.erase(relation->columns.begin());
+    std::size_t place = 0;
+    for (const RowField& field : *fields) {
+      relation->columns.insert(relation->columns.begin() + static_cast<std::ptrdiff_t>(place++), {field.name, field.value});
+    }
+  }
+  // The one column of a function that returns no rows of its own is called like the table.
+  const bool one_value = !expands_row && columns.size() == (function.with_ordinality ? 2 : 1);
+  if (one_value && !output_name_.empty()) {
+    relation->columns[0].name = output_name_;
+  } else if (one_value && function.alias && relation->columns[0].name == column_name) {
+    relation->columns[0].name = function.alias->name;
+  }
+  apply_alias(*relation, function.alias);
+  return relation;
+}
+
 FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset) {
   output_name_.clear();
   if (auto part = sql_function(function, offset)) return std::move(*part);
   if (state_.settings.calls_procedure) refuse_call(function.functions[0]);
-  std::vector<BoundCall> calls;
+  std::vector<BoundCall> calls = bind_all_calls(function);
   std::vector<ExpressionPtr> needed;
-  {
-    Scoped clause(level_.clause, Clause::kFromFunction);
-    Scoped lateral(level_.lateral_active, true);
-    for (const ast::FunctionItem& item : function.functions) {
-      if (std::optional<BoundCall> own = function.functions.size() > 1 ? bind_own_call(item) : std::nullopt) {
-        needed.insert(needed.end(), own->arguments.begin(), own->arguments.end());
-        calls.push_back(*std::move(own));
-        continue;
-      }
-      for (BoundCall& call : bind_calls(item)) {
-        needed.insert(needed.end(), call.arguments.begin(), call.arguments.end());
-        calls.push_back(std::move(call));
-      }
-      const std::vector<ast::RecordColumn>& columns = function.columns.empty() ? item.columns : function.columns;
-      if (calls.back().function && calls.back().function->function->columns.empty()) {
-        calls.back().columns = record_columns(calls.back(), columns, state_.position(item.call->offset));
-      } else if (!columns.empty()) {
-        throw SqlError("42601", "a column definition list is only allowed for functions returning \"record\"")
-            .at(state_.position(columns[0].offset));
-      }
-    }
-  }
+  for (const BoundCall& call : calls) needed.insert(needed.end(), call.arguments.begin(), call.arguments.end());
   // Columns in the arguments are those of items to the left, or subqueries; both arrive through slots.
   FromPart part;
   CorrelationFrame subqueries;
@@ -533,26 +556,9 @@ FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset
                                (!calls[0].function || calls[0].function->function->columns.size() == 1);
   const std::string alias = function.alias ? function.alias->name : column_name;
   part.plan = scan_calls(std::move(calls), alias, function.with_ordinality);
-  const std::vector<LogicalColumn> columns = part.plan->columns;
-  auto relation = std::make_shared<Relation>(Relation{.name = column_name});
-  for (const LogicalColumn& column : columns) relation->columns.push_back({column.name, reference(column)});
-  const bool gives_rows = gives_one_value && sql::is_composite_type(columns[0].type.oid);
-  if (gives_rows) {  // their fields are the columns
-    const std::optional<std::vector<RowField>> fields = row_shape(*reference(columns[0]));
-    relation->columns.erase(relation->columns.begin());
-    std::size_t place = 0;
-    for (const RowField& field : *fields) {
-      relation->columns.insert(relation->columns.begin() + static_cast<std::ptrdiff_t>(place++), {field.name, field.value});
-    }
-  }
-  // The one column of a function that returns no rows of its own is called like the table.
-  const bool one_value = !gives_rows && columns.size() == (function.with_ordinality ? 2 : 1);
-  if (one_value && !output_name_.empty()) {
-    relation->columns[0].name = output_name_;
-  } else if (one_value && function.alias && relation->columns[0].name == column_name) {
-    relation->columns[0].name = alias;
-  }
-  apply_alias(*relation, function.alias);
+  const std::vector<LogicalColumn>& columns = part.plan->columns;
+  const bool expands_row = gives_one_value && sql::is_composite_type(columns[0].type.oid);
+  const std::shared_ptr<Relation> relation = name_columns(function, columns, column_name, expands_row);
   level_.range_table.push_back(relation);
   level_.unlockable.emplace_back(relation->name, "a function");
   part.names.push_back({.relation = relation});

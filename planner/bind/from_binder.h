@@ -57,6 +57,11 @@ class FromBinder {
                                                 std::optional<std::uint32_t> offset);
   /// One call, or one for each array of unnest(a, b).
   std::vector<BoundCall> bind_calls(const parser::ast::FunctionItem&);
+  /// All calls of one FROM item.
+  std::vector<BoundCall> bind_all_calls(const parser::ast::FunctionRef&);
+  /// The names of the item's columns. `expands_row`: the fields of its first column stand in its place.
+  std::shared_ptr<Relation> name_columns(const parser::ast::FunctionRef&, const std::vector<LogicalColumn>& columns, const std::string& column_name,
+                                         bool expands_row);
   LogicalPtr scan_calls(std::vector<BoundCall>, const std::string& alias, bool with_ordinality);
   /// A function in LANGUAGE sql that gives rows; nullopt: it is none.
   std::optional<FromPart> sql_function(const parser::ast::FunctionRef&, std::uint32_t offset);
