@@ -25,13 +25,6 @@ struct Token {
   std::string_view text;  // as written; a string's is between its quotes
 };
 
-/// Is what was written this word, which is in lower case?
-bool is_same_word(std::string_view written, std::string_view word) {
-  return written.size() == word.size() && std::equal(written.begin(), written.end(), word.begin(), [](char c, char lower) {
-           return sql::to_lower(c) == lower;
-         });
-}
-
 /// The tokens of a text; nullopt where it holds what is left to the parser.
 class Scanner {
  public:
@@ -124,7 +117,7 @@ class Scanner {
 
 template <std::size_t N>
 bool is_one_of(std::string_view text, const std::array<std::string_view, N>& words) {
-  return std::ranges::any_of(words, [&](std::string_view word) { return is_same_word(text, word); });
+  return std::ranges::any_of(words, [&](std::string_view word) { return sql::equals_ignoring_case(text, word); });
 }
 
 std::string content_of(std::string_view written) {
@@ -186,7 +179,7 @@ class Taker {
   bool is(std::size_t i, std::string_view text) const {
     return tokens_[i].kind != Token::Kind::kWord && tokens_[i].kind != Token::Kind::kString && tokens_[i].text == text;
   }
-  bool is_word(std::size_t i, std::string_view text) const { return tokens_[i].kind == Token::Kind::kWord && is_same_word(tokens_[i].text, text); }
+  bool is_word(std::size_t i, std::string_view text) const { return tokens_[i].kind == Token::Kind::kWord && sql::equals_ignoring_case(tokens_[i].text, text); }
   bool is_operator(std::size_t i) const { return tokens_[i].kind == Token::Kind::kOperator; }
 
   static char type_of(const Literal& literal) {
