@@ -297,9 +297,11 @@ class QueryRun {
 
   /// May the run go on in a catalog that has moved? Before its rows go out it begins again instead.
   asio::awaitable<bool> tables_hold() {
-    const bool has_own_definitions = transaction_ && transaction_->catalog();
-    if (!rows_sent_ || has_own_definitions) co_return false;
-    co_return co_await engine_.still_defines(planner::tables_of(plan_));
+    if (!rows_sent_) co_return false;
+    auto tables = planner::tables_of(plan_);
+    const TransactionCatalog* own = transaction_ ? transaction_->catalog() : nullptr;
+    if (own != nullptr) std::erase_if(tables, [&](const auto& table) { return !own->is_committed(*table); });  // nobody else changes these
+    co_return co_await engine_.still_defines(std::move(tables));
   }
 
   /// A function in LANGUAGE sql that the statement calls: what it does belongs to the statement's transaction.

@@ -79,6 +79,8 @@ asio::awaitable<void> RedisEngine::begin_session() {
 
 namespace {
 
+bool has_own_definitions(const SessionState& session) { return session.transaction && session.transaction->catalog(); }
+
 bool is_true(const ast::Option& option) {
   if (const std::optional<bool> flag = parser::option_flag(option)) return *flag;
   throw sql::SqlError("42601", fmt::format("{} requires a Boolean value", option.name));
@@ -247,7 +249,7 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
                                                   DeclaredParameters parameters, SessionState& session) {
   sql::CatalogPtr known = co_await catalog(session);
   // Definitions of an open transaction are nobody else's.
-  const bool has_own = session.transaction && session.transaction->catalog();
+  const bool has_own = has_own_definitions(session);
   PlanCache::Conditions conditions{parameters, bind_settings(session, true), known->version};
   PreparedPtr prepared;
   if (!has_own) prepared = plans_.find_plan(text, conditions);
@@ -259,15 +261,14 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
   } catch (const sql::SqlError&) {
     error = std::current_exception();
   }
-  if (has_own) {
-    if (!prepared) std::rethrow_exception(error);
-    co_return prepared;
-  }
   if (!prepared) {
-    bool moved = co_await reload_catalog();
-    if (!moved) std::rethrow_exception(error);
-    prepared = plan(std::move(text), std::move(statement), std::move(parameters), *catalog_, session);
+    co_await reload_catalog();
+    if (has_own) co_await follow_definitions_of_others(shared_, *session.transaction);
+    const sql::CatalogPtr now = co_await catalog(session);
+    if (now->version == known->version) std::rethrow_exception(error);
+    prepared = plan(std::move(text), std::move(statement), std::move(parameters), *now, session);
   }
+  if (has_own) co_return prepared;
   conditions.catalog_version = prepared->plan->catalog_version;
   plans_.remember(prepared, std::move(conditions));
   co_return prepared;
@@ -275,11 +276,8 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
 
 asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, SessionState& session) {
   co_await reload_catalog();
+  if (has_own_definitions(session)) co_await follow_definitions_of_others(shared_, *session.transaction);
   sql::CatalogPtr now = co_await catalog(session);
-  if (session.transaction && session.transaction->catalog() && now->version == prepared.plan->catalog_version) {
-    throw sql::SqlError("40001", "could not serialize access due to concurrent change of definitions")
-        .hint("The transaction might succeed if retried.");
-  }
   PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session, prepared.function);
   bool same = again->columns.size() == prepared.columns.size();
   for (std::size_t i = 0; same && i < prepared.columns.size(); ++i) same = again->columns[i].type == prepared.columns[i].type;

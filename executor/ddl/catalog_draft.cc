@@ -35,6 +35,42 @@ CatalogDraft::CatalogDraft(const LoadedCatalog& loaded, const SessionState& sess
 
 sql::Oid CatalogDraft::new_oid() { return next_oid_++; }
 
+void CatalogDraft::take_oids(sql::Oid first, sql::Oid end) {
+  next_oid_ = first;
+  end_oid_ = end;
+}
+
+std::set<sql::Oid> CatalogDraft::touched() const {
+  std::set<sql::Oid> oids = tables_;
+  for (const auto* others : {&sequences_, &views_, &types_, &functions_}) oids.insert(others->begin(), others->end());
+  return oids;
+}
+
+CatalogDraft CatalogDraft::rebased(const LoadedCatalog& now) const {
+  CatalogDraft draft(now, session_);
+  const auto carry_over = [](const std::set<sql::Oid>& oids, const auto& from, auto& to) {
+    for (const sql::Oid oid : oids) {
+      if (const auto found = from.find(oid); found != from.end()) {
+        to.insert_or_assign(oid, found->second);
+      } else {
+        to.erase(oid);
+      }
+    }
+  };
+  carry_over(draft.tables_ = tables_, state_.tables, draft.state_.tables);
+  carry_over(draft.sequences_ = sequences_, state_.sequences, draft.state_.sequences);
+  carry_over(draft.views_ = views_, state_.views, draft.state_.views);
+  carry_over(draft.types_ = types_, state_.types, draft.state_.types);
+  carry_over(draft.functions_ = functions_, state_.functions, draft.state_.functions);
+  for (const std::string& schema : change_.dropped_schemas) draft.state_.schemas.erase(schema);
+  for (const sql::SchemaDef& schema : change_.schemas) draft.state_.schemas.insert_or_assign(schema.name, schema);
+  for (const auto& [prefix, owner] : change_.reserved_prefixes) draft.prefixes_.insert(prefix);
+  draft.change_ = change_;
+  draft.next_oid_ = next_oid_;
+  draft.end_oid_ = end_oid_;
+  return draft;
+}
+
 std::string CatalogDraft::reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner) {
   std::string prefix = sql::choose_prefix(schema, name, prefixes_);
   prefixes_.insert(prefix);
@@ -224,7 +260,10 @@ CatalogChange CatalogDraft::take_change() {
       change_.dropped_functions.push_back(oid);
     }
   }
-  if (next_oid_ != first_oid_) change_.next_oid = next_oid_;
+  if (end_oid_ == 0 && next_oid_ != first_oid_) {
+    change_.first_oid = first_oid_;
+    change_.next_oid = next_oid_;
+  }
   return std::move(change_);
 }
 
@@ -259,27 +298,41 @@ asio::awaitable<void> lock_all(DdlContext& context, std::vector<TablePtr> tables
 }
 
 asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft& make) {
+  Transaction& transaction = *context.session.transaction;
   TransactionCatalog& catalog = co_await transaction_catalog(context);
-  if (context.lock_table) {  // writers wait for the transaction's end, and it for theirs
-    CatalogDraft trial(*catalog.state().draft);
-    make(trial);
-    const CatalogChange change = trial.take_change();
-    std::vector<TablePtr> tables = tables_redefined(change, catalog.base());
-    std::erase_if(tables, [&](const TablePtr& table) {  // earlier statements have changed them
-      return trial.catalog().find_table(table->oid) == catalog.snapshot()->find_table(table->oid);
-    });
-    co_await lock_all(context, std::move(tables));
+  std::set<sql::Oid> locked;
+  while (true) {
+    co_await follow_definitions_of_others(context.redis, transaction);
+    CatalogDraft draft(*catalog.state().draft);
+    make(draft);
+    if (const sql::Oid lacking = draft.lacking_oids(); lacking > 0) {
+      co_await catalog.reserve_oids(context.redis, lacking);
+      continue;
+    }
+    std::vector<TablePtr> tables;
+    if (context.lock_table) {  // writers wait for the transaction's end, and it for theirs
+      tables = tables_redefined(CatalogDraft(draft).take_change(), catalog.base());
+      std::erase_if(tables, [&](const TablePtr& table) {  // earlier statements have changed them, and locked
+        return locked.contains(table->oid) || draft.catalog().find_table(table->oid) == catalog.snapshot()->find_table(table->oid);
+      });
+    }
+    if (!tables.empty()) {
+      for (const TablePtr& table : tables) locked.insert(table->oid);
+      co_await lock_all(context, std::move(tables));
+      continue;
+    }
+    TransactionCatalog::State before = catalog.state();
+    const std::vector<SqlError> notices = catalog.adopt(std::move(draft));
+    try {
+      transaction.follow_definitions(context.session.settings);
+    } catch (...) {
+      catalog.restore(std::move(before));
+      throw;
+    }
+    if (!context.session.notice) co_return;
+    for (const SqlError& notice : notices) context.session.notice("NOTICE", notice);
+    co_return;
   }
-  TransactionCatalog::State before = catalog.state();
-  std::vector<SqlError> notices = catalog.change(make);
-  try {
-    context.session.transaction->follow_definitions(context.session.settings);
-  } catch (...) {
-    catalog.restore(std::move(before));
-    throw;
-  }
-  if (!context.session.notice) co_return;
-  for (const SqlError& notice : notices) context.session.notice("NOTICE", notice);
 }
 
 /// Commits the change; gives what is to be removed after it, nullopt where another process was faster. `waits`: until the open transactions

@@ -25,9 +25,23 @@ class CatalogDraft {
   const std::vector<Removal>& pending_removals() const { return pending_removals_; }
 
   sql::Oid new_oid();
+  /// From now on oids are those from `first` to before `end`, which nobody else gets. A draft that is committed at once needs none: it takes
+  /// the next ones, and is stale where somebody else has taken them.
+  void take_oids(sql::Oid first, sql::Oid end);
+  /// How many were taken that somebody else may get.
+  sql::Oid lacking_oids() const { return end_oid_ != 0 && next_oid_ > end_oid_ ? next_oid_ - end_oid_ : 0; }
+
+  /// The tables, sequences, views, types and functions that it has made, changed or dropped.
+  std::set<sql::Oid> touched() const;
+  /// Prefixes that it has reserved.
+  const std::vector<std::pair<std::string, std::string>>& reserved_prefixes() const { return change_.reserved_prefixes; }
+  /// The same changes to other definitions; nobody else has touched what they are about.
+  CatalogDraft rebased(const LoadedCatalog& now) const;
   /// A free prefix for a new table or sequence, reserved for `owner`.
   std::string reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner);
 
+  /// Somebody has the prefix, though no definition tells.
+  void avoid_prefix(std::string prefix) { prefixes_.insert(std::move(prefix)); }
   /// That very prefix; false if it is taken.
   bool reserve_exactly(const std::string& prefix, const std::string& owner);
 
@@ -81,6 +95,7 @@ class CatalogDraft {
   sql::ReservedPrefixes prefixes_;
   std::vector<Removal> pending_removals_;
   sql::Oid next_oid_, first_oid_;
+  sql::Oid end_oid_ = 0;  // of those that only this draft has; 0: it has none
   std::set<sql::Oid> tables_, sequences_, views_, types_, functions_;  // touched
   std::set<sql::Oid> committed_tables_, committed_sequences_, committed_views_, committed_types_, committed_functions_;
   CatalogChange change_;

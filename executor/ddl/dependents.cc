@@ -392,6 +392,21 @@ void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets
   for (auto dependent = found.rbegin(); dependent != found.rend(); ++dependent) drop(draft, dependent->object);
 }
 
+std::set<sql::Oid> dependents_of(const CatalogDraft& draft, sql::Oid object) {
+  const sql::CatalogSnapshot& catalog = draft.catalog();
+  std::vector<DropObject> found;
+  if (catalog.tables.contains(object)) found = direct_dependents(draft, {Kind::kTable, object});
+  if (catalog.views.contains(object)) found = direct_dependents(draft, {Kind::kView, object});
+  if (catalog.sequences.contains(object)) found = direct_dependents(draft, {Kind::kSequence, object});
+  if (catalog.types.contains(object)) found = direct_dependents(draft, {Kind::kType, object});
+  if (catalog.functions.contains(object)) found = direct_dependents(draft, {Kind::kFunction, object});
+  std::set<sql::Oid> oids;
+  for (const DropObject& dependent : found) {
+    oids.insert(dependent.kind == Kind::kForeignKey ? table_of_foreign_key(draft, dependent.oid)->oid : dependent.oid);
+  }
+  return oids;
+}
+
 void check_no_view_uses(const CatalogDraft& draft, sql::Oid table, std::int16_t column) {
   for (const auto& [oid, other] : draft.catalog().tables) {
     if (!other->materialized || !reads(*other->materialized, {Kind::kColumn, table, column})) continue;

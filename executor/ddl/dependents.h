@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ std::string describe(const CatalogDraft& draft, const DropObject& object);
 /// Drops what depends on the targets, which are themselves the caller's to drop, and tells of it in one NOTICE. Without `cascade`:
 /// 2BP01 with the list of them. KeyColumnGoes.
 void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade);
+
+/// The tables, views, sequences, types and functions that would be changed or dropped if the object with that oid were.
+std::set<sql::Oid> dependents_of(const CatalogDraft& draft, sql::Oid object);
 
 /// 0A000 "cannot alter type of a column used by a view or rule".
 void check_no_view_uses(const CatalogDraft& draft, sql::Oid table, std::int16_t column);

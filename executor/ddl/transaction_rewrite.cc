@@ -68,10 +68,8 @@ asio::awaitable<void> rewrite_in_transaction(DdlContext& context, sql::Oid oid, 
   const std::string owner = fmt::format("table {}", oid);
   CatalogDraft trial(*catalog.state().draft);
   const std::string prefix = trial.reserve_prefix(before->schema, before->name, owner);
-  std::string process = transaction.locks().process();
-  if (!co_await catalog.claim(context.redis, prefix, std::move(process))) {
-    throw SqlError("40001", "could not serialize access due to concurrent change of definitions");
-  }
+  std::string place = prefix;
+  co_await claim_place(context.redis, transaction, std::move(place));
   const std::vector<ColumnRewrite> rewrites = change_at(trial, oid, prefix, change);
   const TablePtr after = trial.catalog().find_table(oid);
   RowConverter converter(context.session, trial.catalog(), before, after, rewrites);

@@ -18,7 +18,7 @@ using ChangeDefinition = std::function<std::vector<ColumnRewrite>(CatalogDraft&)
 /// the changed definition and with all index entries; from now on that is where the transaction finds the table, and its commit
 /// makes it so for everybody. The old place stays as it is until then, so ROLLBACK and ROLLBACK TO have nothing to undo. The
 /// caller has locked the table against writers (DdlContext::lock_table). `command` names the statement in 55006, of a table whose deferred
-/// foreign keys wait to be checked. Throws 23502, 23505, 23514 for rows that do not fit, 40001 where others have changed definitions.
+/// foreign keys wait to be checked. Throws 23502, 23505, 23514 for rows that do not fit, 40001 where others' definitions are in the way.
 asio::awaitable<void> rewrite_in_transaction(DdlContext& context, sql::Oid table, std::string_view command, const ChangeDefinition& change);
 
 /// Before a commit of definitions: of the tables of which the transaction has changed more rows than one script writes, all rows go to

@@ -87,12 +87,13 @@ LoadedCatalog decode_catalog(const Replies& replies) {
 
 }  // namespace
 
-// Arguments: the expected and the new version, then lists, each with its length in front.
+// Arguments: the expected and the new version, the oid that must still be the next one (or empty), then lists, each with its length in
+// front.
 const Script& commit_catalog_script() {
   static const Script kScript("commit_catalog", R"lua(
 local call = redis.call
 local version, catalog, versions, prefixes, removals = unpack(KEYS)
-local p = 3
+local p = 4
 local function list()
   local n = tonumber(ARGV[p])
   local from = p + 1
@@ -102,6 +103,7 @@ end
 
 -- VERIFY
 if (call('GET', version) or '') ~= ARGV[1] then return 'stale' end
+if ARGV[3] ~= '' and (call('HGET', catalog, 'next_oid') or ARGV[3]) ~= ARGV[3] then return 'stale' end
 for i = 2, 5 do call('HLEN', KEYS[i]) end
 local from, to = list()
 for i = from, to, 2 do
@@ -177,6 +179,7 @@ std::vector<std::string> commit_arguments(const sql::CatalogSnapshot& base, Cata
   CommitArguments arguments;
   arguments.add(base.version);
   arguments.add(new_version);
+  arguments.add(change.first_oid == 0 ? std::string() : std::to_string(change.first_oid));
   arguments.begin();
   for (const auto& [table, counter] : change.unchanged_tables) arguments.add(changes_key(table)), arguments.add(counter);
   arguments.end();
@@ -280,6 +283,17 @@ CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange chan
   commit.keys = {"redquel:version", "redquel:catalog", "redquel:versions", "redquel:prefixes", "redquel:removals"};
   commit.arguments = commit_arguments(base, change, commit.new_version);
   return commit;
+}
+
+asio::awaitable<sql::Oid> reserve_oids(RedisClient& client, sql::Oid count) {
+  static const Script kScript("reserve_oids", R"lua(
+local first = math.max(tonumber(redis.call('HGET', KEYS[1], 'next_oid') or 0), tonumber(ARGV[1]))
+redis.call('HSET', KEYS[1], 'next_oid', string.format('%d', first + ARGV[2]))
+return first
+)lua");
+  const std::vector<std::string> keys{"redquel:catalog"}, arguments{std::to_string(sql::kFirstUserOid), std::to_string(count)};
+  const RepliesPtr replies = co_await run_script(client, kScript, keys, arguments);
+  co_return static_cast<sql::Oid>(replies->integer(0));
 }
 
 std::string building_key(sql::Oid index) { return "redquel:building:" + std::to_string(index); }

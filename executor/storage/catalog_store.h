@@ -60,7 +60,7 @@ struct CatalogChange {
   std::vector<std::pair<sql::Oid, std::string>> unchanged_tables;
   std::vector<sql::Oid> building;         // indexes whose build begins with this: their lease
   std::vector<sql::Oid> counted_changes;  // tables whose counter of changes goes up
-  sql::Oid next_oid = 0;                  // 0: as before
+  sql::Oid first_oid = 0, next_oid = 0;   // oids that it takes: from the first, which must still be free, to before the next; 0: none
 
   bool empty() const;
 };
@@ -78,6 +78,9 @@ struct CatalogCommit {
 CatalogCommit encode_commit(const sql::CatalogSnapshot& base, CatalogChange change);
 /// Its script gives 'committed' or 'stale'.
 const Script& commit_catalog_script();
+
+/// So many oids that nobody else gets, whatever becomes of them: the first. A change that would take them on its own is stale from now on.
+asio::awaitable<sql::Oid> reserve_oids(RedisClient& client, sql::Oid count);
 
 /// How long a build without a sign of life counts as alive.
 inline constexpr std::size_t kBuildLeaseMilliseconds = 60'000;

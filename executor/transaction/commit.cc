@@ -42,16 +42,28 @@ void add_changes(WriteUnit& unit, const TableChanges& changes) {
 /// Looks at definitions again where nobody seems to have the tables for himself: that may just have ended.
 constexpr int kStaleLooks = 2;
 
-/// Tables whose definitions the unit relies on.
-std::vector<sql::Oid> tables_of(const RowBuffer& buffer) {
+/// Tables whose definitions the unit relies on or changes.
+std::vector<sql::Oid> tables_of(const Transaction& transaction) {
   std::vector<sql::Oid> tables;
-  for (const TableChangesPtr& changes : buffer.all_changes()) {
+  if (transaction.catalog() != nullptr) {
+    const std::set<sql::Oid> touched = transaction.catalog()->state().draft->touched();
+    tables.assign(touched.begin(), touched.end());
+  }
+  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     const sql::TableDef& table = *changes->table;
     tables.push_back(table.oid);
     for (const sql::ForeignKeyDef& key : table.foreign_keys) tables.push_back(key.referenced);
     tables.insert(tables.end(), table.referencing.begin(), table.referencing.end());
   }
   return tables;
+}
+
+/// What the commit does to the definitions; others may have changed some meanwhile. Nothing: it changes none.
+std::optional<CatalogCommit> definitions_of(const Transaction& transaction) {
+  if (transaction.catalog() == nullptr) return {};
+  CatalogChange change = transaction.catalog()->take_change();
+  if (change.empty()) return {};
+  return encode_commit(transaction.catalog()->base(), std::move(change));
 }
 
 asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transaction, WriteOptions options, LockWaitLimits limits,
@@ -76,12 +88,16 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
       co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     } else if (status == WriteStatus::kConflict && increments) {
       co_await settle_increments(redis, transaction, std::move(tables), limits, random);
-    } else if (status == WriteStatus::kStale && !options.catalog && looks < kStaleLooks) {
+    } else if (status == WriteStatus::kStale && looks < kStaleLooks) {
       // A statement of many rows has a table for itself. It never waits for a lock meanwhile, so it comes to its end.
       co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
-      const bool has_waited = co_await wait_while_exclusive(redis, tables_of(transaction.buffer()), deadline);
+      bool has_moved = co_await wait_while_exclusive(redis, tables_of(transaction), deadline);
       co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-      looks = has_waited ? 0 : looks + 1;
+      if (options.catalog) {
+        if (co_await follow_definitions_of_others(redis, transaction)) has_moved = true;
+        options.catalog = definitions_of(transaction);
+      }
+      looks = has_moved ? 0 : looks + 1;
     } else {
       co_return status;
     }
@@ -245,8 +261,8 @@ asio::awaitable<void> write_ahead_of_commit(RedisClient& redis, Transaction& tra
   if (changed_rows(transaction) <= script_rows) co_return;
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     if (!is_unseen(catalog, *changes->table)) continue;
-    std::string owner = transaction.locks().process();
-    if (!co_await catalog.claim(redis, changes->table->prefix, std::move(owner))) throw serialization_failure("change of definitions");
+    std::string place = changes->table->prefix;
+    co_await claim_place(redis, transaction, std::move(place));
     WriteOptions options{.settings = settings};
     options.ahead_of_commit = true;
     WriteUnit unit(options);
@@ -295,6 +311,17 @@ asio::awaitable<WriteStatus> commit_mapped_alone(RedisClient& redis, std::shared
   throw outcome_unknown(*lost);
 }
 
+asio::awaitable<WriteStatus> commit_definitions(RedisClient& redis, Transaction& transaction) {
+  for (int looks = 0; looks <= kStaleLooks;) {
+    const TransactionCatalog& catalog = *transaction.catalog();
+    const std::optional<std::string> version = co_await commit_catalog(redis, catalog.base(), catalog.take_change());
+    if (version) co_return WriteStatus::kApplied;
+    const bool has_moved = co_await follow_definitions_of_others(redis, transaction);
+    looks = has_moved ? 0 : looks + 1;
+  }
+  co_return WriteStatus::kStale;
+}
+
 }  // namespace
 
 std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction, std::size_t script_rows) {
@@ -319,20 +346,19 @@ std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction
 asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transaction, WriteOptions options, std::size_t script_rows,
                                      LockWaitLimits limits, std::minstd_rand& random, MappedPlace place) {
   if (transaction.catalog() != nullptr) co_await write_ahead_of_commit(redis, transaction, options.settings, script_rows);
-  CatalogChange change;
-  if (const TransactionCatalog* catalog = transaction.catalog()) change = catalog->take_change();
-  if (!change.empty()) options.catalog = encode_commit(transaction.catalog()->base(), change);
+  options.catalog = definitions_of(transaction);
+  const bool has_definitions = options.catalog.has_value();
   if (transaction.keeps_reads() && !transaction.reads().empty()) options.reads = &transaction.reads();
   const bool reads_are_past = transaction.keeps_reads() && transaction.read_moment().is_past();
   options.mapped = co_await mapped_changes(redis, transaction, place);
-  if (change.empty() && changed_rows(transaction) == 0 && !options.mapped) co_return;
+  if (!has_definitions && changed_rows(transaction) == 0 && !options.mapped) co_return;
   if (reads_are_past) throw serialization_failure("update");
   // It is 0 where the transaction began before the first connection.
   if (transaction.generation() != 0 && redis.generation() != transaction.generation()) {
     throw sql::SqlError("40001", "could not serialize access: Redis is another one than when the transaction began");
   }
   const bool is_large = changed_rows(transaction) > script_rows || transaction.locks().size() > kLocksPerScript;
-  if (change.empty() && is_large && !options.mapped) {
+  if (!has_definitions && is_large && !options.mapped) {
     std::set<sql::Oid> tables = transaction.changed_tables();
     if (!transaction.buffer().increments(tables).empty()) {
       co_await settle_increments(redis, transaction, std::move(tables), limits, random);
@@ -345,7 +371,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     co_return;
   }
   WriteStatus status = WriteStatus::kApplied;
-  bool has_unit = transaction.writes_ahead() || (options.mapped && !change.empty());
+  bool has_unit = transaction.writes_ahead() || (options.mapped && has_definitions);
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     if (changes->table->mapping) continue;
     has_unit = has_unit || changes->any_row([](const BufferedRow& row) { return row.stored || row.current; });
@@ -354,9 +380,8 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     status = co_await commit_rows(redis, transaction, std::move(options), limits, random);
   } else if (options.mapped) {
     status = co_await commit_mapped_alone(redis, options.mapped);
-  } else if (!change.empty()) {
-    const std::optional<std::string> version = co_await commit_catalog(redis, transaction.catalog()->base(), change);
-    if (!version) status = WriteStatus::kStale;
+  } else if (has_definitions) {
+    status = co_await commit_definitions(redis, transaction);
   }
   if (status == WriteStatus::kApplied) {
     if (has_unit) transaction.locks().clear();

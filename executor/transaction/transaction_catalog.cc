@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "executor/ddl/catalog_conflict.h"
+#include "executor/ddl/object_lookup.h"
 #include "executor/storage/random_version.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
@@ -14,6 +16,11 @@ sql::CatalogPtr snapshot_of(const CatalogDraft& draft, const std::string& base_v
   auto snapshot = std::make_shared<sql::CatalogSnapshot>(draft.catalog());
   snapshot->version = base_version + "/" + random_version();
   return snapshot;
+}
+
+sql::SqlError concurrent_definitions() {
+  return sql::SqlError("40001", "could not serialize access due to concurrent change of definitions")
+      .hint("The transaction might succeed if retried.");
 }
 
 bool has_place(const sql::CatalogSnapshot& catalog, const std::string& prefix) {
@@ -42,25 +49,76 @@ void move_counters(const sql::CatalogSnapshot& now, CatalogChange& change) {
 
 }  // namespace
 
-TransactionCatalog::TransactionCatalog(LoadedCatalog base, const SessionState& session) : base_(std::move(base)) {
-  state_.draft = std::make_shared<const CatalogDraft>(base_, session);
-  state_.snapshot = snapshot_of(*state_.draft, base_.snapshot->version);
+TransactionCatalog::TransactionCatalog(LoadedCatalog base, const SessionState& session) {
+  auto draft = std::make_shared<CatalogDraft>(base, session);
+  draft->take_oids(base.next_oid, base.next_oid);  // those that it needs are reserved for it
+  state_.base = std::make_shared<const LoadedCatalog>(std::move(base));
+  state_.snapshot = snapshot_of(*draft, this->base().version);
+  state_.draft = std::move(draft);
   initial_ = state_;
 }
 
 LoadedCatalog TransactionCatalog::view() const {
-  LoadedCatalog view = base_;
+  LoadedCatalog view = *state_.base;
   view.snapshot = state_.snapshot;
   return view;
 }
 
 std::vector<sql::SqlError> TransactionCatalog::change(const MakeDraft& make) {
-  auto draft = std::make_shared<CatalogDraft>(*state_.draft);
-  make(*draft);
-  std::vector<sql::SqlError> notices = draft->take_notices();
-  state_.snapshot = snapshot_of(*draft, base_.snapshot->version);
-  state_.draft = std::move(draft);
+  CatalogDraft draft(*state_.draft);
+  make(draft);
+  return adopt(std::move(draft));
+}
+
+asio::awaitable<void> TransactionCatalog::reserve_oids(RedisClient& redis, sql::Oid count) {
+  const sql::Oid reserved = 2 * count;
+  const sql::Oid first = co_await executor::reserve_oids(redis, reserved);
+  CatalogDraft draft(*state_.draft);
+  draft.take_oids(first, first + reserved);
+  state_.draft = std::make_shared<const CatalogDraft>(std::move(draft));
+}
+
+std::vector<sql::SqlError> TransactionCatalog::adopt(CatalogDraft draft) {
+  std::vector<sql::SqlError> notices = draft.take_notices();
+  state_.snapshot = snapshot_of(draft, base().version);
+  state_.draft = std::make_shared<const CatalogDraft>(std::move(draft));
   return notices;
+}
+
+bool TransactionCatalog::rebase(LoadedCatalog now, const std::set<sql::Oid>& relied_on) {
+  std::set<std::string> claimed;
+  for (const Removal& claim : claims_) claimed.insert(claim.prefix);
+  if (conflicts(*state_.draft, base(), now, relied_on, claimed)) return false;
+  std::erase_if(now.removals, [&](const Removal& removal) { return is_claimed(removal.prefix); });
+  auto snapshot = std::make_shared<sql::CatalogSnapshot>(*now.snapshot);
+  for (auto& [oid, table] : snapshot->tables) {  // changed rows point to the definitions that they were made by
+    const TablePtr before = base().find_table(oid);
+    if (before && before->version == table->version) table = before;
+  }
+  now.snapshot = std::move(snapshot);
+  auto draft = std::make_shared<const CatalogDraft>(state_.draft->rebased(now));
+  state_.base = std::make_shared<const LoadedCatalog>(std::move(now));
+  state_.snapshot = snapshot_of(*draft, base().version);
+  state_.draft = std::move(draft);
+  return true;
+}
+
+bool TransactionCatalog::is_committed(const sql::TableDef& table) const {
+  const TablePtr committed = base().find_table(table.oid);
+  return committed && committed == state_.snapshot->find_table(table.oid);
+}
+
+bool TransactionCatalog::is_claimed(const std::string& prefix) const {
+  return std::ranges::find(claims_, prefix, &Removal::prefix) != claims_.end();
+}
+
+void TransactionCatalog::restore(State state) {
+  state_ = std::move(state);
+  if (claims_.empty()) return;
+  // In the claimed places lie rows that have been taken back.
+  CatalogDraft draft(*state_.draft);
+  for (const Removal& claim : claims_) draft.avoid_prefix(claim.prefix);
+  state_.draft = std::make_shared<const CatalogDraft>(std::move(draft));
 }
 
 CatalogChange TransactionCatalog::take_change() const {
@@ -89,16 +147,20 @@ CatalogChange TransactionCatalog::take_change() const {
 }
 
 asio::awaitable<bool> TransactionCatalog::claim(RedisClient& redis, std::string prefix, std::string owner) {
-  if (std::ranges::find(claims_, prefix, &Removal::prefix) != claims_.end()) co_return true;
+  if (is_claimed(prefix)) co_return true;
+  const auto collides = [&](const std::string& taken) { return sql::prefixes_collide(prefix, taken); };
+  if (std::ranges::any_of(state_.base->prefixes, collides)) throw concurrent_definitions();
   Removal removal{random_version(), prefix, true, {}, std::move(owner)};
   CatalogChange change;
   change.reserved_prefixes.emplace_back(std::move(prefix), "transaction");
   change.removals.push_back(removal);
-  const std::optional<std::string> version = co_await commit_catalog(redis, *base_.snapshot, std::move(change));
+  const std::optional<std::string> version = co_await commit_catalog(redis, base(), std::move(change));
   if (!version) co_return false;
-  auto base = std::make_shared<sql::CatalogSnapshot>(*base_.snapshot);
-  base->version = *version;
-  base_.snapshot = std::move(base);
+  auto snapshot = std::make_shared<sql::CatalogSnapshot>(base());
+  snapshot->version = *version;
+  auto now = std::make_shared<LoadedCatalog>(*state_.base);
+  now->snapshot = std::move(snapshot);
+  state_.base = std::move(now);
   claims_.push_back(std::move(removal));
   co_return true;
 }
@@ -113,7 +175,7 @@ std::vector<std::pair<std::string, std::string>> TransactionCatalog::new_counter
   std::vector<std::pair<std::string, std::string>> counters;
   const sql::CatalogSnapshot& now = state_.draft->catalog();
   for (const auto& [oid, table] : now.tables) {
-    if (base_.prefixes.contains(table->prefix)) continue;
+    if (!is_new_place(table->prefix)) continue;
     counters.emplace_back(table->prefix, sql::TableKeys(*table).row_counter());
     for (const auto& [sequence_oid, sequence] : now.sequences) {
       if (sequence.owner_table == oid && sequence.key.starts_with(table->prefix + ":")) {
@@ -123,7 +185,7 @@ std::vector<std::pair<std::string, std::string>> TransactionCatalog::new_counter
   }
   for (const auto& [oid, sequence] : now.sequences) {
     const std::string prefix = sequence.key.substr(0, sequence.key.rfind(':'));
-    if (!base().sequences.contains(oid) && !base_.prefixes.contains(prefix)) counters.emplace_back(prefix, sequence.key);
+    if (!base().sequences.contains(oid) && is_new_place(prefix)) counters.emplace_back(prefix, sequence.key);
   }
   return counters;
 }
@@ -135,6 +197,35 @@ asio::awaitable<std::reference_wrapper<TransactionCatalog>> transaction_catalog(
     transaction.set_catalog(std::make_unique<TransactionCatalog>(std::move(base), context.session));
   }
   co_return *transaction.catalog();
+}
+
+asio::awaitable<bool> follow_definitions_of_others(RedisClient& redis, Transaction& transaction) {
+  TransactionCatalog& catalog = *transaction.catalog();
+  CommandBatch batch;
+  batch.add("GET", "redquel:version");
+  const RepliesPtr replies = co_await redis.execute(std::move(batch));
+  replies->or_throw();
+  if (replies->text(0).value_or("") == catalog.base().version) co_return false;
+  LoadedCatalog now = co_await load_catalog(redis);
+  // Others wait before they redefine a table whose rows it has changed, unless it has only added to them (increments.h).
+  std::set<sql::Oid> relied_on = transaction.changed_tables();
+  for (const sql::Oid oid : transaction.changed_tables()) {
+    const TablePtr table = catalog.base().find_table(oid);
+    if (!table) continue;
+    relied_on.insert(table->referencing.begin(), table->referencing.end());
+    for (const sql::ForeignKeyDef& key : table->foreign_keys) relied_on.insert(key.referenced);
+  }
+  if (!catalog.rebase(std::move(now), relied_on)) throw concurrent_definitions();
+  co_return true;
+}
+
+asio::awaitable<void> claim_place(RedisClient& redis, Transaction& transaction, std::string prefix) {
+  const std::string owner = transaction.locks().process();
+  while (true) {
+    std::string place = prefix, process = owner;
+    if (co_await transaction.catalog()->claim(redis, std::move(place), std::move(process))) co_return;
+    co_await follow_definitions_of_others(redis, transaction);
+  }
 }
 
 asio::awaitable<LoadedCatalog> load_definitions(DdlContext& context) {

@@ -3,11 +3,16 @@
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 #include <memory>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/ddl/catalog_draft.h"
 
 namespace redquel::executor {
+
+class Transaction;
 
 /// The definitions as a transaction has made them: one draft that grows with its statements and is committed with its rows.
 class TransactionCatalog {
@@ -17,8 +22,8 @@ class TransactionCatalog {
 
   TransactionCatalog(LoadedCatalog base, const SessionState& session);
 
-  /// What the transaction started from; it must still be so at commit.
-  const sql::CatalogSnapshot& base() const { return *base_.snapshot; }
+  /// What its changes are changes of: the committed definitions, as far as it knows them.
+  const sql::CatalogSnapshot& base() const { return *state_.base->snapshot; }
   /// For plans. Its version is like no committed one.
   const sql::CatalogPtr& snapshot() const { return state_.snapshot; }
   /// As a statement would load it.
@@ -26,15 +31,24 @@ class TransactionCatalog {
 
   /// One statement's changes: all of them, or none when `make` throws. Gives its notices.
   std::vector<sql::SqlError> change(const MakeDraft& make);
+  /// Oids for the next drafts; `count` of them were not enough.
+  asio::awaitable<void> reserve_oids(RedisClient& redis, sql::Oid count);
+  /// As `change`, of a draft that was made from `state().draft`.
+  std::vector<sql::SqlError> adopt(CatalogDraft draft);
+  /// From now on its changes are changes of `now`. False, and nothing has changed: others have been at what it has changed, what its
+  /// changes depend on, or a table in `relied_on`.
+  bool rebase(LoadedCatalog now, const std::set<sql::Oid>& relied_on);
+  /// Is the table as it was committed?
+  bool is_committed(const sql::TableDef& table) const;
   void add_sequel(Sequel sequel) { state_.sequels.push_back(std::move(sequel)); }
 
   CatalogChange take_change() const;
 
   // A new place is a prefix that nobody has without this transaction: of a table that it has made or truncated. Rows that are written
   // there before the commit are seen by nobody else, but it must be claimed first.
-  bool is_new_place(const std::string& prefix) const { return !base_.prefixes.contains(prefix); }
+  bool is_new_place(const std::string& prefix) const { return is_claimed(prefix) || !state_.base->prefixes.contains(prefix); }
   /// From now on the prefix is taken, for as long as the process lives whose token `owner` is, or until the commit. False: definitions have
-  /// been changed by others.
+  /// been changed by others; the transaction must follow them first. 40001 where they have the prefix.
   asio::awaitable<bool> claim(RedisClient& redis, std::string prefix, std::string owner);
   const std::vector<Removal>& claims() const { return claims_; }
   const std::vector<Sequel>& sequels() const { return state_.sequels; }
@@ -43,6 +57,7 @@ class TransactionCatalog {
 
   /// For savepoints.
   struct State {
+    std::shared_ptr<const LoadedCatalog> base;
     std::shared_ptr<const CatalogDraft> draft;
     sql::CatalogPtr snapshot;
     std::vector<Sequel> sequels;
@@ -50,10 +65,11 @@ class TransactionCatalog {
   const State& state() const { return state_; }
   /// As the transaction found the definitions.
   const State& initial() const { return initial_; }
-  void restore(State state) { state_ = std::move(state); }
+  void restore(State state);
 
  private:
-  LoadedCatalog base_;
+  bool is_claimed(const std::string& prefix) const;
+
   std::vector<Removal> claims_;  // what is to be done about each of them without a commit
   State state_, initial_;
 };
@@ -63,6 +79,11 @@ asio::awaitable<void> clear_unused_places(RedisClient& redis, const TransactionC
 
 /// The definitions as the statement sees them: committed ones, or its transaction's.
 asio::awaitable<LoadedCatalog> load_definitions(DdlContext& context);
+/// Definitions that others have committed become known to a transaction that has some of its own; false: there are none. 40001 where they
+/// are in each other's way.
+asio::awaitable<bool> follow_definitions_of_others(RedisClient& redis, Transaction& transaction);
+/// `TransactionCatalog::claim`, after definitions of others if there are any.
+asio::awaitable<void> claim_place(RedisClient& redis, Transaction& transaction, std::string prefix);
 /// The transaction's own definitions, begun if it has none yet. Only while a transaction is open.
 asio::awaitable<std::reference_wrapper<TransactionCatalog>> transaction_catalog(DdlContext& context);
 

@@ -172,9 +172,7 @@ asio::awaitable<void> WriteOperator::write_ahead(WriteUnit unit, Finish finish) 
   if (unit.empty()) co_return;
   Transaction& transaction = *context_.transaction();
   std::string owner = transaction.locks().process();
-  if (!co_await transaction.catalog()->claim(context_.redis(), table_->prefix, std::move(owner))) {
-    throw sql::SqlError("40001", "could not serialize access due to concurrent change of definitions");
-  }
+  if (!co_await transaction.catalog()->claim(context_.redis(), table_->prefix, std::move(owner))) throw StaleCatalog{};
   if (unseen_) {
     auto rows = std::make_unique<WriteUnit>(std::move(unit));
     co_await unseen_->write(std::move(rows), std::move(finish));

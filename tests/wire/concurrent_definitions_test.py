@@ -1,0 +1,142 @@
+"""Transactions with definitions of their own beside others' definitions: only what concerns the same objects is in the way."""
+import threading
+
+from harness import interleaving
+from harness.pgwire import ServerError
+
+SLOW = True
+SETUP = """
+    DROP SCHEMA IF EXISTS side CASCADE; DROP SCHEMA IF EXISTS aside CASCADE;
+    DROP TABLE IF EXISTS parent, child, apart, made, other, another CASCADE; DROP VIEW IF EXISTS seen, shown; DROP SEQUENCE IF EXISTS counted;
+    DROP FUNCTION IF EXISTS twice; DROP TYPE IF EXISTS mood, temper, tone;
+    CREATE SCHEMA side;
+    CREATE TABLE parent (id integer PRIMARY KEY, n integer);
+    CREATE TABLE apart (id integer PRIMARY KEY, n integer);
+    INSERT INTO parent SELECT g, g FROM generate_series(1, 5) g; INSERT INTO apart SELECT g, g FROM generate_series(1, 5) g;
+    CREATE TYPE mood AS ENUM ('good', 'bad');
+"""
+# What is there at the end: relations, columns, rows.
+READ = """
+    SELECT n.nspname, c.relname, c.relkind::text, coalesce((SELECT string_agg(a.attname, ',' ORDER BY a.attnum) FROM pg_attribute a
+        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '')
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname IN ('public', 'side', 'aside')
+    UNION ALL SELECT 'type', typname, '', '' FROM pg_type WHERE typname IN ('mood', 'temper', 'tone')
+    UNION ALL SELECT 'rows', count(*)::text, sum(id)::text, sum(n)::text FROM parent
+    UNION ALL SELECT 'rows', count(*)::text, sum(id)::text, sum(n)::text FROM apart
+    ORDER BY 1, 2, 3
+"""
+MINE = ("CREATE TABLE made (id integer PRIMARY KEY, n integer)", "ALTER TABLE parent ADD COLUMN more integer DEFAULT 7", "CREATE INDEX ON parent (n)",
+        "CREATE UNIQUE INDEX unique_n ON parent (n)", "CREATE VIEW seen AS SELECT id FROM parent", "CREATE SEQUENCE counted", "TRUNCATE parent",
+        "ALTER TABLE parent ALTER COLUMN n TYPE text", "CREATE TYPE temper AS ENUM ('hot')", "CREATE TABLE child (id serial PRIMARY KEY, p integer REFERENCES parent)",
+        "DROP TABLE parent CASCADE; CREATE TABLE parent (id integer, n integer)", "CREATE TABLE side.made (m mood)", "ALTER TABLE parent RENAME TO made")
+THEIRS = ("CREATE TABLE other (id serial PRIMARY KEY)", "ALTER TABLE apart ADD COLUMN more integer", "DROP TABLE apart; CREATE TABLE apart (id integer, n integer)",
+          "CREATE VIEW shown AS SELECT n FROM apart", "CREATE TYPE tone AS ENUM ('low')", "CREATE SCHEMA aside; CREATE TABLE aside.made (id integer)",
+          "CREATE TEMP TABLE passing (id integer PRIMARY KEY)", "ALTER TYPE mood ADD VALUE 'so so'", "CREATE FUNCTION twice(n integer) RETURNS integer LANGUAGE sql "
+          "AS 'SELECT 2 * n'", "TRUNCATE apart", "CREATE INDEX ON apart (n)")
+
+
+def same(server, postgres, steps):
+    interleaving.same(server, postgres, SETUP, READ, steps, waits=False)
+
+
+def test_definitions_of_other_objects_do_not_disturb(server, postgres):
+    for number, mine in enumerate(MINE):
+        steps = ["a: BEGIN", f"a!: {mine}"]
+        for theirs in THEIRS[number % 3::3]:
+            steps += [f"b!: {part}" for part in theirs.split("; ")]
+        same(server, postgres, [*steps, "a!: INSERT INTO apart VALUES (100, 100)", "a!: COMMIT"])
+    for number, theirs in enumerate(THEIRS):
+        mine = MINE[number % len(MINE)]
+        same(server, postgres, ["a: BEGIN", f"a!: {mine}", *[f"b!: {part}" for part in theirs.split("; ")], "a!: COMMIT"])
+
+
+def test_what_others_define_is_seen(server, postgres):
+    same(server, postgres, ["a: BEGIN", "a!: CREATE TABLE made (id integer PRIMARY KEY, n integer)", "b!: CREATE TABLE other (id integer PRIMARY KEY, word text)",
+                            "b!: INSERT INTO other VALUES (1, 'x')", "a!: SELECT * FROM other", "a!: INSERT INTO other VALUES (2, 'y')",
+                            "a!: CREATE VIEW seen AS SELECT word FROM other", "b!: CREATE TABLE another (id integer)", "a!: SELECT * FROM seen", "a!: COMMIT",
+                            "b!: SELECT * FROM seen"])
+
+
+def test_savepoints_go_back_to_their_own_definitions_only(server, postgres):
+    same(server, postgres, ["a: BEGIN", "a!: CREATE TABLE made (id integer PRIMARY KEY, n integer)", "a!: SAVEPOINT s",
+                            "a!: ALTER TABLE made ADD COLUMN more integer", "b!: CREATE TABLE other (id integer)", "a!: INSERT INTO made VALUES (1, 2, 3)",
+                            "a!: ROLLBACK TO s", "a!: INSERT INTO made VALUES (1, 2)", "a!: SELECT count(*) FROM other", "a!: COMMIT", "a!: SELECT * FROM made"])
+    # The first definition was made after the savepoint.
+    same(server, postgres, ["a: BEGIN", "a!: INSERT INTO apart VALUES (6, 6)", "a!: SAVEPOINT s", "a!: ALTER TABLE parent ADD COLUMN more integer",
+                            "b!: CREATE TABLE other (id integer)", "a!: ROLLBACK TO s", "b!: CREATE TABLE another (id integer)",
+                            "a!: CREATE TABLE made (id integer)", "a!: COMMIT"])
+    # Rows that a definition has copied are taken back, and copied again as they are then.
+    same(server, postgres, ["a: BEGIN", "a!: SAVEPOINT s", "a!: CREATE UNIQUE INDEX one_n ON parent (n)", "a!: ROLLBACK TO s",
+                            "a!: DELETE FROM parent WHERE id = 3", "a!: CREATE UNIQUE INDEX one_n ON parent (n)", "b!: CREATE TABLE other (id integer)", "a!: COMMIT",
+                            "a!: SELECT id FROM parent WHERE n = 3", "a!: SELECT id FROM parent WHERE id = 3", "a!: INSERT INTO parent VALUES (3, 3)"])
+
+
+def test_both_define_things_of_one_table(server, postgres):
+    for mine, theirs in (("ALTER TABLE parent ADD COLUMN a integer", "ALTER TABLE parent ADD COLUMN b integer"), ("CREATE INDEX ON parent (n)", "DROP TABLE parent CASCADE"),
+                         ("CREATE TABLE child (p integer REFERENCES parent)", "CREATE TABLE made (p integer REFERENCES parent)")):
+        for end in ("COMMIT", "ROLLBACK"):
+            same(server, postgres, ["a: BEGIN", f"a!: {mine}", "b: BEGIN", "b!: CREATE TABLE other (id integer)", f"b: {theirs}", f"a!: {end}", "b!: COMMIT"])
+
+
+def test_what_depends_on_what_others_change_conflicts(server):
+    """PostgreSQL makes the others wait."""
+    for mine, theirs in (("CREATE VIEW seen AS SELECT n FROM parent", "ALTER TABLE parent RENAME COLUMN n TO m"),
+                         ("CREATE VIEW seen AS SELECT n FROM parent", "DROP TABLE parent"),
+                         ("CREATE TABLE made (m mood)", "DROP TYPE mood"),
+                         ("CREATE TABLE side.made (id integer)", "DROP SCHEMA side"),
+                         ("DROP SCHEMA side", "CREATE TABLE side.made (id integer)"),
+                         ("ALTER TABLE apart RENAME COLUMN n TO m", "CREATE VIEW seen AS SELECT n FROM apart"),
+                         ("CREATE TABLE made (id integer)", "CREATE TABLE made (n integer)"),
+                         ("CREATE TABLE made (id integer)", "CREATE VIEW made AS SELECT 1"),
+                         ("CREATE SCHEMA aside", "CREATE SCHEMA aside"),
+                         ("CREATE FUNCTION twice(n integer) RETURNS integer LANGUAGE sql AS 'SELECT 2 * n'",
+                          "CREATE FUNCTION twice(m integer) RETURNS integer LANGUAGE sql AS 'SELECT m + m'")):
+        with server.connect() as a, server.connect() as b:
+            b.run(SETUP)
+            a.run(f"BEGIN; {mine}")
+            b.run(theirs)
+            left = b.run(READ) if "parent" not in theirs else []
+            try:
+                a.run("COMMIT")
+            except ServerError as error:
+                assert error.sqlstate == "40001", (mine, theirs, error)
+            else:
+                raise AssertionError(f"{mine} beside {theirs} was committed")
+            if left:
+                assert b.run(READ) == left, (mine, theirs)
+
+
+def test_many_transactions_with_definitions(server):
+    """Each makes tables of its own, all at once: none fails, none is lost, no two objects have one oid."""
+    workers, rounds, failures = 6, 8, []
+
+    def work(number):
+        try:
+            with server.connect() as client:
+                for turn in range(rounds):
+                    client.run("BEGIN")
+                    client.run(f"CREATE TABLE many_{number}_{turn} (id serial PRIMARY KEY, word text UNIQUE)")
+                    client.run(f"INSERT INTO many_{number}_{turn} (word) SELECT 'w' || g FROM generate_series(1, 20) g")
+                    client.run(f"CREATE VIEW many_view_{number}_{turn} AS SELECT word FROM many_{number}_{turn} WHERE id > 10")
+                    if turn % 4 == 3:
+                        client.run(f"DROP TABLE many_{number}_{turn - 1} CASCADE")
+                    client.run("COMMIT")
+                    client.run(f"CREATE TABLE alone_{number}_{turn} (id integer PRIMARY KEY)")
+        except ServerError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(200)
+    assert not failures, failures
+    with server.connect() as client:
+        tables = client.run("SELECT relname FROM pg_class WHERE relname LIKE 'many%' AND relkind = 'r'")
+        assert len(tables) == workers * (rounds - rounds // 4), len(tables)
+        assert client.run("SELECT count(*) FROM pg_class WHERE relname LIKE 'alone%' AND relkind = 'r'") == [[str(workers * rounds)]]
+        assert client.run("SELECT oid FROM pg_class WHERE oid >= 16384 GROUP BY oid HAVING count(*) > 1") == []
+        for (name,) in tables:
+            assert client.run(f"SELECT count(*), min(id), max(id) FROM {name}") == [["20", "1", "20"]], name
+            assert client.run(f"SELECT count(*) FROM {name.replace('many', 'many_view')}") == [["10"]], name
+            assert client.run(f"SELECT * FROM redquel.check_indexes('{name}')") == [], name
