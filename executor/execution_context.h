@@ -21,6 +21,7 @@
 
 namespace redquel::executor {
 
+struct LockConflict;
 class ReadChecks;
 class Transaction;
 struct TableChanges;
@@ -118,6 +119,8 @@ class ExecutionContext {
   std::function<asio::awaitable<bool>(sql::SequenceCall::Advisory, std::int64_t key)> advisory;
   /// Runs a function in LANGUAGE sql; empty where there is no session.
   std::function<asio::awaitable<std::vector<sql::Batch>>(FunctionInvocation)> run_function;
+  /// Waits, as its session does, until somebody else's lock is gone.
+  std::function<asio::awaitable<void>(LockConflict)> wait_for_lock;
   /// Asked when the catalog has moved under a read: are the plan's tables as they were, so that the statement may go on? Empty: no.
   std::function<asio::awaitable<bool>()> tables_hold;
   std::function<void(const sql::SqlError&)> notice;  // sends a NOTICE to the client; may be empty

@@ -186,9 +186,7 @@ class QueryRun {
       }
       if (outcome == Outcome::kLocked) {
         drop_run();
-        const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
-        std::string token = transaction_ ? transaction_->locks().token : session_.advisory_locks ? session_.advisory_locks->token() : "";
-        co_await wait_for_lock(engine_.shared(), std::move(blocker), std::move(token), limits, engine_.random());
+        co_await wait(std::move(blocker));
         continue;
       }
       if (outcome == Outcome::kConflict && is_strict_) throw serialization_failure("update");
@@ -208,6 +206,12 @@ class QueryRun {
         co_await pause();
       }
     }
+  }
+
+  asio::awaitable<void> wait(LockConflict blocker) {
+    const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
+    std::string token = transaction_ ? transaction_->locks().token : session_.advisory_locks ? session_.advisory_locks->token() : "";
+    co_await wait_for_lock(engine_.shared(), std::move(blocker), std::move(token), limits, engine_.random());
   }
 
   /// The statement failed: locks of its own transaction go.
@@ -263,6 +267,7 @@ class QueryRun {
       if (session_.notice) session_.notice("NOTICE", notice);
     };
     context_->tables_hold = [this] { return tables_hold(); };
+    context_->wait_for_lock = [this](LockConflict blocker) { return wait(std::move(blocker)); };
     context_->work_mem = session_.work_mem;
     context_->max_written_rows = engine_.limits().script_rows;
     context_->cheapness = &engine_.cheapness();

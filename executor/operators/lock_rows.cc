@@ -9,8 +9,10 @@
 #include "executor/operators/operators.h"
 #include "executor/operators/row_store.h"
 #include "executor/tables/key_values.h"
+#include "executor/transaction/lock_wait.h"
 #include "executor/transaction/row_locks.h"
 #include "executor/transaction/transaction.h"
+#include "executor/writes/returned_rows.h"
 #include "executor/writes/write_operator.h"
 
 namespace redquel::executor {
@@ -30,10 +32,14 @@ class LockRowsOperator final : public Operator {
   }
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    if (!started_) {
-      started_ = true;
-      wanted_ = evaluate_goal(plan_.goal.limit, plan_.goal.offset, context_.evaluation()).wanted();
-    }
+    // A row that has changed makes the whole statement run again, so none goes out before all are locked.
+    if (input_) co_await lock_all();
+    co_return locked_.next();
+  }
+
+ private:
+  asio::awaitable<void> lock_all() {
+    wanted_ = evaluate_goal(plan_.goal.limit, plan_.goal.offset, context_.evaluation()).wanted();
     while (!wanted_ || *wanted_ > 0) {
       if (!pending_ || first_ == pending_->rows) {
         pending_ = co_await input_->next();
@@ -42,14 +48,13 @@ class LockRowsOperator final : public Operator {
       }
       const std::vector<RowNumber> locked = co_await lock_some();
       if (wanted_) *wanted_ -= locked.size();
-      if (!locked.empty() && !must_look_again_) co_return pending_->gather(locked);
+      if (!locked.empty() && !must_look_again_) locked_.push_back(pending_->gather(locked));
     }
     if (must_look_again_) throw WriteConflict{};
     input_.reset();
-    co_return std::nullopt;
+    pending_.reset();
   }
 
- private:
   /// Locks on rows of foreign tables. Their keys are not looked at when they are locked: the statement runs again when it has got new
   /// ones, and finds the rows as they are then.
   std::size_t mapped_locks(const LockSet* held) const {
@@ -86,13 +91,17 @@ class LockRowsOperator final : public Operator {
       throw sql::SqlError("55P03", fmt::format("could not obtain lock on row in relation \"{}\"", name));
     }
     if (answer.states.find_first_of("cg") != std::string::npos) throw WriteConflict{};
-    if (answer.conflict) throw LockedByOther{*answer.conflict};
     std::vector<RowNumber> locked;
     for (std::size_t row = 0; row < answer.states.size(); ++row) {
       if (answer.states[row] == 'l') locked.push_back(static_cast<RowNumber>(first_ + row));
     }
     must_look_again_ = must_look_again_ || mapped_locks(held) != held_before;
-    first_ += answer.states.size() < count ? pending_->rows - first_ : count;
+    if (answer.conflict) {
+      first_ += answer.states.size();
+      co_await context_.wait_for_lock(*answer.conflict);
+    } else {
+      first_ += answer.states.size() < count ? pending_->rows - first_ : count;
+    }
     co_return locked;
   }
 
@@ -101,10 +110,11 @@ class LockRowsOperator final : public Operator {
   OperatorPtr input_;
   ExecutionContext& context_;
   NodeCounters counters_;
-  bool started_ = false, skips_ = false, must_look_again_ = false;
+  bool skips_ = false, must_look_again_ = false;
   std::optional<std::size_t> wanted_;  // rows that are still to be locked
   std::optional<sql::Batch> pending_;
   std::size_t first_ = 0;  // of the pending rows, the first that was not looked at
+  ReturnedRows locked_;
 };
 
 }  // namespace

@@ -15,8 +15,6 @@ namespace redquel::executor {
 
 namespace {
 
-constexpr std::string_view kExclusive = "redquel:exclusive";
-
 std::string lease_key(const std::string& unit) { return "redquel:lease:" + unit; }
 
 // Keys: version, versions, exclusive, lease, journal. Arguments: the step, unit, owner, milliseconds, a fresh name, then the step's.
@@ -92,7 +90,7 @@ return 'done'
 
 asio::awaitable<std::string> run_step(RedisClient& client, std::string step, std::string unit, std::string owner, std::string fresh,
                                       std::vector<std::string> more) {
-  const std::vector<std::string> keys{"redquel:version", "redquel:versions", std::string(kExclusive), lease_key(unit), journal_key(unit)};
+  const std::vector<std::string> keys{"redquel:version", "redquel:versions", std::string(kExclusiveTablesKey), lease_key(unit), journal_key(unit)};
   std::vector<std::string> arguments{std::move(step), std::move(unit), std::move(owner), std::to_string(kExclusiveLeaseMilliseconds),
                                      std::move(fresh)};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -134,7 +132,7 @@ std::string journal_key(const std::string& unit) { return "redquel:journal:" + u
 
 asio::awaitable<ExclusiveTables> load_exclusive_tables(RedisClient& client) {
   CommandBatch batch;
-  batch.add("HGETALL", kExclusive);
+  batch.add("HGETALL", kExclusiveTablesKey);
   RepliesPtr replies = co_await client.execute(std::move(batch));
   const std::span<const Reply> found = replies->array(0);
   ExclusiveTables tables;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "executor/redis/client.h"
@@ -21,6 +22,8 @@ namespace asio = boost::asio;
 //   redquel:journal:<unit>   LIST    how to undo each chunk that is in Redis, the last one last
 // While a table is exclusive its version in `redquel:versions` is the owner's name, and `redquel:version` has moved: whoever reads or
 // writes it finds that out, and waits.
+
+inline constexpr std::string_view kExclusiveTablesKey = "redquel:exclusive";
 
 struct ExclusiveTable {
   std::string unit;             // random; names lease and journal

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "executor/redis/script.h"
+#include "executor/storage/exclusive_tables.h"
 #include "executor/storage/random_version.h"
 #include "sql/error.h"
 
@@ -227,6 +228,13 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
 
 asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, std::string token, LockWaitLimits limits,
                                     std::minstd_rand& random) {
+  if (conflict.key == kExclusiveTablesKey) {  // whoever has the table waits for nobody: there is no circle
+    sql::Oid table = 0;
+    std::from_chars(conflict.field.data(), conflict.field.data() + conflict.field.size(), table);
+    std::vector<sql::Oid> tables{table};
+    co_await wait_while_exclusive(redis, std::move(tables), lock_deadline(limits.lock_timeout));
+    co_return;
+  }
   std::exception_ptr failure;
   try {
     std::string waiter = token;

@@ -32,7 +32,7 @@ inline std::string value_lock_field(std::string_view uniques_key, std::string_vi
   return text;
 }
 
-/// What one transaction holds. Of the locks of its writes more than some thousand wait in a temporary file.
+/// What one transaction holds. Of the locks of its rows more than some thousand wait in a temporary file.
 class LockSet {
  public:
   using Fields = std::map<sql::Oid, std::set<std::string>>;
@@ -43,14 +43,14 @@ class LockSet {
   bool empty() const { return size() == 0; }
   /// How many there are; one that was taken again after it had gone to the file counts twice.
   std::size_t size() const { return kept_size_ + recent_size_ + filed_; }
-  /// Of one table, without those of writes.
+  /// Of those of one table that `add` has noted.
   std::size_t count_kept(sql::Oid table) const;
 
   void add(sql::Oid table, std::string field);
   /// Those that `add` has noted.
   bool contains(sql::Oid table, const std::string& field) const;
   void remove(sql::Oid table, const std::string& field);
-  /// Of a row or value that a statement writes.
+  /// Of a row or value that a statement writes or locks.
   void add_written(sql::Oid table, std::string field);
   /// Nothing is held any more.
   void clear();
@@ -80,7 +80,7 @@ struct LockOwner {
 };
 LockOwner owner_of(std::string_view token);
 
-/// Somebody else's lock is in the way.
+/// Somebody else's lock is in the way; or, with kExclusiveTablesKey and a table's oid as field, a unit has the table for itself.
 struct LockConflict {
   std::string holder, key, field;
 };

@@ -24,6 +24,8 @@ for t = 1, tonumber(argv[3]) do
   local count = tonumber(argv[p + 2])
   local one = {key = keys[t], strength = tonumber(argv[p]), wait = argv[p + 1], fields = {unpack(argv, p + 3, p + 2 + count)}}
   p = p + 3 + count
+  local oid = string.match(one.key, '%d+$')
+  if call('HEXISTS', 'redquel:exclusive', oid) == 1 then return {'locked', '', '', 'redquel:exclusive', oid} end
   for mode, holder in string.gmatch(call('HGET', one.key, 't') or '', '(%d)(%S+)') do
     if tonumber(mode) >= (one.wait == 'w' and 5 or 7) and holder ~= token and is_alive(holder) then
       if one.wait == 'n' then return {'refused', '', t - 1} end
@@ -119,7 +121,12 @@ asio::awaitable<RowLockRequest::Answer> RowLockRequest::execute(RedisClient& red
     for (std::size_t group = 0; group < answer.states.size(); ++group) {
       if (answer.states[group] != 'l' && answer.states[group] != 'c') continue;
       for (std::size_t table = 0; table < tables_.size(); ++table) {
-        held->add(tables_[table].oid, members_[group * tables_.size() + table]);
+        std::string& field = members_[group * tables_.size() + table];
+        if (tables_[table].is_counted) {
+          held->add(tables_[table].oid, std::move(field));
+        } else {
+          held->add_written(tables_[table].oid, std::move(field));
+        }
       }
     }
   }

@@ -26,6 +26,7 @@ class RowLockRequest {
     sql::Oid oid = 0;
     planner::RowLock lock;
     std::vector<std::string> fields;  // hash fields that are compared, the one that shows the row's existence first
+    bool is_counted = false;          // its locks are (LockSet::count_kept)
   };
 
   RowLockRequest(std::vector<Table> tables, std::string token) : tables_(std::move(tables)), token_(std::move(token)) {}
@@ -46,7 +47,7 @@ class RowLockRequest {
   struct Answer {
     /// By group, as far as they were looked at: 'l' is locked, 's' was skipped, 'c' is locked but is not any more what was read, 'g' is gone.
     std::string states;
-    std::optional<LockConflict> conflict;           // somebody else's lock is in the way of the next group
+    std::optional<LockConflict> conflict;           // somebody else's lock is in the way of the next group, or a table is somebody's alone
     std::optional<std::size_t> not_waited_for;      // … and this table's clause says NOWAIT
     RepliesPtr replies;                              // what Redis said
 
@@ -71,7 +72,7 @@ class LockedTable {
   LockedTable(std::shared_ptr<const sql::TableDef> table, const planner::RowLock& lock, const std::vector<std::int16_t>& numbers);
 
   const sql::TableDef& table() const { return encoder_.table(); }
-  RowLockRequest::Table request() const { return {encoder_.table().oid, lock_, fields_}; }
+  RowLockRequest::Table request() const { return {table().oid, lock_, fields_, table().mapping != nullptr}; }
   /// `values`: parallel to the numbers. Rows that are in `buffer` are not looked at: the transaction has them already.
   void add_row(RowLockRequest& request, const std::vector<sql::Datum>& values, const RowBuffer* buffer) const;
 

@@ -9,7 +9,8 @@
 
 namespace redquel::executor {
 
-/// What RETURNING has made of a statement's rows, kept until all of them are written. Beyond some thousand they are in a temporary file.
+/// What RETURNING has made of a statement's rows, kept until all of them are written; rows that a locking clause has locked, until all are.
+/// Beyond some thousand they are in a temporary file.
 class ReturnedRows {
  public:
   /// Throws 53100 and 58030 where the temporary file takes no more.

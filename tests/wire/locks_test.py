@@ -328,3 +328,27 @@ def test_details_of_a_deadlock(server):
         second.run("ROLLBACK")
         thread.join(30)
         first.run("ROLLBACK")
+
+
+def test_row_locks_wait_for_whoever_has_the_table(server, redis):
+    """A statement of many rows has a table for itself. Here it begins when the table was read, but its rows are not locked yet."""
+    with server.connect() as client, redis.connect() as hold:
+        client.run("DROP TABLE IF EXISTS held; CREATE TABLE held (id integer PRIMARY KEY, n integer); INSERT INTO held VALUES (1, 1), (2, 2)")
+        oid = client.run("SELECT 'held'::regclass::oid")[0][0]
+        version = hold("HGET", "redquel:versions", oid)
+        hold("SET", "redquel:lease:feed", "feed", "PX", "600000")
+        hold("HSET", "redquel:exclusive", oid, f"feed feed {version} {hold('GET', 'redquel:version')}")
+        try:
+            client.run("SET lock_timeout = '300ms'")
+            for lock in ("SELECT n FROM held WHERE id = 1 FOR UPDATE", "SELECT n FROM held FOR KEY SHARE", "SELECT n FROM held FOR SHARE SKIP LOCKED"):
+                assert client.run_error(lock)["C"] == "55P03", lock
+            client.run("SET lock_timeout = 0")
+            answers = []
+            thread = threading.Thread(target=lambda: answers.append(client.run("SELECT n FROM held WHERE id = 1 FOR UPDATE")))
+            thread.start()
+            time.sleep(0.5)
+            assert not answers
+        finally:
+            hold("HDEL", "redquel:exclusive", oid)
+        thread.join(30)
+        assert answers == [[["1"]]], answers
