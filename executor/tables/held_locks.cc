@@ -1,6 +1,7 @@
 #include "executor/tables/held_locks.h"
 
 #include <charconv>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -68,50 +69,51 @@ class LockReader {
     }
   }
 
-  asio::awaitable<void> read_table(sql::Oid table) {
+  using Take = std::function<void(std::string_view field, std::string_view value)>;
+  /// A hash in bounded steps; what changes meanwhile may come twice.
+  asio::awaitable<void> walk(std::string key, Take take) {
     std::string cursor = "0";
     do {
       CommandBatch batch;
-      batch.add("HSCAN", lock_key(table), cursor, "COUNT", kLocksPerStep);
+      batch.add("HSCAN", key, cursor, "COUNT", kLocksPerStep);
       const RepliesPtr replies = co_await context_.ask(std::move(batch), nullptr);
       const std::span<const Reply> parts = replies->array(0);
       if (parts.size() != 2) throw unexpected_reply("HSCAN", "a cursor and elements");
       cursor = std::string(parts[0].text);
       const std::span<const Reply> elements = parts[1].children();
-      for (std::size_t i = 0; i + 1 < elements.size(); i += 2) {
-        for (const Holding& holding : holdings_of(elements[i + 1].text)) {
-          const bool is_table = elements[i].text == "t";
-          const int mode = is_table ? holding.strength : holding.strength >= 3 ? kRowExclusive : kRowShare;
-          tables_.emplace(table, holding.token, mode);
-          tokens_.insert(holding.token);
-        }
-      }
+      for (std::size_t i = 0; i + 1 < elements.size(); i += 2) take(elements[i].text, elements[i + 1].text);
     } while (cursor != "0");
   }
 
-  asio::awaitable<void> read_advisory() {
-    CommandBatch batch;
-    batch.add("HGETALL", "redquel:advisory");
-    const RepliesPtr replies = co_await context_.ask(std::move(batch), nullptr);
-    const std::span<const Reply> found = replies->array(0);
-    for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
-      for (const Holding& holding : holdings_of(found[i + 1].text)) {
-        advisory_.push_back({std::string(found[i].text), holding});
+  asio::awaitable<void> read_table(sql::Oid table) {
+    Take take = [this, table](std::string_view field, std::string_view value) {
+      for (const Holding& holding : holdings_of(value)) {
+        const int mode = field == "t" ? holding.strength : holding.strength >= 3 ? kRowExclusive : kRowShare;
+        tables_.emplace(table, holding.token, mode);
         tokens_.insert(holding.token);
       }
-    }
+    };
+    return walk(lock_key(table), std::move(take));
+  }
+
+  asio::awaitable<void> read_advisory() {
+    Take take = [this](std::string_view field, std::string_view value) {
+      for (const Holding& holding : holdings_of(value)) {
+        advisory_.emplace(field, holding.token, holding.strength);
+        tokens_.insert(holding.token);
+      }
+    };
+    return walk("redquel:advisory", std::move(take));
   }
 
   asio::awaitable<void> read_waits() {
-    CommandBatch batch;
-    batch.add("HGETALL", "redquel:waits");
-    const RepliesPtr replies = co_await context_.ask(std::move(batch), nullptr);
-    const std::span<const Reply> found = replies->array(0);
-    for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
-      waits_.emplace(found[i].text, found[i + 1].text);
-      tokens_.emplace(found[i].text);
-      tokens_.emplace(found[i + 1].text);
-    }
+    Take take = [this](std::string_view, std::string_view value) {
+      const std::size_t blank = std::min(value.find(' '), value.size());
+      const std::string waiter(value.substr(0, blank)), holder(value.substr(std::min(blank + 1, value.size())));
+      waits_[waiter] = holder;
+      tokens_.insert({waiter, holder});
+    };
+    return walk("redquel:waits", std::move(take));
   }
 
   /// Locks of processes without a lease mean nothing.
@@ -139,15 +141,15 @@ class LockReader {
                 virtual_transaction(owner), owner.pid, kTableModes[mode - 1], true, false, sql::kNull);
       if (mode >= kRowExclusive) transactions.insert(token);
     }
-    for (const auto& [field, holding] : advisory_) {
-      if (!is_alive(holding.token)) continue;
+    for (const auto& [field, token, strength] : advisory_) {
+      if (!is_alive(token)) continue;
       std::int64_t key = 0;
       std::from_chars(field.data() + std::min<std::size_t>(2, field.size()), field.data() + field.size(), key);
       const auto bits = static_cast<std::uint64_t>(key);
-      const LockOwner owner = owner_of(holding.token);
+      const LockOwner owner = owner_of(token);
       rows_.add("advisory", database_, sql::kNull, sql::kNull, sql::kNull, sql::kNull, sql::kNull, static_cast<std::uint32_t>(bits >> 32),
                 static_cast<std::uint32_t>(bits), field.starts_with("1:") ? 1 : 2, virtual_transaction(owner), owner.pid,
-                holding.strength == 4 ? "ExclusiveLock" : "ShareLock", true, false, sql::kNull);
+                strength == 4 ? "ExclusiveLock" : "ShareLock", true, false, sql::kNull);
     }
     for (const auto& [waiter, holder] : waits_) {
       if (!is_alive(waiter) || !is_alive(holder)) continue;
@@ -169,7 +171,7 @@ class LockReader {
   sql::RowWriter rows_;
   const std::int64_t database_ = sql::database_oid(context_.evaluation().database);
   std::set<std::tuple<sql::Oid, std::string, int>> tables_;
-  std::vector<std::pair<std::string, Holding>> advisory_;
+  std::set<std::tuple<std::string, std::string, int>> advisory_;  // field, token, strength
   std::map<std::string, std::string> waits_;
   std::set<std::string> tokens_, living_;
 };

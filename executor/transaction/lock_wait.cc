@@ -24,10 +24,11 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// Keys: the table's locks, the waits. Arguments: field, holder, own token (or empty), whether to look for a circle.
+// Keys: the table's locks, the waits. Arguments: field, holder, own token (or empty), whether to look for a circle, own session. Of the
+// waits it reads those of the circle, one by one.
 const Script& wait_script() {
   static const Script kScript("wait_for_lock", R"lua(
-local call, field, holder, token = redis.call, ARGV[1], ARGV[2], ARGV[3]
+local call, field, holder, token, own = redis.call, ARGV[1], ARGV[2], ARGV[3], ARGV[5]
 local function is_alive(of) return call('EXISTS', 'redquel:process:' .. string.sub(of, 1, 16)) == 1 end
 local value = call('HGET', KEYS[1], field)
 local is_held = false
@@ -35,26 +36,22 @@ if value and is_alive(holder) then
   for other in string.gmatch(value, '%d(%S+)') do is_held = is_held or other == holder end
 end
 if not is_held then
-  if token ~= '' then call('HDEL', KEYS[2], token) end
+  if token ~= '' then call('HDEL', KEYS[2], own) end
   return 'free'
 end
 if token == '' then return 'held' end
-call('HSET', KEYS[2], token, holder)
+call('HSET', KEYS[2], own, token .. ' ' .. holder)
 if ARGV[4] == '1' then
-  -- A session has one token for its transaction and one for its advisory locks, and waits for one thing at a time.
   local function session_of(of)
     local pid = string.match(of, '%.(%d+)$')
     return pid and pid ~= '0' and string.sub(of, 1, 16) .. '.' .. pid or of
   end
-  local waits, next_of = call('HGETALL', KEYS[2]), {}
-  for i = 1, #waits, 2 do next_of[session_of(waits[i])] = waits[i + 1] end
-  local at, own = holder, session_of(token)
-  local circle = {holder}
+  local at, circle = holder, {holder}
   for _ = 1, 1000 do
-    at = next_of[session_of(at)]
+    at = string.match(call('HGET', KEYS[2], session_of(at)) or '', '%S+ (%S+)')
     if not at or not is_alive(at) then break end
     if session_of(at) == own then
-      call('HDEL', KEYS[2], token)
+      call('HDEL', KEYS[2], own)
       return 'deadlock ' .. table.concat(circle, ' ')
     end
     circle[#circle + 1] = at
@@ -87,7 +84,7 @@ sql::SqlError deadlock(const std::string& token, std::string_view others) {
 asio::awaitable<void> forget_wait(RedisClient& redis, const std::string& token) {
   if (token.empty()) co_return;
   CommandBatch batch;
-  batch.add("HDEL", "redquel:waits", token);
+  batch.add("HDEL", "redquel:waits", session_of(token));
   co_await redis.execute(std::move(batch));
 }
 
@@ -176,6 +173,12 @@ LockOwner owner_of(std::string_view token) {
   return owner;
 }
 
+std::string session_of(std::string_view token) {
+  const LockOwner owner = owner_of(token);
+  if (owner.pid == 0) return std::string(token);
+  return fmt::format("{}.{}", token.substr(0, token.find('.')), owner.pid);
+}
+
 asio::awaitable<std::string> LockLease::take_token(std::int32_t pid) {
   co_await hold();
   if (++state_->holders == 1 && !state_->timer) {
@@ -209,7 +212,7 @@ asio::awaitable<void> wait_until_free(RedisClient& redis, LockConflict conflict,
     const bool looks_for_circle = Clock::now() >= next_check;
     if (looks_for_circle) next_check = Clock::now() + milliseconds(limits.deadlock_timeout);
     const std::vector<std::string> keys{conflict.key, "redquel:waits"};
-    const std::vector<std::string> arguments{conflict.field, conflict.holder, token, looks_for_circle ? "1" : "0"};
+    const std::vector<std::string> arguments{conflict.field, conflict.holder, token, looks_for_circle ? "1" : "0", session_of(token)};
     RepliesPtr replies = co_await run_script(redis, wait_script(), keys, arguments);
     const std::string answer(replies->text(0).value_or(""));
     if (answer == "free") co_return;

@@ -16,7 +16,7 @@ namespace redquel::executor {
 // Locks of rows and unique values, held by open transactions, seen by every write:
 //   redquel:locks:<table oid>  HASH    field → "<mode><token>", several of them with blanks between
 //   redquel:process:<id>       STRING  lease of the process whose tokens begin with the id; without it its locks mean nothing
-//   redquel:waits              HASH    token → token that it waits for
+//   redquel:waits              HASH    session (below) → "<token> <token that it waits for>"
 // A field is "r" and the row's member, "u" and a unique value (key of its hash, zero byte, field), or "t", the table.
 
 /// Row lock strengths of PostgreSQL's manual, section 13.3.2. Two of them conflict when their sum is 5 or more.
@@ -79,6 +79,9 @@ struct LockOwner {
   std::int64_t number = 0, pid = 0;
 };
 LockOwner owner_of(std::string_view token);
+/// Who waits, one thing at a time: a session, which may have a token for its transaction and one for its advisory locks; without a pid
+/// the token itself.
+std::string session_of(std::string_view token);
 
 /// Somebody else's lock is in the way; or, with kExclusiveTablesKey and a table's oid as field, a unit has the table for itself.
 struct LockConflict {
