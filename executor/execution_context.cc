@@ -1,5 +1,6 @@
 #include "executor/execution_context.h"
 
+#include "executor/storage/known_keys.h"
 #include "executor/transaction/transaction.h"
 
 namespace redquel::executor {
@@ -48,10 +49,10 @@ void ExecutionContext::freeze_changes() {
   }
 }
 
-std::shared_ptr<std::set<std::string, std::less<>>> ExecutionContext::changed_rows(sql::Oid table) {
+std::shared_ptr<KnownKeys> ExecutionContext::changed_rows(sql::Oid table) {
   if (!frozen_changes_) return nullptr;
   auto& rows = changed_rows_[table];
-  if (!rows) rows = std::make_shared<std::set<std::string, std::less<>>>();
+  if (!rows) rows = std::make_shared<KnownKeys>();
   return rows;
 }
 

@@ -22,6 +22,7 @@
 namespace redquel::executor {
 
 struct LockConflict;
+class KnownKeys;
 class ReadChecks;
 class Transaction;
 struct TableChanges;
@@ -109,7 +110,7 @@ class ExecutionContext {
   /// sees what the others do.
   void freeze_changes();
   /// Members of the table's rows that such a statement has updated or deleted; null: the statement writes in one place only.
-  std::shared_ptr<std::set<std::string, std::less<>>> changed_rows(sql::Oid table);
+  std::shared_ptr<KnownKeys> changed_rows(sql::Oid table);
   /// Where lookups by key note what they found; null: nobody asks.
   ReadChecks* reads() const { return reads_; }
   void set_reads(ReadChecks* reads) { reads_ = reads; }
@@ -151,7 +152,7 @@ class ExecutionContext {
   std::set<sql::Oid> multi_turn_tables_;
   std::shared_ptr<Transaction> transaction_;
   std::optional<std::map<sql::Oid, std::shared_ptr<const TableChanges>>> frozen_changes_;
-  std::map<sql::Oid, std::shared_ptr<std::set<std::string, std::less<>>>> changed_rows_;
+  std::map<sql::Oid, std::shared_ptr<KnownKeys>> changed_rows_;
   ReadChecks* reads_ = nullptr;
 };
 

@@ -83,7 +83,7 @@ std::size_t WriteUnit::add_insert(const TablePtr& table, std::span<const sql::Da
 }
 
 bool WriteUnit::mark_changed(Table& table, const RowImage& image) {
-  const bool is_first = !options_.changed_rows || options_.changed_rows->emplace(image.key).second;
+  const bool is_first = !options_.changed_rows || options_.changed_rows->set(image.key);
   if (options_.changed_rows && !options_.buffer) return is_first;
   return is_first && table.changed_members.emplace(image.member).second;
 }

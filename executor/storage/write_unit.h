@@ -17,6 +17,7 @@
 #include "executor/redis/client.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/storage/foreign_key_checks.h"
+#include "executor/storage/known_keys.h"
 #include "executor/storage/row_image.h"
 #include "executor/transaction/locks.h"
 #include "executor/transaction/read_checks.h"
@@ -75,7 +76,7 @@ struct WriteOptions {
   /// Number of the first change among the statement's rows, for RowError.
   std::size_t first_row = 0;
   /// Members that the statement has updated or deleted in earlier chunks, and does now.
-  std::shared_ptr<std::set<std::string, std::less<>>> changed_rows;
+  std::shared_ptr<KnownKeys> changed_rows;
 };
 
 /// What an insert does when a row with the same key or unique value exists.

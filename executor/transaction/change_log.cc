@@ -1,11 +1,11 @@
 #include "executor/transaction/change_log.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
+#include <span>
 #include <utility>
 
-#include "executor/storage/stored_text.h"
+#include "executor/storage/row_record.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -16,9 +16,6 @@ constexpr std::size_t kRecentBytes = 8 << 20;
 /// Of one read of the file.
 constexpr std::size_t kVersionsPerBlock = 64;
 constexpr std::size_t kBytesPerBlock = 64 * 1024;
-/// In place of a length: there is nothing.
-constexpr std::uint32_t kNothing = 0xFFFFFFFF;
-
 std::uint64_t hash_of_member(std::string_view member) { return std::hash<std::string_view>()(member); }
 
 std::size_t memory_of(const RowValues& row) {
@@ -36,63 +33,14 @@ std::size_t memory_of(const ChangeLog::Version& version) {
          version.row.increments.size() * sizeof(std::size_t);
 }
 
-void put(std::string& out, std::uint32_t number) { out.append(reinterpret_cast<const char*>(&number), sizeof(number)); }
-
-sql::Type type_at(const sql::TableDef& table, std::size_t position) {
-  return position < table.columns.size() ? table.columns[position].type : sql::kInt8;  // the hidden key
+std::optional<std::span<const sql::Datum>> span_of(const RowValues& row) {
+  if (!row) return std::nullopt;
+  return std::span<const sql::Datum>(*row);
 }
 
-/// Values as Redis would hold them.
-void put_row(std::string& out, const sql::TableDef& table, const RowValues& row) {
-  if (!row) return put(out, kNothing);
-  put(out, static_cast<std::uint32_t>(row->size()));
-  std::string text;
-  for (std::size_t position = 0; position < row->size(); ++position) {
-    const sql::Datum& value = (*row)[position];
-    if (sql::is_null(value)) {
-      put(out, kNothing);
-      continue;
-    }
-    text.clear();
-    append_stored_text(type_at(table, position), value, text);
-    put(out, static_cast<std::uint32_t>(text.size()));
-    out += text;
-  }
+RowValues values_of(std::optional<std::vector<sql::Datum>> row) {
+  return row ? std::make_shared<const std::vector<sql::Datum>>(*std::move(row)) : nullptr;
 }
-
-/// Reads what `put` and `put_row` have written.
-class RecordReader {
- public:
-  RecordReader(std::string_view bytes, std::size_t at) : bytes_(bytes), at_(at) {}
-
-  std::uint32_t number() {
-    std::uint32_t value = 0;
-    std::memcpy(&value, bytes_.data() + at_, sizeof(value));
-    at_ += sizeof(value);
-    return value;
-  }
-
-  std::string_view text(std::size_t size) {
-    const std::string_view found = bytes_.substr(at_, size);
-    at_ += size;
-    return found;
-  }
-
-  RowValues row(const sql::TableDef& table) {
-    const std::uint32_t width = number();
-    if (width == kNothing) return nullptr;
-    auto values = std::make_shared<std::vector<sql::Datum>>(width);
-    for (std::size_t position = 0; position < width; ++position) {
-      const std::uint32_t size = number();
-      if (size != kNothing) (*values)[position] = parse_stored_text(type_at(table, position), text(size));
-    }
-    return values;
-  }
-
- private:
-  std::string_view bytes_;
-  std::size_t at_;
-};
 
 }  // namespace
 
@@ -198,14 +146,14 @@ std::string ChangeLog::encode(std::size_t count) const {
   std::string block;
   for (std::size_t index = 0; index < count; ++index) {
     const Version& version = *recent_[index];
-    put(block, static_cast<std::uint32_t>(count * sizeof(std::uint32_t) + records.size()));
-    put(records, version.before);
-    put(records, static_cast<std::uint32_t>(version.member.size()));
+    put_number(block, static_cast<std::uint32_t>(count * sizeof(std::uint32_t) + records.size()));
+    put_number(records, version.before);
+    put_number(records, static_cast<std::uint32_t>(version.member.size()));
     records += version.member;
-    put_row(records, *table_, version.row.stored);
-    put_row(records, *table_, version.row.current);
-    put(records, static_cast<std::uint32_t>(version.row.increments.size()));
-    for (const std::size_t position : version.row.increments) put(records, static_cast<std::uint32_t>(position));
+    put_row(records, *table_, span_of(version.row.stored));
+    put_row(records, *table_, span_of(version.row.current));
+    put_number(records, static_cast<std::uint32_t>(version.row.increments.size()));
+    for (const std::size_t position : version.row.increments) put_number(records, static_cast<std::uint32_t>(position));
   }
   return block + records;
 }
@@ -216,8 +164,8 @@ ChangeLog::VersionPtr ChangeLog::decode(std::string_view block, std::size_t inde
   version.before = record.number();
   const std::uint32_t size = record.number();
   version.member = record.text(size);
-  version.row.stored = record.row(*table_);
-  version.row.current = record.row(*table_);
+  version.row.stored = values_of(record.row(*table_));
+  version.row.current = values_of(record.row(*table_));
   version.row.increments.resize(record.number());
   for (std::size_t& position : version.row.increments) position = record.number();
   return std::make_shared<const Version>(std::move(version));

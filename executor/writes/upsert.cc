@@ -57,9 +57,9 @@ class UpsertOperator final : public WriteOperator {
     std::vector<Row> finals;
     for (std::size_t i = 0; i < source.rows; ++i) {
       const std::optional<std::string> key = key_of(rows[i]);
-      const auto known = key ? touched_.find(*key) : touched_.end();
-      if (known != touched_.end() && known->second) throw second_time();
-      const bool exists = !source.columns[presence_]->is_null(i) && known == touched_.end();
+      const std::optional<bool> known = key ? touched_.find(*key) : std::nullopt;
+      if (known.value_or(false)) throw second_time();
+      const bool exists = !source.columns[presence_]->is_null(i) && !known;
       if (!exists) {
         Row row = rows[i];
         if (table.has_hidden_key()) {
@@ -67,7 +67,7 @@ class UpsertOperator final : public WriteOperator {
           row.emplace_back(hidden[0]);
         }
         if (!insert_mapped_row(row, conflict_)) unit_.insert_row(insert_.table, row, conflict_);
-        if (key) touched_[*key] = true;
+        if (key) touched_.set(*key);
         finals.push_back(std::move(rows[i]));
         continue;
       }
@@ -77,8 +77,8 @@ class UpsertOperator final : public WriteOperator {
       if (table.has_hidden_key()) new_row.push_back(change->second.old_row.back());
       update_row(change->second.old_row, new_row);
       new_row.resize(table.columns.size());
-      if (key) touched_[*key] = false;
-      if (const std::optional<std::string> new_key = key_of(new_row)) touched_[*new_key] = true;
+      if (key) touched_.set(*key, false);
+      if (const std::optional<std::string> new_key = key_of(new_row)) touched_.set(*new_key);
       finals.push_back(std::move(new_row));
     }
     written_ += finals.size();
@@ -170,7 +170,7 @@ class UpsertOperator final : public WriteOperator {
   const RowEncoder::StructureKeys* key_ = nullptr;  // of the unique index; null: the primary key
   bool nulls_are_equal_ = false;
   std::size_t presence_;                           // in the source: not NULL where a row is there
-  std::unordered_map<std::string, bool> touched_;  // keys that this statement gave (true) or took away (false)
+  KnownKeys touched_;  // keys that this statement gave (true) or took away (false)
   std::vector<sql::Batch> final_rows_;
   std::uint64_t written_ = 0;
 };

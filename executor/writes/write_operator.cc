@@ -60,13 +60,13 @@ WriteOptions write_options(ExecutionContext& context, const sql::TableDef& table
     options.changed_rows = context.changed_rows(table.oid);
     const bool is_whole = !table.foreign_keys.empty() || !table.referencing.empty();
     if (!options.changed_rows && !is_whole && source && may_repeat_rows(source)) {
-      options.changed_rows = std::make_shared<std::set<std::string, std::less<>>>();
+      options.changed_rows = std::make_shared<KnownKeys>();
     }
     options.defers_unique = [transaction](const sql::TableDef& of, std::span<const std::int16_t> columns) {
       return transaction->constraint_times().is_deferred(of, columns);
     };
   } else if (source && may_repeat_rows(source)) {
-    options.changed_rows = std::make_shared<std::set<std::string, std::less<>>>();
+    options.changed_rows = std::make_shared<KnownKeys>();
   }
   return options;
 }
@@ -234,7 +234,7 @@ asio::awaitable<void> WriteOperator::write_spilled(std::size_t limit) {
     // What foreign keys demand, and which rows were met, is noted when the rows come again.
     WriteOptions leaving = options;
     leaving.foreign_keys.reset();
-    if (options.changed_rows) leaving.changed_rows = std::make_shared<std::set<std::string, std::less<>>>(*options.changed_rows);
+    if (options.changed_rows) leaving.changed_rows = std::make_shared<KnownKeys>(*options.changed_rows);
     unit_ = WriteUnit(std::move(leaving));
     const std::size_t written = written_rows_;
     while (auto batch = spilled_->next()) co_await collect_in_chunks(*batch, limit);
