@@ -4,6 +4,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
+#include "executor/storage/row_record.h"
 
 namespace redquel::executor {
 
@@ -15,6 +16,16 @@ namespace {
 std::string id_of(const ForeignKey& key, const std::string& place) { return std::to_string(key.definition().oid) + ":" + place; }
 
 std::vector<sql::Datum> copy_of(ForeignKey::Row row) { return {row.begin(), row.end()}; }
+
+/// Does the row, of a table that refers to itself, leave the place itself?
+bool gives_up(const ForeignKey& key, const std::string& place, ForeignKey::Row before, ForeignKey::Row after) {
+  if (key.referencing()->oid != key.referenced()->oid || before.empty()) return false;
+  const std::optional<ReferencedPlace> old_place = key.own_place(before), new_place = key.own_place(after);
+  return old_place && old_place->id() == place && !(new_place && new_place->id() == place);
+}
+
+/// Of a journaled unit so much is noted in memory.
+constexpr std::size_t kNotedInMemory = 5000;
 
 }  // namespace
 
@@ -34,13 +45,14 @@ void ForeignKeyChecks::add(const TablePtr& table, std::size_t change, Row before
   const TableKeys& keys = keys_of(table);
   for (const ForeignKeyPtr& key : keys.own) need(*key, change, before, after, may_give_way);
   for (const ForeignKeyPtr& key : keys.to_it) release(*key, change, before, after);
+  if (is_written_ && needs_.size() + releases_.size() >= kNotedInMemory) put_aside_written();
 }
 
 void ForeignKeyChecks::need(const ForeignKey& key, std::size_t change, Row before, Row after, bool may_give_way) {
   std::optional<std::string> old_set, new_set;
   if (!before.empty()) old_set = key.own_set(before);
   if (!after.empty()) new_set = key.own_set(after);
-  if (old_set) {
+  if (old_set && !is_written_) {
     const std::string member = member_of(*key.referencing(), before);
     if (old_set != new_set || member != member_of(*key.referencing(), after)) leaving_[*old_set].insert(member);
   }
@@ -55,8 +67,10 @@ void ForeignKeyChecks::need(const ForeignKey& key, std::size_t change, Row befor
   std::optional<ReferencedPlace> place = key.place_of(after);
   if (!place) {
     needs_.push_back({std::nullopt, {}, &key, change, copy_of(after)});
+  } else if (is_written_ && gives_up(key, place->id(), before, after)) {
+    return;  // what it gives up is looked at, too
   } else if (may_give_way || needed_.insert(id_of(key, place->id())).second) {
-    needs_.push_back({std::move(place), key.lock_field(after), &key, change, copy_of(after)});
+    needs_.push_back({std::move(place), key.lock_field(after), &key, change, copy_of(after), may_give_way});
   }
 }
 
@@ -69,7 +83,7 @@ void ForeignKeyChecks::release(const ForeignKey& key, std::size_t change, Row be
   if (old_place && releases_.try_emplace(id_of(key, old_id), Release{change, &key, copy_of(before), !after.empty()}).second) {
     release_order_.push_back(id_of(key, old_id));
   }
-  if (new_place) provided_[new_id].push_back(change);
+  if (new_place && !is_written_) provided_[new_id].push_back(change);
 }
 
 ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsActive& is_active,
@@ -150,29 +164,29 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
 
 namespace {
 
-// The same looks as the write script's, at rows that are there already.
+// The same looks as the write script's, at rows that are there already. Keys: the versions, the places that are needed and those that were
+// given up, for each of these the set of rows that refer to it. Arguments: how many tables, their oids and versions; how many places
+// of both kinds; for each what it is. The places, from 0, that are missing and should be there.
 const Script& verify_script() {
   static const Script kScript("verify_foreign_keys", R"lua(
-local call, p, k = redis.call, 1, 2
-local function number()
-  p = p + 1
-  return tonumber(ARGV[p - 1])
-end
-for _ = 1, number() do
+local call, p = redis.call, 2
+for _ = 1, tonumber(ARGV[1]) do
   if (call('HGET', KEYS[1], ARGV[p]) or '') ~= ARGV[p + 1] then return {'stale'} end
   p = p + 2
 end
-for i = 1, number() do
-  local exists
-  if ARGV[p] == 'row' then exists = call('EXISTS', KEYS[k]) else exists = call('HEXISTS', KEYS[k], ARGV[p + 1]) end
-  if exists == 0 then return {'parent', i - 1} end
-  p, k = p + 2, k + 1
+local needed, released = tonumber(ARGV[p]), tonumber(ARGV[p + 1])
+local places = needed + released
+p = p + 2
+local missing = {'missing'}
+for i = 1, places do
+  if i <= needed or call('SCARD', KEYS[1 + released + i]) > 0 then
+    local exists
+    if ARGV[p] == 'row' then exists = call('EXISTS', KEYS[1 + i]) else exists = call('HEXISTS', KEYS[1 + i], ARGV[p + 1]) end
+    if exists == 0 then missing[#missing + 1] = i - 1 end
+  end
+  p = p + 2
 end
-for i = 1, number() do
-  if call('SCARD', KEYS[k]) > 0 then return {'children', i - 1} end
-  k = k + 1
-end
-return {'verified'}
+return missing
 )lua");
   return kScript;
 }
@@ -182,46 +196,147 @@ constexpr std::size_t kLooksPerCall = 5000;
 
 }  // namespace
 
-asio::awaitable<bool> ForeignKeyChecks::verify_written(RedisClient& redis, sql::SessionSettings settings,
-                                                       ExecutionCounters* counters) const {
-  const ForeignKeyDemands demands = this->demands(nullptr, [](std::size_t) { return true; }, settings);
-  if (demands.violation) throw SqlError(*demands.violation);
-  std::size_t parent = 0, children = 0;
-  while (parent < demands.parents.size() || children < demands.children.size()) {
-    std::vector<std::string> keys{"redquel:versions"}, arguments;
+void ForeignKeyChecks::expect_written() {
+  is_written_ = true;
+  provided_.clear();
+  leaving_.clear();
+}
+
+const ForeignKey& ForeignKeyChecks::known_key(sql::Oid oid) const {
+  for (const auto& [table, keys] : tables_) {
+    for (const std::vector<ForeignKeyPtr>* some : {&keys.own, &keys.to_it}) {
+      for (const ForeignKeyPtr& key : *some) {
+        if (key->definition().oid == oid) return *key;
+      }
+    }
+  }
+  throw SqlError("XX000", "a foreign key is not known any more");
+}
+
+void ForeignKeyChecks::put_aside_written() {
+  std::string block;
+  put_number(block, static_cast<std::uint32_t>(needs_.size()));
+  for (const Need& need : needs_) {
+    put_number(block, need.key->definition().oid);
+    put_number(block, need.may_give_way ? 1 : 0);
+    put_row(block, *need.key->referencing(), need.row);
+  }
+  put_number(block, static_cast<std::uint32_t>(release_order_.size()));
+  for (const std::string& id : release_order_) {
+    const Release& release = releases_.at(id);
+    put_number(block, release.key->definition().oid);
+    put_number(block, release.is_update ? 1 : 0);
+    put_row(block, *release.key->referenced(), release.row);
+  }
+  if (!file_) file_ = std::make_shared<SpillFile>();
+  written_.push_back(file_->write(block));
+  needs_.clear();
+  needed_.clear();
+  releases_.clear();
+  release_order_.clear();
+}
+
+/// In place of what is noted now.
+void ForeignKeyChecks::take_up_written(const std::string& block) {
+  RecordReader record(block, 0);
+  needs_.clear();
+  for (std::uint32_t count = record.number(); count > 0; --count) {
+    const ForeignKey& key = known_key(record.number());
+    const bool may_give_way = record.number() == 1;
+    std::vector<sql::Datum> row = *record.row(*key.referencing());
+    std::optional<ReferencedPlace> place = key.own_set(row) ? key.place_of(row) : std::nullopt;
+    needs_.push_back({std::move(place), {}, &key, 0, std::move(row), may_give_way});
+  }
+  releases_.clear();
+  release_order_.clear();
+  for (std::uint32_t count = record.number(); count > 0; --count) {
+    const ForeignKey& key = known_key(record.number());
+    const bool is_update = record.number() == 1;
+    std::vector<sql::Datum> row = *record.row(*key.referenced());
+    release_order_.push_back(id_of(key, key.own_place(row)->id()));
+    releases_.insert_or_assign(release_order_.back(), Release{0, &key, std::move(row), is_update});
+  }
+}
+
+asio::awaitable<bool> ForeignKeyChecks::verify_written(RedisClient& redis, sql::SessionSettings settings, ExecutionCounters* counters) {
+  if (!written_.empty()) put_aside_written();
+  if (written_.empty()) co_return co_await verify_noted(redis, settings, counters);
+  for (const SpillFile::Block block : written_) {
+    const std::shared_ptr<const std::string> bytes = file_->read(block);
+    take_up_written(*bytes);
+    if (!co_await verify_noted(redis, settings, counters)) co_return false;
+  }
+  co_return true;
+}
+
+/// ON CONFLICT: is the row not one of those that refer to its place?
+asio::awaitable<bool> ForeignKeyChecks::has_given_way(RedisClient& redis, const Need& need, ExecutionCounters* counters) {
+  if (!need.may_give_way) co_return false;
+  const std::optional<std::string> set = need.key->own_set(need.row);
+  if (!set) co_return false;
+  CommandBatch batch;
+  batch.add("SISMEMBER", *set, member_of(*need.key->referencing(), need.row));
+  const RepliesPtr replies = co_await redis.execute(std::move(batch), counters);
+  replies->or_throw();
+  co_return replies->integer(0) == 0;
+}
+
+asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const sql::SessionSettings& settings, ExecutionCounters* counters) const {
+  std::size_t first_need = 0, first_release = 0;
+  while (first_need < needs_.size() || first_release < release_order_.size()) {
     // A table that this unit has for itself is known under another version.
-    std::vector<TablePtr> relied;
-    for (const TablePtr& table : demands.tables) {
-      if (!tables_.contains(table->oid)) relied.push_back(table);
+    std::map<sql::Oid, std::string> relied;
+    const auto rely = [&](const TablePtr& table) {
+      if (!tables_.contains(table->oid)) relied.emplace(table->oid, table->version);
+    };
+    std::vector<std::string> places, looks;  // keys and arguments
+    const auto look = [&](const ReferencedPlace& place) {
+      places.push_back(place.key);
+      looks.insert(looks.end(), {place.field ? "value" : "row", place.field.value_or("")});
+    };
+    std::vector<const Need*> needs;
+    for (; first_need < needs_.size() && needs.size() < kLooksPerCall; ++first_need) {
+      const Need& need = needs_[first_need];
+      rely(need.key->referenced());
+      if (is_deferred(*need.key)) continue;
+      if (!need.place) throw need.key->missing(need.row, settings);
+      look(*need.place);
+      needs.push_back(&need);
     }
-    arguments.push_back(std::to_string(relied.size()));
-    for (const TablePtr& table : relied) arguments.push_back(std::to_string(table->oid)), arguments.push_back(table->version);
-    const std::size_t first_parent = parent, first_children = children;
-    const std::size_t parents = std::min(kLooksPerCall, demands.parents.size() - parent);
-    arguments.push_back(std::to_string(parents));
-    for (; parent < first_parent + parents; ++parent) {
-      const ReferencedPlace& place = demands.parents[parent].place;
-      keys.push_back(place.key);
-      arguments.push_back(place.field ? "value" : "row");
-      arguments.push_back(place.field.value_or(""));
+    std::vector<const Release*> releases;
+    std::vector<std::string> sets;
+    for (; first_release < release_order_.size() && needs.size() + releases.size() < kLooksPerCall; ++first_release) {
+      const Release& release = releases_.at(release_order_[first_release]);
+      rely(release.key->referencing());
+      if (is_deferred(*release.key)) continue;
+      const std::optional<std::string> set = release.key->set_of_references(release.row);
+      if (!set) continue;
+      look(*release.key->own_place(release.row));
+      sets.push_back(*set);
+      releases.push_back(&release);
     }
-    const std::size_t sets = std::min(kLooksPerCall - parents, demands.children.size() - children);
-    arguments.push_back(std::to_string(sets));
-    for (; children < first_children + sets; ++children) keys.push_back(demands.children[children].set);
+    std::vector<std::string> keys{"redquel:versions"}, arguments{std::to_string(relied.size())};
+    for (const auto& [oid, version] : relied) arguments.insert(arguments.end(), {std::to_string(oid), version});
+    keys.insert(keys.end(), places.begin(), places.end());
+    keys.insert(keys.end(), sets.begin(), sets.end());
+    arguments.push_back(std::to_string(needs.size()));
+    arguments.push_back(std::to_string(releases.size()));
+    arguments.insert(arguments.end(), looks.begin(), looks.end());
     const std::vector<std::string_view> key_views(keys.begin(), keys.end()), argument_views(arguments.begin(), arguments.end());
     RepliesPtr replies = co_await run_script(redis, verify_script(), key_views, argument_views, counters);
     replies->or_throw();
     const std::span<const Reply> answer = replies->array(0);
     if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the foreign key script");
     if (answer[0].text == "stale") co_return false;
-    if (answer[0].text == "verified") continue;
-    const auto index = static_cast<std::size_t>(answer[1].integer);
-    if (answer[0].text == "parent") {
-      const ForeignKeyDemands::Parent& missing = demands.parents[first_parent + index];
-      throw missing.key->missing(*missing.row, settings);
+    for (std::size_t number = 1; number < answer.size(); ++number) {
+      const auto index = static_cast<std::size_t>(answer[number].integer);
+      if (index >= needs.size()) {
+        const Release& release = *releases[index - needs.size()];
+        throw release.key->still_referenced(release.row, settings);
+      }
+      const Need& need = *needs[index];
+      if (!co_await has_given_way(redis, need, counters)) throw need.key->missing(need.row, settings);
     }
-    const ForeignKeyDemands::Children& left = demands.children[first_children + index];
-    throw left.key->still_referenced(*left.row, settings);
   }
   co_return true;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "executor/operators/temporary_file.h"
 #include "executor/redis/client.h"
 #include "executor/storage/foreign_key.h"
 #include "executor/transaction/locks.h"
@@ -70,9 +71,12 @@ class ForeignKeyChecks {
   using IsActive = std::function<bool(std::size_t)>;
   ForeignKeyDemands demands(const RowBuffer* buffer, const IsActive& is_active, const sql::SessionSettings& settings) const;
 
-  /// For a journaled unit, whose rows are in Redis already: throws 23503 where they break a foreign key. False: a table that the
-  /// checks rely on has another definition.
-  asio::awaitable<bool> verify_written(RedisClient& redis, sql::SessionSettings settings, ExecutionCounters* counters) const;
+  /// The rows are those of a journaled unit: nobody asks for demands, what is to be looked at when they are in Redis may wait in a temporary
+  /// file. Before or after the first of them.
+  void expect_written();
+  /// For a journaled unit, whose rows are in Redis: throws 23503 where they break a foreign key. False: a table that the checks rely on has
+  /// another definition.
+  asio::awaitable<bool> verify_written(RedisClient& redis, sql::SessionSettings settings, ExecutionCounters* counters);
 
  private:
   struct Need {
@@ -81,6 +85,7 @@ class ForeignKeyChecks {
     const ForeignKey* key;
     std::size_t change;
     std::vector<sql::Datum> row;
+    bool may_give_way = false;
   };
   struct Release {
     std::size_t change;
@@ -95,6 +100,11 @@ class ForeignKeyChecks {
   void need(const ForeignKey& key, std::size_t change, Row before, Row after, bool may_give_way);
   void release(const ForeignKey& key, std::size_t change, Row before, Row after);
   bool is_deferred(const ForeignKey& key) const;
+  const ForeignKey& known_key(sql::Oid oid) const;
+  void put_aside_written();
+  void take_up_written(const std::string& block);
+  asio::awaitable<bool> verify_noted(RedisClient& redis, const sql::SessionSettings& settings, ExecutionCounters* counters) const;
+  static asio::awaitable<bool> has_given_way(RedisClient& redis, const Need& need, ExecutionCounters* counters);
 
   sql::CatalogPtr catalog_;
   IsDeferred is_deferred_;
@@ -105,6 +115,10 @@ class ForeignKeyChecks {
   std::vector<std::string> release_order_;
   std::unordered_map<std::string, std::vector<std::size_t>> provided_;  // place → changes
   std::unordered_map<std::string, std::set<std::string>> leaving_;      // set of references → members
+
+  bool is_written_ = false;
+  std::shared_ptr<SpillFile> file_;
+  std::vector<SpillFile::Block> written_;  // needs and releases that were noted before
 };
 
 }  // namespace redquel::executor

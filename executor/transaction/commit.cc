@@ -366,6 +366,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
     WriteOptions chunk_options = options;
     chunk_options.token.reset();  // it is the journal that tells what became of the unit
     chunk_options.foreign_keys = std::make_shared<ForeignKeyChecks>(*options.foreign_keys);
+    chunk_options.foreign_keys->expect_written();
     const LockDeadline deadline = lock_deadline(limits.lock_timeout);
     co_await commit_in_chunks(redis, transaction, std::move(chunk_options), script_rows, deadline);
     co_return;

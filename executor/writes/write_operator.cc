@@ -145,6 +145,7 @@ asio::awaitable<void> WriteOperator::put_aside() {
   written_rows_ += unit_.size();
   chunks_.push_back({std::make_shared<WriteUnit>(std::move(unit_)), take_collected()});
   WriteOptions options = chunks_.back().unit->options();
+  if (!context_.transaction() && options.foreign_keys) options.foreign_keys->expect_written();
   if (is_buffered()) options.foreign_keys = foreign_key_checks(context_);  // each chunk is looked at alone
   options.first_row = written_rows_;
   unit_ = WriteUnit(std::move(options));
