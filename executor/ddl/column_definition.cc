@@ -197,9 +197,7 @@ KeyDraft read_key(const ast::Constraint& constraint) {
   key.nulls_not_distinct = written.nulls_not_distinct;
   key.columns = written.columns;
   key.using_index = written.using_index;
-  std::string included;
-  for (const std::string& column : written.including) included += (included.empty() ? "" : ", ") + parser::quote_identifier(column);
-  if (!included.empty()) key.suffix = fmt::format("INCLUDE ({})", included);
+  key.included = written.including;
   return key;
 }
 

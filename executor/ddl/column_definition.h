@@ -18,7 +18,7 @@ struct KeyDraft {
   bool deferrable = false, initially_deferred = false;
   std::string name;  // empty: to be chosen
   std::vector<std::string> columns;
-  std::string suffix;  // INCLUDE (…)
+  std::vector<std::string> included;  // INCLUDE (…)
   std::string using_index;  // the unique index that becomes the key's; `columns` is empty then
   const parser::ast::ExclusionConstraint* exclusion = nullptr;  // EXCLUDE; `columns` is empty then
   std::uint32_t offset = 0;

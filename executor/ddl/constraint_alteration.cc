@@ -85,6 +85,7 @@ void TableAlteration::take_index(const KeyDraft& key) {
   made.name = name;
   made.using_index.clear();
   for (const sql::IndexDef::Part& part : taken.parts) made.columns.push_back(table_.find_column(part.column)->name);
+  for (const std::int16_t number : taken.included) made.included.push_back(table_.find_column(number)->name);
   std::erase_if(table_.indexes, [&](const sql::IndexDef& index) { return index.oid == taken.oid; });
   draft_.put(table_);  // its name is free
   add_key(made);
@@ -147,6 +148,7 @@ void TableAlteration::command(const ast::DropConstraint& written) {
   if (std::erase_if(table_.indexes, is_named) > 0) return draft_.put(table_);  // its name is free
   needs_rewrite_ = needs_rewrite_ || !is_empty_;
   table_.primary_key.clear();  // its columns stay NOT NULL, as in PostgreSQL
+  table_.primary_key_included.clear();
   table_.primary_key_name.clear();
   table_.primary_key_oid = 0;
   draft_.put(table_);  // its name is free

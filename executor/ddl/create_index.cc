@@ -20,6 +20,7 @@
 #include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"
 #include "parser/option_value.h"
+#include "sql/catalog/index_text.h"
 #include "sql/types/compare.h"
 
 namespace redquel::executor {
@@ -76,17 +77,19 @@ sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& stat
     index.parts.push_back(std::move(part.part));
     names.push_back(std::move(part.name));
   }
+  if (!statement.including.empty() && index.method == sql::IndexMethod::kHash) {
+    throw SqlError("0A000", fmt::format("access method \"{}\" does not support included columns", method));
+  }
   // A column twice adds nothing, but PostgreSQL allows it.
-  std::string included;
   for (const ast::IndexElement& element : statement.including) {
     if (element.expression) throw SqlError("0A000", "expressions are not supported in included columns");
     read_index_part(draft, element, table, "btree");
-    included += (included.empty() ? "" : ", ") + parser::quote_identifier(element.column);
+    index.included.push_back(table.find_column(element.column)->number);
     names.push_back(element.column);
   }
-  if (!included.empty()) index.definition_suffix = fmt::format("INCLUDE ({})", included);
+  names = sql::distinct_column_names(names);
   const std::string parameters = written_parameters(statement.options);
-  if (!parameters.empty()) index.definition_suffix += (included.empty() ? "WITH (" : " WITH (") + parameters + ")";
+  if (!parameters.empty()) index.definition_suffix = "WITH (" + parameters + ")";
   return index;
 }
 

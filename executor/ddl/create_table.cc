@@ -97,7 +97,7 @@ std::vector<KeyDraft> distinct_uniques(const TableParts& parts) {
   for (const KeyDraft& key : parts.uniques) {
     const auto is_same = [&](const KeyDraft& other) {
       if (other.exclusion != nullptr || key.exclusion != nullptr) return false;
-      return other.columns == key.columns && other.suffix == key.suffix && other.nulls_not_distinct == key.nulls_not_distinct &&
+      return other.columns == key.columns && other.included == key.included && other.nulls_not_distinct == key.nulls_not_distinct &&
              other.deferrable == key.deferrable && other.initially_deferred == key.initially_deferred &&
              (other.name.empty() || key.name.empty() || other.name == key.name);
     };

@@ -12,6 +12,7 @@
 #include "executor/ddl/remembered_index.h"
 #include "executor/ddl/table_parts.h"
 #include "parser/deparse.h"
+#include "sql/catalog/index_text.h"
 #include "sql/error.h"
 #include "sql/system_tables/facts.h"
 #include "sql/system_tables/relations.h"
@@ -110,15 +111,10 @@ sql::Oid add_exclusion(CatalogDraft& draft, sql::TableDef& table, const KeyDraft
     index.parts.push_back(std::move(part.part));
     names.push_back(std::move(part.name));
   }
-  std::string included;
-  for (const std::string& column : written.including) {
-    if (table.find_column(column) == nullptr) throw SqlError("42703", fmt::format("column \"{}\" named in key does not exist", column));
-    included += (included.empty() ? "" : ", ") + parser::quote_identifier(column);
-  }
-  if (!included.empty()) index.definition_suffix = fmt::format("INCLUDE ({})", included);
-  std::vector<std::string> named = names;
-  named.insert(named.end(), written.including.begin(), written.including.end());
-  index.name = index_name(draft, table, key.name, named, "excl");
+  index.included = included_columns(table, written.including, std::nullopt);
+  names.insert(names.end(), written.including.begin(), written.including.end());
+  names = sql::distinct_column_names(names);
+  index.name = index_name(draft, table, key.name, names, "excl");
   index.oid = draft.new_oid();
   index.unique = index.constraint = index.exclusion = true;
   index.deferrable = key.deferrable;

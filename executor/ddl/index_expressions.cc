@@ -84,6 +84,7 @@ std::vector<std::int16_t> index_columns(const sql::TableDef& table, const sql::I
     }
   }
   if (is_remembered && !index.predicate_sql.empty()) add_columns_of(index.predicate_sql);
+  columns.insert(columns.end(), index.included.begin(), index.included.end());
   return columns;
 }
 

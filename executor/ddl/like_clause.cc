@@ -8,6 +8,7 @@
 #include "executor/ddl/index_expressions.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
+#include "sql/catalog/index_text.h"
 
 namespace redquel::executor {
 
@@ -79,7 +80,10 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
   if (like.constraints) parts.checks = source.checks;
   if (!like.indexes) return parts;
   if (!source.primary_key.empty()) {
-    parts.keys.push_back({.primary = true, .columns = names_of(source, source.primary_key), .offset = like.source.offset});
+    parts.keys.push_back({.primary = true,
+                          .columns = names_of(source, source.primary_key),
+                          .included = names_of(source, source.primary_key_included),
+                          .offset = like.source.offset});
   }
   for (const sql::IndexDef& index : source.indexes) {
     if (index.is_hidden()) continue;
@@ -94,7 +98,7 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
                           .deferrable = index.deferrable,
                           .initially_deferred = index.initially_deferred,
                           .columns = names_of(source, numbers),
-                          .suffix = index.definition_suffix,
+                          .included = names_of(source, index.included),
                           .offset = like.source.offset});
   }
   return parts;
@@ -115,6 +119,11 @@ void add_like_parts(CatalogDraft& draft, const LikeParts& parts, sql::TableDef& 
       if (part.column > 0) part.column = table.find_column(columns.back())->number;
       if (part.shown_column != 0) part.shown_column = table.find_column(parts.source->find_column(part.shown_column)->name)->number;
     }
+    for (std::int16_t& number : index.included) {
+      columns.push_back(parts.source->find_column(number)->name);
+      number = table.find_column(columns.back())->number;
+    }
+    columns = sql::distinct_column_names(columns);
     index.oid = draft.new_oid();
     index.state = sql::IndexState::kReady;
     index.comment.clear();

@@ -173,9 +173,10 @@ void TableAlteration::command(const ast::DropColumn& written) {
   }
   const sql::ColumnDef dropped = column(written.column);
   check_no_expiry(dropped);
-  if (table_.in_primary_key(dropped.number)) {
+  if (table_.in_primary_key(dropped.number) || std::ranges::find(table_.primary_key_included, dropped.number) != table_.primary_key_included.end()) {
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
     table_.primary_key.clear();
+    table_.primary_key_included.clear();
     table_.primary_key_name.clear();
     table_.primary_key_oid = 0;
   }

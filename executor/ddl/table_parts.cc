@@ -15,6 +15,7 @@
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
+#include "sql/catalog/index_text.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/catalog/table_keys.h"
 
@@ -32,10 +33,8 @@ std::vector<std::int16_t> columns_of(const sql::ExpressionPtr& expression, const
   return {numbers.begin(), numbers.end()};
 }
 
-std::vector<std::string> column_names(const sql::TableDef& table, const std::vector<std::int16_t>& numbers) {
-  std::vector<std::string> names;
-  for (std::int16_t number : numbers) names.push_back(table.find_column(number)->name);
-  return names;
+std::optional<std::uint32_t> position_of(const KeyDraft& key, bool with_position) {
+  return with_position ? std::optional(key.offset) : std::nullopt;
 }
 
 }  // namespace
@@ -136,8 +135,7 @@ void add_column_sequence(CatalogDraft& draft, const sql::TableDef& table, sql::C
 }
 
 std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft& key, bool with_position) {
-  std::optional<std::uint32_t> position;
-  if (with_position) position = key.offset;
+  const std::optional<std::uint32_t> position = position_of(key, with_position);
   std::vector<std::int16_t> numbers;
   for (const std::string& name : key.columns) {
     const sql::ColumnDef* column = table.find_column(name);
@@ -156,10 +154,22 @@ std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft
   return numbers;
 }
 
+std::vector<std::int16_t> included_columns(const sql::TableDef& table, const std::vector<std::string>& names,
+                                           std::optional<std::uint32_t> position) {
+  std::vector<std::int16_t> numbers;
+  for (const std::string& name : names) {
+    const sql::ColumnDef* column = table.find_column(name);
+    if (column == nullptr) throw SqlError("42703", fmt::format("column \"{}\" named in key does not exist", name)).at(position);
+    numbers.push_back(column->number);
+  }
+  return numbers;
+}
+
 void add_primary_key(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, bool with_position) {
   const std::vector<std::int16_t> numbers = key_columns(table, key, with_position);
   table.primary_key_name = index_name(draft, table, key.name, {}, "pkey");
   table.primary_key = numbers;
+  table.primary_key_included = included_columns(table, key.included, position_of(key, with_position));
   table.primary_key_oid = draft.new_oid();
   for (std::int16_t number : numbers) table.columns[table.position(number)].not_null = true;
 }
@@ -178,15 +188,18 @@ sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& k
   if (key.exclusion != nullptr) return add_exclusion(draft, table, key, state);
   const std::vector<std::int16_t> numbers = key_columns(table, key, with_position);
   sql::IndexDef index;
+  index.included = included_columns(table, key.included, position_of(key, with_position));
+  std::vector<std::string> names = key.columns;
+  names.insert(names.end(), key.included.begin(), key.included.end());
+  names = sql::distinct_column_names(names);
   index.primary = key.primary;
-  index.name = key.primary ? index_name(draft, table, key.name, {}, "pkey") : index_name(draft, table, key.name, column_names(table, numbers), "key");
+  index.name = key.primary ? index_name(draft, table, key.name, {}, "pkey") : index_name(draft, table, key.name, names, "key");
   index.oid = draft.new_oid();
   index.unique = index.constraint = true;
   index.nulls_not_distinct = key.nulls_not_distinct;
   index.deferrable = key.deferrable;
   index.initially_deferred = key.initially_deferred;
   index.state = state;
-  index.definition_suffix = key.suffix;
   for (std::int16_t number : numbers) index.parts.push_back({number, false, false});
   check_nulls_of_unique(table, index);
   table.indexes.push_back(std::move(index));

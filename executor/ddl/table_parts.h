@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ void add_column_sequence(CatalogDraft& draft, const sql::TableDef& table, sql::C
 
 /// The columns' numbers. 42703 `column "x" named in key does not exist`, 42701 `column "a" appears twice in …`.
 std::vector<std::int16_t> key_columns(const sql::TableDef& table, const KeyDraft& key, bool with_position);
+/// The numbers of the columns that INCLUDE names. 42703.
+std::vector<std::int16_t> included_columns(const sql::TableDef& table, const std::vector<std::string>& names,
+                                           std::optional<std::uint32_t> position);
 /// PRIMARY KEY that is not DEFERRABLE: sets the key and makes its columns NOT NULL.
 void add_primary_key(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, bool with_position);
 /// 0A000 where another unique index over the same columns treats NULLs in the other way: both would have one structure in Redis.

@@ -16,6 +16,7 @@
 #include "sql/functions/window_function.h"
 #include "sql/system_tables.h"
 #include "sql/types/more_types.h"
+#include "sql/types/row_value.h"
 #include "sql/types/user_types.h"
 
 namespace redquel::planner {
@@ -70,6 +71,25 @@ std::optional<ExpressionPtr> find_call(const PendingSubquery& pending, const sql
     first += width;
   }
   return std::nullopt;
+}
+
+/// name(row), where no function takes the row: its field of that name (manual 38.5.3). nullptr: it is something else.
+ExpressionPtr field_by_call(const BindState& state, const ast::FunctionCall& call, const std::vector<ExpressionPtr>& arguments,
+                            std::optional<std::uint32_t> offset) {
+  const bool is_plain = call.name.size() == 1 && call.arguments.size() == 1 && call.arguments[0].name.empty() && call.order_by.empty() &&
+                        !call.distinct && !call.filter;
+  if (!is_plain || arguments.size() != 1 || !sql::is_row_type(arguments[0]->type.oid)) return nullptr;
+  const std::optional<std::vector<RowField>> fields = row_shape(state, *arguments[0]);
+  if (!fields) return nullptr;
+  const auto found = std::ranges::find(*fields, call.name[0], &RowField::name);
+  if (found == fields->end()) return nullptr;
+  try {
+    sql::resolve_function(call.name[0], types_of(arguments), offset);
+    return nullptr;
+  } catch (const SqlError& error) {
+    if (error.sqlstate() != "42883") throw;
+  }
+  return found->value;
 }
 
 }  // namespace
@@ -168,6 +188,7 @@ ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Wh
   }
   Operands arguments = bind_all_arguments(function, name, offset);
   if (!sql::find_functions(name).empty() && !function.star) check_plain_call(function, name, offset);
+  if (const ExpressionPtr field = field_by_call(state_, function, arguments, offset)) return with_offset(field, start(whole));
   if (sql::find_functions(name).empty()) {
     if (const ExpressionPtr made = bind_type_call(state_, function.name, arguments, offset)) return with_offset(made, start(whole));
   }

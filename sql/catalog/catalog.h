@@ -63,7 +63,8 @@ struct IndexDef {
   };
   std::vector<Part> parts;
   std::string predicate_sql;      // of a partial index: only rows for which it is true have entries
-  std::string definition_suffix;  // INCLUDE, WITH, opclasses: accepted and remembered
+  std::vector<std::int16_t> included;  // INCLUDE (…): remembered, nothing is kept for them
+  std::string definition_suffix;       // WITH (…): accepted and remembered
   // Of a mapped table: a structure that an application has.
   std::string key;            // template of its keys, stored form
   std::string member;         // of what stands in it for a row, stored form
@@ -111,6 +112,7 @@ struct TableDef {
   std::vector<std::string> used_fields;  // of dropped columns: taken while a row may hold them
   std::vector<std::int16_t> primary_key;  // column numbers; empty: a hidden generated key, also behind a DEFERRABLE primary key
   std::string primary_key_name;
+  std::vector<std::int16_t> primary_key_included;  // INCLUDE (…)
   /// The column whose hash field tells that a row exists; 0: the key is stored as field(s). Chosen once, so that SET or DROP
   /// NOT NULL never makes existing rows invisible; absent: as a new table would choose (TableKeys::presence_column).
   std::optional<std::int16_t> presence;

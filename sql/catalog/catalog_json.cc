@@ -88,6 +88,7 @@ void visit(Visitor& visitor, IndexDef& index) {
   visitor.member("initially_deferred", index.initially_deferred);
   visitor.member("parts", index.parts);
   visitor.member("predicate", index.predicate_sql);
+  visitor.member("included", index.included);
   visitor.member("definition_suffix", index.definition_suffix);
   if (!index.key.empty() || index.method > IndexMethod::kHash) {
     visitor.member("key", index.key);
@@ -184,6 +185,7 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("used_fields", table.used_fields);
   visitor.member("primary_key", table.primary_key);
   visitor.member("primary_key_name", table.primary_key_name);
+  visitor.member("primary_key_included", table.primary_key_included);
   visitor.member("primary_key_oid", table.primary_key_oid);
   visitor.member("primary_key_comment", table.primary_key_comment);
   visitor.member("presence", table.presence);
@@ -503,10 +505,12 @@ void check_references(const TableDef& table) {
     require(column.number > 0 && (may_be_user_made || find_type(column.type.oid) != nullptr));
   }
   for (std::int16_t number : table.primary_key) require(table.find_column(number) != nullptr);
+  for (std::int16_t number : table.primary_key_included) require(table.find_column(number) != nullptr);
   if (table.presence && *table.presence != 0) require(table.find_column(*table.presence) != nullptr);
   for (const IndexDef& index : table.indexes) {
     require(!index.parts.empty());
     for (const IndexDef::Part& part : index.parts) require(table.find_column(part.column) != nullptr);
+    for (const std::int16_t number : index.included) require(table.find_column(number) != nullptr);
   }
   if (table.mapping) {
     require(table.mapping->columns.size() == table.columns.size() && !table.mapping->key.parts().empty());

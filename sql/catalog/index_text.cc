@@ -1,5 +1,6 @@
 #include "sql/catalog/index_text.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace redquel::sql {
@@ -32,5 +33,21 @@ bool is_call(const std::string& text) {
 }  // namespace
 
 std::string index_expression_text(const std::string& written) { return is_call(written) ? written : "(" + written + ")"; }
+
+std::vector<std::string> distinct_column_names(const std::vector<std::string>& names) {
+  constexpr std::size_t kMaxName = 63;
+  std::vector<std::string> distinct;
+  for (const std::string& name : names) {
+    std::string own = name;
+    for (int number = 1; std::ranges::find(distinct, own) != distinct.end(); ++number) {
+      const std::string digits = std::to_string(number);
+      std::size_t size = std::min(name.size(), kMaxName - digits.size());
+      while (size < name.size() && size > 0 && (static_cast<unsigned char>(name[size]) & 0xC0) == 0x80) --size;  // whole characters
+      own = name.substr(0, size) + digits;
+    }
+    distinct.push_back(std::move(own));
+  }
+  return distinct;
+}
 
 }  // namespace redquel::sql

@@ -61,7 +61,12 @@ bool index_text(Context context, Int oid, Int column, bool pretty, std::string& 
     return true;
   }
   const std::vector<IndexDef::Part>& parts = index->index->parts;
-  if (column < 1 || static_cast<std::size_t>(column) > parts.size()) return true;  // empty, as PostgreSQL
+  const std::vector<std::int16_t>& included = index->index->included;
+  if (column < 1 || static_cast<std::size_t>(column) > parts.size() + included.size()) return true;  // empty, as PostgreSQL
+  if (static_cast<std::size_t>(column) > parts.size()) {
+    out = quote_identifier(index->table->find_column(included[static_cast<std::size_t>(column) - parts.size() - 1])->name);
+    return true;
+  }
   out = index_part_text(*index->table, parts[static_cast<std::size_t>(column) - 1], pretty, context);
   return true;
 }

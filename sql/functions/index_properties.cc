@@ -21,7 +21,14 @@ std::optional<Relation> find_index(Context context, std::int32_t oid) {
 
 Property column_property(Context context, std::int32_t oid, std::int32_t column, Text property) {
   const std::optional<Relation> index = find_index(context, oid);
-  if (!index || column < 1 || static_cast<std::size_t>(column) > index->index->parts.size()) return std::nullopt;
+  if (!index || column < 1 || static_cast<std::size_t>(column) > index->index->parts.size() + index->index->included.size()) return std::nullopt;
+  if (static_cast<std::size_t>(column) > index->index->parts.size()) {  // an included column can be read, and that is all
+    if (property == "returnable") return true;
+    for (const Text known : {"orderable", "distance_orderable"}) {
+      if (property == known) return false;
+    }
+    return std::nullopt;
+  }
   const IndexDef::Part& part = index->index->parts[static_cast<std::size_t>(column) - 1];
   const bool ordered = is_ordered(index->index->method);
   if (property == "asc") return ordered && !part.descending;

@@ -165,6 +165,8 @@ std::optional<Type> cast_target(std::string_view name, std::span<const Type> arg
   if (arguments.size() != 1) return std::nullopt;
   const TypeInfo* target = find_type(name);
   if (target == nullptr || target->name != name || target->category == TypeCategory::kPseudo) return std::nullopt;
+  // name(row) and text(row) are fields of the row, never the row as a text (manual 10.3, step 3).
+  if (is_row_type(arguments[0].oid) && target->category == TypeCategory::kString) return std::nullopt;
   if (!find_cast_path(arguments[0].oid, target->oid, CastContext::kExplicit)) return std::nullopt;
   return Type{target->oid};
 }

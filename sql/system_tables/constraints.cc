@@ -58,6 +58,11 @@ std::string column_list(const TableDef& table, const std::vector<std::int16_t>& 
   return text;
 }
 
+/// " INCLUDE (a, b)"; empty: there are none.
+std::string included_text(const TableDef& table, const std::vector<std::int16_t>& numbers) {
+  return numbers.empty() ? std::string() : " INCLUDE (" + column_list(table, numbers) + ")";
+}
+
 }  // namespace
 
 std::vector<Constraint> constraints_of(const TableDef& table) {
@@ -65,6 +70,7 @@ std::vector<Constraint> constraints_of(const TableDef& table) {
   for (const IndexDef& index : all_indexes(table)) {
     if (!index.constraint) continue;
     Constraint made{.oid = index.oid, .name = index.name, .type = index.primary ? 'p' : index.exclusion ? 'x' : 'u', .table = &table, .index = index.oid};
+    made.included = index.included;
     for (const IndexDef::Part& part : index.parts) made.columns.push_back(part.shown_column != 0 ? part.shown_column : std::max(part.column, std::int16_t{0}));
     made.nulls_not_distinct = index.nulls_not_distinct;
     made.deferrable = index.deferrable;
@@ -123,7 +129,7 @@ std::string exclusion_definition(const TableDef& table, Oid oid, bool pretty, co
     if (part.nulls_first != part.descending) text += part.nulls_first ? " NULLS FIRST" : " NULLS LAST";
     text += " WITH =";
   }
-  text += ")";
+  text += ")" + included_text(table, index->included);
   if (!index->definition_suffix.empty()) text += " " + index->definition_suffix;
   if (!index->predicate_sql.empty()) text += " WHERE (" + written_expression(table, index->predicate_sql, pretty, context) + ")";
   return text;
@@ -174,8 +180,9 @@ std::string constraint_definition(const CatalogSnapshot& catalog, const Constrai
   std::string deferrable = constraint.deferrable ? " DEFERRABLE" : "";
   if (constraint.initially_deferred) deferrable += " INITIALLY DEFERRED";
   if (constraint.type == 'x') return exclusion_definition(*constraint.table, constraint.index, pretty, context) + deferrable;
-  if (constraint.type == 'p') return "PRIMARY KEY (" + columns + ")" + deferrable;
-  return std::string("UNIQUE ") + (constraint.nulls_not_distinct ? "NULLS NOT DISTINCT " : "") + "(" + columns + ")" + deferrable;
+  const std::string listed = "(" + columns + ")" + included_text(*constraint.table, constraint.included) + deferrable;
+  if (constraint.type == 'p') return "PRIMARY KEY " + listed;
+  return std::string("UNIQUE ") + (constraint.nulls_not_distinct ? "NULLS NOT DISTINCT " : "") + listed;
 }
 
 std::string index_part_text(const TableDef& table, const IndexDef::Part& part, bool pretty, const EvaluationContext& context) {
@@ -205,7 +212,7 @@ std::string index_definition(const TableDef& table, const IndexDef& index, const
     if (part.descending) text += " DESC";
     if (part.nulls_first != part.descending) text += part.nulls_first ? " NULLS FIRST" : " NULLS LAST";
   }
-  text += ")";
+  text += ")" + included_text(table, index.included);
   if (index.nulls_not_distinct) text += " NULLS NOT DISTINCT";
   if (!index.definition_suffix.empty()) text += " " + index.definition_suffix;
   if (!index.predicate_sql.empty()) text += " WHERE " + written_expression(table, index.predicate_sql, pretty, context);

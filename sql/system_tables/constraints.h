@@ -16,7 +16,7 @@ struct Constraint {
   const TableDef* table = nullptr;
   const UserType* domain = nullptr;  // instead of a table
   Oid index = 0;    // p, u, x; f: of the referenced table
-  std::vector<std::int16_t> columns;
+  std::vector<std::int16_t> columns, included;
   bool nulls_not_distinct = false;
   bool deferrable = false, initially_deferred = false;
   std::string expression;  // c

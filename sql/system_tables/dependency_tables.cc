@@ -69,6 +69,7 @@ void add_table(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& t
       const std::int16_t column = part.shown_column != 0 ? part.shown_column : std::max(part.column, std::int16_t{0});
       out.add(kClass, index.oid, 0, kClass, table.oid, column, 'a');
     }
+    for (const std::int16_t column : index.included) out.add(kClass, index.oid, 0, kClass, table.oid, column, 'a');
   }
 }
 

@@ -30,9 +30,11 @@ void add_index(RowWriter& out, const TableDef& table, const IndexDef& index, con
     classes.push_back(operator_class_of(method_oid(index.method), column->type.oid));
     options.push_back(static_cast<std::int16_t>((part.descending ? 1 : 0) | (part.nulls_first ? 2 : 0)));
   }
+  const std::size_t key_count = keys.size();
+  keys.insert(keys.end(), index.included.begin(), index.included.end());
   if (!index.predicate_sql.empty()) predicate = written_expression(table, index.predicate_sql, false, context);
   const bool ready = index.state == IndexState::kReady, live = index.state != IndexState::kDropping;
-  out.add(index.oid, table.oid, keys.size(), keys.size(), index.unique && !index.exclusion, index.nulls_not_distinct, index.primary,
+  out.add(index.oid, table.oid, keys.size(), key_count, index.unique && !index.exclusion, index.nulls_not_distinct, index.primary,
           index.exclusion, !index.deferrable, false,
           ready, false, live, live, false, vector_text(keys), vector_text(collations), vector_text(classes), vector_text(options),
           null_if_empty(expressions), null_if_empty(predicate));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/catalog/index_text.h"
 #include "sql/functions/quote.h"
 #include "sql/system_tables/type_layout.h"
 #include "sql/types/more_types.h"
@@ -123,6 +124,7 @@ IndexDef primary_key_index(const TableDef& table) {
   index.unique = index.primary = index.constraint = true;
   index.comment = table.primary_key_comment;
   for (std::int16_t number : table.primary_key) index.parts.push_back({number, false, false});
+  index.included = table.primary_key_included;
   return index;
 }
 
@@ -250,6 +252,14 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
       const Type type = hashed ? kInt4 : column->type == kName ? kCstring : column->type;
       attributes.push_back({column->name, static_cast<std::int16_t>(attributes.size() + 1), type});
     }
+    for (const std::int16_t number : relation.index->included) {
+      const ColumnDef& column = *relation.table->find_column(number);
+      attributes.push_back({column.name, static_cast<std::int16_t>(attributes.size() + 1), column.type});
+    }
+    std::vector<std::string> names;
+    for (const Attribute& attribute : attributes) names.push_back(attribute.name);
+    names = distinct_column_names(names);
+    for (std::size_t i = 0; i < names.size(); ++i) attributes[i].name = std::move(names[i]);
   } else if (relation.sequence != nullptr) {
     attributes = {{"last_value", 1, kInt8, true}, {"log_cnt", 2, kInt8, true}, {"is_called", 3, kBool, true}};
   } else if (relation.view != nullptr) {
@@ -272,8 +282,9 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
 Oid attribute_collation(const Relation& relation, const Attribute& attribute) {
   if (attribute.type == kCstring) return oid::kCCollation;  // a name in an index
   if (relation.index) {  // a hash index's are those of what it hashes
-    const IndexDef::Part& part = relation.index->parts[static_cast<std::size_t>(attribute.number) - 1];
-    const ColumnDef* column = relation.table->find_column(part.column);
+    const std::size_t place = static_cast<std::size_t>(attribute.number) - 1, keys = relation.index->parts.size();
+    const std::int16_t number = place < keys ? relation.index->parts[place].column : relation.index->included[place - keys];
+    const ColumnDef* column = relation.table->find_column(number);
     if (column != nullptr) return collation_of(column->type, column->collation);
   }
   const Oid own = collation_of(attribute.type, attribute.column == nullptr ? std::string_view() : attribute.column->collation);
