@@ -26,10 +26,9 @@ namespace {
 constexpr std::int32_t kAccessShare = 1;
 
 void check_lockable(const CatalogDraft& draft, const ast::RelationName& name) {
-  check_schema(draft, name);
   switch (relation_kind(draft, name)) {
     case RelationKind::kNone:
-      throw missing_relation(name);
+      throw missing_relation(draft, name);
     case RelationKind::kIndex:
     case RelationKind::kSequence:
       throw sql::SqlError("42809", "cannot lock relation \"" + name.name + "\"");
@@ -68,8 +67,7 @@ asio::awaitable<void> run_vacuum(DdlContext& context, const ast::Vacuum& stateme
   const std::function<void(const CatalogDraft&)> check = [&](const CatalogDraft& draft) {
     for (const ast::VacuumRelation& listed : statement.relations) {
       const ast::RelationName& name = listed.relation.name;
-      check_schema(draft, name);
-      if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(name);
+      if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(draft, name);
       const TablePtr table = draft.catalog().find_table(name.schema, name.name, draft.session().search_path);
       for (const std::string& column : listed.columns) {
         if (!table || table->find_column(column) != nullptr) continue;

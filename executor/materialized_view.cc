@@ -21,9 +21,8 @@ namespace {
 /// 0A000 for other relations, 55000 where CONCURRENTLY cannot be.
 TablePtr find_view(const CatalogDraft& draft, const ast::RefreshMaterializedView& statement) {
   const ast::RelationName& name = statement.relation;
-  check_schema(draft, name);
   const RelationKind kind = relation_kind(draft, name);
-  if (kind == RelationKind::kNone) throw missing_relation(name);
+  if (kind == RelationKind::kNone) throw missing_relation(draft, name);
   const TablePtr table = kind == RelationKind::kTable ? find_table(draft, name) : nullptr;
   if (!table || !table->materialized) {
     throw SqlError("0A000", fmt::format("\"{}\" is not a materialized view", name.name));

@@ -37,7 +37,7 @@ constexpr int kAttempts = 20;
 TablePtr find_altered(CatalogDraft& draft, const ast::AlterTable& statement) {
   TablePtr table = find_table(draft, statement.relation);
   if (table) return table;
-  if (!statement.if_exists) throw missing_relation(statement.relation);
+  if (!statement.if_exists) throw missing_relation(draft, statement.relation);
   draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation.name));
   return nullptr;
 }
@@ -264,7 +264,7 @@ asio::awaitable<void> alter_row_type(DdlContext& context, const ast::AlterTable&
   const TableState state = co_await table_state(context.redis, *before);
   const std::function<TypeChange(CatalogDraft&)> make = [&](CatalogDraft& draft) {
     const TablePtr table = find_altered(draft, statement);
-    if (!table || table->oid != before->oid) throw missing_relation(statement.relation);
+    if (!table || table->oid != before->oid) throw missing_relation(draft, statement.relation);
     TableAlteration alteration(draft, table, state.is_empty);
     alteration.apply(statement.commands);
     if (alteration.needs_rewrite() || alteration.needs_stored_keys() || !alteration.new_indexes().empty() || !alteration.new_checks().empty()) {

@@ -107,9 +107,8 @@ void comment_on_index(CatalogDraft& draft, const ast::RelationName& name, const 
 
 void comment_on_relation(CatalogDraft& draft, const ast::Comment& statement, const std::string& text) {
   const ast::RelationName name = relation_name(statement.name.names);
-  check_schema(draft, name);
   const RelationKind kind = relation_kind(draft, name);
-  if (kind == RelationKind::kNone) throw missing_relation(name);
+  if (kind == RelationKind::kNone) throw missing_relation(draft, name);
   const auto require = [&](RelationKind wanted, std::string_view with_article) {
     if (kind != wanted) throw SqlError("42809", fmt::format("\"{}\" is not {}", name.name, with_article));
   };

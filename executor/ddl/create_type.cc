@@ -188,7 +188,7 @@ UserType require_composite(const CatalogDraft& draft, const ast::RelationName& n
   const sql::UserTypePtr type = draft.catalog().find_user_type(name.schema, name.name, path);
   if (type && type->kind == UserType::Kind::kComposite) return *type;
   if (relation_kind(draft, name) != RelationKind::kNone) throw SqlError("42809", fmt::format("\"{}\" is not a composite type", name.name));
-  throw missing_relation(name);
+  throw missing_relation(draft, name);
 }
 
 auto find_field(UserType& type, const std::string& name) { return std::ranges::find(type.fields, name, &sql::CompositeField::name); }

@@ -262,7 +262,7 @@ void drop_part(CatalogDraft& draft, const MissingKind& kind, const ast::ObjectNa
   const ast::RelationName relation = relation_name({object.names.begin(), object.names.end() - 1});
   if (!relation.schema.empty() && skips_schema(draft, relation.schema, if_exists)) return;
   if (relation_kind(draft, relation) == RelationKind::kNone) {
-    const SqlError missing = missing_relation(relation);
+    const SqlError missing = missing_relation(draft, relation);
     if (!if_exists) throw missing;
     return draft.notice("00000", missing.message() + ", skipping");
   }

@@ -124,9 +124,8 @@ std::string choose_constraint_name(const CatalogDraft& draft, const sql::TableDe
 const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& table, const ForeignKeyDraft& written,
                                           sql::IndexState state) {
   const ast::ForeignKeyConstraint& node = *written.node;
-  check_schema(draft, node.referenced);
   const RelationKind kind = relation_kind(draft, node.referenced);
-  if (kind == RelationKind::kNone) throw missing_relation(node.referenced);
+  if (kind == RelationKind::kNone) throw missing_relation(draft, node.referenced);
   if (kind == RelationKind::kSystemTable) {
     throw SqlError("42501", fmt::format("permission denied: \"{}\" is a system catalog", node.referenced.name));
   }

@@ -54,7 +54,7 @@ std::vector<std::string> names_of(const sql::TableDef& table, const std::vector<
 LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
   LikeParts parts;
   const RelationKind kind = relation_kind(draft, like.source);
-  if (kind == RelationKind::kNone) throw SqlError(missing_relation(like.source)).at(like.source.offset);
+  if (kind == RelationKind::kNone) throw SqlError(missing_relation(draft, like.source)).at(like.source.offset);
   if (kind == RelationKind::kView) {
     const auto view = draft.catalog().find_view(like.source.schema, like.source.name, draft.session().search_path);
     for (const sql::ViewDef::Column& column : view->columns) {

@@ -23,6 +23,10 @@ void check_database(const CatalogDraft& draft, const RelationName& name) {
       .at(name.offset);
 }
 
+bool has_schema(const CatalogDraft& draft, const RelationName& name) {
+  return name.schema.empty() || name.schema == "pg_temp" || is_system_schema(name.schema) || draft.catalog().schemas.contains(name.schema);
+}
+
 }  // namespace
 
 bool is_system_schema(std::string_view schema) {
@@ -69,8 +73,7 @@ bool is_there_already(CatalogDraft& draft, const std::string& schema, const std:
 
 void check_schema(const CatalogDraft& draft, const RelationName& name) {
   check_database(draft, name);
-  if (name.schema.empty() || name.schema == "pg_temp" || is_system_schema(name.schema) || draft.catalog().schemas.contains(name.schema)) return;
-  throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
+  if (!has_schema(draft, name)) throw missing_relation(draft, name);
 }
 
 RelationKind relation_kind(const CatalogDraft& draft, const RelationName& name) {
@@ -110,11 +113,12 @@ TablePtr find_table(const CatalogDraft& draft, const RelationName& name) {
 
 TablePtr require_table(const CatalogDraft& draft, const RelationName& name) {
   TablePtr table = find_table(draft, name);
-  if (!table) throw missing_relation(name);
+  if (!table) throw missing_relation(draft, name);
   return table;
 }
 
-SqlError missing_relation(const RelationName& name) {
+SqlError missing_relation(const CatalogDraft& draft, const RelationName& name) {
+  if (!has_schema(draft, name)) return SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
   const std::string shown = name.schema.empty() ? name.name : name.schema + "." + name.name;
   return SqlError("42P01", fmt::format("relation \"{}\" does not exist", shown));
 }

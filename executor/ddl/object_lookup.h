@@ -38,7 +38,7 @@ enum class RelationKind { kNone, kTable, kIndex, kSequence, kView, kSystemTable 
 RelationKind relation_kind(const CatalogDraft& draft, const parser::ast::RelationName& name);
 
 /// 42P01 `relation "s.x" does not exist`, the schema only where it was written.
-sql::SqlError missing_relation(const parser::ast::RelationName& name);
+sql::SqlError missing_relation(const CatalogDraft& draft, const parser::ast::RelationName& name);
 /// An object's name parts as a relation's name: [[database.]schema.]name.
 parser::ast::RelationName relation_name(const parser::ast::QualifiedName& parts);
 

@@ -45,9 +45,8 @@ void refuse_in_transaction(const DdlContext& context, const ast::Reindex& statem
 /// The table whose entries are rebuilt for REINDEX INDEX and TABLE.
 TablePtr find_one(const CatalogDraft& draft, const ast::Reindex& statement) {
   const ast::RelationName& name = *statement.relation;
-  check_schema(draft, name);
   const RelationKind kind = relation_kind(draft, name);
-  if (kind == RelationKind::kNone) throw missing_relation(name);
+  if (kind == RelationKind::kNone) throw missing_relation(draft, name);
   if (statement.kind == ast::ReindexKind::kTable) {
     if (kind == RelationKind::kSystemTable) return nullptr;
     if (kind != RelationKind::kTable) throw SqlError("42809", fmt::format("\"{}\" is not a table or materialized view", name.name));

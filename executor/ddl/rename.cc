@@ -57,7 +57,7 @@ void rename_relation(CatalogDraft& draft, const ast::Rename& statement) {
   const ast::RelationName& relation = *statement.relation;
   const RelationKind kind = relation_kind(draft, relation);
   if (kind == RelationKind::kNone) {
-    if (!statement.if_exists) throw missing_relation(relation);
+    if (!statement.if_exists) throw missing_relation(draft, relation);
     draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", relation.name));
     return;
   }
@@ -104,7 +104,7 @@ void rename_relation(CatalogDraft& draft, const ast::Rename& statement) {
 TablePtr find_owner(CatalogDraft& draft, const ast::Rename& statement) {
   TablePtr table = find_table(draft, *statement.relation);
   if (table) return table;
-  if (!statement.if_exists) throw missing_relation(*statement.relation);
+  if (!statement.if_exists) throw missing_relation(draft, *statement.relation);
   draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation->name));
   return nullptr;
 }
@@ -350,7 +350,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::SetSchema& statement) 
     if (!statement.relation) throw sql::not_supported("SET SCHEMA of this kind of object");
     const RelationKind kind = relation_kind(draft, *statement.relation);
     if (kind == RelationKind::kNone) {
-      if (!statement.if_exists) throw missing_relation(*statement.relation);
+      if (!statement.if_exists) throw missing_relation(draft, *statement.relation);
       draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation->name));
       return;
     }

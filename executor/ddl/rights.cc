@@ -31,8 +31,7 @@ void check_granted_objects(CatalogDraft& draft, const ast::Grant& statement) {
   for (const ast::ObjectName& object : statement.objects) {
     if (are_relations && !statement.all_in_schema) {
       const ast::RelationName name = relation_name(object.names);
-      check_schema(draft, name);
-      if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(name);
+      if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(draft, name);
     } else if (is_routine(statement.object) && !statement.all_in_schema) {
       require_function(draft, object, statement.object);
     } else if (statement.object == ast::ObjectType::kType || statement.object == ast::ObjectType::kDomain) {

@@ -75,7 +75,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterSequence& stateme
     restarted.reset();
     const RelationKind kind = relation_kind(draft, statement.relation);
     if (kind == RelationKind::kNone) {
-      if (!statement.if_exists) throw missing_relation(statement.relation);
+      if (!statement.if_exists) throw missing_relation(draft, statement.relation);
       draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation.name));
       return;
     }

@@ -64,6 +64,15 @@ SchemaAndName qualified(std::string_view text, const EvaluationContext& context)
   return {parts[0], parts[1]};
 }
 
+/// 3F000 where the name of something that was not found says a schema that is not there, either.
+void check_schema(std::string_view text, const EvaluationContext& context) {
+  const std::string_view name = text.substr(0, text.find_first_of("(["));
+  if (name.find('.') == std::string_view::npos) return;
+  const std::vector<std::string> parts = split_name(name);
+  if (parts.size() != 2 || parts[0] == "pg_temp" || schema_oid(catalog_of(context), parts[0]) != 0) return;
+  throw SqlError("3F000", "schema \"" + parts[0] + "\" does not exist");
+}
+
 // ---- types ----------------------------------------------------------------------------------------------------------
 
 const TableDef* table_of_row_type(const CatalogSnapshot& catalog, Oid type) {
@@ -157,7 +166,8 @@ std::vector<const CatalogFunction*> functions_named(std::string_view text) {
   return find_catalog_functions(parts.back());
 }
 
-SqlError no_function(std::string_view text) {
+SqlError no_function(std::string_view text, const EvaluationContext& context) {
+  check_schema(text, context);
   return SqlError("42883", "function \"" + std::string(text) + "\" does not exist");
 }
 
@@ -165,7 +175,7 @@ Oid function_named(std::string_view text, const EvaluationContext& context) {
   const std::vector<const CatalogFunction*> found = functions_named(text);
   const std::vector<const FunctionDef*> own = sql_functions_named(text, context);
   if (found.empty() && own.size() == 1) return own.front()->oid;
-  if (found.empty() && own.empty()) throw no_function(text);
+  if (found.empty() && own.empty()) throw no_function(text, context);
   if (found.size() + own.size() > 1) throw SqlError("42725", "more than one function named \"" + std::string(text) + "\"");
   return found.front()->oid;
 }
@@ -181,7 +191,7 @@ Oid procedure_named(std::string_view text, const EvaluationContext& context) {
                                          [](const FunctionDef::Parameter& parameter, Oid type) { return parameter.type.oid == type; });
     if (same) return function->oid;
   }
-  throw no_function(text);
+  throw no_function(text, context);
 }
 
 std::string function_name(Oid function, bool with_arguments, const EvaluationContext& context) {
@@ -346,9 +356,10 @@ Oid parse_object_name(Type type, std::string_view text, const EvaluationContext&
     case oid::kRegrole: return role_named(text, context);
     case oid::kRegoper: return operator_named(text);
     case oid::kRegoperator: return operator_with_types_named(text, context);
-    case oid::kRegcollation: return collation_named(text);
+    case oid::kRegcollation: check_schema(text, context); return collation_named(text);
     default:
       if (const std::optional<Oid> found = find_type_named(text, context)) return *found;
+      check_schema(text, context);
       throw SqlError("42704", "type \"" + std::string(text) + "\" does not exist");
   }
 }
@@ -404,6 +415,7 @@ std::optional<Oid> find_relation(std::string_view text, const EvaluationContext&
 
 Oid relation_named(std::string_view text, const EvaluationContext& context) {
   if (const std::optional<Oid> found = find_relation(text, context)) return *found;
+  check_schema(text, context);
   throw SqlError("42P01", "relation \"" + joined(split_name(text)) + "\" does not exist");
 }
 
