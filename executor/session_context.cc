@@ -1,6 +1,7 @@
 #include "executor/session_context.h"
 
 #include "executor/notifications.h"
+#include "executor/transaction/transaction.h"
 #include "planner/bind/written_definition.h"
 #include "sql/definition_words.h"
 #include "sql/error.h"
@@ -112,6 +113,8 @@ planner::BindSettings bind_settings(const SessionState& session, bool parameters
   settings.database = session.database;
   settings.session = session.settings;
   settings.parameters = parameters;
+  if (session.transaction) settings.now = session.transaction->started();
+  if (session.function_depth > 0) settings.now = session.transaction_time;
   return settings;
 }
 

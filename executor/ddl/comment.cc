@@ -68,13 +68,13 @@ void comment_on_constraint(CatalogDraft& draft, const ast::Comment& statement, c
   }
   for (sql::IndexDef& index : table.indexes) {
     if (!index.constraint || index.name != name) continue;
-    index.comment = text;
+    index.constraint_comment = text;
     return draft.put(std::move(table));
   }
   if (table.primary_key_name != name || name.empty()) {
     throw SqlError("42704", fmt::format("constraint \"{}\" for table \"{}\" does not exist", name, table.name));
   }
-  table.primary_key_comment = text;
+  table.primary_key_constraint_comment = text;
   draft.put(std::move(table));
 }
 

@@ -146,12 +146,8 @@ void TableAlteration::command(const ast::DropConstraint& written) {
   drop_dependents(draft_, {{DropObject::Kind::kKeyConstraint, key_oid}}, written.cascade);
   take_dropped_references();
   if (std::erase_if(table_.indexes, is_named) > 0) return draft_.put(table_);  // its name is free
-  needs_rewrite_ = needs_rewrite_ || !is_empty_;
-  table_.primary_key.clear();  // its columns stay NOT NULL, as in PostgreSQL
-  table_.primary_key_included.clear();
-  table_.primary_key_name.clear();
-  table_.primary_key_oid = 0;
-  draft_.put(table_);  // its name is free
+  leave_primary_key();  // its columns stay NOT NULL, as in PostgreSQL
+  draft_.put(table_);   // its name is free
 }
 
 /// Foreign keys of the table itself that went in the draft.

@@ -155,6 +155,14 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
       if (uses(catalog, *function, object.oid)) found.push_back({oid, {Kind::kFunction, oid}});
     }
   }
+  if (object.kind == Kind::kColumn) {
+    const TablePtr table = catalog.find_table(object.oid);
+    for (const sql::ColumnDef& column : table->columns) {
+      if (column.generated_sql.empty() || column.number == object.column) continue;
+      const std::vector<std::int16_t> used = columns_of_generation(draft, *table, column);
+      if (std::ranges::find(used, object.column) != used.end()) found.push_back({object.oid, {Kind::kColumn, object.oid, column.number}});
+    }
+  }
   if (object.kind == Kind::kFunction) add_calling_parts(draft, object.oid, found);
   if (object.kind == Kind::kSequence) {
     for (const auto& [oid, table] : catalog.tables) {
@@ -358,7 +366,7 @@ void check_fields_stay(const CatalogDraft& draft, const std::vector<DropObject>&
 
 }  // namespace
 
-void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade) {
+std::vector<std::int16_t> drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade) {
   std::vector<Found> found;
   for (const DropObject& target : targets) collect(draft, target, targets, found);
   // A foreign key goes with its table, and with its columns.
@@ -373,7 +381,7 @@ void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets
       return std::ranges::find(targets, own) != targets.end() || std::ranges::find(found, own, &Found::object) != found.end();
     });
   });
-  if (found.empty()) return;
+  if (found.empty()) return {};
   std::vector<std::string> names, reasons;
   for (const Found& dependent : found) {
     names.push_back(describe(draft, dependent.object));
@@ -389,7 +397,18 @@ void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets
   }
   check_fields_stay(draft, targets, found);
   report_cascade(draft, names);
-  for (auto dependent = found.rbegin(); dependent != found.rend(); ++dependent) drop(draft, dependent->object);
+  std::vector<std::int16_t> beside;
+  for (auto dependent = found.rbegin(); dependent != found.rend(); ++dependent) {
+    const auto is_beside = [&](const DropObject& target) {
+      return dependent->object.kind == Kind::kColumn && target.kind == Kind::kColumn && target.oid == dependent->object.oid;
+    };
+    if (std::ranges::any_of(targets, is_beside)) {
+      beside.push_back(dependent->object.column);
+    } else {
+      drop(draft, dependent->object);
+    }
+  }
+  return beside;
 }
 
 std::set<sql::Oid> dependents_of(const CatalogDraft& draft, sql::Oid object) {

@@ -35,8 +35,8 @@ class KeyColumnGoes : public sql::SqlError {
 std::string describe(const CatalogDraft& draft, const DropObject& object);
 
 /// Drops what depends on the targets, which are themselves the caller's to drop, and tells of it in one NOTICE. Without `cascade`:
-/// 2BP01 with the list of them. KeyColumnGoes.
-void drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade);
+/// 2BP01 with the list of them. KeyColumnGoes. Generated columns beside a dropped column are the caller's to drop, too: their numbers.
+std::vector<std::int16_t> drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade);
 
 /// The tables, views, sequences, types and functions that would be changed or dropped if the object with that oid were.
 std::set<sql::Oid> dependents_of(const CatalogDraft& draft, sql::Oid object);

@@ -79,6 +79,7 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
   }
   if (like.constraints) parts.checks = source.checks;
   if (!like.indexes) return parts;
+  parts.comments = like.comments;
   if (!source.primary_key.empty()) {
     parts.keys.push_back({.primary = true,
                           .columns = names_of(source, source.primary_key),
@@ -126,7 +127,8 @@ void add_like_parts(CatalogDraft& draft, const LikeParts& parts, sql::TableDef& 
     columns = sql::distinct_column_names(columns);
     index.oid = draft.new_oid();
     index.state = sql::IndexState::kReady;
-    index.comment.clear();
+    if (!parts.comments) index.comment.clear();
+    index.constraint_comment.clear();
     index.name = choose_name(table.name, joined_column_names(columns), index.exclusion ? "excl" : "idx", [&](std::string_view name) {
       return draft.catalog().relation_exists(table.schema, name) || table.find_index(name) != nullptr;
     });

@@ -13,6 +13,7 @@ struct LikeParts {
   std::vector<sql::CheckDef> checks;
   std::vector<KeyDraft> keys;
   std::vector<sql::IndexDef> indexes;  // plain ones; their parts name columns of `source`
+  bool comments = false;  // of the indexes, too
   sql::CatalogSnapshot::TablePtr source;  // null: a view
 };
 

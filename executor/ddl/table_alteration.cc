@@ -149,6 +149,16 @@ void TableAlteration::leave_presence(std::int16_t number) {
   table_.stores_key = true;
 }
 
+void TableAlteration::leave_primary_key() {
+  needs_rewrite_ = needs_rewrite_ || !is_empty_;
+  table_.primary_key.clear();
+  table_.primary_key_included.clear();
+  table_.primary_key_name.clear();
+  table_.primary_key_oid = 0;
+  table_.primary_key_comment.clear();
+  table_.primary_key_constraint_comment.clear();
+}
+
 void TableAlteration::drop_indexes_over(std::int16_t number) {
   std::erase_if(table_.indexes, [&](const sql::IndexDef& index) {
     const std::vector<std::int16_t> used = index_columns(table_, index);
@@ -173,15 +183,16 @@ void TableAlteration::command(const ast::DropColumn& written) {
   }
   const sql::ColumnDef dropped = column(written.column);
   check_no_expiry(dropped);
-  if (table_.in_primary_key(dropped.number) || std::ranges::find(table_.primary_key_included, dropped.number) != table_.primary_key_included.end()) {
-    needs_rewrite_ = needs_rewrite_ || !is_empty_;
-    table_.primary_key.clear();
-    table_.primary_key_included.clear();
-    table_.primary_key_name.clear();
-    table_.primary_key_oid = 0;
-  }
-  drop_dependents(draft_, {{DropObject::Kind::kColumn, table_.oid, dropped.number}}, written.cascade);
+  const std::vector<std::int16_t> generated = drop_dependents(draft_, {{DropObject::Kind::kColumn, table_.oid, dropped.number}}, written.cascade);
   take_dropped_references();
+  for (const std::int16_t number : generated) take_column(*table_.find_column(number));
+  take_column(dropped);
+}
+
+/// What of the table is over the column goes with it.
+void TableAlteration::take_column(sql::ColumnDef dropped) {
+  const bool is_included = std::ranges::find(table_.primary_key_included, dropped.number) != table_.primary_key_included.end();
+  if (is_included || table_.in_primary_key(dropped.number)) leave_primary_key();
   const std::vector<sql::ForeignKeyDef> keys = table_.foreign_keys;
   for (const sql::ForeignKeyDef& key : keys) {
     if (std::ranges::find(key.columns, dropped.number) != key.columns.end()) erase_foreign_key(table_, key.oid);
@@ -199,6 +210,7 @@ void TableAlteration::command(const ast::DropColumn& written) {
   for (sql::Oid oid : owned) draft_.drop_sequence(oid);
   table_.used_fields.push_back(dropped.field);
   std::erase_if(table_.columns, [&](const sql::ColumnDef& other) { return other.number == dropped.number; });
+  draft_.put(table_);  // the next command looks there for what depends on its column
 }
 
 void TableAlteration::command(const ast::AlterColumnDefault& written) {
@@ -267,6 +279,17 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   check_row_type_is_free(draft_, table_);
   const auto [type, domain] = planner::bind_declared_type(written.type, draft_.catalog(), draft_.session().search_path);
   check_collation(written.collation, type, written.offset);
+  if (!changed.generated_sql.empty() && written.using_value) {
+    throw SqlError("42611", "cannot specify USING when altering type of generated column")
+        .detail(fmt::format("Column \"{}\" is a generated column.", changed.name));
+  }
+  for (const sql::ColumnDef& other : table_.columns) {
+    if (other.generated_sql.empty() || other.number == changed.number) continue;
+    const std::vector<std::int16_t> used = columns_of_generation(draft_, table_, other);
+    if (std::ranges::find(used, changed.number) == used.end()) continue;
+    throw SqlError("0A000", "cannot alter type of a column used by a generated column")
+        .detail(fmt::format("Column \"{}\" is used by generated column \"{}\".", changed.name, other.name));
+  }
   // Values enter a domain by being written.
   if (type.oid != changed.type.oid) check_no_expiry(changed);
   for (const sql::IndexDef& index : table_.indexes) {

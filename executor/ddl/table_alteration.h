@@ -89,7 +89,9 @@ class TableAlteration {
   void require_not_null(sql::ColumnDef& column);
   void check_no_expiry(const sql::ColumnDef& changed) const;
   void leave_presence(std::int16_t number);
+  void leave_primary_key();
   void drop_indexes_over(std::int16_t number);
+  void take_column(sql::ColumnDef dropped);
 
   CatalogDraft& draft_;
   const TablePtr before_;

@@ -241,6 +241,12 @@ void choose_presence(sql::TableDef& table) {
   table.stores_key = column == nullptr;
 }
 
+std::vector<std::int16_t> columns_of_generation(const CatalogDraft& draft, const sql::TableDef& table, const sql::ColumnDef& column) {
+  const parser::ast::ExpressionPtr parsed = parser::parse_expression(column.generated_sql);
+  return columns_of(planner::bind_generation(*parsed, table, column, positions_as_ids(table), draft.catalog(), bind_settings(draft.session()), true),
+                    table);
+}
+
 std::vector<std::int16_t> columns_of_check(const CatalogDraft& draft, const sql::TableDef& table, const sql::CheckDef& check) {
   const parser::ast::ExpressionPtr parsed = parser::parse_expression(check.expression_sql);
   const sql::ExpressionPtr bound = planner::bind_check(*parsed, table, planner::positions_as_ids(table), draft.catalog(),

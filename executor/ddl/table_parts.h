@@ -45,6 +45,8 @@ void add_check(CatalogDraft& draft, sql::TableDef& table, const CheckDraft& chec
 /// Decides where a row's existence is seen (for a table without rows).
 void choose_presence(sql::TableDef& table);
 
+/// The columns that a generated column is made of.
+std::vector<std::int16_t> columns_of_generation(const CatalogDraft& draft, const sql::TableDef& table, const sql::ColumnDef& column);
 /// Columns that a stored expression uses.
 std::vector<std::int16_t> columns_of_check(const CatalogDraft& draft, const sql::TableDef& table, const sql::CheckDef& check);
 

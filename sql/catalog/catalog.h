@@ -71,7 +71,7 @@ struct IndexDef {
   std::string field;          // a lookup that is a hash: of its fields, stored form
   bool maintained = false;    // by redquel, too
   std::int64_t length = 0;    // a list is cut to so many elements; 0: never
-  std::string comment;
+  std::string comment, constraint_comment;  // on the index, and on the constraint that made it
 
   bool is_hidden() const { return name.empty(); }
 };
@@ -122,7 +122,7 @@ struct TableDef {
   std::vector<CheckDef> checks;
   std::vector<ForeignKeyDef> foreign_keys;
   std::vector<Oid> referencing;  // tables with foreign keys to this one, itself included
-  std::string primary_key_comment;
+  std::string primary_key_comment, primary_key_constraint_comment;  // on its index, and on the constraint
   std::string comment;
   std::string owner = "postgres";
   /// What becomes of a temporary table or its rows when a transaction commits.

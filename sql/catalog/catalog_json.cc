@@ -98,6 +98,7 @@ void visit(Visitor& visitor, IndexDef& index) {
     visitor.member("field", index.field);
   }
   visitor.member("comment", index.comment);
+  visitor.member("constraint_comment", index.constraint_comment);
 }
 
 template <typename Visitor>
@@ -188,6 +189,7 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("primary_key_included", table.primary_key_included);
   visitor.member("primary_key_oid", table.primary_key_oid);
   visitor.member("primary_key_comment", table.primary_key_comment);
+  visitor.member("primary_key_constraint_comment", table.primary_key_constraint_comment);
   visitor.member("presence", table.presence);
   visitor.member("stores_key", table.stores_key);
   visitor.member("indexes", table.indexes);

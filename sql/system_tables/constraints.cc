@@ -71,6 +71,7 @@ std::vector<Constraint> constraints_of(const TableDef& table) {
     if (!index.constraint) continue;
     Constraint made{.oid = index.oid, .name = index.name, .type = index.primary ? 'p' : index.exclusion ? 'x' : 'u', .table = &table, .index = index.oid};
     made.included = index.included;
+    made.comment = index.constraint_comment;
     for (const IndexDef::Part& part : index.parts) made.columns.push_back(part.shown_column != 0 ? part.shown_column : std::max(part.column, std::int16_t{0}));
     made.nulls_not_distinct = index.nulls_not_distinct;
     made.deferrable = index.deferrable;

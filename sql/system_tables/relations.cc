@@ -123,6 +123,7 @@ IndexDef primary_key_index(const TableDef& table) {
   index.name = table.primary_key_name;
   index.unique = index.primary = index.constraint = true;
   index.comment = table.primary_key_comment;
+  index.constraint_comment = table.primary_key_constraint_comment;
   for (std::int16_t number : table.primary_key) index.parts.push_back({number, false, false});
   index.included = table.primary_key_included;
   return index;

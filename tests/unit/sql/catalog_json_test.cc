@@ -23,7 +23,8 @@ TEST(CatalogJson, ReadsBackWhatItWrote) {
   index.state = IndexState::kBuilding;
   index.nulls_not_distinct = true;
   index.parts[0].descending = true;
-  index.definition_suffix = "INCLUDE (id)";
+  index.definition_suffix = "WITH (fillfactor=80)";
+  index.included = {1};
 
   const TableDef read = decode_table(encode_table(table));
   EXPECT_EQ(encode_table(read), encode_table(table));
@@ -37,6 +38,7 @@ TEST(CatalogJson, ReadsBackWhatItWrote) {
   EXPECT_EQ(read.indexes[0].state, IndexState::kBuilding);
   EXPECT_EQ(read.indexes[0].method, IndexMethod::kZset);
   EXPECT_TRUE(read.indexes[0].parts[0].descending);
+  EXPECT_EQ(read.indexes[0].included, index.included);
   EXPECT_EQ(read.checks[0].expression_sql, "(id > 0)");
 
   SequenceDef sequence;
