@@ -288,9 +288,7 @@ std::vector<std::shared_ptr<const FunctionDef>> functions_named(const CatalogDra
   for (const ast::TypeName& type : object.argument_types) types.push_back(bind_type(draft, type));
   std::vector<std::shared_ptr<const FunctionDef>> found;
   for (const auto& [oid, function] : draft.catalog().functions) {
-    const auto& path = draft.session().search_path;
-    const bool visible = name.schema.empty() ? std::ranges::find(path, function->schema) != path.end() : function->schema == name.schema;
-    if (!visible || function->name != name.name) continue;
+    if (!sql::means_function_of(name.schema, function->schema, draft.session().search_path) || function->name != name.name) continue;
     const auto same = [](const FunctionDef::Parameter& parameter, sql::Type type) { return parameter.type.oid == type.oid; };
     std::vector<FunctionDef::Parameter> inputs = function->parameters;
     std::erase_if(inputs, [](const FunctionDef::Parameter& parameter) { return parameter.mode == FunctionDef::Parameter::Mode::kOut; });

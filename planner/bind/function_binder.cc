@@ -99,7 +99,7 @@ std::string function_name(const BindState& state, const ast::QualifiedName& name
   const std::string& schema = name[name.size() - 2];
   std::string joined = schema + "." + name.back();
   if (sql::function_name_exists(joined)) return joined;
-  if (!state.catalog.schemas.contains(schema) && schema != "information_schema" && schema != sql::kRedisSchema) {
+  if (!state.catalog.schemas.contains(schema) && schema != "information_schema" && schema != "pg_temp" && schema != sql::kRedisSchema) {
     throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", schema)).at(offset);
   }
   return joined;

@@ -31,10 +31,12 @@ using FunctionPtr = std::shared_ptr<const FunctionDef>;
 
 /// Those that the name can mean. Of two with the same parameters the one whose schema comes first in the path.
 std::vector<FunctionPtr> functions_named(const BindState& state, const ast::QualifiedName& name) {
+  const std::string written = name.size() > 1 ? name[name.size() - 2] : "";
   std::vector<std::string> schemas = state.settings.search_path;
-  if (name.size() > 1) schemas = {name[name.size() - 2]};
+  if (!written.empty() && written != "pg_temp") schemas = {written};
   std::vector<FunctionPtr> found;
   for (const std::string& schema : schemas) {
+    if (!sql::means_function_of(written, schema, state.settings.search_path)) continue;
     for (const auto& [oid, function] : state.catalog.functions) {
       if (function->schema != schema || function->name != name.back()) continue;
       const bool hidden = std::ranges::any_of(found, [&](const FunctionPtr& other) {

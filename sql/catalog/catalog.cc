@@ -162,4 +162,10 @@ bool CatalogSnapshot::relation_exists(std::string_view schema, std::string_view 
   });
 }
 
+bool means_function_of(std::string_view written_schema, std::string_view schema, const std::vector<std::string>& search_path) {
+  const bool in_path = std::ranges::find(search_path, schema) != search_path.end();
+  if (written_schema.empty()) return in_path && !is_temporary_schema(schema);
+  return written_schema == schema || (written_schema == "pg_temp" && in_path && is_temporary_schema(schema));
+}
+
 }  // namespace redquel::sql

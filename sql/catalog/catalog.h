@@ -253,6 +253,8 @@ struct FunctionDef {
 /// Temporary tables lie in schemas of this form, one for each session that has any; nobody else may make such a schema.
 inline constexpr std::string_view kTemporarySchemaPrefix = "pg_temp_";
 inline bool is_temporary_schema(std::string_view schema) { return schema.starts_with(kTemporarySchemaPrefix); }
+/// Does the name of a function, with this schema before it or (empty) none, mean one of `schema`? A temporary one only behind pg_temp.
+bool means_function_of(std::string_view written_schema, std::string_view schema, const std::vector<std::string>& search_path);
 
 struct SchemaDef {
   Oid oid = 0;

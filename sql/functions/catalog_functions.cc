@@ -230,7 +230,7 @@ std::optional<bool> type_visible(Context context, Int type) {
 
 std::optional<bool> function_visible(Context context, Int function) {
   if (const FunctionDef* own = find_sql_function(context, function)) {
-    return std::ranges::find(context.search_path, own->schema) != context.search_path.end();
+    return means_function_of("", own->schema, context.search_path);
   }
   const CatalogFunction* found = find_catalog_function(as_oid(function));
   if (found == nullptr) return std::nullopt;

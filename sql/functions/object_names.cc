@@ -152,8 +152,7 @@ std::vector<const FunctionDef*> sql_functions_named(std::string_view text, const
   const std::vector<std::string> parts = split_name(text);
   std::vector<const FunctionDef*> found;
   for (const auto& [oid, function] : catalog_of(context).functions) {
-    const bool visible = parts.size() == 1 ? std::ranges::find(context.search_path, function->schema) != context.search_path.end()
-                                           : parts.size() == 2 && parts[0] == function->schema;
+    const bool visible = parts.size() < 3 && means_function_of(parts.size() == 2 ? parts[0] : "", function->schema, context.search_path);
     if (visible && function->name == parts.back()) found.push_back(function.get());
   }
   return found;
@@ -197,7 +196,7 @@ Oid procedure_named(std::string_view text, const EvaluationContext& context) {
 std::string function_name(Oid function, bool with_arguments, const EvaluationContext& context) {
   if (const auto own = catalog_of(context).functions.find(function); own != catalog_of(context).functions.end()) {
     const FunctionDef& definition = *own->second;
-    const bool visible = std::ranges::find(context.search_path, definition.schema) != context.search_path.end();
+    const bool visible = means_function_of("", definition.schema, context.search_path);
     std::string text;
     if (!visible) text = quote_identifier(definition.schema) + ".";
     append_quoted_identifier(definition.name, text);
