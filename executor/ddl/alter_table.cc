@@ -107,8 +107,8 @@ void change_view_options(CatalogDraft& draft, const ast::AlterTable& statement, 
   } else {
     set_view_options(command.options, view);
   }
-  std::string reason;
-  if (view.check_option != sql::ViewDef::CheckOption::kNone && planner::updatable_base(view, draft.catalog(), reason) == 0) {
+  const std::string reason = planner::set_updatable(view, draft.catalog());
+  if (view.check_option != sql::ViewDef::CheckOption::kNone && !reason.empty()) {
     throw SqlError("0A000", "WITH CHECK OPTION is supported only on automatically updatable views").hint(reason);
   }
   draft.put(std::move(view));

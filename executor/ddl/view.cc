@@ -79,9 +79,8 @@ void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
   view.name = statement.relation.name;
   view.owner = draft.session().user;
   check_columns(view);
-  std::string reason;
-  view.base = planner::updatable_base(view, draft.catalog(), reason);
-  if (view.check_option != sql::ViewDef::CheckOption::kNone && view.base == 0) {
+  const std::string reason = planner::set_updatable(view, draft.catalog());
+  if (view.check_option != sql::ViewDef::CheckOption::kNone && !reason.empty()) {
     throw SqlError("0A000", "WITH CHECK OPTION is supported only on automatically updatable views").hint(reason);
   }
   const auto existing = draft.catalog().find_view(view.schema, view.name, {});

@@ -30,7 +30,8 @@ InsertTargets::InsertTargets(BindState& state, const WriteTarget& target, const 
   for (const ast::AssignmentTarget& name : written) {
     const ColumnDef& column = find_target_column(state, target, name, WriteOperation::kInsert);
     // Several parts of one column go together.
-    const bool again = std::ranges::find(targets_, &column) != targets_.end();
+    const auto has_name = [&](const ast::AssignmentTarget& other) { return &other < &name && other.column == name.column; };
+    const bool again = std::ranges::any_of(written, has_name);
     const bool are_parts = !name.steps.empty() && std::ranges::all_of(written, [&](const ast::AssignmentTarget& other) {
       return other.column != name.column || !other.steps.empty();
     });
@@ -38,6 +39,15 @@ InsertTargets::InsertTargets(BindState& state, const WriteTarget& target, const 
       throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name)).at(state.position(name.offset));
     }
     targets_.push_back(&column);
+  }
+}
+
+/// A view may show a column of its table twice.
+void InsertTargets::check_single(std::size_t index) const {
+  for (std::size_t i = 0; i < index; ++i) {
+    const bool is_part = !written_.empty() && written_[i].column == written_[index].column;
+    if (targets_[i] != targets_[index] || is_part) continue;
+    throw SqlError("42601", fmt::format("multiple assignments to same column \"{}\"", targets_[index]->name));
   }
 }
 
@@ -65,6 +75,7 @@ void InsertTargets::check_count(std::size_t given, std::optional<std::uint32_t> 
   if (given < targets_.size() && !written_.empty()) {
     throw SqlError("42601", "INSERT has more target columns than expressions").at(state_.position(written_[given].offset));
   }
+  for (std::size_t i = 0; i < given; ++i) check_single(i);
 }
 
 void InsertTargets::check_may_be_given(const ColumnDef& column) const {

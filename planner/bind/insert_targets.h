@@ -51,6 +51,7 @@ class InsertTargets {
 
  private:
   void check_count(std::size_t given, std::optional<std::uint32_t> surplus) const;
+  void check_single(std::size_t index) const;
 
   BindState& state_;
   const sql::TableDef& table_;

@@ -23,6 +23,8 @@ namespace {
 
 std::string not_automatic(std::string_view what) { return fmt::format("Views {} are not automatically updatable.", what); }
 
+std::string no_columns() { return not_automatic("that have no updatable columns"); }
+
 /// Why rows cannot be written through a view with this query, as far as its shape tells; empty: they can.
 std::string refusal(const ast::Select& query) {
   if (query.distinct || !query.distinct_on.empty()) return not_automatic("containing DISTINCT");
@@ -115,6 +117,7 @@ class ViewTargetBinder {
       target.plan = place_condition(state_, level, target.plan, condition);
     }
     std::vector<WriteTarget::Column> columns;
+    bool passes_any = false;
     Scoped clause(level.clause, Clause::kSelectList);
     for (std::size_t i = 0; i < query.targets.size(); ++i) {
       const ExpressionPtr value = resolve_unknown(state_, ExpressionBinder(state_, level).bind(*query.targets[i].value));
@@ -122,17 +125,19 @@ class ViewTargetBinder {
       if (!level.window_calls.empty()) throw not_updatable(*view_, operation_, not_automatic("that return window functions"));
       if (!level.set_returning.empty()) throw not_updatable(*view_, operation_, not_automatic("that return set-returning functions"));
       if (needs_subquery(level, *value)) throw sql::not_supported("writing to a view with a subquery in its select list");
-      WriteTarget::Column column{.name = view_->columns[i].name, .value = value};
+      WriteTarget::Column column{.name = view_->columns[i].name, .value = value, .view = view_->name};
       const auto* passed = std::get_if<sql::ColumnRef>(&value->node);
       for (const WriteTarget::Column& below : target.columns) {
         const auto* base = std::get_if<sql::ColumnRef>(&below.value->node);
-        if (passed != nullptr && base != nullptr && base->column == passed->column) column.number = below.number;
+        if (passed == nullptr || base == nullptr || base->column != passed->column) continue;
+        passes_any = true;
+        column.number = below.number;
+        if (!below.view.empty()) column.view = below.view;
       }
       columns.push_back(std::move(column));
     }
-    if (std::ranges::none_of(columns, [](const WriteTarget::Column& column) { return column.number != 0; })) {
-      throw not_updatable(*view_, operation_, not_automatic("that have no updatable columns"));
-    }
+    // Columns that a view below computes are refused where they are written.
+    if (!passes_any && operation_ != WriteOperation::kDelete) throw not_updatable(*view_, operation_, no_columns());
     target.columns = std::move(columns);
     target.view = view_;
     set_defaults(target);
@@ -178,7 +183,7 @@ const sql::ColumnDef& find_target_column(const BindState& state, const WriteTarg
   }
   if (found->number == 0) {
     throw SqlError("0A000", fmt::format("cannot {} column \"{}\" of view \"{}\"",
-                                        operation == WriteOperation::kInsert ? "insert into" : "update", found->name, target.name()))
+                                        operation == WriteOperation::kInsert ? "insert into" : "update", found->name, found->view))
         .detail("View columns that are not columns of their base relation are not updatable.");
   }
   return *target.table->find_column(found->number);
@@ -205,16 +210,19 @@ void append_view_checks(const WriteTarget& target, const std::vector<LogicalColu
   }
 }
 
-sql::Oid updatable_base(const sql::ViewDef& view, const sql::CatalogSnapshot& catalog, std::string& reason) {
+std::string set_updatable(sql::ViewDef& view, const sql::CatalogSnapshot& catalog) {
   const BindSettings settings;
   BindState state(catalog, settings, {}, 0);
+  view.base = 0;
+  for (sql::ViewDef::Column& column : view.columns) column.updatable = false;
   try {
-    ViewTargetBinder(state, std::make_shared<const sql::ViewDef>(view), WriteOperation::kUpdate).bind(false);
+    const WriteTarget target = ViewTargetBinder(state, std::make_shared<const sql::ViewDef>(view), WriteOperation::kDelete).bind(false);
+    for (std::size_t i = 0; i < view.columns.size(); ++i) view.columns[i].updatable = target.columns[i].number != 0;
   } catch (const SqlError& error) {
-    reason = error.detail();
-    return 0;
+    return error.detail();
   }
-  return view.references.empty() ? 0 : view.references[0].relation;
+  if (!view.references.empty()) view.base = view.references[0].relation;
+  return view.is_updatable() ? std::string() : no_columns();
 }
 
 }  // namespace redquel::planner

@@ -15,6 +15,7 @@ struct WriteTarget {
     sql::ExpressionPtr value;  // over `row`
     std::int16_t number = 0;   // of the table; 0: it cannot be written
     bool hidden = false;       // written only where it is named
+    std::string view = {};     // where `number` is 0: the view that computes it
   };
   /// A condition that new rows must fulfil: WITH CHECK OPTION.
   struct Check {
@@ -43,7 +44,8 @@ RelationPtr target_relation(const WriteTarget&, const std::optional<parser::ast:
 /// The target's checks over a new row of the table.
 void append_view_checks(const WriteTarget&, const std::vector<LogicalColumn>& new_row, std::vector<BoundCheck>& checks);
 
-/// The relation under a view whose rows can be written through it; `reason`: why there is none, as details say it.
-sql::Oid updatable_base(const sql::ViewDef& view, const sql::CatalogSnapshot& catalog, std::string& reason);
+/// Tells the view which relation is under it and which of its columns can be written. Why rows cannot be inserted and updated through
+/// it, as details say it; empty: they can.
+std::string set_updatable(sql::ViewDef& view, const sql::CatalogSnapshot& catalog);
 
 }  // namespace redquel::planner

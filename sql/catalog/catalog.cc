@@ -49,6 +49,10 @@ const IndexDef* TableDef::deferrable_primary_key() const {
 
 bool TableDef::is_nullable(const ColumnDef& column) const { return !column.not_null && !in_primary_key(column.number); }
 
+bool ViewDef::is_updatable() const {
+  return base != 0 && std::ranges::any_of(columns, &Column::updatable);
+}
+
 const ViewDef::Column* ViewDef::find_column(std::string_view column_name) const {
   const auto found = std::ranges::find(columns, column_name, &Column::name);
   return found == columns.end() ? nullptr : &*found;

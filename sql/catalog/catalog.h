@@ -182,6 +182,7 @@ struct ViewDef {
     Type type;
     std::string comment;
     std::string default_sql;  // ALTER VIEW … SET DEFAULT: what an INSERT into the view gives that leaves the column out; empty: none
+    bool updatable = false;   // where the view has a base: a column of it, and no computed one
   };
   /// A table or view that the query reads, and which of its columns by number; or a function that it calls.
   struct Reference {
@@ -202,13 +203,15 @@ struct ViewDef {
   std::string definition, pretty_definition;
   std::vector<Reference> references;
   CheckOption check_option = CheckOption::kNone;
-  Oid base = 0;  // an updatable view: the table or view under it; 0: rows cannot be written through it
+  Oid base = 0;  // the table or view under it, whose rows can be deleted through it; 0: none
   std::string options;  // security_barrier=true: accepted and remembered
   std::string comment;
   std::string owner = "postgres";
 
   /// By name; nullptr: none.
   const Column* find_column(std::string_view column_name) const;
+  /// Can rows be inserted and updated through it?
+  bool is_updatable() const;
 };
 
 /// A function or procedure in LANGUAGE sql. A body of one query stands wherever it is called, if that means the same; others are run

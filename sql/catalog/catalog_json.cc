@@ -237,6 +237,7 @@ void visit(Visitor& visitor, ViewDef::Column& column) {
   visitor.member("type", column.type);
   visitor.member("comment", column.comment);
   visitor.member("default", column.default_sql);
+  visitor.member("updatable", column.updatable);
 }
 
 template <typename Visitor>

@@ -317,11 +317,16 @@ std::optional<bool> publishable(Context context, Int relation) {
 /// Bits of 1 << CmdType: UPDATE 4, INSERT 8, DELETE 16.
 Int updatable(Context context, Int relation, bool) {
   const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
-  const bool is_view = found && found->view != nullptr && found->view->base != 0;
-  return found && (found->kind == 'r' || found->kind == 'f' || is_view) ? 4 | 8 | 16 : 0;
+  if (!found) return 0;
+  if (found->view != nullptr) return found->view->is_updatable() ? 4 | 8 | 16 : found->view->base != 0 ? 16 : 0;
+  return found->kind == 'r' || found->kind == 'f' ? 4 | 8 | 16 : 0;
 }
-bool column_updatable(Context context, Int relation, std::int16_t, bool with_triggers) {
-  return updatable(context, relation, with_triggers) != 0;
+bool column_updatable(Context context, Int relation, std::int16_t number, bool) {
+  const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
+  if (!found || number < 1) return false;
+  const auto place = static_cast<std::size_t>(number) - 1;
+  if (found->view != nullptr) return found->view->base != 0 && place < found->view->columns.size() && found->view->columns[place].updatable;
+  return found->kind == 'r' || found->kind == 'f';
 }
 
 /// The owner may do everything, and everybody is the owner until there are roles. The column must exist.

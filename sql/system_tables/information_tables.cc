@@ -75,7 +75,7 @@ void schemata(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
 void information_schema_tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const Relation& relation : all_relations(catalog)) {
     if (!has_columns(relation)) continue;
-    const bool table = relation.kind == 'r', foreign = relation.kind == 'f', is_updatable = relation.view != nullptr && relation.view->base != 0;
+    const bool table = relation.kind == 'r', foreign = relation.kind == 'f', is_updatable = relation.view != nullptr && relation.view->is_updatable();
     out.add(context.database, relation.schema, relation.name, foreign ? "FOREIGN" : !table ? "VIEW" : is_temporary_schema(relation.schema) ? "LOCAL TEMPORARY" : "BASE TABLE", kNull, kNull, kNull, kNull, kNull,
             table || foreign || is_updatable, false, kNull);
   }
@@ -104,6 +104,9 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
       if (sequence != catalog.sequences.end()) identity = &sequence->second;
     }
   }
+  const bool is_view = relation.view != nullptr && relation.view->base != 0;
+  const bool is_updatable = relation.kind == 'r' || relation.kind == 'f' ||
+                            (is_view && relation.view->columns[static_cast<std::size_t>(attribute.number) - 1].updatable);
   const auto of_identity = [&](std::int64_t SequenceDef::*member) {
     return identity == nullptr ? std::nullopt : std::optional(std::to_string(identity->*member));
   };
@@ -117,7 +120,7 @@ void add_column(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
           under ? std::string_view(under->name) : type_info(attribute.type.oid).name, kNull, kNull, kNull, kNull,
           std::to_string(attribute.number), false, generation.has_value(), generation, of_identity(&SequenceDef::start),
           of_identity(&SequenceDef::increment), of_identity(&SequenceDef::maximum), of_identity(&SequenceDef::minimum),
-          identity != nullptr && identity->cycle, generated ? "ALWAYS" : "NEVER", generated, relation.kind == 'r' || relation.kind == 'f');
+          identity != nullptr && identity->cycle, generated ? "ALWAYS" : "NEVER", generated, is_updatable);
 }
 
 void columns(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {

@@ -35,7 +35,7 @@ void information_schema_views(RowWriter& out, const CatalogSnapshot& catalog, co
       continue;
     }
     const std::string text = view_definition(catalog, *relation.view, false, context.search_path);
-    const bool is_updatable = relation.view->base != 0;
+    const bool is_updatable = relation.view->is_updatable();
     out.add(context.database, relation.schema, relation.name, text, check_option(*relation.view), is_updatable, is_updatable, false, false, false);
   }
 }
