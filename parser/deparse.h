@@ -16,8 +16,24 @@ namespace redquel::parser {
 /// What a bound query's names mean, where they stand: deparsing writes these instead of what was written.
 struct QueryNames {
   std::map<const ast::ColumnRef*, ast::QualifiedName> columns;
+  std::map<const ast::ColumnRef*, const ast::FromItem*> owners;  // in which item of FROM the column is
   /// t.* and *: what they stand for, and the name of each column.
-  std::map<const ast::ColumnRef*, std::vector<std::pair<ast::QualifiedName, std::string>>> stars;
+  struct StarColumn {
+    ast::QualifiedName names;
+    std::string column;
+    const ast::FromItem* owner = nullptr;
+  };
+  std::map<const ast::ColumnRef*, std::vector<StarColumn>> stars;
+  /// An item of FROM.
+  struct Source {
+    std::string name;                  // empty: a join without an alias
+    std::vector<std::string> columns;  // where their names are not those that they have anyway
+    bool is_lateral = false;           // a function over columns of items before it
+  };
+  std::map<const ast::FromItem*, Source> sources;
+  std::map<const ast::Join*, std::vector<std::string>> natural_columns;  // that a NATURAL JOIN compares
+  std::map<const ast::Case*, std::string> case_types;                    // of those without ELSE
+  std::map<const ast::Expression*, std::size_t> sort_positions;          // keys of a set operation's ORDER BY: which column
   std::map<const ast::RelationName*, ast::RelationName> relations;
   std::map<const ast::FunctionCall*, ast::QualifiedName> functions;  // calls of user-made functions
   std::map<const ast::Target*, std::string> targets;   // the names of select list entries

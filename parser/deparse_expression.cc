@@ -231,14 +231,27 @@ void SqlWriter::written_expression(const ast::Expression& expression) {
 
 void SqlWriter::column(const ast::ColumnRef& column) {
   const auto star = names_ == nullptr ? decltype(names_->stars.end()){} : names_->stars.find(&column);
-  if (names_ != nullptr && star != names_->stars.end() && star->second.size() == 1 && star->second[0].second.empty()) {
-    name(star->second[0].first.back());  // a whole row: columns have names
+  if (names_ != nullptr && star != names_->stars.end() && star->second.size() == 1 && star->second[0].column.empty()) {
+    owned_name(star->second[0].names, star->second[0].owner);  // a whole row: columns have names
     *this << ".*";
     return;
   }
   const bool is_known = names_ != nullptr && names_->columns.contains(&column);
-  qualified(is_known ? names_->columns.at(&column) : column.names);
+  const auto owner = is_known ? names_->owners.find(&column) : decltype(names_->owners.end()){};
+  if (is_known && owner != names_->owners.end()) {
+    owned_name(names_->columns.at(&column), owner->second);
+  } else {
+    qualified(is_known ? names_->columns.at(&column) : column.names);
+  }
   if (column.star) *this << (column.names.empty() ? "*" : ".*");
+}
+
+void SqlWriter::owned_name(const ast::QualifiedName& names, const ast::FromItem* owner) {
+  const auto found = source_names_.find(owner);
+  name(found == source_names_.end() ? names.front() : found->second);
+  if (names.size() == 1) return;
+  *this << ".";
+  name(names.back());
 }
 
 void SqlWriter::parameter(const ast::ParameterRef& parameter) {
@@ -338,8 +351,12 @@ void SqlWriter::sub_link(const ast::SubLink& link) {
       break;
     case ast::SubLinkKind::kAny:
     case ast::SubLinkKind::kAll:
-      operand(*link.test);
-      if (link.operator_name.empty()) {
+      if (!lays_out()) {
+        operand(*link.test);
+      } else {
+        expression(*link.test);
+      }
+      if (link.operator_name.empty() || (lays_out() && link.kind == ast::SubLinkKind::kAny && link.operator_name.back() == "=")) {
         *this << " IN (";
       } else {
         *this << " ";
@@ -380,6 +397,14 @@ void SqlWriter::indirection(const std::vector<ast::IndirectionStep>& steps) {
 void SqlWriter::sort_keys(const std::vector<ast::SortKey>& keys) {
   list(keys, [this](const ast::SortKey& key) {
     sort_value(*key.value);
+    if (lays_out()) {
+      const bool is_greater = key.direction == ast::SortDirection::kUsing && key.using_operator.back() == ">";
+      const bool descends = is_greater || key.direction == ast::SortDirection::kDescending;
+      if (descends) *this << " DESC";
+      if (descends && key.nulls == ast::SortNulls::kLast) *this << " NULLS LAST";
+      if (!descends && key.nulls == ast::SortNulls::kFirst) *this << " NULLS FIRST";
+      return;
+    }
     switch (key.direction) {
       case ast::SortDirection::kDefault:
         break;
@@ -413,7 +438,7 @@ void SqlWriter::window(const ast::WindowDefinition& window) {
   if (!window.partition_by.empty()) {
     next_part();
     *this << "PARTITION BY ";
-    expressions(window.partition_by);
+    list(window.partition_by, [this](const ast::ExpressionPtr& value) { lays_out() ? sort_value(*value) : expression(*value); });
   }
   if (!window.order_by.empty()) {
     next_part();

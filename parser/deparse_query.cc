@@ -54,40 +54,56 @@ void SqlWriter::record_columns(const std::vector<ast::RecordColumn>& columns) {
 
 // --- FROM ----------------------------------------------------------------------------------------------------------
 
-void SqlWriter::function_ref(const ast::FunctionRef& range) {
-  if (range.lateral) *this << "LATERAL ";
-  if (range.rows_from) *this << "ROWS FROM (";
-  list(range.functions, [this](const ast::FunctionItem& function) {
-    expression(*function.call);
+void SqlWriter::function_ref(const ast::FunctionRef& range, const ast::FromItem& item) {
+  const auto source = names_ == nullptr ? decltype(names_->sources.end()){} : names_->sources.find(&item);
+  const bool is_known = lays_out() && source != names_->sources.end();
+  if (range.lateral || (is_known && source->second.is_lateral)) *this << "LATERAL ";
+  if (range.rows_from) *this << (lays_out() ? "ROWS FROM(" : "ROWS FROM (");
+  const auto* call = std::get_if<ast::FunctionCall>(&range.functions[0].call->node);
+  const bool is_unnest = lays_out() && !range.rows_from && call != nullptr && call->arguments.size() > 1 && call->name.back() == "unnest";
+  list(range.functions, [&](const ast::FunctionItem& function) {
+    if (is_unnest) {
+      *this << "UNNEST(";
+      list(call->arguments, [this](const ast::Argument& argument) { expression(*argument.value); });
+      *this << ")";
+    } else {
+      expression(*function.call);
+    }
     if (function.columns.empty()) return;
     *this << " AS ";
     record_columns(function.columns);
   });
   if (range.rows_from) *this << ")";
   if (range.with_ordinality) *this << " WITH ORDINALITY";
+  const std::optional<ast::Alias> shown = is_known ? shown_alias(item, range.alias) : range.alias;
   if (range.columns.empty()) {
-    if (range.alias) alias(*range.alias);
+    if (shown) alias(*shown);
     return;
   }
-  *this << " AS ";
-  if (range.alias) name(range.alias->name);
+  *this << (lays_out() ? " " : " AS ");
+  if (shown) name(shown->name);
   record_columns(range.columns);
 }
 
 void SqlWriter::join(const ast::Join& join) {
   const bool parentheses = lays_out() ? is_plain() || join.alias.has_value() : join.alias.has_value();
   if (parentheses) *this << "(";
-  const auto side = [this](const ast::FromItem& item) {
+  const auto side = [this, &join](const ast::FromItem& item) {
     const auto* inner = std::get_if<ast::Join>(&item.node);
-    const bool parentheses = inner != nullptr && !inner->alias && !lays_out();
+    const bool is_right = &item == join.right.get();
+    const bool parentheses = inner != nullptr && !inner->alias && (!lays_out() || (is_right && !is_plain()));
     if (parentheses) *this << "(";
     from_item(item);
     if (parentheses) *this << ")";
   };
   side(*join.left);
   if (lays_out()) line(-8, 8, 4);
-  if (join.natural) *this << " NATURAL";
-  switch (join.kind) {
+  const auto natural = names_ == nullptr ? decltype(names_->natural_columns.end()){} : names_->natural_columns.find(&join);
+  const bool is_told = lays_out() && join.natural && natural != names_->natural_columns.end();
+  const std::vector<std::string>& merged = is_told ? natural->second : join.using_columns;
+  const bool has_nothing_common = is_told && merged.empty();
+  if (join.natural && !is_told) *this << " NATURAL";
+  switch (has_nothing_common && join.kind == ast::JoinKind::kInner ? ast::JoinKind::kCross : join.kind) {
     case ast::JoinKind::kInner:
       *this << " JOIN ";
       break;
@@ -105,9 +121,10 @@ void SqlWriter::join(const ast::Join& join) {
       break;
   }
   side(*join.right);
-  if (!join.using_columns.empty()) {
+  if (has_nothing_common && join.kind != ast::JoinKind::kInner) *this << " ON TRUE";
+  if (!merged.empty()) {
     *this << " USING (";
-    names(join.using_columns);
+    names(merged);
     *this << ")";
     if (!join.using_alias.empty()) {
       *this << " AS ";
@@ -128,19 +145,20 @@ void SqlWriter::from_item(const ast::FromItem& item) {
   sql::check_stack_depth();
   struct WriteFromItem {
     SqlWriter& sql;
+    const ast::FromItem& item;
     void operator()(const ast::TableRef& table) const {
       if (table.only) sql << "ONLY ";
       sql.relation(table.name);
-      if (table.alias) sql.alias(*table.alias);
+      if (const auto alias = sql.shown_alias(item, table.alias)) sql.alias(*alias);
     }
     void operator()(const ast::SubqueryRef& subquery) const {
       if (subquery.lateral) sql << "LATERAL ";
       sql << "(";
       sql.select(*subquery.query);
       sql << ")";
-      if (subquery.alias) sql.alias(*subquery.alias);
+      if (const auto alias = sql.shown_alias(item, subquery.alias)) sql.alias(*alias);
     }
-    void operator()(const ast::FunctionRef& range) const { sql.function_ref(range); }
+    void operator()(const ast::FunctionRef& range) const { sql.function_ref(range, item); }
     void operator()(const ast::Join& join) const { sql.join(join); }
     void operator()(const ast::TableSample& sample) const {
       sql.from_item(*sample.relation);
@@ -155,7 +173,7 @@ void SqlWriter::from_item(const ast::FromItem& item) {
       sql << ")";
     }
   };
-  std::visit(WriteFromItem{*this}, item.node);
+  std::visit(WriteFromItem{*this, item}, item.node);
 }
 
 // --- SELECT --------------------------------------------------------------------------------------------------------
@@ -172,12 +190,12 @@ void SqlWriter::targets(const std::vector<ast::Target>& targets, bool names_noth
   for (const ast::Target& target : targets) {
     const auto* column = std::get_if<ast::ColumnRef>(&target.value->node);
     if (column != nullptr && names_ != nullptr && names_->stars.contains(column)) {
-      for (const auto& [names, column_name] : names_->stars.at(column)) {
+      for (const QueryNames::StarColumn& star : names_->stars.at(column)) {
         separate();
-        qualified(names);
-        if (names.back() == column_name) continue;
+        owned_name(star.names, star.owner);
+        if (star.names.back() == star.column) continue;
         *this << " AS ";
-        name(column_name);
+        name(star.column);
       }
       continue;
     }
@@ -194,31 +212,42 @@ void SqlWriter::targets(const std::vector<ast::Target>& targets, bool names_noth
   }
 }
 
-void SqlWriter::group_elements(const std::vector<ast::GroupElement>& elements) {
-  list(elements, [this](const ast::GroupElement& element) {
-    if (const auto* value = std::get_if<ast::ExpressionPtr>(&element)) return sort_value(**value);
+void SqlWriter::group_elements(const std::vector<ast::GroupElement>& elements, bool in_sets) {
+  list(elements, [this, in_sets](const ast::GroupElement& element) {
+    if (const auto* value = std::get_if<ast::ExpressionPtr>(&element)) {
+      const auto* row = std::get_if<ast::Row>(&(*value)->node);
+      if (!lays_out() || ((row == nullptr || row->explicit_row) && !in_sets)) return sort_value(**value);
+      *this << "(";
+      if (row != nullptr && !row->explicit_row) {
+        list(row->items, [this](const ast::ExpressionPtr& item) { sort_value(*item); });
+      } else {
+        sort_value(**value);
+      }
+      *this << ")";
+      return;
+    }
     const ast::GroupingSet& set = *std::get<std::unique_ptr<const ast::GroupingSet>>(element);
     switch (set.kind) {
       case ast::GroupingSetKind::kEmpty:
         *this << "()";
         return;
       case ast::GroupingSetKind::kRollup:
-        *this << "ROLLUP (";
+        *this << (lays_out() ? "ROLLUP(" : "ROLLUP (");
         break;
       case ast::GroupingSetKind::kCube:
-        *this << "CUBE (";
+        *this << (lays_out() ? "CUBE(" : "CUBE (");
         break;
       case ast::GroupingSetKind::kSets:
         *this << "GROUPING SETS (";
         break;
     }
-    group_elements(set.elements);
+    group_elements(set.elements, set.kind == ast::GroupingSetKind::kSets);
     *this << ")";
   });
 }
 
-void SqlWriter::locking(const ast::LockingClause& locking) {
-  switch (locking.strength) {
+void SqlWriter::lock_strength(ast::LockStrength strength) {
+  switch (strength) {
     case ast::LockStrength::kForKeyShare:
       *this << " FOR KEY SHARE";
       break;
@@ -232,12 +261,20 @@ void SqlWriter::locking(const ast::LockingClause& locking) {
       *this << " FOR UPDATE";
       break;
   }
+}
+
+void SqlWriter::lock_wait(ast::LockWait wait) {
+  if (wait == ast::LockWait::kNoWait) *this << " NOWAIT";
+  if (wait == ast::LockWait::kSkipLocked) *this << " SKIP LOCKED";
+}
+
+void SqlWriter::locking(const ast::LockingClause& locking) {
+  lock_strength(locking.strength);
   if (!locking.relations.empty()) {
     *this << " OF ";
     list(locking.relations, [this](const ast::RelationName& name) { relation(name); });
   }
-  if (locking.wait == ast::LockWait::kNoWait) *this << " NOWAIT";
-  if (locking.wait == ast::LockWait::kSkipLocked) *this << " SKIP LOCKED";
+  lock_wait(locking.wait);
 }
 
 void SqlWriter::common_table_expression(const ast::CommonTableExpression& expression) {
@@ -298,6 +335,61 @@ void SqlWriter::set_operand(const ast::Select& select) {
   if (!is_plain) *this << ")";
 }
 
+namespace {
+
+std::string_view set_operator_name(ast::SetOperator set_operator) {
+  switch (set_operator) {
+    case ast::SetOperator::kIntersect:
+      return "INTERSECT";
+    case ast::SetOperator::kExcept:
+      return "EXCEPT";
+    default:
+      return "UNION";
+  }
+}
+
+/// A set operation without clauses of its own: its operands may stand beside those of the one around it.
+bool is_bare_set_operation(const ast::Select& select) {
+  return select.set_operator != ast::SetOperator::kNone && select.order_by.empty() && !select.limit_count && !select.limit_offset &&
+         !select.with && select.locking.empty();
+}
+
+}  // namespace
+
+void SqlWriter::set_operands(const ast::Select& select, bool names_nothing) {
+  const auto side = [&](const ast::Select& operand, bool is_enclosed, bool has_no_names) {
+    if (is_enclosed) {
+      *this << "(";
+      indentation_ += 8;
+      line(0, 0, 0);
+    }
+    names_nothing_ = has_no_names;
+    if (is_bare_set_operation(operand)) {
+      set_operands(operand, std::exchange(names_nothing_, false));
+    } else {
+      set_operand(operand);
+    }
+    if (is_enclosed) indentation_ -= 8;
+  };
+  const ast::Select& left = *select.left;
+  const bool is_same = left.set_operator == select.set_operator && left.set_all == select.set_all;
+  const bool encloses_left = is_bare_set_operation(left) && !is_same;
+  side(left, encloses_left, names_nothing);
+  line(0, 0, 0);
+  if (encloses_left) *this << ") ";
+  *this << set_operator_name(select.set_operator) << (select.set_all ? " ALL" : "");
+  const bool encloses_right = is_bare_set_operation(*select.right);
+  if (encloses_right) {
+    *this << " ";
+  } else {
+    line(0, 0, 0);
+  }
+  side(*select.right, encloses_right, true);
+  if (!encloses_right) return;
+  line(0, 0, 0);
+  *this << ")";
+}
+
 void SqlWriter::clause(std::string_view keyword, int plus) {
   if (lays_out()) line(-8, 8, plus);
   *this << " " << keyword << " ";
@@ -316,7 +408,7 @@ void SqlWriter::from_items(std::string_view keyword, const std::vector<ast::From
 
 void SqlWriter::select_core(const ast::Select& select, bool names_nothing) {
   if (!select.values.empty()) {
-    *this << "VALUES ";
+    *this << (layout_ == QueryLayout::kPlain || layout_ == QueryLayout::kPretty ? is_only_row_ ? "VALUES " : " VALUES " : "VALUES ");
     list(select.values, [this](const ast::Expressions& row) {
       *this << "(";
       bool first = true;
@@ -333,7 +425,9 @@ void SqlWriter::select_core(const ast::Select& select, bool names_nothing) {
   if (select.distinct) *this << " DISTINCT";
   if (!select.distinct_on.empty()) {
     *this << " ON (";
-    expressions(select.distinct_on);
+    sorted_ = &select;
+    list(select.distinct_on, [this](const ast::ExpressionPtr& value) { lays_out() ? sort_value(*value) : expression(*value); });
+    sorted_ = nullptr;
     *this << ")";
   }
   if (!select.targets.empty()) *this << " ";
@@ -366,39 +460,20 @@ void SqlWriter::select_core(const ast::Select& select, bool names_nothing) {
 void SqlWriter::select(const ast::Select& select) {
   sql::check_stack_depth();
   const bool names_nothing = std::exchange(names_nothing_, false);
+  const std::size_t used_before = used_names_.size();
+  if (lays_out()) name_sources(select.from);
   if (select.with) with(*select.with);
   indentation_ += 8;
   if (select.set_operator == ast::SetOperator::kNone) {
     select_core(select, names_nothing);
-  } else {
+  } else if (lays_out()) {
     indentation_ -= 8;
-    names_nothing_ = names_nothing;
-    set_operand(*select.left);
-    if (lays_out()) {
-      line(0, 0, 0);
-    } else {
-      *this << " ";
-    }
-    switch (select.set_operator) {
-      case ast::SetOperator::kIntersect:
-        *this << "INTERSECT";
-        break;
-      case ast::SetOperator::kExcept:
-        *this << "EXCEPT";
-        break;
-      default:
-        *this << "UNION";
-        break;
-    }
-    if (select.set_all) *this << " ALL";
-    if (lays_out()) {
-      line(0, 0, 0);
-    } else {
-      *this << " ";
-    }
-    names_nothing_ = names_nothing;
-    set_operand(*select.right);
+    set_operands(select, names_nothing);
     indentation_ += 8;
+  } else {
+    set_operand(*select.left);
+    *this << " " << set_operator_name(select.set_operator) << (select.set_all ? " ALL " : " ");
+    set_operand(*select.right);
   }
   if (!select.order_by.empty()) {
     clause("ORDER BY", 1);
@@ -426,8 +501,15 @@ void SqlWriter::select(const ast::Select& select) {
       }
     }
   }
+  for (const ast::LockingClause& clause : select.locking) {
+    if (!lays_out()) {
+      locking(clause);
+      continue;
+    }
+    for (const ast::FromItem& item : select.from) locked_source(clause, item);
+  }
   indentation_ -= 8;
-  for (const ast::LockingClause& clause : select.locking) locking(clause);
+  used_names_.resize(used_before);
 }
 
 void SqlWriter::statement(const ast::Statement& statement) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,11 +35,21 @@ class SqlWriter {
   void expressions(const ast::Expressions& expressions);
 
   void column(const ast::ColumnRef& column);
+  /// A column's name behind that of its item of FROM.
+  void owned_name(const ast::QualifiedName& names, const ast::FromItem* owner);
   void parameter(const ast::ParameterRef& parameter);
 
   // deparse_view.cc: as pg_get_viewdef() writes
   bool lays_out() const { return layout_ != QueryLayout::kCompact; }
   bool is_plain() const { return layout_ == QueryLayout::kPlain || layout_ == QueryLayout::kLine; }
+  /// Gives the items of a query's FROM names that no query around it uses, as PostgreSQL does.
+  void name_sources(const std::vector<ast::FromItem>& items);
+  void name_source(const ast::FromItem& item);
+  /// The name, and those of the columns, that an item is shown with; nullopt: those that it has.
+  std::optional<ast::Alias> shown_alias(const ast::FromItem& item, const std::optional<ast::Alias>& written) const;
+  void locked_source(const ast::LockingClause& locking, const ast::FromItem& item);
+  /// An operand of a function that the SQL standard writes in words: what it is converted to is not shown.
+  void unconverted(const ast::Expression& expression);
   void written_expression(const ast::Expression& expression);
   void laid_out_expression(const ast::Expression& expression);
   bool needs_parentheses(const ast::Expression& operand) const;
@@ -57,16 +69,19 @@ class SqlWriter {
   void clause(std::string_view keyword, int plus);
   void select_core(const ast::Select& select, bool names_nothing);
   void set_operand(const ast::Select& select);
+  void set_operands(const ast::Select& select, bool names_nothing);
   void from_item(const ast::FromItem& item);
   void from_items(std::string_view keyword, const std::vector<ast::FromItem>& items);
   void join(const ast::Join& join);
-  void function_ref(const ast::FunctionRef& range);
+  void function_ref(const ast::FunctionRef& range, const ast::FromItem& item);
   void alias(const ast::Alias& alias);
   void record_columns(const std::vector<ast::RecordColumn>& columns);
-  void group_elements(const std::vector<ast::GroupElement>& elements);
+  void group_elements(const std::vector<ast::GroupElement>& elements, bool in_sets = false);
   void targets(const std::vector<ast::Target>& targets, bool names_nothing = false);
   void relation(const ast::RelationName& relation);
   void locking(const ast::LockingClause& locking);
+  void lock_strength(ast::LockStrength strength);
+  void lock_wait(ast::LockWait wait);
 
   // deparse_write.cc: the statements that a WITH clause can hold besides SELECT
   void insert(const ast::Insert& insert);
@@ -112,6 +127,9 @@ class SqlWriter {
   int indentation_ = 0;
   const ast::Select* sorted_ = nullptr;  // whose ORDER BY or GROUP BY is written
   const ast::Expression* parent_ = nullptr;  // of the operand that is written
+  const ast::Expression* unconverted_ = nullptr;  // whose implicit cast is not shown
+  std::map<const ast::FromItem*, std::string> source_names_;  // of the queries around what is written
+  std::vector<std::string> used_names_;                       // by them
   bool is_only_row_ = false;  // of INSERT … VALUES
   bool names_nothing_ = false;  // the next query's columns have no names that anybody sees: those that say nothing are left out
 };

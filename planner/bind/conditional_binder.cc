@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
@@ -43,6 +44,7 @@ ExpressionPtr ExpressionBinder::node(const ast::Case& node, const Whole& whole) 
                                 : sql::make_expression(sql::kUnknown, sql::Constant{}, std::optional<std::uint32_t>()));
   sql::Type type;
   results = coerce_to_common(results, "CASE", type);
+  if (state_.names != nullptr && !node.otherwise) state_.names->case_types[&node] = type_in_words(type);
   result.otherwise = results[0];
   for (std::size_t i = 0; i < result.branches.size(); ++i) result.branches[i].result = results[i + 1];
   return sql::make_expression(type, std::move(result), start(whole));

@@ -144,22 +144,6 @@ ExpressionPtr ExpressionBinder::use(const ExpressionPtr& value, QueryLevel& leve
 
 namespace {
 
-/// The relation whose column it is; a join without an alias lends its name to none.
-const Relation& owner_of(const FoundColumn& found, std::string_view name) {
-  if (!found.relation->is_join || found.relation->aliased) return *found.relation;
-  for (const RelationPtr& relation : found.level->range_table) {
-    if (relation->is_join && !relation->aliased) continue;
-    for (const RelationColumn& column : relation->columns) {
-      if (column.name == name && sql::equal(*column.value, *found.value)) return *relation;
-    }
-  }
-  return *found.relation;
-}
-
-}  // namespace
-
-namespace {
-
 /// Definitions cannot speak of what changes with every version of a row.
 void check_system_column(Clause clause, std::string_view name, std::optional<std::uint32_t> offset) {
   const bool is_index = clause == Clause::kIndexExpression || clause == Clause::kIndexPredicate;
@@ -188,7 +172,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
   }
   if (name.relation.empty()) {
     if (const auto found = find_column(level_, name.column, offset)) {
-      if (state_.names != nullptr) state_.names->note_column(column, owner_of(*found, name.column), name.column);
+      if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column, *found->level);
       return use(found->value, *found->level, offset);
     }
     if (state_.function != nullptr) {
@@ -213,7 +197,7 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
     }
     if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
     if (const ExpressionPtr value = find_in_relation(*found->relation, name.column, offset)) {
-      if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column);
+      if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column, *found->level);
       return use(value, *found->level, offset);
     }
     if (const ExpressionPtr value = function_of_row(column, whole)) return value;

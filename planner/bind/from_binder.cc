@@ -106,7 +106,9 @@ LogicalPtr FromBinder::bind_merge(LogicalPtr target, const ast::FromItem& source
 
 FromPart FromBinder::bind_item(const ast::FromItem& from_item) {
   sql::check_stack_depth();
-  return std::visit([&](const auto& kind) { return item(kind, from_item.offset); }, from_item.node);
+  FromPart part = std::visit([&](const auto& kind) { return item(kind, from_item.offset); }, from_item.node);
+  if (state_.names != nullptr) state_.names->note_source(from_item, level_.range_table.back(), !part.lateral.empty());
+  return part;
 }
 
 FoundTable FromBinder::find_from_table(const ast::RelationName& name) {

@@ -5,6 +5,7 @@
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/from_binder.h"
 #include "planner/bind/name_lookup.h"
+#include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/relation_lookup.h"
 #include "planner/bind/subquery_placement.h"
@@ -133,6 +134,11 @@ FromPart FromBinder::item(const ast::Join& node, std::uint32_t) {
     }
   }
   Merged merged = merge_columns(node, kind, left, right);
+  if (state_.names != nullptr && node.natural) {
+    std::vector<std::string>& natural = state_.names->natural_columns[&node];
+    natural.clear();
+    for (std::size_t i = 0; i < merged.merged; ++i) natural.push_back(merged.relation->columns[i].name);
+  }
   const std::size_t left_count = left.names.size();
   Namespace both = left.names;
   both.insert(both.end(), right.names.begin(), right.names.end());

@@ -12,10 +12,53 @@ namespace ast = parser::ast;
 
 namespace {
 
-NameUses::Column column_use(const Relation& relation, std::size_t position) {
-  NameUses::Column use{.name = relation.columns[position].name};
+/// The column's name as it is now.
+std::string name_in(const sql::CatalogSnapshot& catalog, const NameUses::Column& use) {
+  if (use.oid == 0 || use.number == 0) return use.name;
+  if (const auto table = catalog.find_table(use.oid)) {
+    const sql::ColumnDef* column = table->find_column(use.number);
+    return column == nullptr ? use.name : column->name;
+  }
+  const auto view = catalog.find_view(use.oid);
+  const auto position = static_cast<std::size_t>(use.number) - 1;
+  return view && position < view->columns.size() ? view->columns[position].name : use.name;
+}
+
+std::string relation_name(const sql::CatalogSnapshot& catalog, const NameUses::Column& use) {
+  if (!use.aliased && use.oid != 0) {
+    if (const auto table = catalog.find_table(use.oid)) return table->name;
+    if (const auto view = catalog.find_view(use.oid)) return view->name;
+  }
+  return use.relation;
+}
+
+ast::QualifiedName qualified(const sql::CatalogSnapshot& catalog, const NameUses::Column& use) {
+  ast::QualifiedName names;
+  if (!use.relation.empty()) names.push_back(relation_name(catalog, use));
+  names.push_back(name_in(catalog, use));
+  return names;
+}
+
+/// Functions show the names of their columns; other items where an alias has given some.
+bool shows_columns(const ast::FromItem& item, const NameUses::Source& source) {
+  const auto has_columns = [](const std::optional<ast::Alias>& alias) { return alias && !alias->columns.empty(); };
+  if (const auto* function = std::get_if<ast::FunctionRef>(&item.node)) return function->columns.empty();
+  if (const auto* table = std::get_if<ast::TableRef>(&item.node)) {
+    if (!has_columns(table->alias)) return false;
+    return source.name.oid == 0 || std::ranges::any_of(source.columns, [](const NameUses::Column& use) { return use.number == 0; });
+  }
+  const auto* subquery = std::get_if<ast::SubqueryRef>(&item.node);
+  return subquery != nullptr && has_columns(subquery->alias);
+}
+
+}  // namespace
+
+NameUses::Column NameUses::own_column(const Relation& relation, std::size_t position) const {
+  Column use{.name = relation.columns[position].name};
   // A join without an alias has no name: its columns are called by their own alone.
   if (relation.is_join && !relation.aliased) return use;
+  const auto owner = owners.find(&relation);
+  if (owner != owners.end()) use.owner = owner->second;
   use.relation = relation.name;
   use.aliased = relation.aliased;
   if (relation.table) {
@@ -29,47 +72,52 @@ NameUses::Column column_use(const Relation& relation, std::size_t position) {
   return use;
 }
 
-/// The column's name as it is now.
-std::string name_in(const sql::CatalogSnapshot& catalog, const NameUses::Column& use) {
-  if (use.oid == 0 || use.number == 0) return use.name;
-  if (const auto table = catalog.find_table(use.oid)) {
-    const sql::ColumnDef* column = table->find_column(use.number);
-    return column == nullptr ? use.name : column->name;
-  }
-  const auto view = catalog.find_view(use.oid);
-  const auto position = static_cast<std::size_t>(use.number) - 1;
-  return view && position < view->columns.size() ? view->columns[position].name : use.name;
-}
-
-ast::QualifiedName qualified(const sql::CatalogSnapshot& catalog, const NameUses::Column& use) {
-  ast::QualifiedName names;
-  if (!use.relation.empty()) {
-    std::string relation = use.relation;
-    if (!use.aliased && use.oid != 0) {
-      if (const auto table = catalog.find_table(use.oid)) relation = table->name;
-      if (const auto view = catalog.find_view(use.oid)) relation = view->name;
+NameUses::Column NameUses::column_use(const Relation& relation, std::size_t position, const QueryLevel& level) const {
+  const bool is_merged = relation.is_join && (!relation.aliased || !owners.contains(&relation));  // also the alias of a USING clause
+  if (is_merged) {
+    for (const RelationPtr& side : level.range_table) {
+      if (side->is_join && !side->aliased) continue;
+      for (std::size_t i = 0; i < side->columns.size(); ++i) {
+        if (sql::equal(*side->columns[i].value, *relation.columns[position].value)) return own_column(*side, i);
+      }
     }
-    names.push_back(std::move(relation));
   }
-  names.push_back(name_in(catalog, use));
-  return names;
+  return own_column(relation, position);
 }
 
-}  // namespace
+void NameUses::note_source(const ast::FromItem& item, const RelationPtr& relation, bool is_lateral) {
+  owners[relation.get()] = &item;
+  Source& source = sources[&item];
+  source = {.relation = relation, .is_lateral = is_lateral};
+  if (relation->is_join && !relation->aliased) return;
+  const sql::Oid oid = relation->table ? relation->table->oid : relation->view ? relation->view->oid : 0;
+  source.name = {.relation = relation->name, .aliased = relation->aliased, .oid = oid};
+  for (std::size_t i = 0; i < relation->columns.size(); ++i) source.columns.push_back(own_column(*relation, i));
+}
 
-void NameUses::note_column(const ast::ColumnRef& reference, const Relation& relation, std::string_view name) {
+void NameUses::note_column(const ast::ColumnRef& reference, const Relation& relation, std::string_view name, const QueryLevel& level) {
   const auto found = std::ranges::find(relation.columns, name, &RelationColumn::name);
-  if (found == relation.columns.end()) return;
-  columns[&reference] = column_use(relation, static_cast<std::size_t>(found - relation.columns.begin()));
+  if (found != relation.columns.end()) {
+    columns[&reference] = column_use(relation, static_cast<std::size_t>(found - relation.columns.begin()), level);
+    return;
+  }
+  const auto owner = owners.find(&relation);
+  if (owner == owners.end()) return;
+  Column use = sources.at(owner->second).name;  // a system column
+  use.name = name;
+  use.owner = owner->second;
+  columns[&reference] = use;
 }
 
-void NameUses::note_star(const ast::ColumnRef& star, const Relation& relation) {
-  for (std::size_t i = 0; i < relation.columns.size(); ++i) stars[&star].push_back(column_use(relation, i));
+void NameUses::note_star(const ast::ColumnRef& star, const Relation& relation, const QueryLevel& level) {
+  for (std::size_t i = 0; i < relation.columns.size(); ++i) stars[&star].push_back(column_use(relation, i, level));
 }
 
 void NameUses::note_row(const ast::ColumnRef& row, const Relation& relation) {
   const sql::Oid oid = relation.table ? relation.table->oid : relation.view ? relation.view->oid : 0;
-  rows[&row] = Column{.relation = relation.name, .aliased = relation.aliased, .name = {}, .oid = oid};
+  const auto owner = owners.find(&relation);
+  rows[&row] = Column{.relation = relation.name, .aliased = relation.aliased, .name = {}, .oid = oid,
+                      .owner = owner == owners.end() ? nullptr : owner->second};
 }
 
 NameUses::Column NameUses::parameter_use(const sql::FunctionDef& function, std::string_view parameter, bool with_columns) {
@@ -80,13 +128,23 @@ parser::QueryNames NameUses::names_in(const sql::CatalogSnapshot& catalog) const
   parser::QueryNames names;
   for (const auto& [reference, use] : columns) {
     names.columns[reference] = qualified(catalog, use);
+    if (use.owner != nullptr) names.owners[reference] = use.owner;
     if (use.is_parameter) names.parameter_columns.insert(reference);
   }
   // A whole row as a value is a star of one nameless thing, the relation.
-  for (const auto& [row, use] : rows) names.stars[row] = {{{qualified(catalog, use).front()}, ""}};
+  for (const auto& [row, use] : rows) names.stars[row] = {{{relation_name(catalog, use)}, "", use.owner}};
   for (const auto& [star, uses] : stars) {
-    for (const Column& use : uses) names.stars[star].emplace_back(qualified(catalog, use), use.name);
+    for (const Column& use : uses) names.stars[star].push_back({qualified(catalog, use), use.name, use.owner});
   }
+  for (const auto& [item, source] : sources) {
+    parser::QueryNames::Source& shown = names.sources[item];
+    shown = {.name = relation_name(catalog, source.name), .columns = {}, .is_lateral = source.is_lateral};
+    if (!shows_columns(*item, source)) continue;
+    for (const Column& use : source.columns) shown.columns.push_back(name_in(catalog, use));
+  }
+  names.natural_columns = natural_columns;
+  names.case_types = case_types;
+  names.sort_positions = sort_positions;
   for (const auto& [relation, oid] : relations) {
     ast::RelationName name = *relation;
     name.catalog.clear();

@@ -22,7 +22,20 @@ struct NameUses {
     sql::Oid oid = 0;           // of the table or view; 0: a subquery, a function …
     std::int16_t number = 0;    // of its column; 0: the name is an alias
     bool is_parameter = false;  // of a function
+    const parser::ast::FromItem* owner = nullptr;
   };
+  /// An item of FROM.
+  struct Source {
+    RelationPtr relation;  // kept alive: its address tells it from others
+    Column name;
+    std::vector<Column> columns;
+    bool is_lateral = false;
+  };
+  std::map<const parser::ast::FromItem*, Source> sources;
+  std::map<const Relation*, const parser::ast::FromItem*> owners;
+  std::map<const parser::ast::Join*, std::vector<std::string>> natural_columns;
+  std::map<const parser::ast::Case*, std::string> case_types;
+  std::map<const parser::ast::Expression*, std::size_t> sort_positions;
   std::map<const parser::ast::ColumnRef*, Column> columns;
   std::map<const parser::ast::ColumnRef*, std::vector<Column>> stars;
   std::map<const parser::ast::ColumnRef*, Column> rows;  // a relation's whole row as a value
@@ -36,8 +49,10 @@ struct NameUses {
   std::map<const parser::ast::TypeCast*, parser::QueryNames::CastType> cast_types;
   std::map<const parser::ast::ParameterRef*, Column> parameters;  // of the function in whose body the query stands
 
-  void note_column(const parser::ast::ColumnRef& reference, const Relation& relation, std::string_view name);
-  void note_star(const parser::ast::ColumnRef& star, const Relation& relation);
+  void note_source(const parser::ast::FromItem& item, const RelationPtr& relation, bool is_lateral);
+  /// A column that a join has from one of its sides is that side's; `level` is the relation's.
+  void note_column(const parser::ast::ColumnRef& reference, const Relation& relation, std::string_view name, const QueryLevel& level);
+  void note_star(const parser::ast::ColumnRef& star, const Relation& relation, const QueryLevel& level);
   void note_row(const parser::ast::ColumnRef& row, const Relation& relation);
   /// A parameter of a function; with the function's name where tables' columns are in sight, too.
   static Column parameter_use(const sql::FunctionDef& function, std::string_view parameter, bool with_columns);
@@ -46,6 +61,10 @@ struct NameUses {
   parser::QueryNames names_in(const sql::CatalogSnapshot& catalog) const;
   /// The tables and views that are read, and which of their columns; the functions that are called; keys that GROUP BY rests on.
   std::vector<sql::ViewDef::Reference> references() const;
+
+ private:
+  Column column_use(const Relation& relation, std::size_t position, const QueryLevel& level) const;
+  Column own_column(const Relation& relation, std::size_t position) const;
 };
 
 /// A type as definitions name it: without a length, character and bit are called by their internal names.

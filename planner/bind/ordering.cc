@@ -6,6 +6,7 @@
 
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_lookup.h"
+#include "planner/bind/name_uses.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 
@@ -101,10 +102,11 @@ std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) 
   return settle(targets_.size() - 1, clause);
 }
 
-void bind_order_by(BindState&, TargetList& targets, QueryTail& tail, const ast::Select& select) {
+void bind_order_by(BindState& state, TargetList& targets, QueryTail& tail, const ast::Select& select) {
   tail.has_order_by = !select.order_by.empty();
   for (const ast::SortKey& key : select.order_by) {
     const std::size_t target = targets.find_or_add(*key.value, Clause::kOrderBy);
+    if (state.names != nullptr && select.set_operator != ast::SetOperator::kNone) state.names->sort_positions[key.value.get()] = target + 1;
     const SortOrder order = sort_order(key);
     const sql::Expression& value = *targets.items()[target].value;
     sql::ordering_operator(value.type, order.descending, value.offset);

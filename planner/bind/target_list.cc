@@ -22,7 +22,7 @@ void expand_all(BindState& state, QueryLevel& level, const ast::ColumnRef& star,
   for (const NamespaceItem& item : level.names) {
     if (!item.by_column) continue;
     found = true;
-    if (state.names != nullptr) state.names->note_star(star, *item.relation);
+    if (state.names != nullptr) state.names->note_star(star, *item.relation, level);
     for (const RelationColumn& column : item.relation->columns)
       targets.push_back({column.name, with_offset(column.value, offset)});
   }
@@ -36,7 +36,7 @@ void expand_relation(BindState& state, QueryLevel& level, const ast::ColumnRef& 
   if (!found) throw_missing_relation(state, level, name.schema, name.relation, offset);
   if (state.names != nullptr) {
     state.names->stars[&star].clear();
-    state.names->note_star(star, *found->relation);
+    state.names->note_star(star, *found->relation, *found->level);
   }
   for (const RelationColumn& column : found->relation->columns) {
     sql::ExpressionPtr value = with_offset(column.value, offset);

@@ -31,8 +31,8 @@ void name_targets(const ast::Select& query, const std::vector<sql::ViewDef::Colu
       ++next;
       continue;
     }
-    for (auto& [expansion, name] : star->second) {
-      if (next < columns.size()) name = columns[next].name;
+    for (parser::QueryNames::StarColumn& expansion : star->second) {
+      if (next < columns.size()) expansion.column = columns[next].name;
       ++next;
     }
   }
