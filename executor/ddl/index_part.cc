@@ -19,9 +19,9 @@ using sql::SqlError;
 
 namespace {
 
-/// Operator classes that sort as the types do here: in C order patterns need no class of their own.
-void check_operator_class(const ast::IndexElement& element, sql::Type type, std::string_view method) {
-  if (element.operator_class.empty()) return;
+/// Operator classes that sort as the types do here: in C order patterns need no class of their own. Its name where it is not the type's own.
+std::string read_operator_class(const ast::IndexElement& element, sql::Type type, std::string_view method) {
+  if (element.operator_class.empty()) return {};
   const std::string& name = element.operator_class.back();
   const auto info = sql::type_info(type.oid);
   const bool is_text = info.category == sql::TypeCategory::kString;
@@ -29,7 +29,9 @@ void check_operator_class(const ast::IndexElement& element, sql::Type type, std:
                                                          "text_pattern_ops", "varchar_pattern_ops", "bpchar_pattern_ops"};
   const bool is_text_class = std::find(kTextClasses.begin(), kTextClasses.end(), name) != kTextClasses.end();
   const std::string own = std::string(info.name) + "_ops";
-  if (name == own || (is_text && is_text_class)) return;
+  const bool is_varying = type.oid == sql::oid::kVarchar;
+  if (name == own && !is_varying) return {};
+  if (is_text && is_text_class) return is_varying && name == "text_ops" ? std::string() : name;
   if (is_text_class || sql::find_type(std::string_view(name).substr(0, name.find("_ops"))) != nullptr) {
     throw SqlError("42804", fmt::format("operator class \"{}\" does not accept data type {}", name,
                                         sql::format_type(sql::Type{type.oid})));
@@ -63,7 +65,7 @@ IndexPart read_index_part(const CatalogDraft& draft, const ast::IndexElement& el
     part.operator_class = remembered_operator_class(element, type, method);
     return {std::move(part), std::move(name), type};
   }
-  check_operator_class(element, type, method);
+  part.operator_class = read_operator_class(element, type, method);
   check_indexable(type, method);
   part.descending = element.direction == ast::SortDirection::kDescending;
   part.nulls_first = element.nulls == ast::SortNulls::kFirst || (element.nulls == ast::SortNulls::kDefault && part.descending);

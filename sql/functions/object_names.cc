@@ -138,6 +138,10 @@ std::string type_name(Oid type, const EvaluationContext& context) {
     return schema + quote_identifier(user.name);
   }
   if (const TableDef* table = table_of_row_type(catalog, type)) return relation_name(table->oid, context);
+  if (const UserType* range = find_user_range(type); range != nullptr && range->range.multirange == type) {
+    const bool visible = std::ranges::find(context.search_path, range->schema) != context.search_path.end();
+    return (visible ? "" : quote_identifier(range->schema) + ".") + quote_identifier(range->range.multirange_name);
+  }
   if (const TypeInfo* info = find_type(type)) {
     const Oid element = info->category == TypeCategory::kArray ? declared_element(type) : 0;
     return element >= kFirstUserOid ? type_name(element, context) + "[]" : format_type(Type{type});

@@ -260,4 +260,8 @@ std::string default_expression(const CatalogSnapshot& catalog, const TableDef& t
   return written_default(context, column.default_sql, column.type, table.schema);
 }
 
+std::string default_expression(const ViewDef& view, const ViewDef::Column& column, const EvaluationContext& context) {
+  return column.default_sql.empty() ? std::string() : written_default(context, column.default_sql, column.type, view.schema);
+}
+
 }  // namespace redquel::sql

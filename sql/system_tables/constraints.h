@@ -44,6 +44,8 @@ std::string index_part_text(const TableDef& table, const IndexDef::Part& part, b
 /// pg_get_expr() of a column's default; empty: it has none.
 std::string default_expression(const CatalogSnapshot& catalog, const TableDef& table, const ColumnDef& column,
                                const EvaluationContext& context);
+/// The same of a view's column (ALTER VIEW … SET DEFAULT).
+std::string default_expression(const ViewDef& view, const ViewDef::Column& column, const EvaluationContext& context);
 /// pg_attrdef has a row for it.
 bool has_default(const ColumnDef& column);
 /// The same where pg_dump looks: the counter of a foreign table is an application's, and comes back with the table's options.
@@ -54,8 +56,9 @@ bool has_shown_default(const CatalogSnapshot& catalog, const ColumnDef& column);
 inline Oid check_oid(const TableDef& table, std::size_t position) {
   return 0x80000000U | ((table.oid & 0x7fffffU) << 7) | static_cast<Oid>(position & 0x7fU);
 }
-inline Oid default_oid(const TableDef& table, const ColumnDef& column) {
-  return 0xC0000000U | ((table.oid & 0x7ffffU) << 11) | static_cast<Oid>(column.number & 0x7ff);
+inline Oid default_oid(Oid relation, std::int16_t column) {
+  return 0xC0000000U | ((relation & 0x7ffffU) << 11) | static_cast<Oid>(column & 0x7ff);
 }
+inline Oid default_oid(const TableDef& table, const ColumnDef& column) { return default_oid(table.oid, column.number); }
 
 }  // namespace redquel::sql

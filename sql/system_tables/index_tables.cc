@@ -27,7 +27,9 @@ void add_index(RowWriter& out, const TableDef& table, const IndexDef& index, con
       expressions += written_expression(table, part.expression_sql, false, context);
     }
     collations.push_back(collation_of(column->type, column->collation));
-    classes.push_back(operator_class_of(method_oid(index.method), column->type.oid));
+    const Oid method = method_oid(index.method);
+    const Oid named = part.operator_class.empty() ? 0 : named_operator_class(method, part.operator_class);
+    classes.push_back(named != 0 ? named : operator_class_of(method, column->type.oid));
     options.push_back(static_cast<std::int16_t>((part.descending ? 1 : 0) | (part.nulls_first ? 2 : 0)));
   }
   const std::size_t key_count = keys.size();

@@ -140,12 +140,13 @@ void attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
     for (const Attribute& attribute : attributes_of(relation)) {
       const TypeInfo& type = type_info(attribute.type.oid);
       const ColumnDef* column = attribute.column;
-      const bool has_domain = column != nullptr && column->domain != 0;
+      const bool has_domain = attribute.domain != 0;
+      const bool has_view_default = relation.view != nullptr && !relation.view->columns[static_cast<std::size_t>(attribute.number) - 1].default_sql.empty();
       const std::string missing =
           column == nullptr || !column->missing ? std::string() : "{\"" + *column->missing + "\"}";
-      out.add(relation.oid, attribute.name, has_domain ? column->domain : attribute.type.oid, -1, type.length, attribute.number,
+      out.add(relation.oid, attribute.name, has_domain ? attribute.domain : attribute.type.oid, -1, type.length, attribute.number,
               is_true_array(type) ? 1 : 0, -1, has_domain ? -1 : attribute.type.modifier, passed_by_value(type), type.alignment,
-              storage_letter(type), '\0', attribute.not_null, column != nullptr && has_shown_default(catalog, *column), !missing.empty(),
+              storage_letter(type), '\0', attribute.not_null, has_view_default || (column != nullptr && has_shown_default(catalog, *column)), !missing.empty(),
               identity_letter(column), column != nullptr && !column->generated_sql.empty() ? 's' : '\0', false, true, 0,
               attribute_collation(relation, attribute), kNull, kNull,
               foreign_options(relation, attribute.number),
@@ -161,6 +162,13 @@ void defaults(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
     for (const ColumnDef& column : table->columns) {
       if (!has_shown_default(catalog, column)) continue;
       out.add(default_oid(*table, column), oid, column.number, default_expression(catalog, *table, column, context));
+    }
+  }
+  for (const auto& [oid, view] : catalog.views) {
+    std::int16_t number = 0;
+    for (const ViewDef::Column& column : view->columns) {
+      ++number;
+      if (!column.default_sql.empty()) out.add(default_oid(oid, number), oid, number, default_expression(*view, column, context));
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include "sql/catalog/index_text.h"
 #include "sql/functions/quote.h"
+#include "sql/system_tables/constraints.h"
 #include "sql/system_tables/type_layout.h"
 #include "sql/types/more_types.h"
 
@@ -251,11 +252,11 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
       // Hash indexes hold hash values; names lie in others as C strings.
       const bool hashed = relation.index->method == IndexMethod::kHash;
       const Type type = hashed ? kInt4 : column->type == kName ? kCstring : column->type;
-      attributes.push_back({column->name, static_cast<std::int16_t>(attributes.size() + 1), type});
+      attributes.push_back({column->name, static_cast<std::int16_t>(attributes.size() + 1), type, false, nullptr, hashed ? 0 : column->domain});
     }
     for (const std::int16_t number : relation.index->included) {
       const ColumnDef& column = *relation.table->find_column(number);
-      attributes.push_back({column.name, static_cast<std::int16_t>(attributes.size() + 1), column.type});
+      attributes.push_back({column.name, static_cast<std::int16_t>(attributes.size() + 1), column.type, false, nullptr, column.domain});
     }
     std::vector<std::string> names;
     for (const Attribute& attribute : attributes) names.push_back(attribute.name);
@@ -274,7 +275,7 @@ std::vector<Attribute> attributes_of(const Relation& relation) {
   } else if (relation.table != nullptr) {
     for (const ColumnDef& column : relation.table->columns) {
       if (column.hidden) continue;
-      attributes.push_back({column.name, column.number, column.type, !relation.table->is_nullable(column), &column});
+      attributes.push_back({column.name, column.number, column.type, !relation.table->is_nullable(column), &column, column.domain});
     }
   }
   return attributes;

@@ -49,6 +49,7 @@ struct Attribute {
   Type type;
   bool not_null = false;
   const ColumnDef* column = nullptr;  // of a table's column
+  Oid domain = 0;                     // instead of `type`
 };
 
 /// The primary key as an index.

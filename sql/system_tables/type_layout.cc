@@ -31,6 +31,16 @@ std::vector<OperatorClass> read_operator_classes() {
 
 }  // namespace
 
+Oid named_operator_class(Oid method, std::string_view name) {
+  const FactTable& facts = operator_class_facts();
+  const std::size_t oid = facts.column("oid"), own_method = facts.column("opcmethod"), own_name = facts.column("opcname");
+  for (const std::string_view line : facts.lines()) {
+    const std::vector<FactValue> row = facts.values(line);
+    if (row[own_name] == name && fact_oid(row[own_method]) == method) return fact_oid(row[oid]);
+  }
+  return 0;
+}
+
 bool passed_by_value(const TypeInfo& type) {
   if (const TypeFacts* known = find_type_facts(type.oid)) return known->by_value;
   return type.length == 1 || type.length == 2 || type.length == 4 || type.length == 8;

@@ -19,6 +19,8 @@ bool is_true_array(const TypeInfo& type);
 
 /// pg_opclass.oid of the default class of an index method for a type. 0: none (zset, and types without order).
 Oid operator_class_of(Oid method, Oid type);
+/// 0: the method has no class of that name.
+Oid named_operator_class(Oid method, std::string_view name);
 
 namespace oid {
 inline constexpr Oid kDefaultCollation = 100, kCCollation = 950, kPosixCollation = 951, kUcsBasicCollation = 12340;
