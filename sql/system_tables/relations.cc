@@ -4,7 +4,6 @@
 
 #include "sql/catalog/index_text.h"
 #include "sql/functions/quote.h"
-#include "sql/system_tables/constraints.h"
 #include "sql/system_tables/type_layout.h"
 #include "sql/types/more_types.h"
 
