@@ -243,7 +243,7 @@ void choose_presence(sql::TableDef& table) {
 
 std::vector<std::int16_t> columns_of_generation(const CatalogDraft& draft, const sql::TableDef& table, const sql::ColumnDef& column) {
   const parser::ast::ExpressionPtr parsed = parser::parse_expression(column.generated_sql);
-  return columns_of(planner::bind_generation(*parsed, table, column, positions_as_ids(table), draft.catalog(), bind_settings(draft.session()), true),
+  return columns_of(planner::bind_generation(*parsed, table, column, planner::positions_as_ids(table), draft.catalog(), bind_settings(draft.session()), true),
                     table);
 }
 
