@@ -47,7 +47,7 @@ def arguments():
     parser.add_argument("--extended", action="store_true", help="run queries and errors by the extended protocol, too, in both formats")
     parser.add_argument("--concurrent", action="store_true", help="only modules marked CONCURRENT (for ThreadSanitizer)")
     parser.add_argument("--subject", choices=["redquel", "postgresql"], default="redquel", help="who is compared with PostgreSQL")
-    parser.add_argument("--timeout", type=float, default=60.0, help="seconds that one answer may take (default: %(default)s)")
+    parser.add_argument("--timeout", type=float, default=120.0, help="seconds that one answer may take (default: %(default)s)")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds that one wire, client or fault test may take")
     parser.add_argument("--shown", type=int, default=10, help="failures printed per file (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=None, help="of random tests; printed")

@@ -13,7 +13,7 @@ def connect(server):
     return connection
 
 
-def wait_for(connection, count, seconds=20):
+def wait_for(connection, count, seconds=90):
     """The next so many notifications, as (channel, payload, process)."""
     end = time.monotonic() + seconds
     while len(connection.notifies) < count and time.monotonic() < end:

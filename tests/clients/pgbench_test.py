@@ -7,6 +7,7 @@ from harness.processes import temporary_folder
 from harness.programs import connection_options, psql, run
 
 CONCURRENT = True
+LIMIT = 600  # seconds
 ROWS = 5000
 
 
@@ -29,7 +30,7 @@ def pgbench(server, script, mode, clients, transactions):
     path = os.path.join(temporary_folder(), "script.sql")
     with open(path, "w") as file:
         file.write(script)
-    output = run([binary(), "-n", "-M", mode, "-f", path, "-c", clients, "-j", 2, "-t", transactions, *connection_options(server)], timeout=170)
+    output = run([binary(), "-n", "-M", mode, "-f", path, "-c", clients, "-j", 2, "-t", transactions, *connection_options(server)], timeout=500)
     processed = re.search(r"transactions actually processed: (\d+)/(\d+)", output)
     assert processed and processed[1] == processed[2] == str(clients * transactions), output
     failed = re.search(r"failed transactions: (\d+)", output)
@@ -78,13 +79,13 @@ def test_inserts_and_deletes(server):
 def test_initialisation_with_foreign_keys(server):
     """pgbench -i --foreign-keys, its keys over rows that are there."""
     options = [binary(), "-i", "-q", *connection_options(server)]
-    run([*options, "-I", "dtp"], timeout=170)
+    run([*options, "-I", "dtp"], timeout=500)
     psql(server, """
         INSERT INTO pgbench_branches VALUES (1, 0);
         INSERT INTO pgbench_tellers SELECT g, 1, 0 FROM generate_series(1, 10) g;
         INSERT INTO pgbench_accounts SELECT g, 1, 0, '' FROM generate_series(1, 3000) g;
     """)
-    run([*options, "-I", "f"], timeout=170)
+    run([*options, "-I", "f"], timeout=500)
     with server.connect() as connection:
         keys = connection.run("SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND conname LIKE 'pgbench%' AND convalidated")
         assert keys == [["5"]], keys

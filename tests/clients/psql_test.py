@@ -3,6 +3,7 @@ import os
 
 from harness.programs import connection_options, psql, run
 
+LIMIT = 900  # seconds
 SCRIPTS = os.path.join(os.path.dirname(__file__), "..", "..", "scripts")
 
 

@@ -30,7 +30,7 @@ def fill(redis):
         raw("SET", "thing:count", "2")
         raw("SADD", "thing:tags", "x", "y")
         raw("SET", "odd_key", "1")
-        raw("SET", "oddXkey", "1", "EX", "1000")
+        raw("SET", "oddXkey", "1", "EX", "10000")
         raw("DEL", "thing:log")
         raw("XADD", "thing:log", "5-1", "kind", "in")
         raw("XADD", "thing:log", "6-1", "kind", "out")
@@ -43,7 +43,7 @@ def test_keys(server, redis):
     assert rows(server, "SELECT key FROM redis.keys WHERE key LIKE 'odd\\_key'") == [("odd_key",)]
     assert rows(server, "SELECT key FROM redis.keys WHERE key LIKE 'odd_key' ORDER BY 1") == [("oddXkey",), ("odd_key",)]
     assert rows(server, "SELECT key, type, encoding, memory > 0 FROM redis.keys WHERE key = 'thing:1'") == [("thing:1", "hash", "listpack", "t")]
-    assert rows(server, "SELECT key, ttl BETWEEN 990 AND 1000 FROM redis.keys WHERE key IN ('oddXkey', 'odd_key', 'nothing') ORDER BY 1") == [
+    assert rows(server, "SELECT key, ttl BETWEEN 9000 AND 10000 FROM redis.keys WHERE key IN ('oddXkey', 'odd_key', 'nothing') ORDER BY 1") == [
         ("oddXkey", "t"), ("odd_key", None)]
     assert rows(server, "SELECT key FROM redis.keys WHERE type = 'set' AND key LIKE 'thing%'") == [("thing:tags",)]
     assert rows(server, "SELECT key FROM redis.keys WHERE type = 'set' AND key = 'thing:1'") == []

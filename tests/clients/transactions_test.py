@@ -9,6 +9,8 @@ import psycopg2.extensions
 
 from harness.programs import connection_options, run
 
+LIMIT = 600  # seconds
+
 
 def connect(server):
     return psycopg2.connect(host=server.host, port=server.port, user="postgres", dbname="postgres")
@@ -65,7 +67,7 @@ BALANCED = ("SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(d
 
 def pgbench(server, *options, env=None):
     binary = shutil.which("pgbench") or next(path for path in ("/usr/lib/postgresql/15/bin/pgbench",) if os.path.exists(path))
-    output = run([binary, "-n", "-b", "tpcb-like", "-j", 2, *options, *connection_options(server)], timeout=170, env=env)
+    output = run([binary, "-n", "-b", "tpcb-like", "-j", 2, *options, *connection_options(server)], timeout=500, env=env)
     processed = re.search(r"transactions actually processed: (\d+)/(\d+)", output)
     assert processed and processed[1] == processed[2], output
     return int(processed[1])

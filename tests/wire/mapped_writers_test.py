@@ -5,6 +5,7 @@ import threading
 import time
 
 from harness.keyspace import MappedKeys
+from harness.waiting import wait_for
 
 CONCURRENT = True
 PEOPLE, OWNERS, SECONDS = 60, ["ann", "bob", "cid"], 4
@@ -108,9 +109,11 @@ def test_no_wrong_rows(fresh_server, random):
         applied, counted = {1: 0, 2: 0, 3: 0}, []
         threads = [guarded(lambda seed=seed: application(seed)) for seed in applied] + [guarded(reader), guarded(reader), guarded(writer)]
         time.sleep(SECONDS)
-        ended.set()
+        try:
+            wait_for(lambda: failures or counted and all(applied.values()), what="a turn of each")
+        finally:
+            ended.set()
         for thread in threads:
             thread.join()
         assert not failures, failures[:3]
         assert int(redis("HGET", "item:1000", "hits")) == sum(applied.values()) + len(counted)
-        assert counted and all(applied.values())

@@ -1,16 +1,7 @@
 """Temporary tables leave nothing behind when their session ends, however it ends."""
-import time
+from harness.waiting import wait_for
 
 CONCURRENT = True
-
-
-def wait_until(holds, seconds=20):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if holds():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def temporary_keys(redis):
@@ -24,7 +15,7 @@ def test_a_session_that_ends_drops_its_tables(server, redis):
         connection.run("CREATE INDEX ON left_behind (word)")
         connection.run("INSERT INTO left_behind (word) SELECT 'w' || i FROM generate_series(1, 100) AS i")
         assert temporary_keys(redis)
-    assert wait_until(lambda: not temporary_keys(redis)), temporary_keys(redis)
+    wait_for(lambda: temporary_keys(redis) == [], what="the end of the temporary tables")
     with server.connect() as connection:
         names = connection.run("SELECT relname FROM pg_class WHERE relpersistence = 't'")
         assert not names, names
@@ -36,4 +27,4 @@ def test_a_session_that_vanishes_drops_its_tables(server, redis):
     connection.run("BEGIN")
     connection.run("INSERT INTO vanished SELECT generate_series(1, 100)")
     connection.abandon()
-    assert wait_until(lambda: not temporary_keys(redis)), temporary_keys(redis)
+    wait_for(lambda: temporary_keys(redis) == [], what="the end of the temporary tables")
