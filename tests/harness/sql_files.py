@@ -27,6 +27,7 @@ class Record:
     servers: tuple = SERVERS
     ignored: frozenset = frozenset()
     connection: str = "main"
+    waits: bool = False  # until it answers so
 
     @property
     def heading(self):
@@ -40,6 +41,7 @@ class Pending:
     servers: tuple = SERVERS
     ignored: frozenset = frozenset()
     connection: str = "main"
+    waits: bool = False
 
 
 def read(path):
@@ -113,6 +115,8 @@ def _records(path, lines):
             pending.ignored |= set(words[1:])
         elif words[0] == "connection" and len(words) == 2:
             pending.connection = words[1]
+        elif words == ["eventually"] and _reason(line):
+            pending.waits = True
         elif words == ["halt"]:
             return
         elif words == ["restart"]:
@@ -126,7 +130,7 @@ def _records(path, lines):
                     (sql if expected is None else expected).append(lines[at][1])
                 at += 1
             record = Record(words[0], number, "\n".join(sql), expected=expected, servers=pending.servers,
-                            ignored=pending.ignored | everywhere, connection=pending.connection)
+                            ignored=pending.ignored | everywhere, connection=pending.connection, waits=pending.waits)
             if record.kind == "copy" and expected is not None:
                 record = replace(record, expected=None, data="".join(f"{text}\n" for text in expected).encode())
             if not sql:

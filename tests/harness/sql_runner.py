@@ -12,6 +12,9 @@ READS = re.compile(r"\s*(SELECT|VALUES|TABLE|WITH|SHOW|\()", re.I)
 WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE|NEXTVAL|SETVAL|INTO)\b", re.I)
 
 
+PATIENCE = 120  # seconds, for what is to be so eventually
+
+
 class Oracle:
     """An empty database in the shared PostgreSQL for each file."""
     name = "postgresql"
@@ -132,6 +135,10 @@ class FileRun:
                 continue
             try:
                 found = self._check(record)
+                end = time.monotonic() + PATIENCE
+                while found and record.waits and time.monotonic() < end:
+                    time.sleep(0.1)
+                    found = self._check(record)
             except (ConnectionClosed, OSError, ValueError) as error:
                 state = "\n".join(filter(None, (side.server.state() for side in self.sides)))
                 self._fail(record.line, record.heading, f"{record.sql}\n{type(error).__name__}: {error}\n{state}")

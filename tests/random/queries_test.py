@@ -3,7 +3,7 @@ import os
 import random as random_module
 import sys
 import threading
-import time
+import traceback
 
 sys.path.insert(0, os.path.dirname(__file__))
 from query_generator import Generator  # noqa: E402
@@ -11,15 +11,16 @@ from query_generator import Generator  # noqa: E402
 from harness.comparison import row_text  # noqa: E402
 
 SLOW = True
-LIMIT = 900  # seconds
+LIMIT = 1500  # seconds
 STATEMENTS = int(os.environ.get("RANDOM_STATEMENTS", "20000"))
 PER_WORLD = 250  # statements over one set of tables
 WORKERS = 4
 SHOWN = 5
 TIMEOUT, NOT_BUILT = "57014", "0A000"
 MOST_NOT_BUILT = 0.02  # of all statements
-PATIENCE = "3s"  # queries that take PostgreSQL longer are left out; redquel may take its time on a busy machine
-HEAVY_SECONDS = 0.3  # a query that takes PostgreSQL so long may take redquel longer than its timeout
+# Queries that take longer are left out. Few are, and far from these limits, but on a busy machine anybody may stand still for seconds.
+PATIENCE = {"PostgreSQL": "5s", "redquel": "120s"}
+MOST_LEFT_OUT = 0.01  # of all statements: those that redquel alone does not answer in its time
 
 
 class World:
@@ -29,12 +30,12 @@ class World:
         self.seed, self.postgres, self.redquel = seed, postgres, redquel
         self.generator = Generator(random_module.Random(seed))
         self.history = []  # what made the tables as they are
-        self.statements = self.not_built = 0
+        self.statements = self.not_built = self.left_out = 0
 
     def run(self):
         """None, or the first difference."""
         for statement in self.generator.world():
-            found = self.difference(statement, True)
+            found = self.change(statement)
             self.history.append(statement)
             if found:
                 return self.told(statement, found)
@@ -55,24 +56,28 @@ class World:
     def change(self, statement):
         """None, or the difference. redquel goes first: what it does not do, PostgreSQL must not do either, or the tables part."""
         got = self.redquel.query(statement)[0]
-        if got.sqlstate in (NOT_BUILT, TIMEOUT):
+        if got.sqlstate == NOT_BUILT:
             self.not_built += 1
             return None
-        self.postgres.query("SET statement_timeout = 0")
+        if got.sqlstate == TIMEOUT:
+            self.left_out += 1
+            return None
         expected = self.postgres.query(statement)[0]
-        self.postgres.query(f"SET statement_timeout = '{PATIENCE}'")
         if expected.sqlstate == got.sqlstate and expected.tag == got.tag and rows_of(expected, True) == rows_of(got, True):
             return None
         return f"{expected.error or expected.tag} against {got.error or got.tag}"
 
     def difference(self, statement, ordered):
-        started = time.monotonic()
+        self.postgres.query(f"SET statement_timeout = '{PATIENCE['PostgreSQL']}'")
         expected = self.postgres.query(statement)[0]
-        is_heavy = time.monotonic() - started > HEAVY_SECONDS
+        self.postgres.query("SET statement_timeout = 0")
         if expected.sqlstate == TIMEOUT:
             return None
         got = self.redquel.query(statement)[0]
-        if expected.sqlstate == got.sqlstate and expected.sqlstate or is_heavy and got.sqlstate == TIMEOUT:
+        if got.sqlstate == TIMEOUT:
+            self.left_out += 1
+            return None
+        if expected.sqlstate == got.sqlstate and expected.sqlstate:
             return None
         if got.sqlstate == NOT_BUILT:
             self.not_built += 1
@@ -98,7 +103,7 @@ def rows_of(result, ordered):
 def test_queries(server, postgres, random):
     seed = random.randrange(1 << 32)
     worlds = [seed + i for i in range(STATEMENTS // PER_WORLD)]
-    complaints, done, not_built = [], [], []
+    complaints, done, not_built, left_out = [], [], [], []
 
     def work(number):
         schema = f"random_{number}"
@@ -110,21 +115,29 @@ def test_queries(server, postgres, random):
                 return
             name = postgres.create_database()
             # Tables of different workers live in schemas of their own: redquel has one database here.
-            with postgres.connect(name) as oracle, server.connect() as subject:
-                for connection, patience in ((oracle, PATIENCE), (subject, "40s")):
-                    connection.query(f"CREATE SCHEMA {schema}")
-                    connection.query(f"SET search_path = {schema}")
-                    connection.query(f"SET statement_timeout = '{patience}'")
+            with postgres.connect(name) as oracle, server.connect(timeout=300) as subject:
+                for connection in (oracle, subject):
+                    connection.run(f"CREATE SCHEMA {schema}")
+                    connection.run(f"SET search_path = {schema}")
+                subject.run(f"SET statement_timeout = '{PATIENCE['redquel']}'")
                 world = World(world_seed, oracle, subject)
                 found = world.run()
                 if found:
                     complaints.append(found)
                 done.append(world.statements)
                 not_built.append(world.not_built)
-                subject.query(f"DROP SCHEMA {schema} CASCADE")
+                left_out.append(world.left_out)
+                subject.run("SET statement_timeout = 0")
+                subject.run(f"DROP SCHEMA {schema} CASCADE")
             postgres.drop_database(name)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(WORKERS)]
+    def guarded(number):
+        try:
+            work(number)
+        except Exception:
+            complaints.append(traceback.format_exc())
+
+    threads = [threading.Thread(target=guarded, args=(number,)) for number in range(WORKERS)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -132,3 +145,4 @@ def test_queries(server, postgres, random):
     assert not complaints, "\n".join(complaints[:SHOWN])
     assert sum(done) == STATEMENTS // PER_WORLD * PER_WORLD, f"only {sum(done)} statements ran"
     assert sum(not_built) <= sum(done) * MOST_NOT_BUILT, f"{sum(not_built)} statements are not built"
+    assert sum(left_out) <= sum(done) * MOST_LEFT_OUT, f"{sum(left_out)} statements took too long"
