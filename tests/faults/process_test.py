@@ -25,7 +25,7 @@ def test_one_redquel_per_data_directory(make_server):
 
 def refusal(binary, *options):
     """What a redquel says that ends at once."""
-    end = subprocess.run([binary, "--listen", "127.0.0.1:0", *options], capture_output=True, text=True, timeout=60)
+    end = subprocess.run([binary, "--listen", "127.0.0.1:0", *options], capture_output=True, text=True, timeout=120)
     assert end.returncode == 1 and not end.stdout, (end.returncode, end.stdout)
     return end.stderr
 
