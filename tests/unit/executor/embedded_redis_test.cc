@@ -59,7 +59,7 @@ std::string error_of(EmbeddedRedisOptions options) {
 
 template <typename Condition>
 bool wait_until(Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (std::chrono::steady_clock::now() < deadline) {
     if (condition()) return true;
     std::this_thread::sleep_for(milliseconds(5));

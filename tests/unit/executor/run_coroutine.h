@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <exception>
 #include <optional>
 
@@ -25,6 +26,18 @@ T run_coroutine(boost::asio::io_context& loop, boost::asio::awaitable<T> corouti
   }
   if (failure) std::rethrow_exception(failure);
   return std::move(result.value());
+}
+
+/// Runs the event loop until the condition holds; false after a minute.
+template <typename Condition>
+bool run_until(boost::asio::io_context& loop, Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    loop.restart();
+    loop.run_one_for(std::chrono::milliseconds(10));
+  }
+  return true;
 }
 
 inline void run_coroutine(boost::asio::io_context& loop, boost::asio::awaitable<void> coroutine) {

@@ -45,9 +45,9 @@ class RunningServer {
   bool clean_ = true;
 };
 
-/// Waits until the condition holds; false after five seconds.
+/// Waits until the condition holds; false after a minute.
 inline bool eventually(const std::function<bool()>& condition) {
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 6000; ++i) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

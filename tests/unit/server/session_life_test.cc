@@ -103,7 +103,7 @@ TEST(SessionLife, CancelReachesTheStatementOnItsThread) {
 TEST(SessionLife, StatementTimeout) {
   RunningServer server;
   auto client = server.client();
-  client->ask(query("SET statement_timeout = 30"));
+  client->ask(query("SET statement_timeout = 2000"));
   EXPECT_EQ(client->ask(query("SELECT wait()")),
             (Lines{"E 57014 canceling statement due to statement timeout", "Z I"}));
   EXPECT_EQ(client->ask(parse("", "SELECT wait()") + bind("", "") + execute("") + execute("") + kSync),

@@ -114,7 +114,7 @@ struct Answer {
   int number32(std::size_t at) const { return number16(at) << 16 | number16(at + 2); }
 };
 
-/// A blocking client that says bytes and hears messages. Every wait ends after ten seconds, with type '!'.
+/// A blocking client that says bytes and hears messages. Every wait ends after a minute, with type '!'.
 class WireClient {
  public:
   explicit WireClient(std::uint16_t port, int receive_buffer = 0) {
@@ -203,7 +203,7 @@ class WireClient {
  private:
   bool fill() {
     pollfd state{socket_, POLLIN, 0};
-    if (::poll(&state, 1, 10000) <= 0) {
+    if (::poll(&state, 1, 60000) <= 0) {
       timed_out_ = true;
       return false;
     }
