@@ -67,29 +67,14 @@ class SlidingState {
   bool started_ = false;
 };
 
-/// An aggregate over one argument, made from the state of one group: NULLs are skipped, one loop per batch and no call
-/// through a pointer per row. State, made anew with {}, has `void add(const T&)`, `std::optional<Result> result() const` (nullopt is NULL)
-/// and, where it owns memory, `std::size_t heap() const`; where rows can be taken out again exactly, `remove` and a `kRemoves`.
-template <class T, class State>
-class GroupStates final : public Aggregator, public SlidingAggregator {
+/// A state for each group, and what comes of them. State, made anew with {}, has `std::optional<Result> result() const` (nullopt is NULL)
+/// and, where it owns memory, `std::size_t heap() const`.
+template <class State>
+class StatesByGroup : public Aggregator, public SlidingAggregator {
  public:
   using Result = typename decltype(std::declval<const State&>().result())::value_type;
 
-  explicit GroupStates(Type result) : result_(result) {}
-
-  void update(std::span<const ColumnPtr> arguments, std::span<const std::uint32_t> groups, std::size_t group_count,
-              const EvaluationContext&) override {
-    states_.resize(group_count);
-    const Column& column = *arguments[0];
-    const lift::Reader<T> values(arguments, 0);
-    if (!column.has_nulls()) {
-      for (std::size_t row = 0; row < groups.size(); ++row) states_[groups[row]].add(values.get(row));
-      return;
-    }
-    for (std::size_t row = 0; row < groups.size(); ++row) {
-      if (!column.is_null(row)) states_[groups[row]].add(values.get(row));
-    }
-  }
+  explicit StatesByGroup(Type result) : result_(result) {}
 
   ColumnPtr finish(std::size_t group_count, const EvaluationContext&) override {
     states_.resize(group_count);
@@ -112,6 +97,35 @@ class GroupStates final : public Aggregator, public SlidingAggregator {
     return bytes;
   }
 
+ protected:
+  Type result_;
+  std::vector<State> states_;
+  SlidingState<State> sliding_;
+};
+
+/// An aggregate over one argument, made from the state of one group: NULLs are skipped, one loop per batch and no call
+/// through a pointer per row. State has `void add(const T&)`; where rows can be taken out again exactly, `remove` and a `kRemoves`.
+template <class T, class State>
+class GroupStates final : public StatesByGroup<State> {
+  using StatesByGroup<State>::result_, StatesByGroup<State>::states_, StatesByGroup<State>::sliding_;
+
+ public:
+  using StatesByGroup<State>::StatesByGroup;
+
+  void update(std::span<const ColumnPtr> arguments, std::span<const std::uint32_t> groups, std::size_t group_count,
+              const EvaluationContext&) override {
+    states_.resize(group_count);
+    const Column& column = *arguments[0];
+    const lift::Reader<T> values(arguments, 0);
+    if (!column.has_nulls()) {
+      for (std::size_t row = 0; row < groups.size(); ++row) states_[groups[row]].add(values.get(row));
+      return;
+    }
+    for (std::size_t row = 0; row < groups.size(); ++row) {
+      if (!column.is_null(row)) states_[groups[row]].add(values.get(row));
+    }
+  }
+
   ColumnPtr slide(std::span<const ColumnPtr> arguments, std::span<const FrameRows> frames) override {
     const Column& column = *arguments[0];
     const lift::Reader<T> values(arguments, 0);
@@ -126,20 +140,15 @@ class GroupStates final : public Aggregator, public SlidingAggregator {
     return sliding_.slide(frames, result_, add, remove);
   }
   bool removes_rows() const override { return SlidingState<State>::kRemoves; }
-
- private:
-  Type result_;
-  std::vector<State> states_;
-  SlidingState<State> sliding_;
 };
 
 /// The same over two arguments that must both be there: `void add(const A&, const B&)`.
 template <class A, class B, class State>
-class PairGroupStates final : public Aggregator, public SlidingAggregator {
- public:
-  using Result = typename decltype(std::declval<const State&>().result())::value_type;
+class PairGroupStates final : public StatesByGroup<State> {
+  using StatesByGroup<State>::result_, StatesByGroup<State>::states_, StatesByGroup<State>::sliding_;
 
-  explicit PairGroupStates(Type result) : result_(result) {}
+ public:
+  using StatesByGroup<State>::StatesByGroup;
 
   void update(std::span<const ColumnPtr> arguments, std::span<const std::uint32_t> groups, std::size_t group_count,
               const EvaluationContext&) override {
@@ -152,21 +161,6 @@ class PairGroupStates final : public Aggregator, public SlidingAggregator {
     }
   }
 
-  ColumnPtr finish(std::size_t group_count, const EvaluationContext&) override {
-    states_.resize(group_count);
-    lift::Sink<Result> sink(result_, group_count);
-    for (std::size_t group = 0; group < group_count; ++group) {
-      if (std::optional<Result> value = states_[group].result()) {
-        sink.set(group, *std::move(value));
-      } else {
-        sink.set_null(group);
-      }
-    }
-    return std::make_shared<const Column>(sink.finish({}));
-  }
-
-  std::size_t memory() const override { return states_.capacity() * sizeof(State); }
-
   ColumnPtr slide(std::span<const ColumnPtr> arguments, std::span<const FrameRows> frames) override {
     const lift::Reader<A> first(arguments, 0);
     const lift::Reader<B> second(arguments, 1);
@@ -176,11 +170,6 @@ class PairGroupStates final : public Aggregator, public SlidingAggregator {
     return sliding_.slide(frames, result_, add, [](State&, std::uint32_t) {});
   }
   bool removes_rows() const override { return false; }
-
- private:
-  Type result_;
-  std::vector<State> states_;
-  SlidingState<State> sliding_;
 };
 
 /// A row of the aggregate table.
