@@ -363,7 +363,7 @@ Oid parse_object_name(Type type, std::string_view text, const EvaluationContext&
     default:
       if (const std::optional<Oid> found = find_type_named(text, context)) return *found;
       check_schema(text, context);
-      throw SqlError("42704", "type \"" + std::string(text) + "\" does not exist");
+      throw SqlError("42704", "type \"" + joined(split_name(text)) + "\" does not exist");
   }
 }
 
