@@ -34,7 +34,7 @@ void check_redis(executor::ConnectionOptions redis) {
   } catch (const sql::SqlError& error) {
     constexpr std::string_view kBadLogin = "28000", kNoDatabase = "3D000", kNotSupported = "0A000";
     if (error.sqlstate() == kBadLogin || error.sqlstate() == kNoDatabase || error.sqlstate() == kNotSupported) throw;
-    spdlog::warn("{}: until that changes, statements fail with this error", error.message());
+    spdlog::warn("{}; until that changes, statements fail with this error", error.message());
   }
 }
 
