@@ -23,7 +23,6 @@ void run_over_redis(executor::ConnectionOptions redis, const std::function<asio:
 }
 
 void check_redis(executor::ConnectionOptions redis) {
-  redis.connect_timeout = std::chrono::seconds(1);
   const auto ask = [](executor::RedisPool& pool) -> asio::awaitable<void> {
     executor::CommandBatch batch;
     batch.add("EXISTS", "redquel:version");
