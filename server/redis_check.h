@@ -13,8 +13,7 @@ namespace asio = boost::asio;
 void run_over_redis(executor::ConnectionOptions redis, const std::function<asio::awaitable<void>(executor::RedisPool&)>& work);
 
 /// Whether this Redis will do, asked before the first client comes. Throws SqlError where it never will: login, logical database,
-/// version, a cluster. Warns where it may yet: nobody answers
-/// in `connect_timeout`, it loads its data.
+/// version, a cluster. Warns where it may yet: nobody answers within `connect_timeout`, it loads its data.
 void check_redis(executor::ConnectionOptions redis);
 
 }  // namespace redquel::server
