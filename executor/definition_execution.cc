@@ -3,6 +3,7 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/vacuum_options.h"
 #include "executor/ddl/temporary.h"
 #include "executor/discovery/import_foreign_schema.h"
 #include "executor/lock_table.h"
@@ -64,14 +65,16 @@ asio::awaitable<void> run(DdlContext& context, const ast::LockTable& statement) 
 
 /// VACUUM and ANALYZE: there are no statistics to gather, but half-done removals to finish.
 asio::awaitable<void> run_vacuum(DdlContext& context, const ast::Vacuum& statement) {
+  check_vacuum_options(statement);
   const std::function<void(const CatalogDraft&)> check = [&](const CatalogDraft& draft) {
     for (const ast::VacuumRelation& listed : statement.relations) {
       const ast::RelationName& name = listed.relation.name;
       if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(draft, name);
       const TablePtr table = draft.catalog().find_table(name.schema, name.name, draft.session().search_path);
-      for (const std::string& column : listed.columns) {
-        if (!table || table->find_column(column) != nullptr) continue;
-        throw sql::SqlError("42703", "column \"" + column + "\" of relation \"" + table->name + "\" does not exist");
+      for (auto column = listed.columns.begin(); table && column != listed.columns.end(); ++column) {
+        const std::string shown = "column \"" + *column + "\" of relation \"" + table->name + "\"";
+        if (table->find_column(*column) == nullptr) throw sql::SqlError("42703", shown + " does not exist");
+        if (std::find(listed.columns.begin(), column, *column) != column) throw sql::SqlError("42701", shown + " appears more than once");
       }
     }
   };

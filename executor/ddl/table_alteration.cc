@@ -102,7 +102,8 @@ void TableAlteration::command(const ast::AddColumn& written) {
   }
   check_new_column_name(table_, name);
   const ColumnDraft read = read_column(draft_, written.column, table_.name);
-  const bool is_null = read.default_value == nullptr && read.generated == nullptr && !read.sequence && read.column.domain == 0;
+  const bool has_no_default = read.default_value == nullptr || std::holds_alternative<ast::NullLiteral>(read.default_value->node);
+  const bool is_null = has_no_default && read.generated == nullptr && !read.sequence && read.column.domain == 0;
   if (!is_null) check_row_type_is_free(draft_, table_);
   const bool is_key = std::any_of(read.keys.begin(), read.keys.end(), [](const KeyDraft& key) { return key.primary; });
   const std::int16_t number = add_column(draft_, table_, read, is_key).number;

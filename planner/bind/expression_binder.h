@@ -128,6 +128,7 @@ class ExpressionBinder {
   /// How deep set-returning calls are nested in it.
   std::size_t set_returning_depth(const sql::Expression&) const;
   /// A call of a function in LANGUAGE sql; null: a built-in function is meant.
+  sql::ExpressionPtr bind_call(const parser::ast::FunctionCall&, const Whole&);
   sql::ExpressionPtr bind_sql_call(const parser::ast::FunctionCall&, const Whole&);
   sql::ExpressionPtr bind_set_returning(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
   sql::ExpressionPtr run_set_returning(const SqlFunctionCall&, const Whole&);

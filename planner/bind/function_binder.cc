@@ -157,6 +157,19 @@ ExpressionBinder::Operands ExpressionBinder::bind_all_arguments(const ast::Funct
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::FunctionCall& function, const Whole& whole) {
+  if (function.order_by.size() < 2 || function.within_group) return bind_call(function, whole);
+  try {
+    return bind_call(function, whole);
+  } catch (const SqlError& error) {
+    if (error.sqlstate() != "42883" || error.position() != token(whole)) throw;
+    throw SqlError("42883", error.message())
+        .hint("No aggregate function matches the given name and argument types. Perhaps you misplaced ORDER BY; ORDER BY must appear after all "
+              "regular arguments of the aggregate.")
+        .at(error.position());
+  }
+}
+
+ExpressionPtr ExpressionBinder::bind_call(const ast::FunctionCall& function, const Whole& whole) {
   const auto offset = token(whole);
   if (is_sql_function(state_, function.name)) {
     if (const ExpressionPtr value = bind_sql_call(function, whole)) return value;

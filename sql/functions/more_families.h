@@ -29,6 +29,7 @@ std::vector<CastFunction> geometric_casts();
 std::vector<ScalarFunction> privilege_checks();
 std::vector<ScalarFunction> size_functions();
 std::vector<ScalarFunction> hash_functions();
+std::vector<ScalarFunction> transition_functions();
 std::vector<ScalarFunction> binary_form_functions();
 std::vector<ScalarFunction> unicode_functions();
 std::vector<ScalarFunction> notification_functions();

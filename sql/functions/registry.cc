@@ -90,6 +90,7 @@ const NamedTable<ScalarFunction>& functions() {
       privilege_checks(),
       size_functions(),
       hash_functions(),
+      transition_functions(),
       binary_form_functions(),
       unicode_functions(),
       notification_functions(),

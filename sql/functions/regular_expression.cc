@@ -111,6 +111,12 @@ int engine_flags(const RegexFlags& flags) {
 /// Matches every character that a text can have here, newlines in all modes, and prefers neither long nor short.
 const std::string kAnyCharacter = "[\\x01-\\x7f\\ue000-\\uf8ff]";
 
+/// Options at the pattern's begin: "(?i)"; empty: there are none.
+std::string_view embedded_options(std::string_view pattern) {
+  const bool has_options = pattern.starts_with("(?") && pattern.size() > 2 && to_lower(pattern[2]) >= 'a' && to_lower(pattern[2]) <= 'z';
+  return has_options ? pattern.substr(0, pattern.find(')') + 1) : std::string_view();
+}
+
 /// The pattern behind one character of any kind, if it holds something that looks back.
 std::optional<std::string> behind_character(std::string_view pattern, const RegexFlags& flags) {
   if (flags.syntax != RegexFlags::Syntax::kAdvanced || pattern.starts_with("***")) return std::nullopt;
@@ -122,12 +128,90 @@ std::optional<std::string> behind_character(std::string_view pattern, const Rege
     looks_back = looks_back || pattern.find(sign) != std::string_view::npos;
   }
   if (!looks_back) return std::nullopt;
-  // Embedded options stay in front.
-  std::string_view options;
-  if (pattern.starts_with("(?") && pattern.size() > 2 && to_lower(pattern[2]) >= 'a' && to_lower(pattern[2]) <= 'z') {
-    options = pattern.substr(0, pattern.find(')') + 1);
-  }
+  const std::string_view options = embedded_options(pattern);  // stay in front
   return std::string(options) + kAnyCharacter + "(?:" + std::string(pattern.substr(options.size())) + ")";
+}
+
+/// A pattern taken apart: its options, what it looks for behind its place, and the rest.
+struct LookBehinds {
+  struct Condition {
+    std::string_view pattern;
+    bool negative = false;
+  };
+  std::string_view options, rest;
+  std::vector<Condition> conditions;
+};
+
+/// Behind the bracket expression that begins at `at`.
+std::size_t end_of_bracket(std::string_view pattern, std::size_t at) {
+  std::size_t i = at + 1;
+  if (i < pattern.size() && pattern[i] == '^') ++i;
+  if (i < pattern.size() && pattern[i] == ']') ++i;
+  while (i < pattern.size() && pattern[i] != ']') {
+    const bool is_class = pattern[i] == '[' && i + 1 < pattern.size() && std::string_view(":.=").find(pattern[i + 1]) != std::string_view::npos;
+    if (is_class) i = std::min(pattern.find(std::string{pattern[i + 1], ']'}, i + 2), pattern.size() - 1);
+    i += pattern[i] == '\\' || is_class ? 2 : 1;
+  }
+  return i + 1;
+}
+
+/// Calls `visit(place, depth)` for what is neither escaped nor in brackets, until it says false.
+template <class Visit>
+void walk_pattern(std::string_view pattern, const Visit& visit) {
+  int depth = 0;
+  for (std::size_t i = 0; i < pattern.size();) {
+    if (pattern[i] == ')') --depth;
+    if (!visit(i, depth)) return;
+    if (pattern[i] == '(') ++depth;
+    i = pattern[i] == '\\' ? i + 2 : pattern[i] == '[' ? end_of_bracket(pattern, i) : i + 1;
+  }
+}
+
+bool is_look_behind(std::string_view pattern) { return pattern.starts_with("(?<=") || pattern.starts_with("(?<!"); }
+
+/// 0A000 where something looks behind in the middle of the pattern.
+LookBehinds split_look_behinds(std::string_view pattern) {
+  LookBehinds parts{.options = embedded_options(pattern), .rest = {}, .conditions = {}};
+  parts.rest = pattern.substr(parts.options.size());
+  while (is_look_behind(parts.rest)) {
+    std::size_t end = std::string_view::npos;
+    walk_pattern(parts.rest, [&](std::size_t place, int depth) {
+      if (parts.rest[place] == ')' && depth == 0) end = place;
+      return end == std::string_view::npos;
+    });
+    if (end == std::string_view::npos) throw SqlError("2201B", "invalid regular expression: parentheses () not balanced");
+    parts.conditions.push_back({parts.rest.substr(4, end - 4), parts.rest[3] == '!'});
+    parts.rest.remove_prefix(end + 1);
+  }
+  const auto refuse_within = [](std::string_view part) {
+    walk_pattern(part, [&](std::size_t place, int) {
+      if (is_look_behind(part.substr(place))) throw not_supported("look-behind elsewhere than at the begin of a regular expression");
+      return true;
+    });
+  };
+  for (const LookBehinds::Condition& condition : parts.conditions) refuse_within(condition.pattern);
+  refuse_within(parts.rest);
+  if (parts.conditions.empty()) return parts;
+  walk_pattern(parts.rest, [&](std::size_t place, int depth) {
+    if (parts.rest[place] == '|' && depth == 0) throw not_supported("look-behind before alternatives in a regular expression");
+    return true;
+  });
+  if (!parts.rest.empty() && std::string_view("*+?{").find(parts.rest[0]) != std::string_view::npos) {
+    throw SqlError("2201B", "invalid regular expression: quantifier operand invalid");
+  }
+  return parts;
+}
+
+/// The most characters that the pattern can match; 0: unknown, or what it matches depends on where the text begins.
+std::size_t longest_match(std::string_view pattern) {
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (std::string_view("*+{^(").find(pattern[i]) != std::string_view::npos) return 0;
+    if (pattern[i] != '\\') continue;
+    ++i;
+    const bool is_class = i < pattern.size() && std::string_view("dDsSwW").find(pattern[i]) != std::string_view::npos;
+    if (!is_class && i < pattern.size() && is_alphanumeric(pattern[i])) return 0;
+  }
+  return pattern.size();
 }
 
 /// Tcl's engine may search for ever where a back-reference is repeated, or its group left out (PostgreSQL has mended its own): such
@@ -258,11 +342,27 @@ struct RegularExpression::Compiled {
   /// back.
   EnginePattern behind;
   CharacterCodes codes;
+  struct LookBehind {
+    std::unique_ptr<RegularExpression> expression;  // at the end of what stands before the match
+    bool negative = false;
+    std::size_t longest = 0;  // match, in characters; 0: look at all of it
+  };
+  std::vector<LookBehind> look_behinds;
 };
 
 RegularExpression::RegularExpression(std::string_view pattern, RegexFlags flags)
     : compiled_(std::make_unique<Compiled>()) {
   start_engine();
+  std::string without_look_behinds;
+  if (flags.syntax == RegexFlags::Syntax::kAdvanced && !pattern.starts_with("***")) {
+    const LookBehinds parts = split_look_behinds(pattern);
+    for (const LookBehinds::Condition& condition : parts.conditions) {
+      const std::string at_end = std::string(parts.options) + "(?:" + std::string(condition.pattern) + ")\\Z";
+      compiled_->look_behinds.push_back({std::unique_ptr<RegularExpression>(new RegularExpression(at_end, flags)), condition.negative,
+                                         longest_match(condition.pattern)});
+    }
+    if (!parts.conditions.empty()) pattern = without_look_behinds = std::string(parts.options) + std::string(parts.rest);
+  }
   const bool literal = flags.syntax == RegexFlags::Syntax::kQuoted;
   const std::string written = literal ? std::string(pattern) : expand_escapes(pattern);
   std::string translated;
@@ -320,13 +420,39 @@ const RegularExpression& RegularExpression::compiled(std::string_view pattern, R
 
 bool RegularExpression::matches(std::string_view text) const {
   const Subject subject(*this, text);
+  if (!compiled_->look_behinds.empty()) {
+    std::vector<RegexSpan> groups;
+    return search(subject, 0, groups);
+  }
   const int found =
       Tcl_RegExpExecObj(nullptr, compiled_->pattern.expression, static_cast<Tcl_Obj*>(subject.object_), 0, 0, 0);
   if (found < 0) throw SqlError("2201B", "regular expression failed: regular expression is too complex");
   return found > 0;
 }
 
+bool RegularExpression::may_begin_at(std::string_view text, std::size_t start) const {
+  return std::ranges::all_of(compiled_->look_behinds, [&](const Compiled::LookBehind& condition) {
+    std::size_t first = condition.longest == 0 ? 0 : start;
+    for (std::size_t count = 0; count < condition.longest && first > 0; ++count) {
+      do --first;
+      while (first > 0 && (static_cast<unsigned char>(text[first]) & 0xC0) == 0x80);
+    }
+    return condition.expression->matches(text.substr(first, start - first)) != condition.negative;
+  });
+}
+
 bool RegularExpression::search(const Subject& subject, std::size_t from, std::vector<RegexSpan>& groups) const {
+  const std::string_view text = subject.text();
+  while (search_once(subject, from, groups)) {
+    const std::size_t start = groups[0].start;
+    if (compiled_->look_behinds.empty() || may_begin_at(text, start)) return true;
+    if (start == text.size()) return false;
+    from = start + character_size(text[start]);
+  }
+  return false;
+}
+
+bool RegularExpression::search_once(const Subject& subject, std::size_t from, std::vector<RegexSpan>& groups) const {
   const std::size_t first = subject.character_of(from);
   const bool look_back = first > 0 && compiled_->behind.expression != nullptr;
   const Tcl_RegExp expression = look_back ? compiled_->behind.expression : compiled_->pattern.expression;

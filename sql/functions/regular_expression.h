@@ -13,7 +13,7 @@ namespace redquel::sql {
 ///
 /// Tcl knows Unicode's letters and 16-bit characters; PostgreSQL in the C locale knows ASCII's letters and all
 /// characters. So what is not ASCII reaches the engine as private-use characters, in an order that keeps the pattern's
-/// ranges right.
+/// ranges right. Tcl does not know look-behind: at a pattern's begin it is an expression of its own, elsewhere refused.
 struct RegexFlags {
   enum class Syntax : std::uint8_t { kAdvanced, kExtended, kBasic, kQuoted } syntax = Syntax::kAdvanced;
   bool ignore_case = false;
@@ -56,6 +56,10 @@ class RegularExpression {
  private:
   struct Compiled;
   RegularExpression(std::string_view pattern, RegexFlags flags);
+
+  bool search_once(const Subject& subject, std::size_t from, std::vector<RegexSpan>& groups) const;
+  /// What the pattern wants to stand, or not to stand, before it.
+  bool may_begin_at(std::string_view text, std::size_t start) const;
 
   std::unique_ptr<Compiled> compiled_;
   std::size_t group_count_ = 0;

@@ -39,6 +39,14 @@ std::int64_t subtract(std::int64_t position, const Numeric& bytes) {
   return as_position(as_numeric(position) - bytes);
 }
 
+std::int64_t numeric_position(const Numeric& value) {
+  if (value.is_nan()) throw SqlError("0A000", "cannot convert NaN to pg_lsn");
+  if (value.is_infinite()) throw SqlError("0A000", "cannot convert infinity to pg_lsn");
+  return as_position(value);
+}
+
+std::int32_t compare_positions(std::int64_t a, std::int64_t b) { return a < b ? -1 : a > b ? 1 : 0; }
+
 std::int32_t short_xid(std::int64_t xid) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(to_unsigned_bits(xid))); }
 
 /// age() of transactions and multixacts: there are none that grow old. Those that never were are infinitely old.
@@ -59,6 +67,9 @@ std::vector<ScalarFunction> server_number_functions() {
       scalar<add>("+", {kPgLsn, kNumeric}, kPgLsn),
       scalar<add_to>("+", {kNumeric, kPgLsn}, kPgLsn),
       scalar<subtract>("-", {kPgLsn, kNumeric}, kPgLsn),
+      scalar<numeric_position>("pg_lsn", {kNumeric}, kPgLsn),
+      scalar<compare_positions>("pg_lsn_cmp", {kPgLsn, kPgLsn}, kInt4),
+      scalar<compare_positions>("xid8cmp", {kXid8, kXid8}, kInt4),
       scalar<distance>("pg_wal_lsn_diff", {kPgLsn, kPgLsn}, kNumeric),
   };
   add_number_order(table, kPgLsn);
@@ -71,6 +82,7 @@ std::vector<CastFunction> server_number_casts() { return {cast<short_xid>(kXid8,
 std::vector<AggregateFunction> server_number_aggregates() {
   std::vector<AggregateFunction> table;
   add_number_extremes(table, kPgLsn);
+  add_number_extremes(table, kXid8);
   return table;
 }
 

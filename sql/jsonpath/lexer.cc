@@ -149,7 +149,7 @@ std::uint32_t JsonPathLexer::hex_digits(std::size_t least, std::size_t most, std
   std::uint32_t code = 0;
   std::size_t count = 0;
   for (; count < most && hex_value(peek()) >= 0; ++count) code = code * 16 + static_cast<std::uint32_t>(hex_value(text_[at_++]));
-  if (count < least) throw jsonpath_error(what, text_.substr(start, 2));
+  if (count < least) throw jsonpath_error(what, text_.substr(start, at_ - start));
   return code;
 }
 
@@ -171,7 +171,7 @@ void JsonPathLexer::escape(std::string& out, std::uint32_t& high_surrogate) {
   } else if (peek() == '{') {
     ++at_;
     code = hex_digits(1, 6, "invalid unicode sequence", start);
-    if (peek() != '}') throw jsonpath_error("invalid unicode sequence", text_.substr(start, 2));
+    if (peek() != '}') throw jsonpath_error("invalid unicode sequence", text_.substr(start, at_ - start));
     ++at_;
   } else {
     code = hex_digits(4, 4, "invalid unicode sequence", start);
