@@ -106,6 +106,11 @@ sql::EvaluationContext definition_context(const SessionState& session, const sql
   return context;
 }
 
+sql::Now transaction_moment(const SessionState& session) {
+  if (session.function_depth > 0) return session.transaction_time;
+  return session.transaction ? sql::Now(session.transaction->started()) : std::nullopt;
+}
+
 planner::BindSettings bind_settings(const SessionState& session, bool parameters) {
   planner::BindSettings settings;
   settings.search_path = session.search_path;
@@ -113,8 +118,7 @@ planner::BindSettings bind_settings(const SessionState& session, bool parameters
   settings.database = session.database;
   settings.session = session.settings;
   settings.parameters = parameters;
-  if (session.transaction) settings.now = session.transaction->started();
-  if (session.function_depth > 0) settings.now = session.transaction_time;
+  settings.now = transaction_moment(session);
   return settings;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "executor/session_context.h"
 #include "parser/parse.h"
 #include "server/session.h"
 #include "sql/types/binary_io.h"
@@ -102,7 +103,7 @@ sql::Datum Session::bind_parameter(std::string_view bytes, std::int16_t format, 
   if (format == 0) {
     const std::string text = from_client(bytes);
     try {
-      return sql::parse_value(type, text, state_.settings);
+      return sql::parse_value(type, text, state_.settings, executor::transaction_moment(state_));
     } catch (const sql::SqlError&) {
       error_context_ = " = '...'";  // a value is not repeated: it may be a secret
       throw;

@@ -1,5 +1,6 @@
 // The simple protocol: Query.
 
+#include "executor/session_context.h"
 #include "parser/literals.h"
 #include "parser/parse.h"
 #include "server/session.h"
@@ -102,10 +103,11 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
       // A definition (SELECT INTO) keeps its text and takes no parameters.
       is_individual = portal.statement->parameter_types.size() != shared.literals.size();
       if (const executor::PreparedPtr& plan = portal.statement->plan) is_individual = is_individual || plan->depends_on_constants;
+      const sql::Now moment = executor::transaction_moment(state_);
       for (std::size_t i = 0; i < shared.literals.size() && !is_individual; ++i) {
         const parser::Literal& literal = shared.literals[i];
         const sql::Type type = portal.statement->parameter_types[i];
-        if (literal.is_string) portal.parameters.push_back(sql::parse_value(type, literal.text, state_.settings));
+        if (literal.is_string) portal.parameters.push_back(sql::parse_value(type, literal.text, state_.settings, moment));
         else if (type == sql::kInt4) portal.parameters.emplace_back(static_cast<std::int32_t>(literal.number));
         else portal.parameters.emplace_back(literal.number);
       }

@@ -159,6 +159,8 @@ bool makes_temporary(const ast::Statement& statement) {
       [&](const auto& node) {
         if constexpr (requires { asks(node.persistence, node.relation); }) {
           return asks(node.persistence, node.relation);
+        } else if constexpr (requires { ast::QualifiedName(node.name); }) {
+          return node.name.size() == 2 && node.name[0] == kAlias;  // a function or a type
         } else {
           return false;
         }

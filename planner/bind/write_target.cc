@@ -127,9 +127,12 @@ class ViewTargetBinder {
       if (needs_subquery(level, *value)) throw sql::not_supported("writing to a view with a subquery in its select list");
       WriteTarget::Column column{.name = view_->columns[i].name, .value = value, .view = view_->name};
       const auto* passed = std::get_if<sql::ColumnRef>(&value->node);
+      const bool names_column = std::holds_alternative<ast::ColumnRef>(query.targets[i].value->node);
       for (const WriteTarget::Column& below : target.columns) {
         const auto* base = std::get_if<sql::ColumnRef>(&below.value->node);
-        if (passed == nullptr || base == nullptr || base->column != passed->column) continue;
+        const bool is_column = passed != nullptr && base != nullptr && base->column == passed->column;
+        const bool is_computed_below = below.number == 0 && names_column && sql::equal(*below.value, *value);
+        if (!is_column && !is_computed_below) continue;
         passes_any = true;
         column.number = below.number;
         if (!below.view.empty()) column.view = below.view;
@@ -215,14 +218,16 @@ std::string set_updatable(sql::ViewDef& view, const sql::CatalogSnapshot& catalo
   BindState state(catalog, settings, {}, 0);
   view.base = 0;
   for (sql::ViewDef::Column& column : view.columns) column.updatable = false;
+  const auto written = std::make_shared<const sql::ViewDef>(view);
   try {
-    const WriteTarget target = ViewTargetBinder(state, std::make_shared<const sql::ViewDef>(view), WriteOperation::kDelete).bind(false);
+    const WriteTarget target = ViewTargetBinder(state, written, WriteOperation::kDelete).bind(false);
     for (std::size_t i = 0; i < view.columns.size(); ++i) view.columns[i].updatable = target.columns[i].number != 0;
+    if (!view.references.empty()) view.base = view.references[0].relation;
+    ViewTargetBinder(state, written, WriteOperation::kUpdate).bind(false);
   } catch (const SqlError& error) {
     return error.detail();
   }
-  if (!view.references.empty()) view.base = view.references[0].relation;
-  return view.is_updatable() ? std::string() : no_columns();
+  return {};
 }
 
 }  // namespace redquel::planner
