@@ -2,6 +2,7 @@
 
 #include "executor/notifications.h"
 #include "executor/transaction/transaction.h"
+#include "executor/transaction_moment.h"
 #include "planner/bind/written_definition.h"
 #include "sql/definition_words.h"
 #include "sql/error.h"

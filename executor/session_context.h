@@ -11,8 +11,6 @@ sql::EvaluationContext session_context(const SessionState& session, const sql::C
 
 /// The same for the expressions of a definition over the rows that are there; now is when it is called.
 sql::EvaluationContext definition_context(const SessionState& session, const sql::CatalogSnapshot& catalog);
-/// What the literal 'now' means: the begin of the transaction; absent outside of one.
-sql::Now transaction_moment(const SessionState& session);
 /// What names and literals of a statement mean in a session. `parameters`: may $1… appear? Those of definitions have none.
 planner::BindSettings bind_settings(const SessionState& session, bool parameters = false);
 planner::BindSettings bind_settings(const sql::EvaluationContext& evaluation, bool parameters = false);

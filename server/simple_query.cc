@@ -1,6 +1,6 @@
 // The simple protocol: Query.
 
-#include "executor/session_context.h"
+#include "executor/transaction_moment.h"
 #include "parser/literals.h"
 #include "parser/parse.h"
 #include "server/session.h"
