@@ -109,14 +109,19 @@ std::optional<Oid> built_in_type(std::string_view text) {
 
 std::optional<Oid> find_type_named(std::string_view text, const EvaluationContext& context) {
   if (std::optional<Oid> found = built_in_type(text)) return found;
-  const std::vector<std::string> parts = split_name(text);
+  const bool array = text.ends_with("[]");
+  const std::vector<std::string> parts = split_name(text.substr(0, text.size() - (array ? 2 : 0)));
   const CatalogSnapshot& catalog = catalog_of(context);
   if (parts.size() <= 2) {
-    std::string name = parts.back();
-    const bool array = name.ends_with("[]");
-    if (array) name.resize(name.size() - 2);
-    if (const UserTypePtr type = catalog.find_user_type(parts.size() == 2 ? parts[0] : "", name, context.search_path)) {
-      return array ? type->array : type->oid;
+    const std::string& name = parts.back();
+    const std::string_view schema = parts.size() == 2 ? std::string_view(parts[0]) : std::string_view();
+    if (schema.empty() || schema == "pg_catalog") {  // as pg_type has it: "int4"
+      const TypeInfo* info = find_type(std::string_view(name));
+      if (info != nullptr && info->oid < kFirstUserOid) return array ? info->array : info->oid;
+    }
+    if (const UserTypePtr type = catalog.find_user_type(schema, name, context.search_path)) return array ? type->array : type->oid;
+    if (const UserTypePtr type = name.starts_with('_') ? catalog.find_user_type(schema, std::string_view(name).substr(1), context.search_path) : nullptr) {
+      return type->array;
     }
     for (const auto& [oid, type] : catalog.types) {
       if (type->range.multirange_name != name || name.empty()) continue;
