@@ -24,6 +24,14 @@ CREATE TABLE "Odd Schema".loose (x float8, y real DEFAULT 1.5, z time);
 CREATE VIEW rich AS SELECT e.name, e.salary, d.name AS dept FROM emp e JOIN dept d ON d.id = e.dept WHERE e.salary > 1000;
 CREATE VIEW app.near AS SELECT id, name FROM public.dept WHERE id < 100 WITH CHECK OPTION;
 CREATE VIEW over AS SELECT count(*) AS n FROM rich;
+CREATE TABLE app.person (id integer, name varchar(40), CONSTRAINT person_key UNIQUE (name) INCLUDE (id));
+CREATE INDEX person_pattern ON app.person (name varchar_pattern_ops);
+CREATE VIEW app.named AS SELECT id, name FROM app.person;
+ALTER VIEW app.named ALTER COLUMN name SET DEFAULT 'nobody';
+CREATE TYPE app.span AS RANGE (subtype = float8);
+CREATE VIEW app.nested AS SELECT person.name, g.n, (SELECT max(person.id) FROM app.person WHERE person.name = 'x') AS most
+  FROM app.person NATURAL LEFT JOIN (SELECT id, code FROM dept) d, generate_series(1, person.id) WITH ORDINALITY g(n)
+  WHERE (person.id, g.n) = (1, 2) AND CASE d.code WHEN 'abc' THEN true END AND person.name NOT SIMILAR TO 'a+';
 COMMENT ON TABLE emp IS 'people';
 COMMENT ON COLUMN emp.name IS 'the name';
 COMMENT ON SCHEMA app IS 'application';
@@ -38,6 +46,7 @@ SELECT nextval('counter'), nextval('counter'), nextval('app.small');
 
 TABLES = ["dept", "emp", 'app."Mixed Case"', '"Odd Schema".loose', "rich", "app.near", "over", "counter", "app.small", "emp_id_seq",
           "emp_big_seq"]
+DEFINED = [*TABLES, "app.person", "app.person_key", "app.named", "app.nested"]
 
 
 def contents(server, database):
@@ -48,7 +57,7 @@ def contents(server, database):
 
 
 def definitions(server, database):
-    commands = "".join(f"\\d {table}\n" for table in TABLES)
+    commands = "".join(f"\\d+ {table}\n" if "nested" in table else f"\\d {table}\n" for table in DEFINED)
     return psql(server, commands, "-d", database).replace(f'"{database}"', "")
 
 

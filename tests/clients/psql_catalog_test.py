@@ -20,6 +20,12 @@ CREATE TABLE wide (
 CREATE TABLE nothing ();
 CREATE SEQUENCE app.small AS smallint MAXVALUE 100 CYCLE CACHE 3;
 CREATE SEQUENCE owned OWNED BY dept.id;
+CREATE DOMAIN mail AS text CHECK (VALUE LIKE '%@%');
+CREATE TABLE app.person (id integer, mail mail, name varchar(40), CONSTRAINT person_key UNIQUE (mail, name) INCLUDE (id));
+CREATE INDEX person_pattern ON app.person (name varchar_pattern_ops, mail DESC) INCLUDE (id);
+CREATE VIEW app.people AS SELECT person.* FROM app.person NATURAL JOIN (SELECT id AS person FROM dept) person_1 WHERE name LIKE 'a%';
+CREATE VIEW app.named WITH (security_barrier = true) AS SELECT id, name FROM app.person;
+ALTER VIEW app.named ALTER COLUMN name SET DEFAULT 'nobody';
 CREATE VIEW rich AS SELECT e.name, e.salary, d.name AS dept FROM emp e JOIN dept d ON d.id = e.dept WHERE e.salary > 1000;
 CREATE VIEW app.near AS SELECT id, name FROM public.dept WHERE id < 100 WITH CHECK OPTION;
 CREATE VIEW counts (k, n) AS SELECT dept, count(*) FROM emp GROUP BY dept HAVING count(*) > 1 ORDER BY dept;
@@ -32,7 +38,7 @@ COMMENT ON COLUMN emp.name IS 'the name';
 COMMENT ON INDEX emp_dept_idx IS 'who works where';
 """
 
-CLEAN_UP = "DROP VIEW rich, app.near, counts; DROP TABLE wide, nothing; DROP SEQUENCE app.small; DROP TABLE emp; DROP TABLE dept; DROP TABLE app.\"Mixed Case\"; DROP SEQUENCE counter; DROP SCHEMA app;"
+CLEAN_UP = "DROP VIEW rich, app.near, counts, app.people, app.named; DROP TABLE app.person; DROP DOMAIN mail; DROP TABLE wide, nothing; DROP SEQUENCE app.small; DROP TABLE emp; DROP TABLE dept; DROP TABLE app.\"Mixed Case\"; DROP SEQUENCE counter; DROP SCHEMA app;"
 
 COMMANDS = [
     "\\d", "\\dt", "\\di", "\\ds", "\\dv", "\\dm", "\\dE", "\\dp",
@@ -45,6 +51,7 @@ COMMANDS = [
     "\\dconfig search_path", "\\lo_list", "\\dDS", "\\dRp+", "\\d nosuch.*", "\\dt a.b.c.d",
     "SELECT 1 AS a, 'x' AS b, now(), 1.5::numeric(5,2) \\gdesc",
     "SELECT 'r' || g % 2 AS r, 'c' || g AS c, g FROM generate_series(1, 4) g \\crosstabview",
+    "\\d app.person", "\\d app.person_key", "\\d+ app.person_pattern", "\\d+ app.people", "\\sv app.people", "\\d+ app.named", "\\dD",
     "\\det", "\\deu", "\\dew", "\\dl", "\\dg", "\\du", "\\du postgres",
 ]
 
