@@ -32,6 +32,7 @@ struct QueryNames {
   };
   std::map<const ast::FromItem*, Source> sources;
   std::map<const ast::Join*, std::vector<std::string>> natural_columns;  // that a NATURAL JOIN compares
+  std::map<const ast::Expression*, std::string> array_casts;  // x IN (…), = ANY (ARRAY[…]): what the array is converted to unasked
   std::map<const ast::Case*, std::string> case_types;                    // of those without ELSE
   std::map<const ast::Expression*, std::size_t> sort_positions;          // keys of a set operation's ORDER BY: which column
   std::map<const ast::RelationName*, ast::RelationName> relations;
@@ -48,6 +49,8 @@ struct QueryNames {
     std::string name;
     bool has_modifier = false;
     bool is_domain = false;
+    bool is_call = false;     // of a function, also one that only fits lengths
+    bool is_nothing = false;  // the value has the type already
   };
   std::map<const ast::TypeCast*, CastType> cast_types;
   std::map<const ast::ParameterRef*, ast::QualifiedName> parameters;  // $1 in the body of a function

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "parser/sql_writer.h"
@@ -27,8 +28,7 @@ Form form_of_fields(const ast::Row& row, bool is_and) { return row.items.size() 
 struct FormVisitor {
   Form operator()(const ast::OperatorCall& call) const {
     if (!compares_rows(call.left, call.right)) return Form::kOperator;
-    const std::string& name = call.name.back();
-    if (name == "=" || name == "<>") return form_of_fields(*as_row(call.left), name == "=");
+    if (const std::string& name = call.name.back(); name == "=" || name == "<>") return form_of_fields(*as_row(call.left), name == "=");
     return as_row(call.left)->items.size() == 1 ? Form::kOperator : Form::kRowTest;
   }
   Form operator()(const ast::ArrayComparison&) const { return Form::kArrayTest; }
@@ -71,6 +71,15 @@ bool is_literal(const ast::Expression& expression) {
   return std::holds_alternative<ast::StringLiteral>(expression.node) || std::holds_alternative<ast::NullLiteral>(expression.node) ||
          std::holds_alternative<ast::IntegerLiteral>(expression.node) || std::holds_alternative<ast::NumericLiteral>(expression.node) ||
          std::holds_alternative<ast::BooleanLiteral>(expression.node) || std::holds_alternative<ast::BitStringLiteral>(expression.node);
+}
+
+/// An integer that fits eight bytes.
+bool is_bigint(std::string_view text) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  const std::string_view most = is_negative ? "9223372036854775808" : "9223372036854775807";
+  return text.find_first_not_of("0123456789") == std::string_view::npos && (text.size() < most.size() || (text.size() == most.size() && text <= most));
 }
 
 /// The digits of a number without its exponent, as numeric's output function has them: 1.5e3 is 1500, .5 is 0.5, 5. is 5.
@@ -127,8 +136,7 @@ void SqlWriter::sort_value(const ast::Expression& written) {
     return;
   }
   const ast::Expression* value = &written;
-  static const std::vector<ast::Target> kNone;
-  const std::vector<ast::Target>& targets = sorted_ == nullptr ? kNone : sorted_->targets;
+  const std::span<const ast::Target> targets = sorted_ == nullptr ? std::span<const ast::Target>() : sorted_->targets;
   const auto* column = std::get_if<ast::ColumnRef>(&written.node);
   const auto is_star = [](const ast::Target& target) {
     const auto* reference = std::get_if<ast::ColumnRef>(&target.value->node);
@@ -148,7 +156,8 @@ void SqlWriter::sort_value(const ast::Expression& written) {
   const std::string* cast = implicit_cast(*value);
   const bool is_column = std::holds_alternative<ast::ColumnRef>(value->node) && cast == nullptr;
   const auto* written_cast = std::get_if<ast::TypeCast>(&value->node);
-  const bool is_converted = cast != nullptr || (written_cast != nullptr && !is_literal(*written_cast->argument));
+  const bool is_known = written_cast != nullptr && names_ != nullptr && names_->cast_types.contains(written_cast);
+  const bool is_converted = cast != nullptr || (is_known && names_->cast_types.at(written_cast).is_call && !is_literal(*written_cast->argument));
   const bool is_call = std::holds_alternative<ast::FunctionCall>(value->node) || is_converted;
   const bool parentheses = !is_column && !is_literal(*value) && (layout_ == QueryLayout::kPretty || is_call);
   const ast::Select* sorted = std::exchange(sorted_, nullptr);
@@ -217,8 +226,7 @@ void SqlWriter::name_source(const ast::FromItem& item) {
 }
 
 void SqlWriter::name_sources(const std::vector<ast::FromItem>& items) {
-  if (names_ == nullptr) return;
-  for (const ast::FromItem& item : items) name_source(item);
+  if (names_ != nullptr) std::ranges::for_each(items, [this](const ast::FromItem& item) { name_source(item); });
 }
 
 std::optional<ast::Alias> SqlWriter::shown_alias(const ast::FromItem& item, const std::optional<ast::Alias>& written) const {
@@ -249,8 +257,12 @@ void SqlWriter::locked_source(const ast::LockingClause& locking, const ast::From
 }
 
 void SqlWriter::unconverted(const ast::Expression& expression) {
+  const Form form = form_of(expression);
+  const bool parentheses = !is_plain() && form != Form::kPrimary && form != Form::kCast && implicit_cast(expression) != nullptr;
   const ast::Expression* outer = std::exchange(unconverted_, &expression);
+  if (parentheses) *this << "(";
   this->expression(expression);
+  if (parentheses) *this << ")";
   unconverted_ = outer;
 }
 
@@ -309,8 +321,7 @@ struct SqlWriter::LaidOut {
     }
   }
   void operator()(const ast::NumericLiteral& literal) const {
-    const bool is_bigint = literal.text.find_first_not_of("-0123456789") == std::string::npos && literal.text.size() < 20;
-    if (is_bigint) {
+    if (is_bigint(literal.text)) {
       sql << "'" << literal.text << "'::bigint";
     } else {
       const std::string text = without_exponent(literal.text);
@@ -336,6 +347,7 @@ struct SqlWriter::LaidOut {
   /// A literal that is read as a value of the type needs no cast besides its length.
   void known_cast(const ast::TypeCast& cast, const QueryNames::CastType& type) const {
     const QueryNames::Literal* literal = find_literal(*cast.argument);
+    if (literal == nullptr && type.is_nothing) return sql.expression(*cast.argument);
     if (literal != nullptr && !type.is_domain) {
       value(*cast.argument, literal);
       if (type.has_modifier || !literal->is_bare) typed(type.name);
@@ -449,9 +461,31 @@ struct SqlWriter::LaidOut {
       sql << (in.negated ? " <> " : " = ");
       return sql.operand(*in.items[0]);
     }
-    sql << (in.negated ? " <> ALL (ARRAY[" : " = ANY (ARRAY[");
-    sql.expressions(in.items);
-    sql << "])";
+    sql << (in.negated ? " <> ALL (" : " = ANY (");
+    converted_array([&] {
+      sql << "ARRAY[";
+      sql.expressions(in.items);
+      sql << "]";
+    });
+    sql << ")";
+  }
+  void operator()(const ast::ArrayComparison& comparison) const {
+    sql.operand(*comparison.left);
+    sql << " ";
+    sql.operator_name(comparison.name);
+    sql << (comparison.all ? " ALL (" : " ANY (");
+    converted_array([&] { sql.expression(*comparison.array); });
+    sql << ")";
+  }
+  /// An array that is converted as a whole, where the elements that were written have another type.
+  template <class Write>
+  void converted_array(const Write& write) const {
+    const auto cast = sql.names_ == nullptr ? decltype(sql.names_->array_casts.end()){} : sql.names_->array_casts.find(&whole);
+    const bool is_converted = sql.names_ != nullptr && cast != sql.names_->array_casts.end();
+    if (is_converted && sql.is_plain()) sql << "(";
+    write();
+    if (is_converted && sql.is_plain()) sql << ")";
+    if (is_converted) typed(cast->second);
   }
   void operator()(const ast::Between& between) const {
     const auto side = [&](std::string_view name, const ast::Expression& bound) {
@@ -481,10 +515,7 @@ struct SqlWriter::LaidOut {
   bool written_in_sql(std::string_view name, const std::vector<ast::Argument>& arguments) const {
     const std::size_t count = arguments.size();
     const auto value = [&](std::size_t i) { sql.unconverted(*arguments[i].value); };
-    const auto word = [&](std::size_t i) {
-      const auto* literal = std::get_if<ast::StringLiteral>(&arguments[i].value->node);
-      return literal == nullptr ? std::string() : literal->value;
-    };
+    const auto* field = count == 0 ? nullptr : std::get_if<ast::StringLiteral>(&arguments[0].value->node);
     const auto call = [&](std::string_view opening, std::initializer_list<std::string_view> words) {
       sql << opening;
       std::size_t i = 0;
@@ -501,8 +532,8 @@ struct SqlWriter::LaidOut {
       sql << " AT TIME ZONE ";
       sql.operand(*arguments[0].value);
       sql << ")";
-    } else if (name == "extract" && count == 2 && !word(0).empty()) {
-      sql << "EXTRACT(" << word(0) << " FROM ";
+    } else if (name == "extract" && count == 2 && field != nullptr) {
+      sql << "EXTRACT(" << field->value << " FROM ";
       value(1);
       sql << ")";
     } else if (name == "overlaps" && count == 4) {

@@ -103,7 +103,8 @@ void SqlWriter::insert(const ast::Insert& insert) {
     select_core(*insert.source, true);
     is_only_row_ = false;
   } else if (insert.source) {
-    *this << " ";
+    const bool has_own_blank = lays_out() && !insert.source->values.empty() && !insert.source->with;  // VALUES brings one
+    if (!has_own_blank) *this << " ";
     names_nothing_ = true;
     select(*insert.source);
   } else {

@@ -242,6 +242,12 @@ ExpressionPtr ExpressionBinder::node(const ast::TypeCast& cast, const Whole& who
   const bool literal_of_type = literal != nullptr && sql::is_array_type(type.oid) && !sql::is_vector_type(type.oid);
   const ExpressionPtr operand = literal_of_type ? array_literal(*literal, sql::array_under(type), *cast.argument) : bind(*cast.argument);
   const ExpressionPtr value = with_offset(coerce(state_, operand, type, sql::CastContext::kExplicit, token(whole)), start(whole));
+  if (state_.names != nullptr) {
+    parser::QueryNames::CastType& shown = state_.names->cast_types.at(&cast);
+    const auto* converted = std::get_if<sql::CastCall>(&value->node);
+    shown.is_call = converted != nullptr && (converted->method == sql::CastCall::Method::kFunction || converted->method == sql::CastCall::Method::kModifier);
+    shown.is_nothing = domain == 0 && literal == nullptr && operand->type.oid == type.oid && (type.modifier < 0 || operand->type == type);
+  }
   return into_domain(state_.catalog, state_.settings, *operand, value, domain);
 }
 

@@ -108,7 +108,9 @@ class ExpressionBinder {
                                   std::optional<std::uint32_t> offset);
   sql::ExpressionPtr distinct_test(const sql::ExpressionPtr& left, const sql::ExpressionPtr& right, bool negated,
                                    const Whole&);
-  sql::ExpressionPtr in_list(const sql::ExpressionPtr& operand, const Operands& list, bool negated, const Whole&);
+  /// What IN's list is to PostgreSQL: items, an array of them, or an array that is written as one literal.
+  enum class Listed : std::uint8_t { kItems, kArray, kLiteral };
+  sql::ExpressionPtr in_list(const sql::ExpressionPtr& operand, const Operands& list, bool negated, const Whole&, Listed listed = Listed::kItems);
   Operands coerce_to_common(const Operands&, std::string_view construct, sql::Type& type);
 
   /// The right side of ANY and ALL: an untyped literal is an array over the left side's type. 42809.

@@ -143,6 +143,7 @@ parser::QueryNames NameUses::names_in(const sql::CatalogSnapshot& catalog) const
     for (const Column& use : source.columns) shown.columns.push_back(name_in(catalog, use));
   }
   names.natural_columns = natural_columns;
+  names.array_casts = array_casts;
   names.case_types = case_types;
   names.sort_positions = sort_positions;
   for (const auto& [relation, oid] : relations) {

@@ -34,6 +34,7 @@ struct NameUses {
   std::map<const parser::ast::FromItem*, Source> sources;
   std::map<const Relation*, const parser::ast::FromItem*> owners;
   std::map<const parser::ast::Join*, std::vector<std::string>> natural_columns;
+  std::map<const parser::ast::Expression*, std::string> array_casts;
   std::map<const parser::ast::Case*, std::string> case_types;
   std::map<const parser::ast::Expression*, std::size_t> sort_positions;
   std::map<const parser::ast::ColumnRef*, Column> columns;

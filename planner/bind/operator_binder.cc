@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "sql/error.h"
 #include "sql/functions/polymorphic.h"
@@ -167,8 +168,9 @@ ExpressionPtr ExpressionBinder::node(const ast::ArrayComparison& comparison, con
     }
     if (items.empty()) return sql::make_constant(sql::kBool, comparison.all);
   }
-  if (name == "=" && !comparison.all) return in_list(operand, items, false, whole);
-  if (name == "<>" && comparison.all) return in_list(operand, items, true, whole);
+  const Listed listed = is_list ? Listed::kArray : Listed::kLiteral;
+  if (name == "=" && !comparison.all) return in_list(operand, items, false, whole, listed);
+  if (name == "<>" && comparison.all) return in_list(operand, items, true, whole, listed);
   if (items.size() > 1) check_repeatable(*operand);
   Operands terms;
   for (const ExpressionPtr& item : items) {
@@ -213,7 +215,7 @@ ExpressionPtr ExpressionBinder::node(const ast::DistinctFrom& test, const Whole&
 }
 
 ExpressionPtr ExpressionBinder::in_list(const ExpressionPtr& operand, const Operands& list, bool negated,
-                                        const Whole& whole) {
+                                        const Whole& whole, Listed listed) {
   const std::string_view name = negated ? "<>" : "=";
   if (list.size() == 1) return with_offset(compare(name, operand, list[0], token(whole)), start(whole));
   Operands all = {operand};
@@ -232,13 +234,21 @@ ExpressionPtr ExpressionBinder::in_list(const ExpressionPtr& operand, const Oper
     return make_boolean(negated ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), start(whole));
   }
   const sql::ScalarFunction& equal = sql::equality_operator(*common);
+  const sql::Type compared = sql::is_polymorphic(equal.arguments[0]) ? sql::Type{common->oid} : sql::Type{equal.arguments[0]};
   const auto convert = [&](const ExpressionPtr& value) {
-    const ExpressionPtr plain = coerce(state_, value, sql::Type{common->oid}, sql::CastContext::kImplicit);
-    if (sql::is_polymorphic(equal.arguments[0])) return plain;
-    return coerce(state_, plain, sql::Type{equal.arguments[0]}, sql::CastContext::kImplicit);
+    return coerce(state_, coerce(state_, value, sql::Type{common->oid}, sql::CastContext::kImplicit), compared, sql::CastContext::kImplicit);
   };
   sql::InListTest test{&equal, convert(operand), {}, negated};
-  for (const ExpressionPtr& item : list) test.list.push_back(convert(item));
+  const sql::Oid element = listed == Listed::kArray ? list[0]->type.oid : common->oid;
+  const sql::Oid array = sql::type_info(compared.oid).array;
+  if (state_.names != nullptr && listed != Listed::kLiteral && element != compared.oid && array != 0) {
+    state_.names->array_casts[&whole] = type_in_words(sql::Type{array});
+  }
+  for (const ExpressionPtr& item : list) {
+    const ExpressionPtr common_item = listed == Listed::kItems ? coerce(state_, item, sql::Type{common->oid}, sql::CastContext::kImplicit) : item;
+    const Scoped<NameUses*> unnoted(state_.names, nullptr);  // the array is converted as a whole
+    test.list.push_back(convert(common_item));
+  }
   return sql::make_expression(sql::kBool, std::move(test), start(whole));
 }
 

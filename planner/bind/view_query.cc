@@ -54,6 +54,8 @@ void write_texts(const ast::Select& query, const NameUses& uses, const sql::Cata
   for (auto& [offset, literal] : names.literals) literal.type = marked_type(literal.type, catalog);
   for (auto& [cast, type] : names.cast_types) type.name = marked_type(type.name, catalog);
   for (auto& [offset, type] : names.casts) type = marked_type(type, catalog);
+  for (auto& [list, type] : names.array_casts) type = marked_type(type, catalog);
+  for (auto& [choice, type] : names.case_types) type = marked_type(type, catalog);
   view.query = parser::to_sql(query, names, parser::QueryLayout::kCompact);
   view.definition = parser::to_sql(query, names, parser::QueryLayout::kPlain) + ";";
   view.pretty_definition = parser::to_sql(query, names, parser::QueryLayout::kPretty) + ";";

@@ -49,6 +49,8 @@ parser::QueryNames visible_names(const NameUses& uses, const sql::CatalogSnapsho
   for (auto& [offset, literal] : names.literals) literal.type = visible_type(literal.type, catalog, search_path);
   for (auto& [cast, type] : names.cast_types) type.name = visible_type(type.name, catalog, search_path);
   for (auto& [offset, type] : names.casts) type = visible_type(type, catalog, search_path);
+  for (auto& [list, type] : names.array_casts) type = visible_type(type, catalog, search_path);
+  for (auto& [choice, type] : names.case_types) type = visible_type(type, catalog, search_path);
   return names;
 }
 
