@@ -23,7 +23,7 @@ CREATE SEQUENCE owned OWNED BY dept.id;
 CREATE DOMAIN mail AS text CHECK (VALUE LIKE '%@%');
 CREATE TABLE app.person (id integer, mail mail, name varchar(40), CONSTRAINT person_key UNIQUE (mail, name) INCLUDE (id));
 CREATE INDEX person_pattern ON app.person (name varchar_pattern_ops, mail DESC) INCLUDE (id);
-CREATE VIEW app.people AS SELECT person.* FROM app.person NATURAL JOIN (SELECT id AS person FROM dept) person_1 WHERE name LIKE 'a%';
+CREATE VIEW app.people AS SELECT person.id, person.name FROM app.person NATURAL JOIN (SELECT id AS person FROM dept) person_1 WHERE name LIKE 'a%';
 CREATE VIEW app.named WITH (security_barrier = true) AS SELECT id, name FROM app.person;
 ALTER VIEW app.named ALTER COLUMN name SET DEFAULT 'nobody';
 CREATE VIEW rich AS SELECT e.name, e.salary, d.name AS dept FROM emp e JOIN dept d ON d.id = e.dept WHERE e.salary > 1000;
