@@ -31,7 +31,7 @@ ALTER VIEW app.named ALTER COLUMN name SET DEFAULT 'nobody';
 CREATE TYPE app.span AS RANGE (subtype = float8);
 CREATE VIEW app.nested AS SELECT person.name, g.n, (SELECT max(person.id) FROM app.person WHERE person.name = 'x') AS most
   FROM app.person NATURAL LEFT JOIN (SELECT id, code FROM dept) d, generate_series(1, person.id) WITH ORDINALITY g(n)
-  WHERE (person.id, g.n) = (1, 2) AND CASE d.code WHEN 'abc' THEN true END AND person.name NOT SIMILAR TO 'a+';
+  WHERE CASE d.code WHEN 'abc' THEN true END AND person.name NOT SIMILAR TO 'a+' AND (person.id, g.n) = (1, 2);
 COMMENT ON TABLE emp IS 'people';
 COMMENT ON COLUMN emp.name IS 'the name';
 COMMENT ON SCHEMA app IS 'application';
