@@ -297,6 +297,9 @@ asio::awaitable<void> lock_all(DdlContext& context, std::vector<TablePtr> tables
   for (const TablePtr& table : tables) co_await context.lock_table(*table, TableLock::kAccessExclusive);
 }
 
+/// How many oids a draft has taken that was made from another.
+sql::Oid oids_taken(CatalogDraft before, CatalogDraft after) { return after.new_oid() - before.new_oid(); }
+
 asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft& make) {
   Transaction& transaction = *context.session.transaction;
   TransactionCatalog& catalog = co_await transaction_catalog(context);
@@ -305,8 +308,8 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
     co_await follow_definitions_of_others(context.redis, transaction);
     CatalogDraft draft(*catalog.state().draft);
     make(draft);
-    if (const sql::Oid lacking = draft.lacking_oids(); lacking > 0) {
-      co_await catalog.reserve_oids(context.redis, lacking);
+    if (draft.lacking_oids() > 0) {
+      co_await catalog.reserve_oids(context.redis, oids_taken(*catalog.state().draft, draft));
       continue;
     }
     std::vector<TablePtr> tables;

