@@ -26,7 +26,7 @@ READ = """
 MINE = ("CREATE TABLE made (id integer PRIMARY KEY, n integer)", "ALTER TABLE parent ADD COLUMN more integer DEFAULT 7", "CREATE INDEX ON parent (n)",
         "CREATE UNIQUE INDEX unique_n ON parent (n)", "CREATE VIEW seen AS SELECT id FROM parent", "CREATE SEQUENCE counted", "TRUNCATE parent",
         "ALTER TABLE parent ALTER COLUMN n TYPE bigint", "CREATE TYPE temper AS ENUM ('hot')", "CREATE TABLE child (id serial PRIMARY KEY, p integer REFERENCES parent)",
-        "DROP TABLE parent CASCADE; CREATE TABLE parent (id integer, n integer)", "CREATE TABLE side.made (m mood)", "ALTER TABLE parent RENAME TO made")
+        "DROP TABLE parent CASCADE; CREATE TABLE parent (id integer, n integer)", "CREATE TABLE side.made (m mood)", "ALTER TABLE parent RENAME TO made; CREATE TABLE parent (id integer, n integer)")
 THEIRS = ("CREATE TABLE other (id serial PRIMARY KEY)", "ALTER TABLE apart ADD COLUMN more integer", "DROP TABLE apart; CREATE TABLE apart (id integer, n integer)",
           "CREATE VIEW shown AS SELECT n FROM apart", "CREATE TYPE tone AS ENUM ('low')", "CREATE SCHEMA aside; CREATE TABLE aside.made (id integer)",
           "CREATE TEMP TABLE passing (id integer PRIMARY KEY)", "ALTER TYPE mood ADD VALUE 'so so'", "CREATE FUNCTION twice(n integer) RETURNS integer LANGUAGE sql "
