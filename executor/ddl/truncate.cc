@@ -155,7 +155,11 @@ asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Tr
       const std::string prefix = draft.reserve_prefix(table->schema, table->name, fmt::format("table {}", table->oid));
       const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
       for (auto [oid, sequence] : sequences) {
-        if (sequence.owner_table != table->oid || !sequence.key.starts_with(table->prefix + ":")) continue;
+        if (sequence.owner_table != table->oid) continue;
+        if (!sequence.key.starts_with(table->prefix + ":")) {
+          if (!statement.restart_identity) continue;
+          throw sql::not_supported("TRUNCATE … RESTART IDENTITY in a transaction with a sequence of CREATE SEQUENCE … OWNED BY");
+        }
         const std::string key = prefix + sequence.key.substr(table->prefix.size());
         if (!statement.restart_identity) batch.add("COPY", sequence.key, key);
         sequence.key = key;

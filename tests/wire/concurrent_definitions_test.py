@@ -115,7 +115,7 @@ def test_many_transactions_with_definitions(server):
                     client.run("BEGIN")
                     client.run(f"CREATE TABLE many_{number}_{turn} (id serial PRIMARY KEY, word text UNIQUE)")
                     client.run(f"INSERT INTO many_{number}_{turn} (word) SELECT 'w' || g FROM generate_series(1, 20) g")
-                    client.run(f"CREATE VIEW many_view_{number}_{turn} AS SELECT word FROM many_{number}_{turn} WHERE id > 10")
+                    client.run(f"CREATE VIEW many_view_{number}_{turn} AS SELECT word FROM many_{number}_{turn} WHERE word <> 'w7'")
                     if turn % 4 == 3:
                         client.run(f"DROP TABLE many_{number}_{turn - 1} CASCADE")
                     client.run("COMMIT")
@@ -136,5 +136,5 @@ def test_many_transactions_with_definitions(server):
         assert client.run("SELECT oid FROM pg_class WHERE oid >= 16384 GROUP BY oid HAVING count(*) > 1") == []
         for (name,) in tables:
             assert client.run(f"SELECT count(*), max(id) - min(id) FROM {name}") == [["20", "19"]], name
-            assert client.run(f"SELECT count(*) FROM {name.replace('many', 'many_view')}") in ([["10"]], [["20"]]), name
+            assert client.run(f"SELECT count(*) FROM {name.replace('many', 'many_view')}") == [["19"]], name
             assert client.run(f"SELECT * FROM redquel.check_indexes('{name}')") == [], name
