@@ -348,7 +348,8 @@ TEST_F(DdlTest, CommentsAreKept) {
   EXPECT_EQ(t->comment, "one");
   EXPECT_EQ(t->columns[0].comment, "two");
   EXPECT_EQ(t->indexes[0].comment, "three");
-  EXPECT_EQ(t->primary_key_comment, "four");
+  EXPECT_EQ(t->primary_key_constraint_comment, "four");
+  EXPECT_EQ(t->primary_key_comment, "");
   EXPECT_EQ(t->checks[0].comment, "five");
   EXPECT_EQ(load().snapshot->schemas.at("public").comment, "six");
   run_sql("comment on table t is null");
