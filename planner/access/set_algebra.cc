@@ -165,9 +165,10 @@ std::optional<SetExpression> SetAlgebra::range(const std::vector<Condition>& con
   if (!source || source->encoding != OrderedSource::Encoding::kScore || (exact && !source->exact)) return {};
   const sql::Oid type = table_.find_column(number)->type.oid;
   SetExpression result{Kind::kRange, {number}, {}, {}};
+  std::vector<bool> taken = used;  // nothing is, unless the first condition is
   for (std::size_t i = first; i < conditions.size(); ++i) {
     const ColumnCondition& column = conditions[i].column;
-    if (used[i] || conditions[i].kind != Condition::Kind::kColumn || column.column != number) continue;
+    if (taken[i] || conditions[i].kind != Condition::Kind::kColumn || column.column != number) continue;
     const bool is_equality = column.kind == ColumnKind::kEqual && !has(sql::Structure::Kind::kSets, number);
     const bool is_lower = is_equality || column.kind == ColumnKind::kGreater || column.kind == ColumnKind::kGreaterEqual;
     const bool is_upper = is_equality || column.kind == ColumnKind::kLess || column.kind == ColumnKind::kLessEqual;
@@ -176,9 +177,10 @@ std::optional<SetExpression> SetAlgebra::range(const std::vector<Condition>& con
     const RangeBound bound{column.values[0], column.kind != ColumnKind::kLess && column.kind != ColumnKind::kGreater};
     if (is_lower) result.lower = bound;
     if (is_upper) result.upper = bound;
-    used[i] = true;
+    taken[i] = true;
   }
-  if (!used[first]) return {};
+  if (!taken[first]) return {};
+  used = std::move(taken);
   return result;
 }
 
