@@ -2,6 +2,7 @@
 import threading
 import time
 
+from harness.crew import crew
 from harness.pgwire import ConnectionClosed
 from harness.waiting import wait_for
 
@@ -145,34 +146,24 @@ def test_ddl_beside_writers_of_another_redquel(make_server, make_redis):
     with one.connect() as connection:
         connection.run("CREATE TABLE busy (id integer PRIMARY KEY, a integer NOT NULL)")
     stop = threading.Event()
-    troubles = []
 
-    def write(server, first):
+    def write(number):
+        with (one, two)[number % 2].connect() as connection:
+            while not stop.is_set():
+                connection.run(f"INSERT INTO busy VALUES ({number}, {number % 10})")
+                connection.run(f"UPDATE busy SET a = a + 1 WHERE id = {number}")
+                number += 4
+
+    with crew(write, 4):
         try:
-            with server.connect() as connection:
-                number = first
-                while not stop.is_set():
-                    connection.run(f"INSERT INTO busy VALUES ({number}, {number % 10})")
-                    connection.run(f"UPDATE busy SET a = a + 1 WHERE id = {number}")
-                    number += 4
-        except Exception as error:  # told by the test
-            troubles.append(error)
-
-    threads = [threading.Thread(target=write, args=(server, first)) for first, server in enumerate([one, two, one, two])]
-    for thread in threads:
-        thread.start()
-    try:
-        with two.connect() as connection:
-            for turn in range(5):
-                connection.run(f"CREATE INDEX busy_a{turn} ON busy (a)")
-                time.sleep(0.1)
-                if turn % 2:
-                    connection.run(f"DROP INDEX busy_a{turn}")
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-    assert not troubles, troubles[0]
+            with two.connect() as connection:
+                for turn in range(5):
+                    connection.run(f"CREATE INDEX busy_a{turn} ON busy (a)")
+                    time.sleep(0.1)
+                    if turn % 2:
+                        connection.run(f"DROP INDEX busy_a{turn}")
+        finally:
+            stop.set()
     with one.connect() as connection:
         assert connection.run("SELECT * FROM redquel.check_indexes('busy')") == []
         found = [connection.run(f"SELECT count(*) FROM busy WHERE {condition}") for condition in ("a = 5", "a + 0 = 5")]

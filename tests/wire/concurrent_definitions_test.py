@@ -1,7 +1,7 @@
 """Transactions with definitions of their own beside others' definitions: only what concerns the same objects is in the way."""
-import threading
 
 from harness import interleaving
+from harness.crew import all_at_once
 from harness.pgwire import ServerError
 
 SLOW = True
@@ -125,29 +125,21 @@ def test_what_depends_on_what_others_change_conflicts(server):
 
 def test_many_transactions_with_definitions(server):
     """Each makes tables of its own, all at once: none fails, none is lost, no two objects have one oid."""
-    workers, rounds, failures = 6, 8, []
+    workers, rounds = 6, 8
 
     def work(number):
-        try:
-            with server.connect() as client:
-                for turn in range(rounds):
-                    client.run("BEGIN")
-                    client.run(f"CREATE TABLE many_{number}_{turn} (id serial PRIMARY KEY, word text UNIQUE)")
-                    client.run(f"INSERT INTO many_{number}_{turn} (word) SELECT 'w' || g FROM generate_series(1, 20) g")
-                    client.run(f"CREATE VIEW many_view_{number}_{turn} AS SELECT word FROM many_{number}_{turn} WHERE word <> 'w7'")
-                    if turn % 4 == 3:
-                        client.run(f"DROP TABLE many_{number}_{turn - 1} CASCADE")
-                    client.run("COMMIT")
-                    client.run(f"CREATE TABLE alone_{number}_{turn} (id integer PRIMARY KEY)")
-        except Exception as error:  # told by the test
-            failures.append(error)
+        with server.connect() as client:
+            for turn in range(rounds):
+                client.run("BEGIN")
+                client.run(f"CREATE TABLE many_{number}_{turn} (id serial PRIMARY KEY, word text UNIQUE)")
+                client.run(f"INSERT INTO many_{number}_{turn} (word) SELECT 'w' || g FROM generate_series(1, 20) g")
+                client.run(f"CREATE VIEW many_view_{number}_{turn} AS SELECT word FROM many_{number}_{turn} WHERE word <> 'w7'")
+                if turn % 4 == 3:
+                    client.run(f"DROP TABLE many_{number}_{turn - 1} CASCADE")
+                client.run("COMMIT")
+                client.run(f"CREATE TABLE alone_{number}_{turn} (id integer PRIMARY KEY)")
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(200)
-    assert not failures, failures
+    all_at_once(work, workers)
     with server.connect() as client:
         tables = client.run("SELECT relname FROM pg_class WHERE relname LIKE 'many%' AND relkind = 'r'")
         assert len(tables) == workers * (rounds - rounds // 4), len(tables)

@@ -1,7 +1,7 @@
 """Transcripts of COPY, each compared with PostgreSQL's message by message."""
 import struct
 
-from harness.pgwire import COPY_DONE, FLUSH, SYNC, bind, copy_data, copy_fail, describe, execute, message, parse, query
+from harness.pgwire import COPY_DONE, FLUSH, SYNC, bind, copy_data, copy_fail, describe, execute, parse, query
 from harness.transcript import same
 
 CONCURRENT = True

@@ -1,6 +1,6 @@
 """Foreign keys between sessions: a parent that goes and a child that comes never both stay, whoever is first."""
-import threading
 
+from harness.crew import all_at_once
 from harness.interleaving import same
 from harness.pgwire import ServerError
 
@@ -44,20 +44,11 @@ def orphans(connection):
 
 def race(server, work, clients=6):
     """Runs work(connection, number) in several sessions at once."""
-    failures = []
-
     def one(number):
-        try:
-            with server.connect() as connection:
-                work(connection, number)
-        except Exception as error:  # noqa: BLE001 (told by the test)
-            failures.append(error)
-    threads = [threading.Thread(target=one, args=(number,)) for number in range(clients)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, failures
+        with server.connect() as connection:
+            work(connection, number)
+
+    all_at_once(one, clients)
 
 
 def test_no_orphans_under_fire(server):

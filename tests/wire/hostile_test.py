@@ -4,6 +4,7 @@ import threading
 import time
 
 from harness import pgwire
+from harness.crew import all_at_once, crew
 from harness.pgwire import ConnectionClosed, FLUSH, SYNC, bind, describe, execute, message, parse, query
 from harness.transcript import same
 
@@ -223,10 +224,9 @@ def test_random_changes_of_good_messages(server, random):
 def test_hostile_sessions_beside_good_ones(server):
     """The good ones get right answers while others misbehave."""
     stop = threading.Event()
-    troubles = []
 
-    def misbehave():
-        while not stop.is_set() and not troubles:
+    def misbehave(_):
+        while not stop.is_set():
             for data in (b"Q\0\0\0\1", message(b"!", b""), query("SELECT * FROM generate_series(1, 10000)"), parse("SELECT 1")[:7]):
                 try:
                     connection = server.connect()
@@ -236,23 +236,15 @@ def test_hostile_sessions_beside_good_ones(server):
                     pass
 
     def behave(number):
-        try:
-            with server.connect() as connection:
-                for turn in range(200):
-                    assert connection.run("SELECT $1::int + $2::int", str(number), str(turn)) == [[str(number + turn)]]
-        except Exception as error:
-            troubles.append(error)
+        with server.connect() as connection:
+            for turn in range(200):
+                assert connection.run("SELECT $1::int + $2::int", str(number), str(turn)) == [[str(number + turn)]]
 
-    bad = [threading.Thread(target=misbehave) for _ in range(2)]
-    good = [threading.Thread(target=behave, args=(number,)) for number in range(4)]
-    for thread in bad + good:
-        thread.start()
-    for thread in good:
-        thread.join()
-    stop.set()
-    for thread in bad:
-        thread.join()
-    assert not troubles, troubles[0]
+    with crew(misbehave, 2):
+        try:
+            all_at_once(behave, 4)
+        finally:
+            stop.set()
 
 
 def resident_megabytes(server):

@@ -1,8 +1,8 @@
 """SELECT … FOR UPDATE, LOCK TABLE and advisory locks: who waits for whom, beside PostgreSQL; and what lapses with its process."""
 import re
-import threading
 import time
 
+from harness.crew import all_at_once
 from harness.isolation import both, play, same
 from harness.pgwire import query
 from harness.waiting import wait_for
@@ -15,7 +15,7 @@ STRENGTHS = ("UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE")
 
 def test_strengths(server, postgres):
     for first in STRENGTHS:
-        steps = [f"a: BEGIN", f"a: SELECT value FROM iso WHERE id = 1 FOR {first}"]
+        steps = ["a: BEGIN", f"a: SELECT value FROM iso WHERE id = 1 FOR {first}"]
         for second in STRENGTHS:
             steps += [f"b: SELECT value FROM iso WHERE id = 1 FOR {second} NOWAIT", f"b: SELECT value FROM iso WHERE id = 1 FOR {second} SKIP LOCKED"]
         same(server, postgres, [*steps, "a: COMMIT"])
@@ -186,36 +186,26 @@ def test_a_queue_gives_each_job_once(server):
     with server.connect() as client:
         client.run("CREATE TABLE job (id integer PRIMARY KEY, state text)")
         client.run("INSERT INTO job SELECT i, 'new' FROM generate_series(1, 300) i")
-    taken, failures = [], []
+    taken = []
 
     def work(number):
-        try:
-            with server.connect() as client:
-                while True:
-                    if number % 2:
-                        rows = client.run("UPDATE job SET state = 'done' WHERE id = (SELECT id FROM job WHERE state = 'new' ORDER BY id LIMIT 1 "
-                                          "FOR UPDATE SKIP LOCKED) RETURNING id")
-                    else:
-                        client.run("BEGIN")
-                        rows = client.run("SELECT id FROM job WHERE state = 'new' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED")
-                        if rows:
-                            client.run(f"UPDATE job SET state = 'done' WHERE id = {rows[0][0]}")
-                        client.run("COMMIT")
-                    if not rows:
-                        return
-                    taken.append(rows[0][0])
-        except Exception as error:  # told by the test
-            failures.append(error)
+        with server.connect() as client:
+            while True:
+                if number % 2:
+                    rows = client.run("UPDATE job SET state = 'done' WHERE id = (SELECT id FROM job WHERE state = 'new' ORDER BY id LIMIT 1 "
+                                      "FOR UPDATE SKIP LOCKED) RETURNING id")
+                else:
+                    client.run("BEGIN")
+                    rows = client.run("SELECT id FROM job WHERE state = 'new' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED")
+                    if rows:
+                        client.run(f"UPDATE job SET state = 'done' WHERE id = {rows[0][0]}")
+                    client.run("COMMIT")
+                if not rows:
+                    return
+                taken.append(rows[0][0])
 
-    workers = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(200)
-    assert not failures, failures
+    all_at_once(work, 8)
     assert sorted(taken, key=int) == [str(i) for i in range(1, 301)], (len(taken), len(set(taken)))
-
-
 
 
 def test_key_share_and_unique_columns(server, postgres):
@@ -261,25 +251,16 @@ def test_many_add_to_one_row(server):
     with server.connect() as client:
         client.run("DROP TABLE IF EXISTS hot; CREATE TABLE hot (id integer PRIMARY KEY, n bigint NOT NULL, m integer)")
         client.run("INSERT INTO hot VALUES (1, 0, 0)")
-    failures = []
 
     def work(number):
-        try:
-            with server.connect() as client:
-                for _ in range(50):
-                    if number % 2:
-                        client.run("BEGIN; UPDATE hot SET n = n + 1, m = m - 1 WHERE id = 1; UPDATE hot SET n = n + 1 WHERE id = 1; COMMIT")
-                    else:
-                        client.run("UPDATE hot SET n = n + 2, m = m - 1 WHERE id = 1")
-        except Exception as error:  # told by the test
-            failures.append(error)
+        with server.connect() as client:
+            for _ in range(50):
+                if number % 2:
+                    client.run("BEGIN; UPDATE hot SET n = n + 1, m = m - 1 WHERE id = 1; UPDATE hot SET n = n + 1 WHERE id = 1; COMMIT")
+                else:
+                    client.run("UPDATE hot SET n = n + 2, m = m - 1 WHERE id = 1")
 
-    workers = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(200)
-    assert not failures, failures
+    all_at_once(work, 8)
     with server.connect() as client:
         found = client.run("SELECT n, m FROM hot")
         assert found == [["800", "-400"]], found

@@ -1,5 +1,6 @@
 """However many rows a transaction changes, no script is given more work than Redis does in its share of time. A script's work is
 counted by its arguments: time says nothing on a loaded machine."""
+import contextlib
 import re
 
 CONCURRENT = True
@@ -36,6 +37,15 @@ def longest(redis, connection, statement):
     return max((arguments_of(entry) for entry in scripts), default=0)
 
 
+@contextlib.contextmanager
+def fresh(make_redis, make_server):
+    """A Redis of its own with the tables, and a session."""
+    redis = make_redis()
+    with make_server(redis=redis).connect() as connection:
+        connection.run(SETUP)
+        yield redis, connection
+
+
 def check_steps(redis, connection, steps):
     for step in steps:
         assert longest(redis, connection, step) < MOST_ARGUMENTS, step
@@ -47,10 +57,7 @@ def check_indexes(connection, *tables):
 
 
 def test_statements_of_a_transaction_are_verified_in_parts(make_redis, make_server):
-    redis = make_redis()
-    server = make_server(redis=redis)
-    with server.connect() as connection:
-        connection.run(SETUP)
+    with fresh(make_redis, make_server) as (redis, connection):
         check_steps(redis, connection, [
             "BEGIN",
             f"INSERT INTO parent SELECT g, g, g, 'w' || g % 7 FROM generate_series(1, {ROWS}) g",
@@ -69,10 +76,7 @@ def test_statements_of_a_transaction_are_verified_in_parts(make_redis, make_serv
 
 
 def test_rows_of_a_new_table_go_ahead(make_redis, make_server):
-    redis = make_redis()
-    server = make_server(redis=redis)
-    with server.connect() as connection:
-        connection.run(SETUP)
+    with fresh(make_redis, make_server) as (redis, connection):
         check_steps(redis, connection, [
             "BEGIN",
             "CREATE TABLE made (id integer PRIMARY KEY, u integer UNIQUE, word text)",
@@ -94,10 +98,7 @@ def test_rows_of_a_new_table_go_ahead(make_redis, make_server):
 
 
 def test_definitions_together_with_many_rows(make_redis, make_server):
-    redis = make_redis()
-    server = make_server(redis=redis)
-    with server.connect() as connection:
-        connection.run(SETUP)
+    with fresh(make_redis, make_server) as (redis, connection):
         check_steps(redis, connection, [
             "BEGIN",
             f"INSERT INTO parent SELECT g, g, g, 'w' || g % 7 FROM generate_series(1, {ROWS}) g; SET CONSTRAINTS ALL IMMEDIATE",
@@ -119,9 +120,7 @@ def test_definitions_together_with_many_rows(make_redis, make_server):
 
 def test_unique_values_of_rows_that_expire(make_redis, make_server):
     """Only one script for all rows could exchange them: refused beyond what one may write."""
-    redis = make_redis()
-    server = make_server(redis=redis)
-    with server.connect() as connection:
+    with fresh(make_redis, make_server) as (redis, connection):
         connection.run("CREATE TABLE brief (id integer PRIMARY KEY, u integer UNIQUE) WITH (ttl = '1 hour')")
         connection.run(f"INSERT INTO brief SELECT g, g FROM generate_series(1, {ROWS}) g")
         connection.run(f"BEGIN; UPDATE brief SET u = {ROWS} + 1 - u WHERE id <= 500 OR id > {ROWS} - 500; COMMIT")

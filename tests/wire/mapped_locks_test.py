@@ -1,6 +1,7 @@
 """Rows of foreign tables that transactions of redquel lock: SELECT … FOR UPDATE, and writes that wait for each other."""
 import threading
 
+from harness.crew import all_at_once
 from harness.keyspace import MappedKeys, same
 from harness.pgwire import query
 
@@ -51,25 +52,15 @@ def test_a_waiting_statement_sees_the_new_row(fresh_server):
 
 def test_no_increment_is_lost(fresh_server):
     with MappedKeys(fresh_server, load, TABLES) as (connection, redis):
-        failures = []
+        def work(_):
+            with fresh_server.connect() as own:
+                for _ in range(20):
+                    own.run("BEGIN")
+                    balance = int(own.run("SELECT balance FROM account WHERE id = 1 FOR UPDATE")[0][0])
+                    own.run(f"UPDATE account SET balance = {balance + 1} WHERE id = 1")
+                    own.run("COMMIT")
 
-        def work():
-            try:
-                with fresh_server.connect() as own:
-                    for _ in range(20):
-                        own.run("BEGIN")
-                        balance = int(own.run("SELECT balance FROM account WHERE id = 1 FOR UPDATE")[0][0])
-                        own.run(f"UPDATE account SET balance = {balance + 1} WHERE id = 1")
-                        own.run("COMMIT")
-            except Exception as error:  # told by the test
-                failures.append(error)
-
-        threads = [threading.Thread(target=work) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not failures, failures
+        all_at_once(work, 3)
         assert redis("HGET", "account:1", "balance") == "160"
 
 

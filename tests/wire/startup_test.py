@@ -1,8 +1,8 @@
 """How a connection begins and ends."""
 import struct
-import threading
 
-from harness.pgwire import (GSSENC_REQUEST, SSL_REQUEST, TERMINATE, Connection, ConnectionClosed, ServerError, special_startup, startup)
+from harness.crew import all_at_once
+from harness.pgwire import (GSSENC_REQUEST, SSL_REQUEST, TERMINATE, Connection, ConnectionClosed, special_startup, startup)
 from harness.transcript import readable
 
 CONCURRENT = True
@@ -134,22 +134,12 @@ def test_many_sessions_at_once(server):
 
 
 def test_threads_connect_and_leave(server):
-    troubles = []
-
     def visit(number):
-        try:
-            for turn in range(20):
-                with server.connect() as connection:
-                    assert connection.run(f"SELECT {number} + {turn}") == [[str(number + turn)]]
-        except (ServerError, ConnectionClosed, OSError, AssertionError) as error:
-            troubles.append(error)
+        for turn in range(20):
+            with server.connect() as connection:
+                assert connection.run(f"SELECT {number} + {turn}") == [[str(number + turn)]]
 
-    threads = [threading.Thread(target=visit, args=(number,)) for number in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not troubles, troubles[0]
+    all_at_once(visit, 16)
 
 
 def assert_alive(server):
