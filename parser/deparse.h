@@ -82,6 +82,9 @@ std::string to_sql(const ast::Select& query, const QueryNames& names, QueryLayou
 /// A statement of the body of a function; laid out: indented by one.
 std::string to_sql(const ast::Statement& statement, const QueryNames& names, QueryLayout layout);
 
+/// `UNION`, `INTERSECT` or `EXCEPT`.
+std::string_view set_operator_name(ast::SetOperator set_operator);
+
 /// `name` or `"Na""me"`: quoted unless it is lower case, made of letters, digits and underscores, and no keyword that
 /// would be taken for something else (PostgreSQL's quote_identifier()).
 std::string quote_identifier(std::string_view name);

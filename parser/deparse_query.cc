@@ -335,8 +335,6 @@ void SqlWriter::set_operand(const ast::Select& select) {
   if (!is_plain) *this << ")";
 }
 
-namespace {
-
 std::string_view set_operator_name(ast::SetOperator set_operator) {
   switch (set_operator) {
     case ast::SetOperator::kIntersect:
@@ -347,6 +345,8 @@ std::string_view set_operator_name(ast::SetOperator set_operator) {
       return "UNION";
   }
 }
+
+namespace {
 
 /// A set operation without clauses of its own: its operands may stand beside those of the one around it.
 bool is_bare_set_operation(const ast::Select& select) {

@@ -297,9 +297,6 @@ asio::awaitable<void> lock_all(DdlContext& context, std::vector<TablePtr> tables
   for (const TablePtr& table : tables) co_await context.lock_table(*table, TableLock::kAccessExclusive);
 }
 
-/// How many oids a draft has taken that was made from another.
-sql::Oid oids_taken(CatalogDraft before, CatalogDraft after) { return after.new_oid() - before.new_oid(); }
-
 asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft& make) {
   Transaction& transaction = *context.session.transaction;
   TransactionCatalog& catalog = co_await transaction_catalog(context);
@@ -309,7 +306,7 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
     CatalogDraft draft(*catalog.state().draft);
     make(draft);
     if (draft.lacking_oids() > 0) {
-      co_await catalog.reserve_oids(context.redis, oids_taken(*catalog.state().draft, draft));
+      co_await catalog.reserve_oids(context.redis, draft);
       continue;
     }
     std::vector<TablePtr> tables;

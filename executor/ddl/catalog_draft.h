@@ -30,6 +30,8 @@ class CatalogDraft {
   void take_oids(sql::Oid first, sql::Oid end);
   /// How many were taken that somebody else may get.
   sql::Oid lacking_oids() const { return end_oid_ != 0 && next_oid_ > end_oid_ ? next_oid_ - end_oid_ : 0; }
+  /// How many it has taken beyond those of the draft that it was made from.
+  sql::Oid oids_taken_since(const CatalogDraft& before) const { return next_oid_ - before.next_oid_; }
 
   /// The tables, sequences, views, types and functions that it has made, changed or dropped.
   std::set<sql::Oid> touched() const;

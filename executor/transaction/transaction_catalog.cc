@@ -70,8 +70,8 @@ std::vector<sql::SqlError> TransactionCatalog::change(const MakeDraft& make) {
   return adopt(std::move(draft));
 }
 
-asio::awaitable<void> TransactionCatalog::reserve_oids(RedisClient& redis, sql::Oid count) {
-  const sql::Oid reserved = 2 * count;
+asio::awaitable<void> TransactionCatalog::reserve_oids(RedisClient& redis, const CatalogDraft& lacking) {
+  const sql::Oid reserved = 2 * lacking.oids_taken_since(*state_.draft);  // the next statements take some, too
   const sql::Oid first = co_await executor::reserve_oids(redis, reserved);
   CatalogDraft draft(*state_.draft);
   draft.take_oids(first, first + reserved);

@@ -31,8 +31,8 @@ class TransactionCatalog {
 
   /// One statement's changes: all of them, or none when `make` throws. Gives its notices.
   std::vector<sql::SqlError> change(const MakeDraft& make);
-  /// Oids for the next drafts; `count` of them were not enough.
-  asio::awaitable<void> reserve_oids(RedisClient& redis, sql::Oid count);
+  /// Oids for drafts that take as many as `lacking`, made from `state().draft`, has: it can be made again then.
+  asio::awaitable<void> reserve_oids(RedisClient& redis, const CatalogDraft& lacking);
   /// As `change`, of a draft that was made from `state().draft`.
   std::vector<sql::SqlError> adopt(CatalogDraft draft);
   /// From now on its changes are changes of `now`. False, and nothing has changed: others have been at what it has changed, what its

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "parser/deparse.h"
 #include "planner/bind/ordering.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
@@ -14,17 +15,6 @@ using sql::ExpressionPtr;
 using sql::SqlError;
 
 namespace {
-
-std::string_view operator_name(ast::SetOperator kind) {
-  switch (kind) {
-    case ast::SetOperator::kIntersect:
-      return "INTERSECT";
-    case ast::SetOperator::kExcept:
-      return "EXCEPT";
-    default:
-      return "UNION";
-  }
-}
 
 LogicalSetOperation::Kind operation_kind(ast::SetOperator kind) {
   switch (kind) {
@@ -109,7 +99,7 @@ LogicalPtr place_set_tail(BindState& state, QueryLevel* outer, WithItem* with, c
 }  // namespace
 
 BoundQuery bind_set_operation(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select) {
-  const std::string_view name = operator_name(select.set_operator);
+  const std::string_view name = parser::set_operator_name(select.set_operator);
   const BoundQuery left = bind_query(state, outer, with, *select.left, true);
   const BoundQuery right = bind_query(state, outer, with, *select.right, true);
   if (left.plan->columns.size() != right.plan->columns.size()) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -103,9 +105,9 @@ class StatesByGroup : public Aggregator, public SlidingAggregator {
   SlidingState<State> sliding_;
 };
 
-/// An aggregate over one argument, made from the state of one group: NULLs are skipped, one loop per batch and no call
-/// through a pointer per row. State has `void add(const T&)`; where rows can be taken out again exactly, `remove` and a `kRemoves`.
-template <class T, class State>
+/// An aggregate made from the state of one group: rows with a NULL among the arguments are skipped, one loop per batch and no call
+/// through a pointer per row. State has `void add(const T&...)`; where rows can be taken out again exactly, `remove` and a `kRemoves`.
+template <class State, class... T>
 class GroupStates final : public StatesByGroup<State> {
   using StatesByGroup<State>::result_, StatesByGroup<State>::states_, StatesByGroup<State>::sliding_;
 
@@ -115,75 +117,70 @@ class GroupStates final : public StatesByGroup<State> {
   void update(std::span<const ColumnPtr> arguments, std::span<const std::uint32_t> groups, std::size_t group_count,
               const EvaluationContext&) override {
     states_.resize(group_count);
-    const Column& column = *arguments[0];
-    const lift::Reader<T> values(arguments, 0);
-    if (!column.has_nulls()) {
-      for (std::size_t row = 0; row < groups.size(); ++row) states_[groups[row]].add(values.get(row));
+    const WholeRows rows(arguments);
+    const bool has_nulls = std::ranges::any_of(arguments, [](const ColumnPtr& argument) { return argument->has_nulls(); });
+    if (!has_nulls) {
+      for (std::size_t row = 0; row < groups.size(); ++row) rows.give(row, [&](const T&... values) { states_[groups[row]].add(values...); });
       return;
     }
     for (std::size_t row = 0; row < groups.size(); ++row) {
-      if (!column.is_null(row)) states_[groups[row]].add(values.get(row));
+      if (rows.is_whole(row)) rows.give(row, [&](const T&... values) { states_[groups[row]].add(values...); });
     }
   }
 
   ColumnPtr slide(std::span<const ColumnPtr> arguments, std::span<const FrameRows> frames) override {
-    const Column& column = *arguments[0];
-    const lift::Reader<T> values(arguments, 0);
+    const WholeRows rows(arguments);
     const auto add = [&](State& state, std::uint32_t row) {
-      if (!column.is_null(row)) state.add(values.get(row));
+      if (rows.is_whole(row)) rows.give(row, [&](const T&... values) { state.add(values...); });
     };
     const auto remove = [&](State& state, std::uint32_t row) {
       if constexpr (SlidingState<State>::kRemoves) {
-        if (!column.is_null(row)) state.remove(values.get(row));
+        if (rows.is_whole(row)) rows.give(row, [&](const T&... values) { state.remove(values...); });
       }
     };
     return sliding_.slide(frames, result_, add, remove);
   }
   bool removes_rows() const override { return SlidingState<State>::kRemoves; }
-};
 
-/// The same over two arguments that must both be there: `void add(const A&, const B&)`.
-template <class A, class B, class State>
-class PairGroupStates final : public StatesByGroup<State> {
-  using StatesByGroup<State>::result_, StatesByGroup<State>::states_, StatesByGroup<State>::sliding_;
+ private:
+  /// The rows of the arguments, of which those with a NULL are passed over.
+  class WholeRows {
+   public:
+    explicit WholeRows(std::span<const ColumnPtr> arguments) : WholeRows(arguments, std::index_sequence_for<T...>{}) {}
 
- public:
-  using StatesByGroup<State>::StatesByGroup;
-
-  void update(std::span<const ColumnPtr> arguments, std::span<const std::uint32_t> groups, std::size_t group_count,
-              const EvaluationContext&) override {
-    states_.resize(group_count);
-    const lift::Reader<A> first(arguments, 0);
-    const lift::Reader<B> second(arguments, 1);
-    for (std::size_t row = 0; row < groups.size(); ++row) {
-      if (arguments[0]->is_null(row) || arguments[1]->is_null(row)) continue;
-      states_[groups[row]].add(first.get(row), second.get(row));
+    bool is_whole(std::size_t row) const {
+      for (const ColumnPtr& argument : arguments_) {
+        if (argument->is_null(row)) return false;
+      }
+      return true;
     }
-  }
+    template <class Take>
+    void give(std::size_t row, const Take& take) const {
+      std::apply([&](const auto&... readers) { take(readers.get(row)...); }, readers_);
+    }
 
-  ColumnPtr slide(std::span<const ColumnPtr> arguments, std::span<const FrameRows> frames) override {
-    const lift::Reader<A> first(arguments, 0);
-    const lift::Reader<B> second(arguments, 1);
-    const auto add = [&](State& state, std::uint32_t row) {
-      if (!arguments[0]->is_null(row) && !arguments[1]->is_null(row)) state.add(first.get(row), second.get(row));
-    };
-    return sliding_.slide(frames, result_, add, [](State&, std::uint32_t) {});
-  }
-  bool removes_rows() const override { return false; }
+   private:
+    template <std::size_t... index>
+    WholeRows(std::span<const ColumnPtr> arguments, std::index_sequence<index...>)
+        : arguments_(arguments.first(sizeof...(T))), readers_(lift::Reader<T>(arguments, index)...) {}
+
+    std::span<const ColumnPtr> arguments_;
+    std::tuple<lift::Reader<T>...> readers_;
+  };
 };
 
 /// A row of the aggregate table.
 template <class T, class State>
 AggregateFunction aggregate(std::string_view name, Type argument, Type result) {
   return {name, {argument.oid}, result.oid, [](std::span<const Type>, Type type) -> std::unique_ptr<Aggregator> {
-            return std::make_unique<GroupStates<T, State>>(type);
+            return std::make_unique<GroupStates<State, T>>(type);
           }};
 }
 template <class A, class B, class State>
 AggregateFunction pair_aggregate(std::string_view name, Type first, Type second, Type result) {
   return {
       name, {first.oid, second.oid}, result.oid, [](std::span<const Type>, Type type) -> std::unique_ptr<Aggregator> {
-        return std::make_unique<PairGroupStates<A, B, State>>(type);
+        return std::make_unique<GroupStates<State, A, B>>(type);
       }};
 }
 
