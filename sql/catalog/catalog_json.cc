@@ -60,7 +60,6 @@ void visit(Visitor& visitor, ColumnDef& column) {
   visitor.member("hidden", column.hidden);
   visitor.member("collation", column.collation);
   visitor.member("comment", column.comment);
-  visitor.member("collation", column.collation);
 }
 
 template <typename Visitor>
