@@ -5,6 +5,7 @@
 #include "sql/error.h"
 #include "sql/functions/array_casts.h"
 #include "sql/functions/candidates.h"
+#include "sql/functions/left_out.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/polymorphic.h"
 #include "sql/functions/range_functions.h"
@@ -47,8 +48,10 @@ std::string operator_text(std::string_view name, std::span<const Type> operands)
   return text + " " + format_type(Type{operands.back().oid});
 }
 
-SqlError undefined_function(const std::string& call, Offset offset) {
-  return SqlError("42883", "function " + call + " does not exist")
+/// 42883, or 0A000 for what PostgreSQL has and redquel has not.
+SqlError undefined_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
+  if (is_left_out_function(name)) return not_supported(std::string(name) + "()", offset);
+  return SqlError("42883", "function " + call_text(name, arguments) + " does not exist")
       .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
       .at(offset);
 }
@@ -180,7 +183,7 @@ ResolvedFunction resolve_function(std::string_view name, std::span<const Type> a
   if (!exact) {
     if (std::optional<Type> target = cast_target(name, arguments)) return {nullptr, {*target}, *target};
   }
-  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, arguments, offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
   const BoundSignature bound(overload.signature, arguments);
   return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
@@ -190,7 +193,7 @@ ResolvedFunction resolve_overload(std::string_view name, std::span<const ScalarF
                                   Offset offset) {
   const std::vector<Oid> given = oids_of(arguments);
   const auto overload = choose(overloads, std::span<const Oid>(given));
-  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, arguments, offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
   const BoundSignature bound(overload.signature, arguments);
   return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
@@ -228,7 +231,7 @@ ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> lef
 ResolvedAggregate resolve_aggregate(std::string_view name, std::span<const Type> arguments, Offset offset) {
   const std::vector<Oid> given = oids_of(arguments);
   const auto overload = choose(find_aggregates(name), std::span<const Oid>(given));
-  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, arguments, offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
   const BoundSignature bound(overload.signature, arguments);
   return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
@@ -241,13 +244,13 @@ ResolvedWindowFunction resolve_window_function(std::string_view name, std::span<
     try {
       given[0] = given[2] = resolve_common_type(ends, name);
     } catch (const SqlError&) {
-      throw undefined_function(call_text(name, arguments), offset);
+      throw undefined_function(name, arguments, offset);
     }
   }
   const std::vector<const WindowFunction*> overloads = find_window_functions(name);
   const std::vector<Oid> types = oids_of(given);
   const auto overload = choose(std::span<const WindowFunction* const>(overloads), std::span<const Oid>(types));
-  if (overload.outcome != Choice::Outcome::kFound) throw undefined_function(call_text(name, arguments), offset);
+  if (overload.outcome != Choice::Outcome::kFound) throw undefined_function(name, arguments, offset);
   const BoundSignature bound(overload.signature, given);
   return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
 }
@@ -256,7 +259,7 @@ ResolvedTableFunction resolve_table_function(std::string_view name, std::span<co
   std::vector<Oid> given = oids_of(arguments);
   for (Oid& oid : given) oid = array_under(Type{oid}).oid;  // elements of a domain are of the type under it
   const auto overload = choose(find_table_functions(name), std::span<const Oid>(given));
-  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(call_text(name, arguments), offset);
+  if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, arguments, offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
   const BoundSignature bound(overload.signature, arguments);
   return {overload.function, bound.arguments()};
