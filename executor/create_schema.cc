@@ -65,6 +65,15 @@ class CreateSchemaExecution final : public Execution {
       if (name != nullptr && !name->schema.empty() && name->schema != schema) {
         throw SqlError("42P15", fmt::format("CREATE specifies a schema ({}) different from the one being created ({})", name->schema, schema));
       }
+      const auto* view = std::get_if<ast::CreateView>(&element->node);
+      const auto* table = std::get_if<ast::CreateTable>(&element->node);
+      const bool is_temporary = (view != nullptr && view->persistence == ast::Persistence::kTemporary) ||
+                                (table != nullptr && table->persistence == ast::Persistence::kTemporary);
+      if (is_temporary) {
+        SqlError error("42P16", "cannot create temporary relation in non-temporary schema");
+        if (table != nullptr) error.set_position(name->offset);
+        throw error;
+      }
       elements.push_back(element.get());
     }
     std::ranges::stable_sort(elements, {}, [](const ast::Statement* element) { return element_place(*element).turn; });

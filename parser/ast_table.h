@@ -183,6 +183,10 @@ struct SetColumnOptions {
   std::vector<Option> options;
   bool reset = false;
 };
+/// ALTER INDEX … ALTER COLUMN number SET STATISTICS.
+struct SetIndexStatistics {
+  int column = 0;
+};
 /// ALTER COLUMN … OPTIONS (…); without a column OPTIONS (…) of a foreign table.
 struct AlterForeignOptions {
   std::string column;
@@ -216,8 +220,8 @@ struct OtherAlteration {
 
 using Alteration =
     std::variant<AddColumn, DropColumn, AlterColumnDefault, AlterColumnNotNull, AlterColumnType, AddIdentity,
-                 SetIdentity, DropIdentity, DropExpression, SetColumnOptions, AlterForeignOptions, AddConstraint,
-                 AlterConstraint, DropConstraint, ValidateConstraint, SetTableOptions, ChangeOwner, OtherAlteration>;
+                 SetIdentity, DropIdentity, DropExpression, SetColumnOptions, SetIndexStatistics, AlterForeignOptions,
+                 AddConstraint, AlterConstraint, DropConstraint, ValidateConstraint, SetTableOptions, ChangeOwner, OtherAlteration>;
 
 enum class ObjectType {
   kAccessMethod,

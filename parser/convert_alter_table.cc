@@ -22,12 +22,6 @@ ast::Alteration convert_column_type(const PgQuery__AlterTableCmd& command) {
 /// What it is called when it is refused.
 std::string_view refused_name(PgQuery__AlterTableType type) {
   switch (type) {
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStatistics:
-      return "ALTER COLUMN SET STATISTICS";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStorage:
-      return "ALTER COLUMN SET STORAGE";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetCompression:
-      return "ALTER COLUMN SET COMPRESSION";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AddIndexConstraint:
       return "ADD CONSTRAINT USING INDEX";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ClusterOn:
@@ -127,8 +121,8 @@ ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStatistics:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStorage:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetCompression:
-      if (!name.empty()) return ast::SetColumnOptions{name, {}, false};
-      return ast::OtherAlteration{"ALTER TABLE ... " + std::string(refused_name(command.subtype))};
+      if (name.empty()) return ast::SetIndexStatistics{command.num};
+      return ast::SetColumnOptions{name, {}, false};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetLogged:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetUnLogged:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DropCluster:

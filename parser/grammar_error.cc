@@ -42,6 +42,7 @@ constexpr std::array kKnownErrors = {
     KnownError{Match::kPrefix, "unsafe use of \\' in a string literal", "22P06",
                "Use '' to write quotes in strings. \\' is insecure in client-only encodings."},
     KnownError{Match::kPrefix, "precision for type float must be", "22023"},
+    KnownError{Match::kPrefix, "column number must be in range from", "22023"},
     KnownError{Match::kPrefix, "frame start cannot be", "42P20"},
     KnownError{Match::kPrefix, "frame end cannot be", "42P20"},
     KnownError{Match::kPrefix, "frame starting from", "42P20"},

@@ -158,7 +158,7 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
     try {
       cursor->query = co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(query), std::move(no_types), state_);
     } catch (const sql::SqlError& error) {
-      failure = without_position(error);
+      failure = error.without_position();
     }
     if (failure) throw *failure;
   }

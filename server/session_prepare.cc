@@ -16,15 +16,6 @@ namespace redquel::server {
 
 namespace ast = parser::ast;
 
-sql::SqlError without_position(const sql::SqlError& error) {
-  return sql::SqlError(error.sqlstate(), error.message())
-      .detail(error.detail())
-      .hint(error.hint())
-      .schema(error.schema())
-      .data_type(error.data_type())
-      .constraint(error.constraint());
-}
-
 const PreparedStatementPtr& SessionStatements::find_statement(const std::string& name) const {
   const auto found = statements_.find(name);
   if (found == statements_.end()) {
@@ -49,7 +40,7 @@ asio::awaitable<std::vector<sql::Datum>> SessionStatements::evaluate_row(std::st
       values.push_back(column->is_encoded() ? column->decode().datum(0) : column->datum(0));
     }
   } catch (const sql::SqlError& error) {
-    failure = without_position(error);
+    failure = error.without_position();
   }
   if (failure) throw *failure;
   co_return values;
@@ -75,7 +66,7 @@ asio::awaitable<void> SessionStatements::store_prepared(PreparedStatementPtr out
       executor::PreparedPtr plan = co_await engine_->prepare(std::move(text), cast, no_parameters, state_);
       for (const executor::OutputColumn& column : plan->columns) types.push_back(column.type);
     } catch (const sql::SqlError& error) {
-      failure = without_position(error);
+      failure = error.without_position();
     }
     if (failure) throw *failure;
   }
@@ -123,7 +114,7 @@ asio::awaitable<std::vector<sql::Type>> argument_types(executor::Engine& engine,
       if (!literal_type(*arguments[i])) types[i] = plan->columns[i].type;
     }
   } catch (const sql::SqlError& error) {
-    failure = without_position(error);
+    failure = error.without_position();
   }
   if (failure) throw *failure;
   co_return types;

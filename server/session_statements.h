@@ -90,7 +90,4 @@ class SessionStatements {
   executor::Engine* engine_ = nullptr;
 };
 
-/// The error of a text that the client never wrote: its position means nothing.
-sql::SqlError without_position(const sql::SqlError& error);
-
 }  // namespace redquel::server

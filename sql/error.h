@@ -31,6 +31,13 @@ class SqlError : public std::runtime_error {
     if (!position_) position_ = byte_offset;
   }
 
+  /// The same error of a text that is not the client's, or where PostgreSQL tells no place.
+  SqlError without_position() const {
+    SqlError error = *this;
+    error.position_.reset();
+    return error;
+  }
+
   const std::string& sqlstate() const { return sqlstate_; }
   std::string message() const { return what(); }
   const std::string& detail() const { return detail_; }

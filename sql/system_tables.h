@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,5 +44,7 @@ const SystemTable* find_system_table(std::string_view schema, std::string_view n
 /// nullptr: no system table has that oid.
 const SystemTable* find_system_table(Oid oid);
 std::span<const SystemTable> all_system_tables();
+/// The type under a domain of information_schema, which stands for it; nullopt: there is no such domain.
+std::optional<Type> information_schema_domain(std::string_view name);
 
 }  // namespace redquel::sql

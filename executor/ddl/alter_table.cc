@@ -12,6 +12,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/row_validation.h"
 #include "executor/ddl/table_alteration.h"
+#include "executor/ddl/table_parts.h"
 #include "executor/ddl/table_rewrite.h"
 #include "executor/ddl/transaction_rewrite.h"
 #include "executor/ddl/type_lookup.h"
@@ -67,7 +68,12 @@ struct ActionName {
   std::string_view operator()(const ast::ValidateConstraint&) const { return "VALIDATE CONSTRAINT"; }
   std::string_view operator()(const ast::SetTableOptions& command) const { return command.reset ? "RESET" : "SET"; }
   std::string_view operator()(const ast::ChangeOwner&) const { return "OWNER TO"; }
-  std::string_view operator()(const ast::OtherAlteration&) const { return ""; }
+  std::string_view operator()(const ast::SetIndexStatistics&) const { return "ALTER COLUMN ... SET STATISTICS"; }
+  std::string_view operator()(const ast::OtherAlteration& command) const {
+    constexpr std::string_view kStatement = "ALTER TABLE ... ";
+    const std::string_view name = command.name;
+    return name == "ALTER TABLE ... this form" ? "" : name.substr(kStatement.size());
+  }
 };
 
 SqlError cannot_be_performed(const ast::AlterTable& statement, const ast::Alteration& command, std::string_view plural) {
@@ -89,11 +95,7 @@ void set_view_default(CatalogDraft& draft, const ast::AlterTable& statement, con
     sql::ColumnDef checked;
     checked.name = column->name;
     checked.type = column->type;
-    try {
-      planner::bind_default(*command.value, {}, checked, draft.catalog(), bind_settings(draft.session()));
-    } catch (const SqlError& error) {
-      throw SqlError(error.sqlstate(), error.message()).detail(error.detail()).hint(error.hint());  // without its position, as PostgreSQL does
-    }
+    without_positions([&] { planner::bind_default(*command.value, {}, checked, draft.catalog(), bind_settings(draft.session())); });
     column->default_sql = parser::to_sql(*command.value);
   }
   draft.put(std::move(view));
@@ -114,6 +116,36 @@ void change_view_options(CatalogDraft& draft, const ast::AlterTable& statement, 
   draft.put(std::move(view));
 }
 
+/// SET STATISTICS of an index: accepted without effect for what PostgreSQL keeps statistics of, the computed columns.
+void check_index_statistics(const CatalogDraft& draft, const ast::RelationName& name, int place) {
+  const auto& path = draft.session().search_path;
+  const TablePtr keyed = draft.catalog().find_primary_key(name.schema, name.name, path);
+  std::vector<std::int16_t> columns, included;  // 0: computed
+  TablePtr table = keyed;
+  if (keyed) {
+    columns = keyed->primary_key;
+    included = keyed->primary_key_included;
+  } else {
+    const auto [owner, index] = draft.catalog().find_index(name.schema, name.name, path);
+    table = owner;
+    for (const sql::IndexDef::Part& part : index->parts) {
+      columns.push_back(part.shown_column != 0 ? part.shown_column : part.expression_sql.empty() ? part.column : std::int16_t{0});
+    }
+    included = index->included;
+  }
+  const std::size_t keys = columns.size();
+  columns.insert(columns.end(), included.begin(), included.end());
+  const auto wanted = static_cast<std::size_t>(place);
+  if (wanted > columns.size()) {
+    throw SqlError("42703", fmt::format("column number {} of relation \"{}\" does not exist", place, name.name));
+  }
+  const std::int16_t number = columns[wanted - 1];
+  if (number == 0) return;
+  throw SqlError("0A000", fmt::format("cannot alter statistics on {} column \"{}\" of index \"{}\"", wanted > keys ? "included" : "non-expression",
+                                      table->find_column(number)->name, name.name))
+      .hint(wanted > keys ? "" : "Alter statistics on table column instead.");
+}
+
 /// ALTER VIEW, SEQUENCE and INDEX with commands of ALTER TABLE: an owner, and options that mean nothing here.
 void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, RelationKind kind) {
   const std::string_view plural = kind == RelationKind::kView ? "views" : kind == RelationKind::kIndex ? "indexes" : "sequences";
@@ -126,6 +158,8 @@ void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, Relation
       draft.put(std::move(view));
     } else if (const auto* options = std::get_if<ast::SetTableOptions>(&command); options != nullptr && kind == RelationKind::kIndex) {
       check_storage_parameters(options->options);
+    } else if (const auto* statistics = std::get_if<ast::SetIndexStatistics>(&command); statistics != nullptr && kind == RelationKind::kIndex) {
+      check_index_statistics(draft, statement.relation, statistics->column);
     } else if (const auto* value = std::get_if<ast::AlterColumnDefault>(&command); value != nullptr && kind == RelationKind::kView) {
       set_view_default(draft, statement, *value);
     } else if (options != nullptr && options->options.empty() && kind == RelationKind::kSequence) {
@@ -142,6 +176,7 @@ void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, Relation
 void check_materialized(const ast::AlterTable& statement) {
   for (const ast::Alteration& command : statement.commands) {
     if (std::holds_alternative<ast::ChangeOwner>(command) || std::holds_alternative<ast::SetTableOptions>(command)) continue;
+    if (std::holds_alternative<ast::SetColumnOptions>(command)) continue;
     if (std::holds_alternative<ast::OtherAlteration>(command)) continue;
     throw cannot_be_performed(statement, command, "materialized views");
   }

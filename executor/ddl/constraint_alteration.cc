@@ -45,7 +45,8 @@ const sql::IndexDef& usable_index(const CatalogDraft& draft, const sql::TableDef
   }
   if (!index->predicate_sql.empty()) refuse(fmt::format("\"{}\" is a partial index", name));
   for (std::size_t i = 0; i < index->parts.size(); ++i) {
-    if (!index->parts[i].descending && !index->parts[i].nulls_first) continue;
+    const sql::IndexDef::Part& part = index->parts[i];
+    if (!part.descending && !part.nulls_first && part.operator_class.empty()) continue;
     refuse(fmt::format("index \"{}\" column number {} does not have default sorting behavior", name, i + 1));
   }
   return *index;
@@ -125,7 +126,7 @@ void TableAlteration::add_foreign(const ForeignKeyDraft& written) {
 }
 
 void TableAlteration::add_new_check(const CheckDraft& check, bool validate) {
-  add_check(draft_, table_, check, false);
+  without_positions([&] { add_check(draft_, table_, check, false); });
   if (validate && !is_empty_) new_checks_.push_back(table_.checks.back().name);
 }
 

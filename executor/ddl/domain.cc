@@ -32,7 +32,7 @@ void set_default(const CatalogDraft& draft, UserType& domain, const ast::Express
   sql::ColumnDef column;
   column.name = domain.name;
   column.type = domain.base;
-  planner::bind_default(value, {}, column, draft.catalog(), bind_settings(draft.session()));
+  without_positions([&] { planner::bind_default(value, {}, column, draft.catalog(), bind_settings(draft.session())); });
   domain.default_sql = parser::to_sql(value);
 }
 
@@ -50,7 +50,9 @@ std::string with_value_word(const std::string& condition) {
 
 void add_check(const CatalogDraft& draft, UserType& domain, const ast::Constraint& written) {
   const CheckDraft check = read_check(written);
-  planner::bind_domain_check(*check.condition, domain.base, draft.catalog(), bind_settings(draft.session()), /*stored=*/true);
+  without_positions([&] {
+    planner::bind_domain_check(*check.condition, domain.base, draft.catalog(), bind_settings(draft.session()), /*stored=*/true);
+  });
   sql::CheckDef made;
   made.name = check.name;
   if (made.name.empty()) {

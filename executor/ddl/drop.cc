@@ -38,7 +38,7 @@ constexpr DropKind kKinds[] = {
     {ast::ObjectType::kSequence, "sequence", "a sequence", "42P01", RelationKind::kSequence},
     {ast::ObjectType::kView, "view", "a view", "42P01", RelationKind::kView},
     {ast::ObjectType::kMaterializedView, "materialized view", "a materialized view", "42P01", RelationKind::kTable},
-    {ast::ObjectType::kForeignTable, "foreign table", "a foreign table", "42P01", RelationKind::kTable},
+    {ast::ObjectType::kForeignTable, "foreign table", "a foreign table", "42704", RelationKind::kTable},
 };
 
 SqlError wrong_kind(const std::string& name, const DropKind& wanted, RelationKind found) {
@@ -92,6 +92,10 @@ void check_droppable(const CatalogDraft& draft, const sql::SequenceDef& sequence
 }
 
 void drop_relations(CatalogDraft& draft, const ast::Drop& statement, const DropKind& kind) {
+  if (statement.concurrently && statement.names.size() > 1) {
+    throw SqlError("0A000", "DROP INDEX CONCURRENTLY does not support dropping multiple objects");
+  }
+  if (statement.concurrently && statement.cascade) throw SqlError("0A000", "DROP INDEX CONCURRENTLY does not support CASCADE");
   std::vector<ast::RelationName> found;
   for (const ast::ObjectName& object : statement.names) {
     const ast::RelationName name = relation_name(object.names);
@@ -309,6 +313,7 @@ bool drop_operator(CatalogDraft& draft, const ast::ObjectName& object, bool if_e
   std::vector<std::string> types;
   for (const ast::TypeName& type : object.argument_types) types.push_back(type.names.empty() ? "" : type_text(draft, type));
   if (!sql::find_functions(object.names.back()).empty()) return false;
+  if (!types.empty() && types.back().empty()) throw SqlError("42601", "postfix operators are not supported");
   const bool is_prefix = types.size() < 2 || types[0].empty();
   throw SqlError("42883", fmt::format("operator does not exist: {}{} {}", is_prefix ? "" : types[0] + " ", shown, types.empty() ? "" : types.back()));
 }

@@ -137,11 +137,12 @@ const sql::ForeignKeyDef& add_foreign_key(CatalogDraft& draft, sql::TableDef& ta
   sql::ForeignKeyDef key;
   key.referenced = referenced->oid;
   key.columns = named_columns(table, written.columns);
-  key.set_columns = named_columns(table, node.on_delete_columns);
-  for (std::size_t index = 0; index < key.set_columns.size(); ++index) {
-    if (std::ranges::find(key.columns, key.set_columns[index]) != key.columns.end()) continue;
-    throw SqlError("42P10", fmt::format("column \"{}\" referenced in ON DELETE SET action must be part of foreign key",
-                                        node.on_delete_columns[index]));
+  for (const std::int16_t number : named_columns(table, node.on_delete_columns)) {
+    if (std::ranges::find(key.columns, number) == key.columns.end()) {
+      throw SqlError("42P10", fmt::format("column \"{}\" referenced in ON DELETE SET action must be part of foreign key",
+                                          table.find_column(number)->name));
+    }
+    if (std::ranges::find(key.set_columns, number) == key.set_columns.end()) key.set_columns.push_back(number);
   }
   if (node.referenced_columns.empty()) {
     if (referenced->deferrable_primary_key() != nullptr) {

@@ -9,6 +9,7 @@
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/function_options.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/table_parts.h"
 #include "executor/function_settings.h"
 #include "executor/session_context.h"
 #include "parser/deparse.h"
@@ -56,13 +57,22 @@ void check_language(const ast::CreateFunction& statement) {
   throw SqlError("42704", fmt::format("language \"{}\" does not exist", name));
 }
 
+/// Errors have no position, as in PostgreSQL.
 sql::Type bind_type(const CatalogDraft& draft, const ast::TypeName& name) {
-  return planner::bind_type(name, draft.catalog(), draft.session().search_path);
+  sql::Type type;
+  without_positions([&] { type = planner::bind_type(name, draft.catalog(), draft.session().search_path); });
+  return type;
 }
 
 /// The type of a parameter or result; modifiers mean nothing there. 42P13 for pseudo-types that only C knows.
 sql::Type parameter_type(CatalogDraft& draft, const ast::TypeName& name, bool is_result) {
-  const sql::Type type = bind_type(draft, name);
+  sql::Type type;
+  try {
+    type = bind_type(draft, name);
+  } catch (const SqlError& error) {
+    if (is_result || error.sqlstate() != "42704") throw;
+    throw SqlError("42704", fmt::format("type {}{} does not exist", fmt::join(name.names, "."), name.array_bounds.empty() ? "" : "[]"));
+  }
   if (name.percent_type) {
     draft.notice("00000", fmt::format("type reference {}%TYPE converted to {}", fmt::join(name.names, "."), sql::format_type(sql::Type{type.oid})));
   }
@@ -193,6 +203,10 @@ void read_result(CatalogDraft& draft, const ast::CreateFunction& statement, Func
 
 /// The body's text; statements of BEGIN ATOMIC as they are deparsed.
 std::string read_body(const ast::CreateFunction& statement, FunctionDef& function) {
+  if (statement.sql_body && find_option(statement, "as") != nullptr) throw SqlError("42P13", "duplicate function body specified");
+  if (statement.sql_body && std::ranges::any_of(function.parameters, [](const auto& p) { return sql::is_polymorphic(p.type.oid); })) {
+    throw SqlError("42P13", "SQL function with unquoted function body cannot have polymorphic arguments");
+  }
   if (statement.return_expression) return "SELECT " + parser::to_sql(*statement.return_expression);
   if (statement.sql_body) {
     function.atomic_body = true;
@@ -218,9 +232,9 @@ bool same_result(const FunctionDef& a, const FunctionDef& b) {
 void check_replacement(const FunctionDef& before, const FunctionDef& after) {
   const std::string kind = after.procedure ? "PROCEDURE" : "FUNCTION";
   const std::string hint = fmt::format("Use DROP {} {} first.", kind, planner::signature_of(before));
-  if (before.procedure != after.procedure) {
+  if (before.procedure != after.procedure || before.window != after.window) {
     throw SqlError("42809", "cannot change routine kind")
-        .detail(fmt::format("\"{}\" is a {}.", before.name, before.procedure ? "procedure" : "function"));
+        .detail(fmt::format("\"{}\" is a {}.", before.name, before.procedure ? "procedure" : before.window ? "window function" : "function"));
   }
   if (!same_result(before, after)) {
     const bool out_only = before.result == after.result && before.returns_set == after.returns_set;

@@ -128,7 +128,8 @@ void change_option(FunctionDef& function, sql::FunctionWords& words, const ast::
 }  // namespace
 
 void apply_function_options(FunctionDef& function, const std::vector<ast::Option>& options, const SessionState& session) {
-  constexpr std::array<std::string_view, 7> kNotOfProcedures{"volatility", "strict", "leakproof", "parallel", "cost", "rows", "support"};
+  constexpr std::array<std::string_view, 8> kNotOfProcedures{"volatility", "strict", "leakproof", "parallel",
+                                                              "cost",       "rows",   "support",   "window"};
   sql::FunctionWords words(function);
   WrittenSettings settings = written_settings_of(function);
   for (auto option = options.begin(); option != options.end(); ++option) {

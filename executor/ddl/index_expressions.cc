@@ -28,7 +28,11 @@ IndexExpression read_index_expression(const CatalogDraft& draft, const sql::Tabl
     is_known = false;
   }
   if (!is_known) throw sql::not_supported("an index expression with functions or types that are not built in", written.start);
-  if (!predicate) read.name = planner::index_column_name(written, draft.catalog(), settings);
+  if (predicate) return read;
+  read.name = planner::index_column_name(written, draft.catalog(), settings);
+  if (sql::type_info(read.type.oid).category == sql::TypeCategory::kPseudo) {
+    throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", read.name, sql::format_type(read.type)));
+  }
   return read;
 }
 

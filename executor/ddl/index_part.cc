@@ -65,6 +65,10 @@ IndexPart read_index_part(const CatalogDraft& draft, const ast::IndexElement& el
     part.operator_class = remembered_operator_class(element, type, method);
     return {std::move(part), std::move(name), type};
   }
+  if (!element.operator_class_options.empty()) {
+    const std::string own = std::string(sql::type_info(type.oid).name) + "_ops";
+    throw SqlError("22023", fmt::format("operator class {} has no options", element.operator_class.empty() ? own : element.operator_class.back()));
+  }
   part.operator_class = read_operator_class(element, type, method);
   check_indexable(type, method);
   part.descending = element.direction == ast::SortDirection::kDescending;

@@ -49,12 +49,28 @@ std::vector<std::string> names_of(const sql::TableDef& table, const std::vector<
   return names;
 }
 
+LikeParts read_fields(const sql::UserType& composite) {
+  LikeParts parts;
+  for (const sql::CompositeField& field : composite.fields) {
+    ColumnDraft copy;
+    copy.column.name = field.name;
+    copy.column.type = field.type;
+    copy.column.domain = field.domain;
+    parts.columns.push_back(std::move(copy));
+  }
+  return parts;
+}
+
 }  // namespace
 
 LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
   LikeParts parts;
   const RelationKind kind = relation_kind(draft, like.source);
-  if (kind == RelationKind::kNone) throw SqlError(missing_relation(draft, like.source)).at(like.source.offset);
+  if (kind == RelationKind::kNone) {
+    const sql::UserTypePtr type = draft.catalog().find_user_type(like.source.schema, like.source.name, draft.session().search_path);
+    if (!type || type->kind != sql::UserType::Kind::kComposite) throw SqlError(missing_relation(draft, like.source)).at(like.source.offset);
+    return read_fields(*type);
+  }
   if (kind == RelationKind::kView) {
     const auto view = draft.catalog().find_view(like.source.schema, like.source.name, draft.session().search_path);
     for (const sql::ViewDef::Column& column : view->columns) {

@@ -33,10 +33,15 @@ bool is_system_schema(std::string_view schema) {
   return schema == "pg_catalog" || schema == "information_schema" || schema == sql::kRedisSchema;
 }
 
+bool is_system_index(std::string_view name) { return name.starts_with("pg_") && name.ends_with("_index"); }
+
 std::string creation_schema(CatalogDraft& draft, const RelationName& name, parser::ast::Persistence persistence) {
   check_database(draft, name);
   if (persistence == parser::ast::Persistence::kTemporary || name.schema == "pg_temp") {
     const std::string& own = draft.session().temporary_schema;
+    if (persistence == parser::ast::Persistence::kUnlogged) {
+      throw SqlError("42P16", "only temporary relations may be created in temporary schemas").at(name.offset);
+    }
     if (!name.schema.empty() && name.schema != "pg_temp" && name.schema != own) {
       throw SqlError("42P16", "cannot create temporary relation in non-temporary schema").at(name.offset);
     }
@@ -92,7 +97,8 @@ RelationKind relation_kind(const CatalogDraft& draft, const RelationName& name) 
     if (catalog.find_sequence(schema, name.name, only)) return RelationKind::kSequence;
     if (catalog.find_view(schema, name.name, only)) return RelationKind::kView;
   }
-  return name.schema.empty() && name.name.starts_with("pg_") ? RelationKind::kSystemTable : RelationKind::kNone;
+  const bool is_system = name.schema.empty() && (sql::find_system_table("pg_catalog", name.name) || is_system_index(name.name));
+  return is_system ? RelationKind::kSystemTable : RelationKind::kNone;
 }
 
 TablePtr find_table(const CatalogDraft& draft, const RelationName& name) {

@@ -14,6 +14,8 @@ namespace redquel::executor {
 
 /// pg_catalog and information_schema: nothing may be made, changed or dropped in them.
 bool is_system_schema(std::string_view schema);
+/// Is it called like an index of a system table? redquel has none, but they are nobody's to change.
+bool is_system_index(std::string_view name);
 
 /// The schema that a new relation goes to: the one that was written, or the first of the search path that exists. 3F000; 42501 for
 /// system schemas; 0A000 for another database. A temporary one goes to the session's temporary schema, which is made if need be: 42P16

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "executor/ddl/catalog_draft.h"
@@ -42,13 +43,19 @@ void refuse_in_transaction(const DdlContext& context, const ast::Reindex& statem
   if (is_concurrent) refuse("REINDEX CONCURRENTLY");
 }
 
-/// The table whose entries are rebuilt for REINDEX INDEX and TABLE.
-TablePtr find_one(const CatalogDraft& draft, const ast::Reindex& statement) {
+SqlError system_catalogs_concurrently() { return SqlError("0A000", "cannot reindex system catalogs concurrently"); }
+
+/// The table whose entries are rebuilt for REINDEX INDEX and TABLE; nullptr: system tables have none.
+TablePtr find_one(const CatalogDraft& draft, const ast::Reindex& statement, bool is_concurrent) {
   const ast::RelationName& name = *statement.relation;
   const RelationKind kind = relation_kind(draft, name);
   if (kind == RelationKind::kNone) throw missing_relation(draft, name);
-  if (statement.kind == ast::ReindexKind::kTable) {
-    if (kind == RelationKind::kSystemTable) return nullptr;
+  const bool is_table = statement.kind == ast::ReindexKind::kTable;
+  if (kind == RelationKind::kSystemTable && is_table != is_system_index(name.name)) {
+    if (is_concurrent) throw system_catalogs_concurrently();
+    return nullptr;
+  }
+  if (is_table) {
     if (kind != RelationKind::kTable) throw SqlError("42809", fmt::format("\"{}\" is not a table or materialized view", name.name));
     return find_table(draft, name);
   }
@@ -58,12 +65,13 @@ TablePtr find_one(const CatalogDraft& draft, const ast::Reindex& statement) {
   return draft.catalog().find_index(name.schema, name.name, path).first;
 }
 
-std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Reindex& statement) {
+std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Reindex& statement, bool is_concurrent) {
   std::vector<TablePtr> tables;
   if (statement.relation) {
-    if (TablePtr table = find_one(draft, statement)) tables.push_back(std::move(table));
+    if (TablePtr table = find_one(draft, statement, is_concurrent)) tables.push_back(std::move(table));
     return tables;
   }
+  if (statement.kind == ast::ReindexKind::kSystem && is_concurrent) throw system_catalogs_concurrently();
   const bool of_schema = statement.kind == ast::ReindexKind::kSchema;
   if (of_schema && !is_system_schema(statement.name) && !draft.catalog().schemas.contains(statement.name)) {
     throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.name));
@@ -78,13 +86,24 @@ std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Reindex&
   return tables;
 }
 
+bool has_indexes(const sql::TableDef& table) {
+  return !table.primary_key.empty() || std::ranges::any_of(table.indexes, [](const sql::IndexDef& index) { return !index.is_hidden(); });
+}
+
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::Reindex& statement) {
-  refuse_in_transaction(context, statement, read_reindex_options(statement));
+  const bool is_concurrent = read_reindex_options(statement);
+  refuse_in_transaction(context, statement, is_concurrent);
   LoadedCatalog loaded = co_await load_definitions(context);
   const CatalogDraft draft(loaded, context.session);
-  for (const TablePtr& table : find_tables(draft, statement)) {
+  const std::vector<TablePtr> tables = find_tables(draft, statement, is_concurrent);
+  const bool of_one_table = statement.kind == ast::ReindexKind::kTable && tables.size() == 1;
+  if (of_one_table && !has_indexes(*tables[0]) && context.session.notice) {
+    context.session.notice("NOTICE", SqlError("00000", fmt::format("table \"{}\" has no indexes {}", tables[0]->name,
+                                                                   is_concurrent ? "that can be reindexed concurrently" : "to reindex")));
+  }
+  for (const TablePtr& table : tables) {
     sql::SessionSettings settings = context.session.settings;
     co_await repair_indexes(context.bulk, loaded.snapshot, table, std::move(settings));
   }

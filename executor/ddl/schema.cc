@@ -26,6 +26,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statemen
       draft.notice("42P06", fmt::format("schema \"{}\" already exists, skipping", name));
       return;
     }
+    if (!statement.role.empty()) require_role(draft.session(), statement.role);
     check_new_schema_name(draft, name);
     sql::SchemaDef schema;
     schema.oid = draft.new_oid();

@@ -106,10 +106,11 @@ void TableAlteration::command(const ast::AddColumn& written) {
   const bool is_null = has_no_default && read.generated == nullptr && !read.sequence && read.column.domain == 0;
   if (!is_null) check_row_type_is_free(draft_, table_);
   const bool is_key = std::any_of(read.keys.begin(), read.keys.end(), [](const KeyDraft& key) { return key.primary; });
-  const std::int16_t number = add_column(draft_, table_, read, is_key).number;
+  std::int16_t number = 0;
+  without_positions([&] { number = add_column(draft_, table_, read, is_key).number; });
   if (read.generated != nullptr) {
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
-    set_generated(draft_, table_, number, *read.generated);
+    without_positions([&] { set_generated(draft_, table_, number, *read.generated); });
   }
   if (!is_empty_) set_missing(table_.columns[table_.position(number)], read);
   for (const KeyDraft& key : read.keys) add_key(key);
@@ -228,7 +229,7 @@ void TableAlteration::command(const ast::AlterColumnDefault& written) {
   }
   changed.sequence = 0;  // a serial's sequence stays, owned by the column
   changed.default_sql.clear();
-  if (written.value) set_default(draft_, table_, changed, *written.value);
+  if (written.value) without_positions([&] { set_default(draft_, table_, changed, *written.value); });
 }
 
 void TableAlteration::require_not_null(sql::ColumnDef& changed) {
@@ -393,6 +394,10 @@ void TableAlteration::command(const ast::SetColumnOptions& written) {
       throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
     }
   }
+}
+
+void TableAlteration::command(const ast::SetIndexStatistics&) {
+  throw SqlError("0A000", "cannot refer to non-index column by number");
 }
 
 void TableAlteration::command(const ast::ChangeOwner& written) {

@@ -66,6 +66,7 @@ class TableAlteration {
   void command(const parser::ast::ValidateConstraint&);
   void command(const parser::ast::SetTableOptions&);
   void command(const parser::ast::SetColumnOptions&);
+  void command(const parser::ast::SetIndexStatistics&);
   void command(const parser::ast::ChangeOwner&);
   void command(const parser::ast::DropExpression&);
   void command(const parser::ast::AlterForeignOptions&);

@@ -8,6 +8,7 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/column_definition.h"
 #include "planner/bind/bind.h"
+#include "sql/error.h"
 
 namespace redquel::executor {
 
@@ -41,6 +42,16 @@ std::string index_name(const CatalogDraft& draft, const sql::TableDef& table, co
 sql::Oid add_unique(CatalogDraft& draft, sql::TableDef& table, const KeyDraft& key, sql::IndexState state, bool with_position);
 /// CHECK: binds and names it. `duplicate_wording`: of CREATE TABLE or ALTER TABLE.
 void add_check(CatalogDraft& draft, sql::TableDef& table, const CheckDraft& check, bool in_create_table);
+
+/// Runs what PostgreSQL does without the statement's text at hand (ALTER TABLE, domains): errors in expressions tell no place.
+template <class Body>
+void without_positions(const Body& body) {
+  try {
+    body();
+  } catch (const sql::SqlError& error) {
+    throw error.without_position();
+  }
+}
 
 /// Decides where a row's existence is seen (for a table without rows).
 void choose_presence(sql::TableDef& table);

@@ -53,7 +53,7 @@ planner::DeclaredType declared_type(const CatalogDraft& draft, const ast::TypeNa
   try {
     return planner::bind_declared_type(name, draft.catalog(), draft.session().search_path);
   } catch (const SqlError& error) {
-    throw SqlError(error.sqlstate(), error.message()).detail(error.detail()).hint(error.hint());
+    throw error.without_position();
   }
 }
 

@@ -54,7 +54,9 @@ bool reads_temporary(const sql::CatalogSnapshot& catalog, const sql::ViewDef& vi
   return std::ranges::any_of(view.references, [&](const sql::ViewDef::Reference& reference) {
     const auto table = catalog.find_table(reference.relation);
     const auto below = catalog.find_view(reference.relation);
-    return sql::is_temporary_schema(table ? table->schema : below ? below->schema : "");
+    const auto sequence = catalog.sequences.find(reference.relation);
+    const bool is_sequence = sequence != catalog.sequences.end();
+    return sql::is_temporary_schema(table ? table->schema : below ? below->schema : is_sequence ? sequence->second.schema : "");
   });
 }
 

@@ -64,6 +64,11 @@ class ColumnLevels {
     for_each_child(expression, [this](const ast::Expression& child) { visit(child); });
   }
 
+  /// Is one of the columns of that level?
+  bool names(const QueryLevel& level) const {
+    return (local_ && &level == &level_) || std::ranges::find(levels_, &level) != levels_.end();
+  }
+
   QueryLevel& innermost() const {
     if (local_ || levels_.empty()) return level_;
     for (QueryLevel* level = &level_; level != nullptr; level = level->outer) {
@@ -120,9 +125,24 @@ bool same_call(const AggregateCall& a, const AggregateCall& b) {
 
 QueryLevel& ExpressionBinder::aggregate_level(const ast::FunctionCall& function) {
   ColumnLevels levels(state_, level_);
-  for (const ast::Argument& argument : function.arguments) levels.visit(*argument.value);
+  if (!function.within_group) {
+    for (const ast::Argument& argument : function.arguments) levels.visit(*argument.value);
+  }
+  for (const ast::SortKey& key : function.order_by) levels.visit(*key.value);
   if (function.filter) levels.visit(*function.filter);
-  return levels.innermost();
+  QueryLevel& owner = levels.innermost();
+  if (!function.within_group) return owner;
+  // Direct arguments have no say in that; they must know what they name there.
+  for (const ast::Argument& argument : function.arguments) {
+    ColumnLevels direct(state_, level_);
+    direct.visit(*argument.value);
+    for (const QueryLevel* inner = &level_; inner != &owner; inner = inner->outer) {
+      if (!direct.names(*inner)) continue;
+      throw SqlError("42803", "outer-level aggregate cannot contain a lower-level variable in its direct arguments")
+          .at(state_.position(argument.value->start));
+    }
+  }
+  return owner;
 }
 
 QueryLevel& ExpressionBinder::grouping_level(const ast::GroupingCall& call) {
@@ -152,8 +172,10 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
       if (function.within_group) arguments.push_back(value);
     }
     if (function.filter) {
-      Scoped clause(owner.clause, Clause::kFilter);
-      Scoped outside(owner.inside_aggregate, false);
+      // What the filter of an aggregate of an outer query aggregates lies inside of that aggregate, too.
+      const bool is_own = &owner == &level_;
+      Scoped clause(owner.clause, is_own ? Clause::kFilter : owner.clause);
+      Scoped outside(owner.inside_aggregate, !is_own);
       call.filter = binder.bind_boolean(*function.filter, "FILTER");
     }
   }

@@ -34,7 +34,7 @@ ExpressionPtr jsonb_part(BindState& state, ExpressionBinder& binder, const Expre
   for (const ast::IndirectionStep& step : subscripts) {
     if (const auto* slice = std::get_if<ast::SliceStep>(&step)) {
       const ast::ExpressionPtr& bound = slice->upper ? slice->upper : slice->lower;
-      throw SqlError("42804", "jsonb subscript does not support slices").at(bound ? state.position(bound->start) : offset);
+      throw SqlError("42804", "jsonb subscript does not support slices").at(bound ? state.position(bound->start) : std::nullopt);
     }
     const auto* subscript = std::get_if<ast::SubscriptStep>(&step);
     if (subscript == nullptr) throw sql::not_supported("field selection", offset);

@@ -41,6 +41,7 @@ RelationPtr row_relation(const sql::TableDef& table, const std::vector<ColumnId>
     const sql::ColumnDef& column = table.columns[i];
     if (!column.hidden) relation->columns.push_back({column.name, sql::make_column(column.type, ids[i], column.name)});
   }
+  relation->hidden.push_back({"tableoid", sql::make_constant(sql::kOidType, static_cast<std::int32_t>(table.oid))});
   return relation;
 }
 

@@ -7,6 +7,7 @@
 
 #include "sql/catalog/row_types.h"
 #include "sql/error.h"
+#include "sql/system_tables.h"
 
 namespace redquel::planner {
 
@@ -108,6 +109,12 @@ DeclaredType bind_declared_type(const ast::TypeName& name, const sql::CatalogSna
   const bool missing = std::ranges::find(kMissingTypes, name.names.back()) != std::end(kMissingTypes);
   sql::Oid domain = 0;
   std::int32_t domain_modifier = -1;
+  if (name.names.size() == 2 && name.names[0] == "information_schema") {
+    if (const std::optional<sql::Type> under = sql::information_schema_domain(name.names[1])) {
+      info = sql::find_type(under->oid);
+      domain_modifier = under->modifier;
+    }
+  }
   if (info == nullptr) {
     if (const sql::UserTypePtr user = find_user_type(name, catalog, search_path)) {
       info = sql::find_type(user->oid);

@@ -58,6 +58,10 @@ void check_name(const BindState& state, const QueryLevel& level, const ast::Rela
   const auto found = std::ranges::find_if(level.range_table, [&](const RelationPtr& relation) {
     return relation->name == name.name && (!relation->is_join || relation->aliased);
   });
+  const bool is_merged = std::ranges::any_of(level.names, [&](const NamespaceItem& item) {  // USING (…) AS name
+    return item.relation->is_join && item.relation->aliased && item.relation->name == name.name;
+  });
+  if (is_merged) throw SqlError("0A000", fmt::format("{} cannot be applied to a join", clause)).at(position);
   if (found == level.range_table.end()) {
     throw SqlError("42P01", fmt::format("relation \"{}\" in {} clause not found in FROM clause", name.name, clause)).at(position);
   }

@@ -91,7 +91,7 @@ ExpressionPtr PartAssignment::assign_jsonb(const ExpressionPtr& current, std::sp
   for (const ast::IndirectionStep& step : steps) {
     if (const auto* slice = std::get_if<ast::SliceStep>(&step)) {
       const ast::ExpressionPtr& bound = slice->upper ? slice->upper : slice->lower;
-      throw SqlError("42804", "jsonb subscript does not support slices").at(bound ? state_.position(bound->start) : offset_);
+      throw SqlError("42804", "jsonb subscript does not support slices").at(bound ? state_.position(bound->start) : std::nullopt);
     }
     const ExpressionPtr index = binder_.bind(*std::get<ast::SubscriptStep>(step).index);
     const bool is_text = is_unknown(*index) || sql::can_coerce(index->type, sql::kText, sql::CastContext::kImplicit);

@@ -131,7 +131,8 @@ std::optional<Oid> find_type_named(std::string_view text, const EvaluationContex
   }
   const CatalogSnapshot::TablePtr table =
       parts.size() > 2 ? nullptr : catalog.find_table(parts.size() == 2 ? parts[0] : "", parts.back(), context.search_path);
-  return table == nullptr ? std::nullopt : std::optional(table->row_type);
+  if (table == nullptr || (array && table->row_array == 0)) return std::nullopt;
+  return array ? table->row_array : table->row_type;
 }
 
 std::string type_name(Oid type, const EvaluationContext& context) {

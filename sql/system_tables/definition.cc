@@ -1,5 +1,6 @@
 // The column lists of system tables.
 
+#include <algorithm>
 #include <cassert>
 
 #include "sql/system_tables/families.h"
@@ -12,14 +13,17 @@ struct Substitute {
   Type type;
 };
 
-/// Domains of information_schema, which clients see as their base types; and types that redquel has not built yet, as those that
-/// print alike.
-constexpr Substitute kSubstitutes[] = {
+/// Domains of information_schema, which clients see as their base types.
+constexpr Substitute kDomains[] = {
     {"sql_identifier", kName},
     {"character_data", kVarchar},
     {"cardinal_number", kInt4},
     {"yes_or_no", {oid::kVarchar, 3 + 4}},
     {"time_stamp", {oid::kTimestamptz, 2}},
+};
+
+/// Types that redquel has not built yet, as those that print alike.
+constexpr Substitute kSubstitutes[] = {
     {"_regtype", {oid::kTextArray}},
     {"anyarray", kText},
     {"pg_ndistinct", kText},
@@ -29,6 +33,7 @@ constexpr Substitute kSubstitutes[] = {
 };
 
 Type column_type(std::string_view name) {
+  if (const std::optional<Type> domain = information_schema_domain(name)) return *domain;
   for (const Substitute& substitute : kSubstitutes) {
     if (substitute.name == name) return substitute.type;
   }
@@ -38,6 +43,11 @@ Type column_type(std::string_view name) {
 }
 
 }  // namespace
+
+std::optional<Type> information_schema_domain(std::string_view name) {
+  const auto* found = std::ranges::find(kDomains, name, &Substitute::name);
+  return found == std::end(kDomains) ? std::nullopt : std::optional(found->type);
+}
 
 SystemTable make_system_table(const SystemTableDefinition& definition) {
   SystemTable table;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sql/definition_words.h"
 #include "sql/functions/operator_names.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/facts.h"
@@ -90,11 +91,11 @@ void add_foreign_key(RowWriter& out, const CatalogSnapshot& catalog, const Const
           set_columns, kNull, kNull);
 }
 
-void add_domain_constraints(RowWriter& out, const CatalogSnapshot& catalog) {
+void add_domain_constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const Constraint& constraint : domain_constraints(catalog)) {
     out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.domain->schema), constraint.type, false, false, true, 0,
             constraint.domain->oid, 0, 0, 0, ' ', ' ', ' ', true, 0, false, kNull, kNull, kNull, kNull, kNull, kNull, kNull,
-            null_if_empty(constraint.expression));
+            null_if_empty(written_domain_check(context, constraint.expression, *constraint.domain, false)));
   }
 }
 
@@ -107,7 +108,7 @@ void add_catalog_constraints(RowWriter& out) {
   }
 }
 
-void constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
+void constraints(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   add_catalog_constraints(out);
   for (const Constraint& constraint : all_constraints(catalog)) {
     if (constraint.foreign_key != nullptr) {
@@ -117,9 +118,10 @@ void constraints(RowWriter& out, const CatalogSnapshot& catalog, const Evaluatio
     out.add(constraint.oid, constraint.name, schema_oid(catalog, constraint.table->schema), constraint.type, constraint.deferrable,
             constraint.initially_deferred, constraint.check == nullptr || !constraint.check->not_valid, constraint.table->oid, 0,
             constraint.index, 0, 0, ' ', ' ', ' ', true, 0, constraint.check == nullptr || constraint.check->no_inherit,
-            array_text(constraint.columns), kNull, kNull, kNull, kNull, kNull, kNull, null_if_empty(constraint.expression));
+            array_text(constraint.columns), kNull, kNull, kNull, kNull, kNull, kNull,
+            null_if_empty(constraint.check == nullptr ? "" : written_expression(*constraint.table, constraint.expression, false, context)));
   }
-  add_domain_constraints(out, catalog);
+  add_domain_constraints(out, catalog, context);
 }
 
 void methods(RowWriter& out, const CatalogSnapshot&, const EvaluationContext&) {

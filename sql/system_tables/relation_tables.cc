@@ -142,8 +142,11 @@ void attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
       const ColumnDef* column = attribute.column;
       const bool has_domain = attribute.domain != 0;
       const bool has_view_default = relation.view != nullptr && !relation.view->columns[static_cast<std::size_t>(attribute.number) - 1].default_sql.empty();
-      const std::string missing =
-          column == nullptr || !column->missing ? std::string() : "{\"" + *column->missing + "\"}";
+      std::string missing;
+      if (column != nullptr && column->missing) {
+        append_array_element(*column->missing, missing);
+        finish_array_text(missing);
+      }
       out.add(relation.oid, attribute.name, has_domain ? attribute.domain : attribute.type.oid, -1, type.length, attribute.number,
               is_true_array(type) ? 1 : 0, -1, has_domain ? -1 : attribute.type.modifier, passed_by_value(type), type.alignment,
               storage_letter(type), '\0', attribute.not_null, has_view_default || (column != nullptr && has_shown_default(catalog, *column)), !missing.empty(),

@@ -322,6 +322,7 @@ ParseFailure decode_time_of_day(std::string_view text, bool minute_to_second, Ti
     if (minute_to_second && !shift_to_seconds()) return ParseFailure::kFieldOverflow;
   } else if (text.front() == '.') {
     fraction = text;
+    if (!decode_fractional_second(fraction)) return ParseFailure::kBadFormat;  // that is told first
     if (!shift_to_seconds()) return ParseFailure::kFieldOverflow;
   } else if (text.front() == ':') {
     text.remove_prefix(1);
