@@ -7,6 +7,7 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/row_copy.h"
 #include "executor/inner_statements.h"
 #include "parser/deparse.h"
 #include "sql/error.h"
@@ -57,22 +58,29 @@ class RefreshExecution final : public Execution {
   asio::awaitable<void> refresh() {
     const auto& statement = std::get<ast::RefreshMaterializedView>(prepared_->statement->node);
     DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home()};
+    TablePtr before;
     std::shared_ptr<const sql::ViewDef> view;
-    sql::Oid oid = 0;
     std::string target;
     const MakeDraft open = [&](CatalogDraft& draft) {
-      sql::TableDef table = *find_view(draft, statement);
+      before = find_view(draft, statement);
+      sql::TableDef table = *before;
       view = table.materialized;
-      oid = table.oid;
       target = parser::quote_identifier(table.schema) + "." + parser::quote_identifier(table.name);
       table.materialized = nullptr;
       draft.put(std::move(table));
     };
     co_await change_catalog(context, open);
     co_await run_inner_statement(engine_, session_, "TRUNCATE " + target);
-    if (!statement.with_no_data) co_await run_inner_statement(engine_, session_, "INSERT INTO " + target + " " + view->query);
+    if (!statement.with_no_data) {
+      try {
+        co_await run_inner_statement(engine_, session_, "INSERT INTO " + target + " " + view->query);
+      } catch (const SqlError& error) {
+        if (statement.concurrently) throw;
+        throw as_build_error(error, *before);
+      }
+    }
     const MakeDraft close = [&](CatalogDraft& draft) {
-      sql::TableDef table = *draft.catalog().find_table(oid);
+      sql::TableDef table = *draft.catalog().find_table(before->oid);
       table.materialized = view;
       table.populated = !statement.with_no_data;
       draft.put(std::move(table));

@@ -76,44 +76,54 @@ asio::awaitable<void> Cursor::read(std::unique_ptr<executor::Execution> run, std
   std::int64_t rows = 0;
   while (auto batch = co_await run_->next()) {
     bytes += batch->memory();
-    if (bytes > memory) {
-      throw sql::SqlError("53200", "out of memory").detail("The rows of a cursor exceed work_mem.");
-    }
     rows += static_cast<std::int64_t>(batch->rows);
-    if (!table.empty()) {
-      places_.push_back(std::move(batch->columns.back()));
-      batch->columns.pop_back();
-    }
-    batches_.push_back(std::move(*batch));
     ends_.push_back(rows);
+    if (bytes <= memory) {
+      batches_.push_back(std::move(*batch));
+      continue;
+    }
+    if (!spilled_) {
+      std::vector<sql::Type> types;
+      for (const sql::ColumnPtr& column : batch->columns) types.push_back(column->type());
+      spilled_.emplace(std::make_shared<executor::SpillFile>(), types);
+    }
+    spilled_->append_all(*batch);
+    spilled_->finish();
   }
+}
+
+std::pair<const sql::Batch&, std::int64_t> Cursor::batch_of(std::int64_t row) const {
+  const auto found = static_cast<std::size_t>(std::lower_bound(ends_.begin(), ends_.end(), row) - ends_.begin());
+  const std::int64_t before = found == 0 ? 0 : ends_[found - 1];
+  if (found < batches_.size()) return {batches_[found], before};
+  if (read_.first != found) read_ = {found, spilled_->block(found - batches_.size())};
+  return {read_.second, before};
 }
 
 std::optional<std::string> Cursor::place() const {
-  if (position_ < 1 || ends_.empty() || position_ > ends_.back() || places_.empty()) return std::nullopt;
-  const auto found = static_cast<std::size_t>(std::lower_bound(ends_.begin(), ends_.end(), position_) - ends_.begin());
-  const std::int64_t begin = found == 0 ? 0 : ends_[found - 1];
+  if (table.empty() || position_ < 1 || ends_.empty() || position_ > ends_.back()) return std::nullopt;
+  const auto [batch, before] = batch_of(position_);
   std::string text;
-  sql::format_value(*places_[found], static_cast<std::size_t>(position_ - begin - 1), {}, text);
+  sql::format_value(*batch.columns.back(), static_cast<std::size_t>(position_ - before - 1), {}, text);
   return text;
 }
 
-std::vector<sql::Batch> Cursor::fetch(const parser::ast::Fetch& fetch, std::int64_t& passed) {
+CursorMove Cursor::move(const parser::ast::Fetch& fetch) {
   const CursorMove move = move_cursor(position_, ends_.empty() ? 0 : ends_.back(), fetch.direction, fetch.count, scrolls, fetch.move);
   position_ = move.position;
-  passed = move.count;
-  std::vector<sql::Batch> fetched;
-  std::int64_t left = move.count, row = move.first;
-  while (left > 0) {
-    const auto found = static_cast<std::size_t>(std::lower_bound(ends_.begin(), ends_.end(), row) - ends_.begin());
-    const std::int64_t begin = found == 0 ? 0 : ends_[found - 1];  // rows before the batch
-    std::vector<std::uint32_t> rows;
-    for (; left > 0 && row > begin && row <= ends_[found]; --left, row += move.backward ? -1 : 1) {
-      rows.push_back(static_cast<std::uint32_t>(row - begin - 1));
-    }
-    fetched.push_back(batches_[found].gather(rows));
+  return move;
+}
+
+sql::Batch Cursor::take(CursorMove& move) const {
+  const auto [batch, before] = batch_of(move.first);
+  const std::int64_t end = before + static_cast<std::int64_t>(batch.rows);
+  std::vector<std::uint32_t> rows;
+  for (; move.count > 0 && move.first > before && move.first <= end; --move.count, move.first += move.backward ? -1 : 1) {
+    rows.push_back(static_cast<std::uint32_t>(move.first - before - 1));
   }
-  return fetched;
+  sql::Batch taken = batch.gather(rows);
+  if (!table.empty()) taken.columns.pop_back();
+  return taken;
 }
 
 }  // namespace redquel::server

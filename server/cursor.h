@@ -5,9 +5,11 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "executor/engine.h"
+#include "executor/operators/spill_file.h"
 #include "parser/ast.h"
 #include "server/prepared_statement.h"
 
@@ -26,7 +28,7 @@ struct CursorMove {
 CursorMove move_cursor(std::int64_t position, std::int64_t rows, parser::ast::FetchDirection direction, std::int64_t count,
                        bool scrolls, bool moves = false);
 
-/// A cursor of DECLARE: its rows are those of the moment of DECLARE, kept in memory.
+/// A cursor of DECLARE: its rows are those of the moment of DECLARE, kept in memory, and in a temporary file where there are many.
 class Cursor {
  public:
   PreparedStatementPtr query;
@@ -35,22 +37,29 @@ class Cursor {
   std::string statement;  // DECLARE's text
   std::string table;      // whose rows the cursor's are, so that WHERE CURRENT OF can find them; empty: of none
   std::int64_t created_at = 0;
+  std::size_t savepoints = 0;  // set before it in its transaction: what rolls one of them back ends it, too
 
-  /// Runs the query to its end; where `table` is set, its last column is ctid, which is kept aside. 53200 where the rows need more than
-  /// `memory` bytes.
+  /// Runs the query to its end; where `table` is set, its last column is ctid, which no FETCH shows. What needs more than `memory` bytes
+  /// goes to the file.
   asio::awaitable<void> read(std::unique_ptr<executor::Execution> run, std::size_t memory);
-  /// Moves, and gives the rows in the order in which they are passed.
-  std::vector<sql::Batch> fetch(const parser::ast::Fetch&, std::int64_t& passed);
+  /// Moves; the rows that are passed are those that `take` gives.
+  CursorMove move(const parser::ast::Fetch&);
+  /// The next of the rows that a move passes, in their order, and which are left. `count` is above 0.
+  sql::Batch take(CursorMove& move) const;
   /// The ctid of the row on which the cursor stands; nullopt: it stands on none.
   std::optional<std::string> place() const;
   /// The query's run: it knows names of oids.
   const executor::Execution& run() const { return *run_; }
 
  private:
+  /// The batch in which a row is, and how many rows are before that.
+  std::pair<const sql::Batch&, std::int64_t> batch_of(std::int64_t row) const;
+
   std::unique_ptr<executor::Execution> run_;
-  std::vector<sql::Batch> batches_;
-  std::vector<sql::ColumnPtr> places_;  // of their rows
-  std::vector<std::int64_t> ends_;  // rows of all batches up to each
+  std::vector<sql::Batch> batches_;                 // the first ones,
+  std::optional<executor::SpilledRows> spilled_;    // and the others, a block each
+  mutable std::pair<std::size_t, sql::Batch> read_{SIZE_MAX, {}};  // the block that was read last, and its number among all batches
+  std::vector<std::int64_t> ends_;                  // rows of all batches up to each
   std::int64_t position_ = 0;
 };
 

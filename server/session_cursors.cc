@@ -146,6 +146,7 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
   cursor->statement = outer->source.text ? *outer->source.text : std::string();
   cursor->created_at = executor::now_microseconds();
   cursor->hold = declare.hold;
+  cursor->savepoints = state_.savepoints;
   cursor->outlives = !state_.transaction;
   cursor->scrolls = declare.scroll.value_or(!locks);
   const bool has_places = co_await plan_with_places(*cursor, *declare.query);
@@ -168,14 +169,13 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
   cursors_.insert_or_assign(declare.name, std::move(cursor));
 }
 
-std::vector<sql::Batch> SessionStatements::fetch(const ast::Fetch& fetch, std::string& tag) {
+CursorMove SessionStatements::fetch(const ast::Fetch& fetch, std::string& tag) {
   const auto found = cursors_.find(fetch.cursor);
   if (found == cursors_.end()) throw sql::SqlError("34000", fmt::format("cursor \"{}\" does not exist", fetch.cursor));
-  std::int64_t passed = 0;
-  std::vector<sql::Batch> batches = found->second->fetch(fetch, passed);
-  tag = fmt::format("{} {}", fetch.move ? "MOVE" : "FETCH", passed);
-  if (fetch.move) batches.clear();
-  return batches;
+  CursorMove move = found->second->move(fetch);
+  tag = fmt::format("{} {}", fetch.move ? "MOVE" : "FETCH", move.count);
+  if (fetch.move) move.count = 0;
+  return move;
 }
 
 }  // namespace redquel::server

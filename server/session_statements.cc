@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <iterator>
 
 #include "executor/notifications.h"
@@ -30,11 +29,7 @@ class SessionStatements::Run final : public executor::Execution {
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (inner_) co_return co_await inner_->next();
-    if (!fetched_.empty()) {
-      sql::Batch batch = std::move(fetched_.front());
-      fetched_.pop_front();
-      co_return batch;
-    }
+    if (fetched_.count > 0) co_return owner_.find_cursor(cursor_).take(fetched_);
     if (acted_) co_return std::nullopt;
     acted_ = true;
     const auto& node = prepared_->statement->node;
@@ -72,8 +67,7 @@ class SessionStatements::Run final : public executor::Execution {
     }
     if (const auto* fetch = std::get_if<ast::Fetch>(&node)) {
       cursor_ = fetch->cursor;
-      std::vector<sql::Batch> batches = owner_.fetch(*fetch, tag_);
-      fetched_.assign(std::make_move_iterator(batches.begin()), std::make_move_iterator(batches.end()));
+      fetched_ = owner_.fetch(*fetch, tag_);
       co_return co_await next();
     }
     if (const auto* discard = std::get_if<ast::Discard>(&node)) {
@@ -113,8 +107,8 @@ class SessionStatements::Run final : public executor::Execution {
   SessionStatements& owner_;
   PreparedStatementPtr prepared_;
   std::unique_ptr<executor::Execution> inner_;
-  std::deque<sql::Batch> fetched_;
-  std::string cursor_;  // of FETCH
+  std::string cursor_;  // of FETCH,
+  CursorMove fetched_;  // and which of the rows it has not given yet
   bool acted_ = false;
   std::string tag_;
 };

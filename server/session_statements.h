@@ -77,7 +77,7 @@ class SessionStatements {
   asio::awaitable<void> declare_cursor(PreparedStatementPtr outer);
   /// Plans a cursor's query with the ctid of its rows behind them; false: they are no rows of one table.
   asio::awaitable<bool> plan_with_places(Cursor& cursor, const parser::ast::Select& query);
-  std::vector<sql::Batch> fetch(const parser::ast::Fetch& fetch, std::string& tag);
+  CursorMove fetch(const parser::ast::Fetch& fetch, std::string& tag);
   /// 34000
   const Cursor& find_cursor(const std::string& name) const;
 

@@ -32,7 +32,10 @@ void SessionTransactions::open() {
 /// Cursors WITH HOLD outlive the transaction that made them, if it commits.
 void SessionTransactions::end_cursors(bool committed) {
   std::erase_if(cursors_, [&](const auto& entry) { return !entry.second->outlives && !(entry.second->hold && committed); });
-  for (const auto& [name, cursor] : cursors_) cursor->outlives = true;
+  for (const auto& [name, cursor] : cursors_) {
+    cursor->outlives = true;
+    cursor->savepoints = 0;
+  }
 }
 
 asio::awaitable<void> SessionTransactions::end(bool commit, const executor::Execution* running) {
@@ -113,9 +116,11 @@ asio::awaitable<std::string> SessionTransactions::run(const ast::Transaction& st
     values.at(kReadOnly) = savepoint_values_.at(*steps.release).at(kReadOnly);
     parameters_.set_transaction_values(values);
     savepoint_values_.resize(*steps.release);
+    for (const auto& [name, cursor] : cursors_) cursor->savepoints = std::min(cursor->savepoints, *steps.release);
   }
   if (steps.roll_back_to) {
     co_await engine_->roll_back_to(state_, *steps.roll_back_to);
+    std::erase_if(cursors_, [&](const auto& entry) { return entry.second->savepoints > *steps.roll_back_to; });
     parameter_marks_.resize(*steps.roll_back_to + 1);
     savepoint_values_.resize(*steps.roll_back_to + 1);
     parameters_.roll_back_to(parameter_marks_.back());

@@ -324,7 +324,7 @@ std::string describe(const CatalogDraft& draft, const DropObject& object) {
       const sql::FunctionDef& function = *catalog.functions.at(object.oid);
       const std::string schema = display_name(draft, function.schema, "");  // "x." where the path does not lead there
       return fmt::format("{} {}{}", function.procedure ? "procedure" : "function", schema.substr(0, schema.rfind('.') + 1),
-                         planner::signature_of(function));
+                         planner::signature_of(function, ","));
     }
     case Kind::kType:
       return "type " + display_name(draft, catalog.types.at(object.oid)->schema, catalog.types.at(object.oid)->name);

@@ -231,7 +231,7 @@ bool same_result(const FunctionDef& a, const FunctionDef& b) {
 /// 42P13 for what CREATE OR REPLACE may not change.
 void check_replacement(const FunctionDef& before, const FunctionDef& after) {
   const std::string kind = after.procedure ? "PROCEDURE" : "FUNCTION";
-  const std::string hint = fmt::format("Use DROP {} {} first.", kind, planner::signature_of(before));
+  const std::string hint = fmt::format("Use DROP {} {} first.", kind, planner::signature_of(before, ","));
   if (before.procedure != after.procedure || before.window != after.window) {
     throw SqlError("42809", "cannot change routine kind")
         .detail(fmt::format("\"{}\" is a {}.", before.name, before.procedure ? "procedure" : before.window ? "window function" : "function"));

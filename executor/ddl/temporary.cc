@@ -1,5 +1,7 @@
 #include "executor/ddl/temporary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -7,6 +9,7 @@
 #include "executor/ddl/dependents.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"
+#include "sql/error.h"
 
 namespace redquel::executor {
 
@@ -121,6 +124,16 @@ void drop_on_commit(CatalogDraft& draft, const std::string& schema) {
   for (const sql::Oid table : tables) draft.drop_table(table);
 }
 
+/// 0A000 where rows that stay refer to rows that go.
+void check_emptied(const sql::TableDef& table, const sql::CatalogSnapshot& catalog) {
+  for (const sql::Oid oid : table.referencing) {
+    const sql::TableDef& from = *catalog.find_table(oid);
+    if (from.on_commit == sql::TableDef::OnCommit::kDeleteRows) continue;
+    throw sql::SqlError("0A000", "unsupported ON COMMIT and foreign key combination")
+        .detail(fmt::format("Table \"{}\" references \"{}\", but they do not have the same ON COMMIT setting.", from.name, table.name));
+  }
+}
+
 }  // namespace
 
 asio::awaitable<void> end_temporary(DdlContext& context) {
@@ -137,6 +150,7 @@ void apply_on_commit(const SessionState& session, const sql::CatalogSnapshot& ca
   for (const auto& [oid, table] : now.tables) {
     if (table->schema != schema || table->on_commit == sql::TableDef::OnCommit::kPreserveRows) continue;
     emptied.push_back(oid);
+    if (table->on_commit == sql::TableDef::OnCommit::kDeleteRows) check_emptied(*table, now);
     drops = drops || table->on_commit == sql::TableDef::OnCommit::kDrop;
   }
   for (const sql::Oid table : emptied) transaction.buffer().forget(table);

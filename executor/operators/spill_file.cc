@@ -214,13 +214,17 @@ void SpilledRows::write_block() {
   waiting_.clear();
 }
 
-std::optional<sql::Batch> SpilledRows::next() {
-  if (next_ == blocks_.size()) return std::nullopt;
-  BlockReader reader(file_->read(blocks_[next_++]));
+sql::Batch SpilledRows::block(std::size_t number) const {
+  BlockReader reader(file_->read(blocks_[number]));
   sql::Batch batch;
   batch.rows = static_cast<std::size_t>(reader.get<std::uint64_t>());
   for (const sql::Type type : types_) batch.columns.push_back(reader.column(type, batch.rows));
   return batch;
+}
+
+std::optional<sql::Batch> SpilledRows::next() {
+  if (next_ == blocks_.size()) return std::nullopt;
+  return block(next_++);
 }
 
 RowPartitions::RowPartitions(std::span<const sql::Type> types, unsigned level) : level_(level), chosen_(kCount) {

@@ -23,8 +23,10 @@ class SpilledRows {
 
   void append(std::span<const sql::ColumnPtr> columns, std::span<const RowNumber> rows);
   void append_all(const sql::Batch& batch);
-  /// No more rows will be appended.
+  /// No more rows will be appended, or what comes is to be a block of its own.
   void finish() { write_block(); }
+  /// After `finish`: the rows of one block.
+  sql::Batch block(std::size_t number) const;
   /// After `finish`: the next rows, or nullopt at the end.
   std::optional<sql::Batch> next();
   /// From the first row again.

@@ -166,7 +166,10 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
   check_system_column(level_.clause, name.column, offset);
   if (column.star) {
     const auto found = find_relation(state_, level_, name.schema, name.relation, offset);
-    if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
+    if (!found) {
+      if (const ExpressionPtr row = parameter_row(name)) return with_offset(row, offset);
+      throw_missing_relation(state_, level_, name.schema, name.relation, offset);
+    }
     note_whole_row(column, *found->relation);
     return whole_row(*found->relation, found->null_extended, *found->level, offset);
   }
@@ -192,9 +195,8 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
         note_parameter(state_.names, column, name.column, *state_.function->definition, level_);
         return with_offset(value, offset);
       }
-      const ExpressionPtr row = function_parameter(*state_.function, {}, name.relation);
-      if (row && sql::is_row_type(row->type.oid)) return select_field(row, std::string(name.column), offset);
     }
+    if (const ExpressionPtr row = found ? nullptr : parameter_row(name)) return select_field(row, std::string(name.column), offset);
     if (!found) throw_missing_relation(state_, level_, name.schema, name.relation, offset);
     if (const ExpressionPtr value = find_in_relation(*found->relation, name.column, offset)) {
       if (state_.names != nullptr) state_.names->note_column(column, *found->relation, name.column, *found->level);
@@ -208,6 +210,12 @@ ExpressionPtr ExpressionBinder::node(const ast::ColumnRef& column, const Whole& 
         .hint("Rows have no versions. xmin, which is made of a row's values, tells whether it has changed.");
   }
   throw_missing_column(level_, name.relation, name.column, offset);
+}
+
+ExpressionPtr ExpressionBinder::parameter_row(const ColumnName& name) {
+  if (state_.function == nullptr) return nullptr;
+  ExpressionPtr row = function_parameter(*state_.function, name.schema, name.relation);
+  return row && sql::is_row_type(row->type.oid) ? row : nullptr;
 }
 
 // ---- casts and collations

@@ -11,6 +11,7 @@
 
 namespace redquel::planner {
 
+struct ColumnName;
 struct SqlFunctionCall;
 
 /// Binds expressions of one query level: names become columns, calls get their overload, types meet. Subqueries and
@@ -29,9 +30,11 @@ class ExpressionBinder {
   std::vector<sql::ExpressionPtr> bind_row_subquery(const parser::ast::SubLink&, std::size_t count,
                                                     const std::string& too_many, const std::string& too_few,
                                                     std::optional<std::uint32_t> offset);
-  /// The items of ROW(…), t.* as the columns of t. `keeps_default`: DEFAULT is a null pointer, as in UPDATE … SET (a, b) = (1, DEFAULT);
-  /// else 42601.
-  std::vector<sql::ExpressionPtr> row_items(const parser::ast::Row&, bool keeps_default = false);
+  /// The items of ROW(…) or of a list of VALUES, t.* as the columns of t. `keeps_default`: DEFAULT is a null pointer, as in
+  /// UPDATE … SET (a, b) = (1, DEFAULT); else 42601.
+  std::vector<sql::ExpressionPtr> row_items(const parser::ast::Expressions&, bool keeps_default = false);
+  /// The row that a function's parameter is, as `parameter` or `function.parameter` names it; nullptr: there is none.
+  sql::ExpressionPtr parameter_row(const ColumnName&);
   /// The fields of `(row).*`. 42809; 0A000 for records of which nothing is known.
   std::vector<RowField> expanded_row(const parser::ast::Indirection&, std::optional<std::uint32_t> offset);
   /// Subscripts and slices that follow each other. 42804, 54000.

@@ -141,6 +141,9 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
     const std::string& called = table.alias ? table.alias->name : name.name;
     const std::optional<RowLock> lock = lock_of(level_, called);
     if (found.view) {
+      if (lock && state_.catalog.sequences.contains(found.view->oid)) {
+        throw SqlError("42809", fmt::format("cannot lock rows in sequence \"{}\"", found.view->name));
+      }
       BoundQuery bound = bind_view(state_, *found.view, lock);
       take_marks(bound);
       part.plan = std::move(bound.plan);
@@ -156,6 +159,9 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
       if (found.table->materialized && !found.table->populated && state_.names == nullptr) {
         throw SqlError("55000", fmt::format("materialized view \"{}\" has not been populated", found.table->name))
             .hint("Use the REFRESH MATERIALIZED VIEW command.");
+      }
+      if (found.table->materialized && lock) {
+        throw SqlError("42809", fmt::format("cannot lock rows in materialized view \"{}\"", found.table->name));
       }
       const bool has_number = found.table->has_hidden_key() && !found.table->mapping;
       part.plan = scan_table(state_, found.table, called, lock.has_value() || has_number);
@@ -503,7 +509,9 @@ std::vector<FromBinder::BoundCall> FromBinder::bind_all_calls(const ast::Functio
     if (calls.back().function && calls.back().function->function->columns.empty()) {
       calls.back().columns = record_columns(calls.back(), columns, state_.position(item.call->offset));
     } else if (!columns.empty()) {
-      throw SqlError("42601", "a column definition list is only allowed for functions returning \"record\"")
+      const bool has_columns = calls.back().function && calls.back().function->function->columns.size() > 1;
+      throw SqlError("42601", has_columns ? "a column definition list is redundant for a function with OUT parameters"
+                                          : "a column definition list is only allowed for functions returning \"record\"")
           .at(state_.position(columns[0].offset));
     }
   }

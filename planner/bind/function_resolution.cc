@@ -280,10 +280,10 @@ SqlFunctionCall resolve_sql_function(BindState& state, const ast::FunctionCall& 
   }
 }
 
-std::string signature_of(const FunctionDef& function) {
+std::string signature_of(const FunctionDef& function, std::string_view between) {
   std::string types;
   for (const FunctionDef::Parameter& parameter : function.parameters) {
-    types += (types.empty() ? "" : ", ") + sql::format_type(sql::Type{parameter.type.oid});
+    types.append(types.empty() ? "" : between).append(sql::format_type(sql::Type{parameter.type.oid}));
   }
   return fmt::format("{}({})", function.name, types);
 }

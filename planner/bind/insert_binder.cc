@@ -62,12 +62,21 @@ class InsertBinder {
  private:
   static bool is_plain_values(const ast::Select& source) {
     return !source.values.empty() && source.order_by.empty() && !source.limit_count && !source.limit_offset &&
-           !source.with && source.locking.empty();
+           !source.with && source.locking.empty() && std::ranges::none_of(source.values, has_star);
+  }
+
+  /// `VALUES (t.*)`: how many values that is, binding tells.
+  static bool has_star(const ast::Expressions& row) {
+    return std::ranges::any_of(row, [](const ast::ExpressionPtr& item) {
+      const auto* column = std::get_if<ast::ColumnRef>(&item->node);
+      const auto* steps = std::get_if<ast::Indirection>(&item->node);
+      return (column && column->star) || (steps && std::holds_alternative<ast::StarStep>(steps->steps.back()));
+    });
   }
 
   void bind_values_source(const std::vector<ast::Expressions>& rows) {
-    check_row_lengths(state_, rows);
     const std::size_t width = rows[0].size();
+    for (const ast::Expressions& row : rows) check_row_length(state_, row, row.size(), width);
     targets_->take(width, [&](std::size_t i) { return state_.position(rows[0][i]->start); });
     // A column is left to its sequence when every row says DEFAULT.
     std::vector<bool> from_sequence(width, false);

@@ -173,6 +173,7 @@ FromPart FromBinder::item(const ast::Join& node, std::uint32_t) {
     only_merged->columns.assign(merged.relation->columns.begin(),
                                 merged.relation->columns.begin() + static_cast<std::ptrdiff_t>(merged.merged));
     part.names.push_back({.relation = only_merged, .by_column = false});
+    level_.unlockable.emplace_back(node.using_alias, "a join");
   }
   part.names.push_back({.relation = merged.relation, .by_name = node.alias.has_value()});
   return part;

@@ -55,16 +55,19 @@ class MergeBinder {
 
  private:
   void bind_target() {
-    const FoundTable found = find_target_relation(state_, merge_.relation.name);
-    if (found.view) {
-      throw SqlError("0A000", fmt::format("cannot execute MERGE on relation \"{}\"", found.view->name))
-          .detail("This operation is not supported for views.");
+    const FoundTable found = find_table(state_, merge_.relation.name);
+    std::string_view kind;
+    if (found.table && found.table->materialized) kind = "materialized views";
+    if (found.view) kind = state_.catalog.sequences.contains(found.view->oid) ? "sequences" : "views";
+    if (!kind.empty()) {
+      throw SqlError("0A000", fmt::format("cannot execute MERGE on relation \"{}\"", merge_.relation.name.name))
+          .detail(fmt::format("This operation is not supported for {}.", kind));
     }
     target_ = bind_write_target(state_, merge_.relation, WriteOperation::kUpdate);
     relation_ = target_relation(target_, merge_.relation.alias, target_.row);
     level_.range_table.push_back(relation_);
     // The source may not look at it sideways.
-    level_.names.push_back({.relation = relation_, .lateral_only = true, .lateral_ok = false});
+    level_.names.push_back({.relation = relation_, .lateral_only = true, .lateral_ok = false, .is_target = true});
   }
 
   MergeAction bind_action(const ast::MergeWhen& when) {

@@ -22,8 +22,11 @@ namespace {
 /// SQL:2008 wants a reference across the wrong kind of join to be an error, not an invisible name.
 void check_lateral(const NamespaceItem& item, std::optional<std::uint32_t> offset) {
   if (!item.lateral_only || item.lateral_ok) return;
-  throw SqlError("42P10", fmt::format("invalid reference to FROM-clause entry for table \"{}\"", item.relation->name))
-      .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.")
+  const std::string& name = item.relation->name;
+  SqlError error("42P10", fmt::format("invalid reference to FROM-clause entry for table \"{}\"", name));
+  if (!item.is_target) throw std::move(error).detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.").at(offset);
+  throw std::move(error)
+      .hint(fmt::format("There is an entry for table \"{}\", but it cannot be referenced from this part of the query.", name))
       .at(offset);
 }
 

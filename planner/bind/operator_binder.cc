@@ -62,11 +62,11 @@ ExpressionPtr ExpressionBinder::node(const ast::OperatorCall& call, const Whole&
   const ast::Row* left_row = as_row(call.left);
   const ast::Row* right_row = as_row(call.right);
   if (left_row && right_row) {
-    const Operands left = row_items(*left_row);
-    return compare_rows(name, left, row_items(*right_row), offset);
+    const Operands left = row_items(left_row->items);
+    return compare_rows(name, left, row_items(right_row->items), offset);
   }
   if (const ast::SubLink* query = as_scalar_subquery(call.right); left_row && query) {
-    const Operands left = row_items(*left_row);
+    const Operands left = row_items(left_row->items);
     return compare_rows(
         name, left,
         bind_row_subquery(*query, left.size(), "subquery has too many columns", "subquery has too few columns", offset),
@@ -194,7 +194,7 @@ ExpressionPtr ExpressionBinder::node(const ast::DistinctFrom& test, const Whole&
   const ast::Row* left_row = as_row(test.left);
   const ast::Row* right_row = as_row(test.right);
   if (left_row && right_row) {
-    const Operands left = row_items(*left_row), right = row_items(*right_row);
+    const Operands left = row_items(left_row->items), right = row_items(right_row->items);
     if (left.size() != right.size())
       throw SqlError("42601", "unequal number of entries in row expressions").at(token(whole));
     Operands terms;
@@ -254,13 +254,13 @@ ExpressionPtr ExpressionBinder::in_list(const ExpressionPtr& operand, const Oper
 
 ExpressionPtr ExpressionBinder::node(const ast::InList& list, const Whole& whole) {
   if (const ast::Row* row = as_row(list.argument)) {
-    const Operands operand = row_items(*row);
+    const Operands operand = row_items(row->items);
     if (list.items.size() > 1) std::ranges::for_each(operand, [](const ExpressionPtr& e) { check_repeatable(*e); });
     Operands terms;
     for (const ast::ExpressionPtr& item : list.items) {
       const ast::Row* other = as_row(item);
       if (other == nullptr) return in_list(bind(*list.argument), bind_all(list.items), list.negated, whole);
-      terms.push_back(compare_rows(list.negated ? "<>" : "=", operand, row_items(*other), token(whole)));
+      terms.push_back(compare_rows(list.negated ? "<>" : "=", operand, row_items(other->items), token(whole)));
     }
     if (terms.size() == 1) return terms[0];
     return make_boolean(list.negated ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), start(whole));
@@ -299,7 +299,7 @@ ExpressionPtr ExpressionBinder::node(const ast::Between& between, const Whole& w
   const auto offset = token(whole);
   const bool rows = as_row(between.argument) && as_row(between.low) && as_row(between.high);
   const auto operands = [&](const ast::ExpressionPtr& side) {
-    return rows ? row_items(*as_row(side)) : Operands{bind(*side)};
+    return rows ? row_items(as_row(side)->items) : Operands{bind(*side)};
   };
   const auto repeat = [](const Operands& side) {
     for (const ExpressionPtr& operand : side) check_repeatable(*operand);
@@ -351,7 +351,7 @@ ExpressionPtr ExpressionBinder::node(const ast::NullTest& test, const Whole& who
   if (row == nullptr) return one(bind(*test.argument));
   // A row IS NULL if all its fields are, and IS NOT NULL if none is.
   Operands terms;
-  for (const ExpressionPtr& item : row_items(*row)) {
+  for (const ExpressionPtr& item : row_items(row->items)) {
     // A row inside of the row is a value like any other.
     terms.push_back(sql::make_expression(sql::kBool, sql::NullTest{item, test.negated}, start(whole)));
   }

@@ -34,6 +34,6 @@ BoundQuery bind_values(BindState&, QueryLevel* outer, WithItem* with, const pars
 LogicalPtr place_rows(BindState&, const QueryLevel&, std::vector<std::vector<sql::ExpressionPtr>> rows,
                       const std::vector<std::string>& names, const std::vector<sql::Type>& types);
 /// 42601 "VALUES lists must all be the same length".
-void check_row_lengths(const BindState&, const std::vector<parser::ast::Expressions>& rows);
+void check_row_length(const BindState&, const parser::ast::Expressions& row, std::size_t length, std::size_t first_length);
 
 }  // namespace redquel::planner

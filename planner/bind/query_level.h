@@ -77,6 +77,7 @@ struct NamespaceItem {
   bool by_column = true;      // a finds it, * expands it
   bool lateral_only = false;  // an item to the left: seen by LATERAL only,
   bool lateral_ok = true;     // and that only if the join between is INNER or LEFT
+  bool is_target = false;     // what UPDATE, DELETE or MERGE writes to: FROM may not look at it sideways
   bool null_extended = false;  // of the side of an outer join that may have no row
 };
 using Namespace = std::vector<NamespaceItem>;

@@ -189,9 +189,9 @@ void ExpressionBinder::note_whole_row(const ast::ColumnRef& row, const Relation&
   if (state_.names != nullptr) state_.names->note_row(row, relation);
 }
 
-ExpressionBinder::Operands ExpressionBinder::row_items(const ast::Row& row, bool keeps_default) {
+ExpressionBinder::Operands ExpressionBinder::row_items(const ast::Expressions& written, bool keeps_default) {
   Operands items;
-  for (const ast::ExpressionPtr& item : row.items) {
+  for (const ast::ExpressionPtr& item : written) {
     if (keeps_default && std::holds_alternative<ast::DefaultValue>(item->node)) {
       items.push_back(nullptr);
       continue;
@@ -225,7 +225,7 @@ std::vector<RowField> ExpressionBinder::expanded_row(const ast::Indirection& wri
 
 ExpressionPtr ExpressionBinder::node(const ast::Row& row, const Whole& whole) {
   constexpr std::size_t kEntries = 1664;
-  Operands items = row_items(row);
+  Operands items = row_items(row.items);
   if (items.size() > kEntries) {
     throw SqlError("54011", fmt::format("ROW expressions can have at most {} entries", kEntries)).at(start(whole));
   }

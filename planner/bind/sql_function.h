@@ -53,7 +53,7 @@ sql::ExpressionPtr function_parameter(const FunctionScope&, std::int32_t number,
 /// `name` or `function.name` in a body; null: no parameter is called so.
 sql::ExpressionPtr function_parameter(const FunctionScope&, std::string_view relation, std::string_view name);
 
-/// f(integer, text): as messages name it.
-std::string signature_of(const sql::FunctionDef&);
+/// f(integer, text): as messages name it. Those about dependencies have no blank `between`.
+std::string signature_of(const sql::FunctionDef&, std::string_view between = ", ");
 
 }  // namespace redquel::planner

@@ -69,7 +69,7 @@ ExpressionPtr ExpressionBinder::node(const ast::SubLink& link, const Whole& whol
   }
   Operands test;
   if (const auto* row = std::get_if<ast::Row>(&link.test->node)) {
-    test = row_items(*row);
+    test = row_items(row->items);
   } else {
     test.push_back(bind(*link.test));
   }

@@ -6,6 +6,7 @@
 #include "planner/bind/name_lookup.h"
 #include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
+#include "planner/bind/row_shape.h"
 #include "sql/error.h"
 
 namespace redquel::planner {
@@ -33,7 +34,13 @@ void expand_relation(BindState& state, QueryLevel& level, const ast::ColumnRef& 
                      std::optional<std::uint32_t> offset) {
   const ColumnName name = split_column_name(state, star.names, true, offset);
   const auto found = find_relation(state, level, name.schema, name.relation, offset);
-  if (!found) throw_missing_relation(state, level, name.schema, name.relation, offset);
+  if (!found) {
+    const sql::ExpressionPtr row = ExpressionBinder(state, level).parameter_row(name);
+    const auto fields = row ? row_shape(state, *row) : std::nullopt;
+    if (!fields) throw_missing_relation(state, level, name.schema, name.relation, offset);
+    for (const RowField& field : *fields) targets.push_back({field.name, with_offset(field.value, offset)});
+    return;
+  }
   if (state.names != nullptr) {
     state.names->stars[&star].clear();
     state.names->note_star(star, *found->relation, *found->level);

@@ -33,7 +33,7 @@ TargetScan scan_target(BindState& state, QueryLevel& level, const ast::TableRef&
   result.relation = target_relation(result.target, written.alias, result.target.row);
   level.range_table.push_back(result.relation);
   // Items of FROM and USING may not look at it sideways.
-  level.names.push_back({.relation = result.relation, .lateral_only = true, .lateral_ok = false});
+  level.names.push_back({.relation = result.relation, .lateral_only = true, .lateral_ok = false, .is_target = true});
   return result;
 }
 
@@ -93,7 +93,7 @@ class SetBinder {
     const std::string mismatch = "number of columns does not match number of values";
     const auto offset = state_.position(assignment.value->start);
     if (const auto* row = std::get_if<ast::Row>(&assignment.value->node)) {
-      const std::vector<ExpressionPtr> items = ExpressionBinder(state_, level_).row_items(*row, true);
+      const std::vector<ExpressionPtr> items = ExpressionBinder(state_, level_).row_items(row->items, true);
       if (items.size() != count) throw SqlError("42601", mismatch).at(offset);
       for (std::size_t i = 0; i < count; ++i) assign(assignment.targets[i], items[i]);
       return;

@@ -52,21 +52,18 @@ LogicalPtr place_rows(BindState& state, const QueryLevel& level, std::vector<Row
   return simple ? make_values(state, std::move(rows), names, types) : union_rows(state, level, rows, names);
 }
 
-void check_row_lengths(const BindState& state, const std::vector<ast::Expressions>& rows) {
-  for (const ast::Expressions& row : rows) {
-    if (row.size() == rows[0].size()) continue;
-    const auto offset = row.empty() ? std::nullopt : state.position(row[0]->start);
-    throw SqlError("42601", "VALUES lists must all be the same length").at(offset);
-  }
+void check_row_length(const BindState& state, const ast::Expressions& row, std::size_t length, std::size_t first_length) {
+  if (length == first_length) return;
+  const auto offset = row.empty() ? std::nullopt : state.position(row[0]->start);
+  throw SqlError("42601", "VALUES lists must all be the same length").at(offset);
 }
 
 BoundQuery bind_values(BindState& state, QueryLevel* outer, WithItem* with, const ast::Select& select) {
   QueryLevel level{.outer = outer, .with = with, .clause = Clause::kValues};
   std::vector<Row> rows;
   for (const ast::Expressions& list : select.values) {
-    rows.emplace_back();
-    for (const ast::ExpressionPtr& value : list) rows.back().push_back(ExpressionBinder(state, level).bind(*value));
-    if (list.size() != select.values[0].size()) check_row_lengths(state, select.values);
+    rows.push_back(ExpressionBinder(state, level).row_items(list));
+    check_row_length(state, list, rows.back().size(), rows[0].size());
   }
   std::vector<sql::Type> types;
   std::vector<std::string> names;

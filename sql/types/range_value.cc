@@ -201,9 +201,10 @@ RangeSet parse_multirange(Oid multirange, std::string_view text, const SessionSe
     } else if (text[at] == '[' || text[at] == '(') {
       bool quoted = false;
       for (++at; quoted || at >= text.size() || (text[at] != ']' && text[at] != ')'); ++at) {
-        if (at < text.size() && text[at] == '\\') ++at;
+        const bool escaped = at < text.size() && text[at] == '\\';
+        if (escaped) ++at;
         if (at >= text.size()) fail("Unexpected end of input.");
-        if (text[at] == '"' && text[at - 1] != '\\') quoted = !quoted;
+        if (text[at] == '"' && !escaped) quoted = !quoted;
       }
       ++at;
     } else {
