@@ -137,7 +137,7 @@ std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropO
   }
   if (row_type != 0) add_parts_of_type(catalog, row_type, found);
   if (object.kind == Kind::kTable || object.kind == Kind::kView || object.kind == Kind::kColumn || object.kind == Kind::kFunction ||
-      object.kind == Kind::kKeyConstraint) {
+      object.kind == Kind::kKeyConstraint || object.kind == Kind::kSequence) {
     for (const auto& [oid, view] : catalog.views) {
       if (reads(*view, object)) found.push_back({oid, {Kind::kView, oid}});
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "planner/bind/part_assignment.h"
 #include "sql/error.h"
@@ -17,18 +18,23 @@ using sql::SqlError;
 InsertTargets::InsertTargets(BindState& state, const WriteTarget& target, const std::vector<ast::AssignmentTarget>& written,
                              ast::Overriding overriding)
     : state_(state), table_(*target.table), written_(written), overriding_(overriding), target_(target) {
+  for (std::size_t i = 0; target.view && i < target.columns.size(); ++i) {
+    // A default that the view gives such a column is a value for it, too.
+    const bool has_default = target.columns[i].number == 0 && !target.view->columns[i].default_sql.empty();
+    if (has_default) find_target_column(state, target, {.column = target.columns[i].name});
+  }
   if (written.empty()) {
     for (const WriteTarget::Column& column : target.columns) {
       if (column.number == 0) {
         refused_ = column.name;
         return;
       }
-      if (!column.hidden) targets_.push_back(&find_target_column(state, target, {.column = column.name}, WriteOperation::kInsert));
+      if (!column.hidden) targets_.push_back(&find_target_column(state, target, {.column = column.name}));
     }
     return;
   }
   for (const ast::AssignmentTarget& name : written) {
-    const ColumnDef& column = find_target_column(state, target, name, WriteOperation::kInsert);
+    const ColumnDef& column = find_target_column(state, target, name);
     // Several parts of one column go together.
     const auto has_name = [&](const ast::AssignmentTarget& other) { return &other < &name && other.column == name.column; };
     const bool again = std::ranges::any_of(written, has_name);
@@ -70,7 +76,13 @@ void InsertTargets::check_part_is_given(std::size_t index, const ast::Expression
 }
 
 void InsertTargets::check_count(std::size_t given, std::optional<std::uint32_t> surplus) const {
-  if (given > targets_.size() && !refused_.empty()) find_target_column(state_, target_, {.column = refused_}, WriteOperation::kInsert);
+  if (given > targets_.size() && !refused_.empty()) {
+    // What the view itself computes is refused before what views below it do.
+    const auto is_own = [&](const WriteTarget::Column& column) { return column.number == 0 && column.view == target_.name(); };
+    const auto taken = std::span(target_.columns).first(std::min(given, target_.columns.size()));
+    const auto own = std::ranges::find_if(taken, is_own);
+    find_target_column(state_, target_, {.column = own == taken.end() ? refused_ : own->name});
+  }
   if (given > targets_.size()) throw SqlError("42601", "INSERT has more expressions than target columns").at(surplus);
   if (given < targets_.size() && !written_.empty()) {
     throw SqlError("42601", "INSERT has more target columns than expressions").at(state_.position(written_[given].offset));

@@ -85,7 +85,7 @@ class SetBinder {
   }
 
   const ColumnDef& find_column(const ast::AssignmentTarget& target) const {
-    return find_target_column(state_, target_, target, WriteOperation::kUpdate);
+    return find_target_column(state_, target_, target);
   }
 
   void assign_row(const ast::Assignment& assignment) {

@@ -12,6 +12,7 @@
 #include "planner/rules/rule.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
+#include "sql/types/row_value.h"
 
 namespace redquel::planner {
 
@@ -125,9 +126,10 @@ class ViewTargetBinder {
       if (!level.window_calls.empty()) throw not_updatable(*view_, operation_, not_automatic("that return window functions"));
       if (!level.set_returning.empty()) throw not_updatable(*view_, operation_, not_automatic("that return set-returning functions"));
       if (needs_subquery(level, *value)) throw sql::not_supported("writing to a view with a subquery in its select list");
-      WriteTarget::Column column{.name = view_->columns[i].name, .value = value, .view = view_->name};
       const auto* passed = std::get_if<sql::ColumnRef>(&value->node);
       const bool names_column = std::holds_alternative<ast::ColumnRef>(query.targets[i].value->node);
+      WriteTarget::Column column{.name = view_->columns[i].name, .value = value, .view = view_->name,
+                                 .is_system = names_column && !sql::is_row_type(value->type.oid)};
       for (const WriteTarget::Column& below : target.columns) {
         const auto* base = std::get_if<sql::ColumnRef>(&below.value->node);
         const bool is_column = passed != nullptr && base != nullptr && base->column == passed->column;
@@ -135,6 +137,7 @@ class ViewTargetBinder {
         if (!is_column && !is_computed_below) continue;
         passes_any = true;
         column.number = below.number;
+        column.is_system = below.is_system;
         if (!below.view.empty()) column.view = below.view;
       }
       columns.push_back(std::move(column));
@@ -173,12 +176,12 @@ class ViewTargetBinder {
 WriteTarget bind_write_target(BindState& state, const ast::TableRef& written, WriteOperation operation) {
   const FoundTable found = find_target_relation(state, written.name);
   const std::string& alias = written.alias ? written.alias->name : written.name.name;
-  if (found.table) return table_target(state, found.table, alias);
-  return ViewTargetBinder(state, found.view, operation).bind(false);
+  WriteTarget target = found.table ? table_target(state, found.table, alias) : ViewTargetBinder(state, found.view, operation).bind(false);
+  target.operation = operation;
+  return target;
 }
 
-const sql::ColumnDef& find_target_column(const BindState& state, const WriteTarget& target, const ast::AssignmentTarget& written,
-                                         WriteOperation operation) {
+const sql::ColumnDef& find_target_column(const BindState& state, const WriteTarget& target, const ast::AssignmentTarget& written) {
   const auto offset = state.position(written.offset);
   const auto found = std::ranges::find(target.columns, written.column, &WriteTarget::Column::name);
   if (found == target.columns.end()) {
@@ -186,8 +189,9 @@ const sql::ColumnDef& find_target_column(const BindState& state, const WriteTarg
   }
   if (found->number == 0) {
     throw SqlError("0A000", fmt::format("cannot {} column \"{}\" of view \"{}\"",
-                                        operation == WriteOperation::kInsert ? "insert into" : "update", found->name, found->view))
-        .detail("View columns that are not columns of their base relation are not updatable.");
+                                        target.operation == WriteOperation::kInsert ? "insert into" : "update", found->name, found->view))
+        .detail(fmt::format("View columns that {} are not updatable.",
+                            found->is_system ? "refer to system columns" : "are not columns of their base relation"));
   }
   return *target.table->find_column(found->number);
 }

@@ -8,6 +8,8 @@
 
 namespace redquel::planner {
 
+enum class WriteOperation : std::uint8_t { kInsert, kUpdate, kDelete };
+
 /// What INSERT, UPDATE or DELETE writes to: a table, or the table under an automatically updatable view.
 struct WriteTarget {
   struct Column {
@@ -15,7 +17,8 @@ struct WriteTarget {
     sql::ExpressionPtr value;  // over `row`
     std::int16_t number = 0;   // of the table; 0: it cannot be written
     bool hidden = false;       // written only where it is named
-    std::string view = {};     // where `number` is 0: the view that computes it
+    std::string view = {};     // where `number` is 0: the view that computes it,
+    bool is_system = false;    // or shows a system column
   };
   /// A condition that new rows must fulfil: WITH CHECK OPTION.
   struct Check {
@@ -23,6 +26,7 @@ struct WriteTarget {
     sql::ExpressionPtr condition;  // over `row`
   };
 
+  WriteOperation operation = WriteOperation::kInsert;
   std::shared_ptr<const sql::TableDef> table;
   std::shared_ptr<const sql::ViewDef> view;  // null: the table itself was named
   LogicalPtr plan;                           // the rows that can be changed
@@ -33,12 +37,10 @@ struct WriteTarget {
   const std::string& name() const { return view ? view->name : table->name; }
 };
 
-enum class WriteOperation : std::uint8_t { kInsert, kUpdate, kDelete };
-
 /// 42P01; 42501 for system tables; 55000 "cannot insert into view "v"" with the reason.
 WriteTarget bind_write_target(BindState&, const parser::ast::TableRef&, WriteOperation);
 /// The table's column under that name. 42703 "column "x" of relation "t" does not exist"; 0A000 "cannot update column "x" of view "v"".
-const sql::ColumnDef& find_target_column(const BindState&, const WriteTarget&, const parser::ast::AssignmentTarget&, WriteOperation);
+const sql::ColumnDef& find_target_column(const BindState&, const WriteTarget&, const parser::ast::AssignmentTarget&);
 /// The target's names for a statement, over `row` (as the target calls it) or over another row of the table.
 RelationPtr target_relation(const WriteTarget&, const std::optional<parser::ast::Alias>&, const std::vector<LogicalColumn>& row);
 /// The target's checks over a new row of the table.
