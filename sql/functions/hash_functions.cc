@@ -6,13 +6,24 @@
 #include <cstring>
 #include <limits>
 
+#include "sql/error.h"
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/more_families.h"
+#include "sql/system_tables/roles.h"
+#include "sql/types/access_item.h"
+#include "sql/types/array_value.h"
 #include "sql/types/binary_io.h"
 #include "sql/types/compare.h"
 #include "sql/types/interval.h"
+#include "sql/types/json_text.h"
 #include "sql/types/more_types.h"
+#include "sql/types/range_value.h"
+#include "sql/types/row_value.h"
+#include "sql/types/server_numbers.h"
+#include "sql/types/text_io.h"
+#include "sql/types/user_types.h"
+#include "sql/types/zoned_time.h"
 
 namespace redquel::sql {
 namespace {
@@ -134,12 +145,151 @@ std::uint64_t hash_interval(const Interval& value, std::uint64_t seed) {
   return hash_long(static_cast<std::int64_t>(static_cast<std::uint64_t>(value.microseconds) + days * kMicrosecondsPerDay), seed);
 }
 
-/// The value is not NULL.
+std::uint64_t hash_of(Type type, const Datum& value, std::uint64_t seed);
+
+std::uint64_t hash_stored(Type type, std::optional<std::string_view> text, std::uint64_t seed) {
+  return text ? hash_of(type, stored_value(type, *text), seed) : 0;
+}
+
+/// How the hash of the next part is mixed into that of the parts before it.
+std::uint64_t mixed(std::uint64_t before, std::uint64_t part) { return before * 31 + part; }
+/// Both halves by one bit to the left, each round itself: the lower half is the hash of 32 bits.
+std::uint64_t rotated(std::uint64_t hash) {
+  const auto high = static_cast<std::uint32_t>(hash >> 32), low = static_cast<std::uint32_t>(hash);
+  return std::uint64_t{std::rotl(high, 1)} << 32 | std::rotl(low, 1);
+}
+
+std::uint64_t array_hash(Type type, const std::string& text, std::uint64_t seed) {
+  const Type element{element_type_of(type).oid};
+  std::uint64_t hash = 1;
+  for (const auto& item : read_array(type.oid, text).elements) hash = mixed(hash, hash_stored(element, item, seed));
+  return hash;
+}
+
+std::uint64_t hash_oid_vector(const std::string& text, std::uint64_t seed) {
+  std::string bytes;
+  for (const auto& item : read_array(oid::kOidVector, text).elements) {
+    const std::int32_t number = std::get<std::int32_t>(stored_value(kOidType, item.value_or("0")));
+    bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+  return hash_bytes(bytes, seed);
+}
+
+std::uint64_t row_hash(Type type, const std::string& text, std::uint64_t seed) {
+  const RowValue row = read_row(type.oid, text);
+  std::uint64_t hash = 0;
+  for (std::size_t i = 0; i < row.fields.size(); ++i) hash = mixed(hash, hash_stored(row.types[i], row.fields[i], seed));
+  return hash;
+}
+
+std::uint64_t hash_one_range(Type subtype, const RangeValue& range, std::uint64_t seed) {
+  constexpr std::uint32_t kEmpty = 1, kLowerInclusive = 2, kUpperInclusive = 4, kNoLower = 8, kNoUpper = 16;
+  std::uint32_t flags = kEmpty;
+  std::uint64_t lower = 0, upper = 0;
+  if (!range.empty) {
+    flags = (range.lower.inclusive ? kLowerInclusive : 0) | (range.upper.inclusive ? kUpperInclusive : 0) |
+            (range.lower.value ? 0 : kNoLower) | (range.upper.value ? 0 : kNoUpper);
+    if (range.lower.value) lower = hash_of(subtype, *range.lower.value, seed);
+    if (range.upper.value) upper = hash_of(subtype, *range.upper.value, seed);
+  }
+  return rotated(hash_word(flags, seed) ^ lower) ^ upper;
+}
+
+std::uint64_t ranges_hash(Type type, const std::string& text, std::uint64_t seed) {
+  const RangeSet ranges = read_ranges(type.oid, text);
+  if (is_range_type(type.oid)) return hash_one_range(range_subtype(type.oid), ranges.empty() ? RangeValue{.empty = true} : ranges[0], seed);
+  const Type subtype = range_subtype(range_in(type.oid));
+  std::uint64_t hash = 1;
+  for (const RangeValue& range : ranges) hash = mixed(hash, hash_one_range(subtype, range, seed));
+  return hash;
+}
+
+std::uint64_t hash_json_scalar(std::string_view value, std::uint64_t seed) {
+  switch (json_kind(value)) {
+    case JsonKind::kNull: return seed + 1;
+    case JsonKind::kString: return hash_bytes(json_string(value), seed);
+    case JsonKind::kNumber: return hash_numeric(stored_value(kNumeric, value), seed);
+    default: {
+      const bool truth = value == "true";
+      return seed != 0 ? hash_word(truth ? 1 : 0, seed) : truth ? 2 : 4;
+    }
+  }
+}
+
+/// What is in a container follows its mark; names of members are strings before their values.
+void add_json(std::string_view value, std::uint64_t seed, std::uint64_t& hash) {
+  constexpr std::uint64_t kArrayMark = 0x40000000'40000000, kObjectMark = 0x20000000'20000000;
+  if (!is_json_container(value)) {
+    hash = rotated(hash) ^ hash_json_scalar(value, seed);
+    return;
+  }
+  const bool is_object = value[0] == '{';
+  hash ^= is_object ? kObjectMark : kArrayMark;
+  for (JsonReader reader(value); reader.next();) {
+    if (is_object) add_json(reader.key(), seed, hash);
+    add_json(reader.value(), seed, hash);
+  }
+}
+
+std::uint64_t hash_jsonb_value(const std::string& value, std::uint64_t seed) {
+  std::uint64_t hash = seed;
+  // A scalar is an array of one to jsonb.
+  add_json(is_json_container(value) ? value : "[" + value + "]", seed, hash);
+  return hash;
+}
+
+/// A sum of bits and of the roles' oids, not mixed.
+std::uint64_t hash_access_item(std::string_view item, std::uint64_t seed) {
+  const AccessItem parts = read_access_item(item);
+  const Oid grantee = parts.grantee.empty() ? 0 : role_oid(parts.grantee);
+  const std::uint32_t sum = (parts.privileges | parts.grantable << 16) + grantee + role_oid(parts.grantor);
+  return seed == 0 ? sum : hash_word(sum, seed);
+}
+
+std::uint64_t hash_zoned_time(const std::string& bytes, std::uint64_t seed) {
+  const ZonedTime value = ZonedTime::decode(bytes);
+  return hash_long(value.time, seed) ^ hash_word(static_cast<std::uint32_t>(-value.offset), seed);  // PostgreSQL counts to the west
+}
+
+/// The number of the block, its upper half first, and of the row in it.
+std::uint64_t hash_tid(std::int64_t number, std::uint64_t seed) {
+  const std::uint16_t parts[] = {static_cast<std::uint16_t>(number >> 32), static_cast<std::uint16_t>(number >> 16),
+                                 static_cast<std::uint16_t>(number)};
+  return hash_bytes({reinterpret_cast<const char*>(parts), sizeof parts}, seed);
+}
+
+/// Of types that are made of others, or that users have made.
+std::uint64_t hash_made_type(Type type, const Datum& value, std::uint64_t seed) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    if (is_array_type(type.oid)) return array_hash(type, *text, seed);
+    if (is_row_type(type.oid)) return row_hash(type, *text, seed);
+    if (is_range_type(type.oid) || is_multirange_type(type.oid)) return ranges_hash(type, *text, seed);
+    if (is_enum_type(type.oid)) {
+      const EnumLabel* label = find_label(type.oid, *text);
+      return hash_word(label == nullptr ? 0 : label->oid, seed);
+    }
+  }
+  throw SqlError("42883", "could not identify a hash function for type " + format_type(type));
+}
+
+/// The value is not NULL. The lower half is the hash of 32 bits where the seed is 0.
 std::uint64_t hash_of(Type type, const Datum& value, std::uint64_t seed) {
   switch (type.oid) {
+    case oid::kBool: return hash_word(std::get<bool>(value) ? 1 : 0, seed);
     case oid::kInt2: return hash_word(static_cast<std::uint32_t>(std::int32_t{std::get<std::int16_t>(value)}), seed);
     case oid::kInt4:
     case oid::kOid:
+    case oid::kXid:
+    case oid::kCid:
+    case oid::kRegclass:
+    case oid::kRegtype:
+    case oid::kRegproc:
+    case oid::kRegprocedure:
+    case oid::kRegoper:
+    case oid::kRegoperator:
+    case oid::kRegcollation:
+    case oid::kRegnamespace:
+    case oid::kRegrole:
     case oid::kDate: return hash_word(static_cast<std::uint32_t>(std::get<std::int32_t>(value)), seed);
     case oid::kInt8:
     case oid::kTime:
@@ -154,14 +304,27 @@ std::uint64_t hash_of(Type type, const Datum& value, std::uint64_t seed) {
       return hash_word(static_cast<std::uint32_t>(std::int32_t{text.empty() ? '\0' : static_cast<signed char>(text[0])}), seed);
     }
     case oid::kBpchar: return hash_bytes(without_trailing_blanks(std::get<std::string>(value)), seed);
-    case oid::kInet: {
+    case oid::kXid8:
+    case oid::kPgLsn: return hash_long(static_cast<std::int64_t>(to_unsigned_bits(std::get<std::int64_t>(value))), seed);
+    case oid::kTid: return hash_tid(std::get<std::int64_t>(value), seed);
+    case oid::kTimetz: return hash_zoned_time(std::get<std::string>(value), seed);
+    case oid::kJsonb: return hash_jsonb_value(std::get<std::string>(value), seed);
+    case oid::kAclitem: return hash_access_item(std::get<std::string>(value), seed);
+    case oid::kOidVector: return hash_oid_vector(std::get<std::string>(value), seed);
+    case oid::kInet:
+    case oid::kCidr: {
       // Family, bits, address: the wire has two bytes more.
       std::string bytes = binary_form(type, value);
       return hash_bytes(bytes.erase(2, 2), seed);
     }
     case oid::kMacaddr:
+    case oid::kMacaddr8:
     case oid::kUuid: return hash_bytes(binary_form(type, value), seed);
-    default: return hash_bytes(std::get<std::string>(value), seed);
+    case oid::kName:
+    case oid::kText:
+    case oid::kVarchar:
+    case oid::kBytea: return hash_bytes(std::get<std::string>(value), seed);
+    default: return hash_made_type(type, value, seed);
   }
 }
 
@@ -200,6 +363,18 @@ constexpr HashFunction kHashFunctions[] = {
     {"time_hash", "time_hash_extended", oid::kTime},
     {"timestamp_hash", "timestamp_hash_extended", oid::kTimestamp},
     {"interval_hash", "interval_hash_extended", oid::kInterval},
+    {"timetz_hash", "timetz_hash_extended", oid::kTimetz},
+    {"hashmacaddr8", "hashmacaddr8extended", oid::kMacaddr8},
+    {"hashtid", "hashtidextended", oid::kTid},
+    {"pg_lsn_hash", "pg_lsn_hash_extended", oid::kPgLsn},
+    {"jsonb_hash", "jsonb_hash_extended", oid::kJsonb},
+    {"hash_aclitem", "hash_aclitem_extended", oid::kAclitem},
+    {"hashoidvector", "hashoidvectorextended", oid::kOidVector},
+    {"hash_array", "hash_array_extended", oid::kAnyArray},
+    {"hash_record", "hash_record_extended", oid::kRecord},
+    {"hash_range", "hash_range_extended", oid::kAnyRange},
+    {"hash_multirange", "hash_multirange_extended", oid::kAnyMultirange},
+    {"hashenum", "hashenumextended", oid::kAnyEnum},
 };
 
 }  // namespace

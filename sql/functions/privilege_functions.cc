@@ -1,7 +1,9 @@
 // Access control lists (manual 9.26.3): texts like {postgres=arwdDxt/postgres}, an empty grantee is everybody.
 
+#include <algorithm>
 #include <array>
 
+#include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/more_families.h"
@@ -11,6 +13,7 @@
 #include "sql/types/access_item.h"
 #include "sql/types/array_value.h"
 #include "sql/types/more_types.h"
+#include "sql/types/number_text.h"
 
 namespace redquel::sql {
 namespace {
@@ -25,12 +28,17 @@ constexpr DefaultRights kDefaultRights[] = {
     {'n', "", "UC"}, {'p', "", "sA"},      {'t', "", "C"},   {'F', "", "U"},     {'S', "", "U"},  {'T', "U", "U"},
 };
 
-void default_list(const EvaluationContext& context, std::string_view kind, std::int32_t owner, std::string& out) {
+/// The number of one that is not there.
+std::string name_of_role(const EvaluationContext& context, Oid oid) {
   static const CatalogSnapshot nothing;
-  std::string name = std::to_string(static_cast<Oid>(owner));
   for (const Role& role : all_roles(context.catalog == nullptr ? nothing : *context.catalog, context)) {
-    if (role.oid == static_cast<Oid>(owner)) name = quote_identifier(role.name);
+    if (role.oid == oid) return role.name;
   }
+  return std::to_string(oid);
+}
+
+void default_list(const EvaluationContext& context, std::string_view kind, std::int32_t owner, std::string& out) {
+  const std::string name = quote_identifier(name_of_role(context, static_cast<Oid>(owner)));
   for (const DefaultRights& rights : kDefaultRights) {
     if (kind.empty() || rights.kind != kind.front()) continue;
     std::string items;
@@ -53,21 +61,13 @@ struct Privilege {
   bool grantable = false;
 };
 
-Oid grantee_oid(std::string_view name) {
-  if (name.size() >= 2 && name.front() == '"') name = name.substr(1, name.size() - 2);
-  return name.empty() ? 0 : role_oid(name);
-}
-
-/// An item as parse_access_item() spells it.
-void add_privileges(std::string_view item, std::vector<Privilege>& privileges) {
-  const std::size_t slash = item.rfind('/'), equals = item.rfind('=', slash);
-  if (slash == std::string_view::npos || equals == std::string_view::npos) return;
-  Privilege privilege{.grantor = grantee_oid(item.substr(slash + 1)), .grantee = grantee_oid(item.substr(0, equals))};
-  for (std::size_t at = equals + 1; at < slash; ++at) {
-    privilege.letter = kPrivilegeLetters.find(item[at]);
-    if (privilege.letter == std::string_view::npos) continue;
-    privilege.grantable = item[at + 1] == '*';
-    privileges.push_back(privilege);
+void add_privileges(const AccessItem& item, std::vector<Privilege>& privileges) {
+  for (std::size_t letter = 0; letter < kPrivilegeLetters.size(); ++letter) {
+    if ((item.privileges >> letter & 1) == 0) continue;
+    privileges.push_back({.grantor = role_oid(item.grantor),
+                          .grantee = item.grantee.empty() ? 0 : role_oid(item.grantee),
+                          .letter = letter,
+                          .grantable = (item.grantable >> letter & 1) != 0});
   }
 }
 
@@ -99,10 +99,53 @@ std::unique_ptr<RowSource> open_privileges(std::span<const Datum> arguments, con
   if (const auto* text = std::get_if<std::string>(&arguments[0])) {
     const ArrayValue items = read_array(oid::kAclitemArray, *text);
     for (const std::optional<std::string_view>& item : items.elements) {
-      if (item) add_privileges(*item, privileges);
+      if (item) add_privileges(read_access_item(*item), privileges);
     }
   }
   return std::make_unique<PrivilegeRows>(std::move(privileges));
+}
+
+/// An item of the list has the same two roles and at least these privileges.
+bool list_contains(Text list, Text wanted_text) {
+  const AccessItem wanted = read_access_item(wanted_text);
+  for (const std::optional<std::string_view>& text : read_array(oid::kAclitemArray, list).elements) {
+    if (!text) continue;
+    const AccessItem item = read_access_item(*text);
+    if (item.grantee == wanted.grantee && item.grantor == wanted.grantor && (wanted.privileges & ~item.privileges) == 0 &&
+        (wanted.grantable & ~item.grantable) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void refuse_insertion(Text, Text, std::string&) { throw SqlError("0A000", "aclinsert is no longer supported"); }
+void refuse_removal(Text, Text, std::string&) { throw SqlError("0A000", "aclremove is no longer supported"); }
+
+/// "select, INSERT": 22023 for what is no privilege.
+std::uint32_t privileges_named(Text written) {
+  std::uint32_t privileges = 0;
+  for (std::size_t begin = 0; begin <= written.size();) {
+    const std::size_t end = std::min(written.find(',', begin), written.size());
+    const std::string_view one = trim_blanks(written.substr(begin, end - begin));
+    begin = end + 1;
+    std::string name(one);
+    for (char& c : name) c = to_upper(c);
+    if (name == "TEMP") name = "TEMPORARY";
+    if (name == "RULE") continue;  // means nothing any more
+    const auto* const found = std::ranges::find(kPrivilegeNames, name);
+    if (found == kPrivilegeNames.end()) throw SqlError("22023", "unrecognized privilege type: \"" + std::string(one) + "\"");
+    privileges |= std::uint32_t{1} << (found - kPrivilegeNames.begin());
+  }
+  return privileges;
+}
+
+void make_item(Context context, Int grantee, Int grantor, Text privileges, bool grantable, std::string& out) {
+  AccessItem item{.privileges = privileges_named(privileges)};
+  if (grantable) item.grantable = item.privileges;
+  if (grantee != 0) item.grantee = name_of_role(context, static_cast<Oid>(grantee));
+  item.grantor = name_of_role(context, static_cast<Oid>(grantor));
+  out = access_item_text(item);
 }
 
 }  // namespace
@@ -115,11 +158,18 @@ std::vector<TableFunction> privilege_rows() {
 }
 
 std::vector<ScalarFunction> privilege_functions() {
-  constexpr Type kAclitem{oid::kAclitem};
-  return {scalar<default_list>("acldefault", {Type{oid::kChar}, kOidType}, Type{oid::kAclitemArray}),
-          // Items are spelled in one way: equal ones have equal texts.
-          scalar<[](std::string_view a, std::string_view b) { return a == b; }>("=", {kAclitem, kAclitem}, kBool),
-          scalar<[](std::string_view a, std::string_view b) { return a == b; }>("aclitemeq", {kAclitem, kAclitem}, kBool)};
+  constexpr Type kAclitem{oid::kAclitem}, kAclitems{oid::kAclitemArray};
+  std::vector<ScalarFunction> table = {
+      scalar<default_list>("acldefault", {Type{oid::kChar}, kOidType}, kAclitems),
+      // Items are spelled in one way: equal ones have equal texts.
+      scalar<[](std::string_view a, std::string_view b) { return a == b; }>("=", {kAclitem, kAclitem}, kBool),
+      scalar<[](std::string_view a, std::string_view b) { return a == b; }>("aclitemeq", {kAclitem, kAclitem}, kBool),
+      scalar<make_item>("makeaclitem", {kOidType, kOidType, kText, kBool}, kAclitem),
+  };
+  for (const std::string_view name : {"@>", "~", "aclcontains"}) table.push_back(scalar<list_contains>(name, {kAclitems, kAclitem}, kBool));
+  for (const std::string_view name : {"+", "aclinsert"}) table.push_back(scalar<refuse_insertion>(name, {kAclitems, kAclitem}, kAclitems));
+  for (const std::string_view name : {"-", "aclremove"}) table.push_back(scalar<refuse_removal>(name, {kAclitems, kAclitem}, kAclitems));
+  return table;
 }
 
 }  // namespace redquel::sql

@@ -1,72 +1,88 @@
 #include "sql/types/access_item.h"
 
-#include <array>
+#include <algorithm>
 
 #include "sql/error.h"
 
 namespace redquel::sql {
 namespace {
 
-/// A role's name as it stands in an item, with the quotes that it may have.
-std::string_view take_role(std::string_view& rest) {
-  std::size_t end = 0;
+/// A role's name: the quotes go, doubled ones stay as one.
+std::string take_role(std::string_view& rest) {
+  std::string name;
   bool quoted = false;
-  while (end < rest.size() && (quoted || (rest[end] != '=' && rest[end] != '/' && rest[end] != ' '))) {
-    if (rest[end] == '"') quoted = !quoted;
-    ++end;
+  for (; !rest.empty() && (quoted || (rest[0] != '=' && rest[0] != '/' && rest[0] != ' ')); rest.remove_prefix(1)) {
+    if (rest[0] != '"') {
+      name += rest[0];
+    } else if (quoted && rest.starts_with("\"\"")) {
+      name += '"';
+      rest.remove_prefix(1);
+    } else {
+      quoted = !quoted;
+    }
   }
-  const std::string_view name = rest.substr(0, end);
-  rest.remove_prefix(end);
   return name;
+}
+
+std::string quoted_role(const std::string& name) {
+  const auto is_plain = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  if (std::ranges::all_of(name, is_plain)) return name;
+  std::string quoted = "\"";
+  for (const char c : name) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
 }
 
 }  // namespace
 
-std::string parse_access_item(std::string_view text) {
+AccessItem read_access_item(std::string_view text) {
   std::string_view rest = text;
   const auto skip_blanks = [&] {
     while (rest.starts_with(' ')) rest.remove_prefix(1);
   };
   skip_blanks();
-  std::string_view grantee = take_role(rest);
+  AccessItem item{.grantee = take_role(rest)};
   if (!rest.starts_with('=')) {
-    if (grantee != "group" && grantee != "user") {
-      throw SqlError("22P02", "unrecognized key word: \"" + std::string(grantee) + "\"").hint("ACL key word must be \"group\" or \"user\".");
+    if (item.grantee != "group" && item.grantee != "user") {
+      throw SqlError("22P02", "unrecognized key word: \"" + item.grantee + "\"").hint("ACL key word must be \"group\" or \"user\".");
     }
     skip_blanks();
-    grantee = take_role(rest);
-    if (grantee.empty()) throw SqlError("22P02", "missing name").hint("A name must follow the \"group\" or \"user\" key word.");
+    item.grantee = take_role(rest);
+    if (item.grantee.empty()) throw SqlError("22P02", "missing name").hint("A name must follow the \"group\" or \"user\" key word.");
   }
   if (!rest.starts_with('=')) throw SqlError("22P02", "missing \"=\" sign");
   rest.remove_prefix(1);
-  std::array<bool, kPrivilegeLetters.size()> given{}, may_grant{};
-  std::size_t last = kPrivilegeLetters.size();
+  std::uint32_t last = 0;
   while (!rest.empty() && rest.front() != '/' && rest.front() != ' ') {
     if (rest.front() == '*') {
-      if (last < given.size()) may_grant[last] = true;
+      item.grantable |= last;
     } else {
-      last = kPrivilegeLetters.find(rest.front());
-      if (last == std::string_view::npos) {
+      const std::size_t place = kPrivilegeLetters.find(rest.front());
+      if (place == std::string_view::npos) {
         throw SqlError("22P02", "invalid mode character: must be one of \"" + std::string(kPrivilegeLetters) + "\"");
       }
-      given[last] = true;
+      last = std::uint32_t{1} << place;
+      item.privileges |= last;
     }
     rest.remove_prefix(1);
   }
-  std::string_view grantor = "postgres";  // as PostgreSQL: the one who made the cluster
+  item.grantor = "postgres";  // as PostgreSQL: the one who made the cluster
   if (rest.starts_with('/')) {
     rest.remove_prefix(1);
-    grantor = take_role(rest);
-    if (grantor.empty()) throw SqlError("22P02", "a name must follow the \"/\" sign");
+    item.grantor = take_role(rest);
+    if (item.grantor.empty()) throw SqlError("22P02", "a name must follow the \"/\" sign");
   }
   skip_blanks();
   if (!rest.empty()) throw SqlError("22P02", "extra garbage at the end of the ACL specification");
-  std::string item = std::string(grantee) + "=";
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    if (given[i]) item += kPrivilegeLetters[i];
-    if (may_grant[i]) item += '*';
+  return item;
+}
+
+std::string access_item_text(const AccessItem& item) {
+  std::string text = quoted_role(item.grantee) + "=";
+  for (std::size_t i = 0; i < kPrivilegeLetters.size(); ++i) {
+    if ((item.privileges >> i & 1) != 0) text += kPrivilegeLetters[i];
+    if ((item.grantable >> i & 1) != 0) text += '*';
   }
-  return item + "/" + std::string(grantor);
+  return text + "/" + quoted_role(item.grantor);
 }
 
 }  // namespace redquel::sql

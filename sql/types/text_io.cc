@@ -226,7 +226,7 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     case oid::kRegproc:
       return take(parse_registered_object(text, type_info(type.oid).name));
     case oid::kAclitem:
-      return take(parse_access_item(text));
+      return take(access_item_text(read_access_item(text)));
     case oid::kNodeTree:
       throw SqlError("0A000", "cannot accept a value of type pg_node_tree");
     case oid::kVoid:
