@@ -187,6 +187,7 @@ constexpr Family kFamilies[] = {
     {"array", "", oid::kAnyArray, oid::kAnyArray, "contains @> contained <@ overlap &&"},
     {"enum_", "", oid::kAnyEnum, oid::kAnyEnum, kOrder},
     {"record_", "", oid::kRecord, oid::kRecord, kOrder},
+    {"record_image_", "", oid::kRecord, oid::kRecord, "eq *= ne *<> lt *< le *<= gt *> ge *>="},
     {"range_", "", oid::kAnyRange, oid::kAnyRange, kOrder},
     {"range_", "", oid::kAnyRange, oid::kAnyRange, kPositions},
     {"range_", "", oid::kAnyRange, oid::kAnyRange, "intersect * minus - union +"},

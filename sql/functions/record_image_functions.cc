@@ -1,0 +1,164 @@
+// *= *< and their kin (manual 9.24.6): rows compared by the bytes that PostgreSQL has of their fields in memory, so that 1.0 and 1.00
+// differ. Equality needs no such bytes: values that differ in them differ in their storage form, too.
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <functional>
+
+#include "sql/error.h"
+#include "sql/functions/array_kernels.h"
+#include "sql/functions/lift.h"
+#include "sql/functions/more_families.h"
+#include "sql/types/binary_io.h"
+#include "sql/types/geometry.h"
+#include "sql/types/more_types.h"
+#include "sql/types/row_value.h"
+#include "sql/types/server_numbers.h"
+#include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
+#include "sql/types/user_types.h"
+
+namespace redquel::sql {
+namespace {
+
+/// A value that fits a machine word is compared as one without a sign.
+std::string word_image(std::uint64_t word) {
+  std::string image;
+  for (int shift = 56; shift >= 0; shift -= 8) image += static_cast<char>(word >> shift);
+  return image;
+}
+
+/// The binary form of numbers of these widths, each turned round: memory has the lowest byte first.
+std::string turned(std::string bytes, std::initializer_list<std::size_t> widths) {
+  auto at = bytes.begin();
+  while (at != bytes.end()) {
+    for (const std::size_t width : widths) {
+      std::reverse(at, at + static_cast<std::ptrdiff_t>(width));
+      at += static_cast<std::ptrdiff_t>(width);
+    }
+  }
+  return bytes;
+}
+
+/// Bytes whose order is that of PostgreSQL's images.
+std::string image_of(Type type, std::string_view stored) {
+  const Datum value = stored_value(type, stored);
+  const auto bytes = [&] {
+    std::string form;
+    encode_binary(type, value, form);
+    return form;
+  };
+  switch (type.oid) {
+    case oid::kBool: return word_image(std::get<bool>(value) ? 1 : 0);
+    case oid::kInt2: return word_image(static_cast<std::uint64_t>(std::int64_t{std::get<std::int16_t>(value)}));
+    case oid::kInt4:
+    case oid::kDate: return word_image(static_cast<std::uint64_t>(std::int64_t{std::get<std::int32_t>(value)}));
+    case oid::kOid:
+    case oid::kRegclass:
+    case oid::kRegtype:
+    case oid::kXid: return word_image(static_cast<std::uint32_t>(std::get<std::int32_t>(value)));
+    case oid::kInt8:
+    case oid::kTime:
+    case oid::kTimestamp:
+    case oid::kTimestamptz:
+    case oid::kMoney: return word_image(static_cast<std::uint64_t>(std::get<std::int64_t>(value)));
+    case oid::kFloat4: return word_image(static_cast<std::uint64_t>(std::int64_t{std::bit_cast<std::int32_t>(std::get<float>(value))}));
+    case oid::kFloat8: return word_image(std::bit_cast<std::uint64_t>(std::get<double>(value)));
+    case oid::kChar: {
+      const std::string& text = std::get<std::string>(value);
+      return word_image(text.empty() ? 0 : static_cast<std::uint64_t>(std::int64_t{static_cast<signed char>(text[0])}));
+    }
+    case oid::kText:
+    case oid::kVarchar:
+    case oid::kBpchar:
+    case oid::kBytea:
+    case oid::kName: return std::get<std::string>(value);
+    case oid::kUuid: return bytes();
+    case oid::kInterval: return turned(bytes(), {8, 4, 4});
+    case oid::kTimetz: return turned(bytes(), {8, 4});
+    case oid::kPoint:
+    case oid::kLseg:
+    case oid::kLine:
+    case oid::kBox:
+    case oid::kCircle: return turned(bytes(), {8});
+    default: {
+      const EnumLabel* label = is_enum_type(type.oid) ? find_label(type.oid, stored) : nullptr;
+      if (label != nullptr) return word_image(label->oid);
+      throw SqlError("0A000", "the order of type " + format_type(type) + " in memory is not supported by redquel");
+    }
+  }
+}
+
+void check_same_columns(const RowValue& a, const RowValue& b) {
+  const std::size_t common = std::min(a.types.size(), b.types.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    if (a.types[i].oid == b.types[i].oid) continue;
+    throw SqlError("42804", "cannot compare dissimilar column types " + format_type(a.types[i]) + " and " + format_type(b.types[i]) +
+                                " at record column " + std::to_string(i + 1));
+  }
+  if (a.types.size() != b.types.size()) throw SqlError("42804", "cannot compare record types with different numbers of columns");
+}
+
+bool same_images(const RowValue& a, const RowValue& b) {
+  check_same_columns(a, b);
+  return a.fields == b.fields;
+}
+
+/// NULL is behind everything.
+int compare_images(const RowValue& a, const RowValue& b) {
+  const std::size_t common = std::min(a.fields.size(), b.fields.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    if (a.types[i].oid != b.types[i].oid) break;
+    if (a.fields[i] == b.fields[i]) continue;
+    if (!a.fields[i] || !b.fields[i]) return a.fields[i] ? -1 : 1;
+    return image_of(a.types[i], *a.fields[i]).compare(image_of(b.types[i], *b.fields[i]));
+  }
+  check_same_columns(a, b);
+  return 0;
+}
+
+template <class Append>
+ColumnPtr of_two_rows(Arguments arguments, std::size_t rows, Type result, const Append& append) {
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    append(column, read_row(arguments[0]->type().oid, arguments[0]->get<std::string_view>(row)),
+           read_row(arguments[1]->type().oid, arguments[1]->get<std::string_view>(row)));
+  });
+}
+
+template <bool wanted>
+ColumnPtr images_equal(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  return of_two_rows(arguments, rows, result,
+                     [](Column& column, const RowValue& a, const RowValue& b) { column.append(same_images(a, b) == wanted); });
+}
+
+template <class Operator>
+ColumnPtr images_ordered(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  return of_two_rows(arguments, rows, result,
+                     [](Column& column, const RowValue& a, const RowValue& b) { column.append(Operator{}(compare_images(a, b), 0)); });
+}
+
+ColumnPtr image_order(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  return of_two_rows(arguments, rows, result, [](Column& column, const RowValue& a, const RowValue& b) {
+    const int order = compare_images(a, b);
+    column.append(static_cast<std::int32_t>(order < 0 ? -1 : order > 0 ? 1 : 0));
+  });
+}
+
+}  // namespace
+
+std::vector<ScalarFunction> record_image_functions() {
+  constexpr Type kRow{oid::kRecord};
+  const auto row = [&](std::string_view name, Type result, Kernel kernel) {
+    return column_function(name, {kRow, kRow}, result, kernel, Volatility::kImmutable, true);
+  };
+  return {row("*=", kBool, images_equal<true>),
+          row("*<>", kBool, images_equal<false>),
+          row("*<", kBool, images_ordered<std::less<>>),
+          row("*<=", kBool, images_ordered<std::less_equal<>>),
+          row("*>", kBool, images_ordered<std::greater<>>),
+          row("*>=", kBool, images_ordered<std::greater_equal<>>),
+          row("btrecordimagecmp", kInt4, image_order)};
+}
+
+}  // namespace redquel::sql
