@@ -132,7 +132,7 @@ const NamedTable<AggregateFunction>& aggregates() {
 const NamedTable<TableFunction>& table_functions() {
   static const NamedTable<TableFunction> table({series_functions(), array_table_functions(), range_table_functions(),
                                                 json_table_functions(), jsonpath_table_functions(), text_piece_rows(), json_record_functions(),
-                                                catalog_rows(), privilege_rows(), keyword_rows(), zone_rows(), notification_rows(),
+                                                catalog_rows(), privilege_rows(), keyword_rows(), zone_rows(), notification_rows(), server_number_rows(),
                                                 object_information_rows(),
                                                 engine_functions()});
   return table;

@@ -52,7 +52,90 @@ std::int32_t short_xid(std::int64_t xid) { return static_cast<std::int32_t>(stat
 /// age() of transactions and multixacts: there are none that grow old. Those that never were are infinitely old.
 std::int32_t transaction_age(std::int32_t xid) { return xid >= 0 && xid < 3 ? INT32_MAX : 0; }
 
+// ---- snapshots -------------------------------------------------------------------------------------------------------
+// Of txid_snapshot with int8, of pg_snapshot with xid8: `number_of` and `bits_of` are what these two are of a number.
+
+std::int64_t plain_number(std::uint64_t bits) { return static_cast<std::int64_t>(bits); }
+std::uint64_t plain_bits(std::int64_t number) { return static_cast<std::uint64_t>(number); }
+
+template <std::int64_t number_of(std::uint64_t)>
+std::int64_t snapshot_begin(Text snapshot) {
+  return number_of(parse_snapshot(snapshot).begin);
+}
+template <std::int64_t number_of(std::uint64_t)>
+std::int64_t snapshot_end(Text snapshot) {
+  return number_of(parse_snapshot(snapshot).end);
+}
+template <std::uint64_t bits_of(std::int64_t)>
+bool is_visible_in(std::int64_t transaction, Text snapshot) {
+  return parse_snapshot(snapshot).sees(bits_of(transaction));
+}
+
+/// Transactions are counted by the times at which they begin: those that began before this one are seen.
+void current_snapshot(Context context, std::string& out) {
+  const auto own = static_cast<std::uint64_t>(context.transaction_timestamp);
+  out = snapshot_text({.begin = own, .end = own, .running = {}});
+}
+
+/// Nothing is kept of transactions that have ended: their state is unknown, as that of old ones is to PostgreSQL.
+bool transaction_status(Context context, std::uint64_t transaction, std::string& out) {
+  constexpr std::uint64_t kBootstrap = 1, kFrozen = 2;
+  const auto own = static_cast<std::uint64_t>(context.transaction_timestamp);
+  if (transaction > own) throw SqlError("22023", "transaction ID " + std::to_string(transaction) + " is in the future");
+  if (transaction == own) out = "in progress";
+  if (transaction == kBootstrap || transaction == kFrozen) out = "committed";
+  return !out.empty();
+}
+
+class TransactionRows final : public RowSource {
+ public:
+  TransactionRows(Type type, std::vector<std::uint64_t> transactions) : type_(type), transactions_(std::move(transactions)) {}
+
+  Batch next(std::size_t limit) override {
+    Column numbers(type_);
+    for (; next_ < transactions_.size() && numbers.size() < limit; ++next_) {
+      const std::uint64_t transaction = transactions_[next_];
+      numbers.append(type_ == kXid8 ? from_unsigned_bits(transaction) : plain_number(transaction));
+    }
+    return {numbers.size(), {std::make_shared<const Column>(std::move(numbers))}};
+  }
+
+ private:
+  Type type_;
+  std::vector<std::uint64_t> transactions_;
+  std::size_t next_ = 0;
+};
+
+template <Oid number>
+std::unique_ptr<RowSource> open_running(std::span<const Datum> arguments, const EvaluationContext&) {
+  TransactionSnapshot snapshot;
+  if (const auto* text = std::get_if<std::string>(&arguments[0])) snapshot = parse_snapshot(*text);
+  return std::make_unique<TransactionRows>(Type{number}, std::move(snapshot.running));
+}
+
+void add_snapshots(std::vector<ScalarFunction>& table) {
+  table.push_back(scalar<current_snapshot>("pg_current_snapshot", {}, kPgSnapshot, kStable));
+  table.push_back(scalar<current_snapshot>("txid_current_snapshot", {}, kTxidSnapshot, kStable));
+  table.push_back(scalar<snapshot_begin<from_unsigned_bits>>("pg_snapshot_xmin", {kPgSnapshot}, kXid8));
+  table.push_back(scalar<snapshot_end<from_unsigned_bits>>("pg_snapshot_xmax", {kPgSnapshot}, kXid8));
+  table.push_back(scalar<is_visible_in<to_unsigned_bits>>("pg_visible_in_snapshot", {kXid8, kPgSnapshot}, kBool));
+  table.push_back(scalar<snapshot_begin<plain_number>>("txid_snapshot_xmin", {kTxidSnapshot}, kInt8));
+  table.push_back(scalar<snapshot_end<plain_number>>("txid_snapshot_xmax", {kTxidSnapshot}, kInt8));
+  table.push_back(scalar<is_visible_in<plain_bits>>("txid_visible_in_snapshot", {kInt8, kTxidSnapshot}, kBool));
+  table.push_back(scalar<[](Context context, std::int64_t transaction, std::string& out) {
+    return transaction_status(context, to_unsigned_bits(transaction), out);
+  }>("pg_xact_status", {kXid8}, kText, Volatility::kVolatile));
+  table.push_back(scalar<[](Context context, std::int64_t transaction, std::string& out) {
+    return transaction_status(context, plain_bits(transaction), out);
+  }>("txid_status", {kInt8}, kText, Volatility::kVolatile));
+}
+
 }  // namespace
+
+std::vector<TableFunction> server_number_rows() {
+  return {{"pg_snapshot_xip", {oid::kPgSnapshot}, {{"pg_snapshot_xip", oid::kXid8}}, open_running<oid::kXid8>},
+          {"txid_snapshot_xip", {oid::kTxidSnapshot}, {{"txid_snapshot_xip", oid::kInt8}}, open_running<oid::kInt8>}};
+}
 
 std::vector<ScalarFunction> server_number_functions() {
   std::vector<ScalarFunction> table = {
@@ -74,6 +157,7 @@ std::vector<ScalarFunction> server_number_functions() {
   };
   add_number_order(table, kPgLsn);
   add_number_order(table, kXid8);
+  add_snapshots(table);
   return table;
 }
 

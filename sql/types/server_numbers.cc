@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -16,7 +17,49 @@ bool parse_half(std::string_view text, std::uint32_t& half) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+/// The number in front of `rest`, which goes on behind it; 0 where there is none.
+std::uint64_t take_number(std::string_view& rest) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  return error == std::errc() ? number : 0;
+}
+
+bool take_character(std::string_view& rest, char character) {
+  if (!rest.starts_with(character)) return false;
+  rest.remove_prefix(1);
+  return true;
+}
+
+bool read_snapshot(std::string_view rest, TransactionSnapshot& snapshot) {
+  snapshot.begin = take_number(rest);
+  if (!take_character(rest, ':')) return false;
+  snapshot.end = take_number(rest);
+  if (!take_character(rest, ':') || snapshot.begin == 0 || snapshot.end < snapshot.begin) return false;
+  while (!rest.empty()) {
+    const std::uint64_t transaction = take_number(rest), last = snapshot.running.empty() ? 0 : snapshot.running.back();
+    if (transaction < std::max(snapshot.begin, last) || transaction >= snapshot.end) return false;
+    if (transaction != last) snapshot.running.push_back(transaction);
+    if (!take_character(rest, ',') && !rest.empty()) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool TransactionSnapshot::sees(std::uint64_t transaction) const {
+  return transaction < begin || (transaction < end && !std::ranges::binary_search(running, transaction));
+}
+
+TransactionSnapshot parse_snapshot(std::string_view text) {
+  TransactionSnapshot snapshot;
+  if (!read_snapshot(text, snapshot)) throw SqlError("22P02", fmt::format("invalid input syntax for type pg_snapshot: \"{}\"", text));
+  return snapshot;
+}
+
+std::string snapshot_text(const TransactionSnapshot& snapshot) {
+  return fmt::format("{}:{}:{}", snapshot.begin, snapshot.end, fmt::join(snapshot.running, ","));
+}
 
 std::int32_t parse_xid(std::string_view text) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(std::strtoull(std::string(text).c_str(), nullptr, 0)));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sql/types/type.h"
 
@@ -12,10 +13,10 @@ namespace redquel::sql {
 // memory with their upper bit turned round, so that their order is that of int8.
 
 namespace oid {
-inline constexpr Oid kXid = 28, kCid = 29, kXid8 = 5069;
+inline constexpr Oid kXid = 28, kCid = 29, kXid8 = 5069, kPgSnapshot = 5038, kTxidSnapshot = 2970;
 }  // namespace oid
 
-inline constexpr Type kXid{oid::kXid}, kCid{oid::kCid}, kXid8{oid::kXid8};
+inline constexpr Type kXid{oid::kXid}, kCid{oid::kCid}, kXid8{oid::kXid8}, kPgSnapshot{oid::kPgSnapshot}, kTxidSnapshot{oid::kTxidSnapshot};
 
 constexpr std::int64_t from_unsigned_bits(std::uint64_t bits) { return static_cast<std::int64_t>(bits ^ std::uint64_t{1} << 63); }
 constexpr std::uint64_t to_unsigned_bits(std::int64_t value) { return static_cast<std::uint64_t>(value) ^ std::uint64_t{1} << 63; }
@@ -27,5 +28,17 @@ std::int64_t parse_xid8(std::string_view text);
 /// 16/B374D848: two hexadecimal numbers of at most eight digits. 22P02.
 std::int64_t parse_log_position(std::string_view text);
 void append_log_position(std::int64_t position, std::string& out);
+
+/// Which transactions a statement sees: those below `begin`, and those below `end` that are not in `running`. As text, which is how
+/// values of pg_snapshot and txid_snapshot lie in columns, 10:20:12,15.
+struct TransactionSnapshot {
+  std::uint64_t begin = 0, end = 0;
+  std::vector<std::uint64_t> running;  // in order, none twice
+
+  bool sees(std::uint64_t transaction) const;
+};
+/// 22P02.
+TransactionSnapshot parse_snapshot(std::string_view text);
+std::string snapshot_text(const TransactionSnapshot& snapshot);
 
 }  // namespace redquel::sql

@@ -225,6 +225,9 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     case oid::kRegclass:
     case oid::kRegproc:
       return take(parse_registered_object(text, type_info(type.oid).name));
+    case oid::kPgSnapshot:
+    case oid::kTxidSnapshot:
+      return take(snapshot_text(parse_snapshot(text)));
     case oid::kAclitem:
       return take(access_item_text(read_access_item(text)));
     case oid::kNodeTree:
