@@ -1,5 +1,5 @@
-// The functions behind operators (pg_operator.oprcode): int4pl(1, 2) is 1 + 2. Names follow patterns, so that a table of prefixes
-// and of what may follow them says them all.
+// The functions behind operators (pg_operator.oprcode): int4pl(1, 2) is 1 + 2; and second names of functions: dexp(1) is exp(1). Names
+// follow patterns, so that a table of prefixes and of what may follow them says them all.
 
 #include <algorithm>
 #include <deque>
@@ -16,7 +16,8 @@
 namespace redquel::sql {
 namespace {
 
-/// The operators of one pair of types. A function's name is prefix, member, suffix; `members` are pairs of member and operator.
+/// The operators (or functions) of one pair of types. A function's name is prefix, member, suffix; `members` are pairs of member and
+/// operator.
 struct Family {
   std::string_view prefix, suffix;
   Oid left, right;  // left 0: before its only operand
@@ -47,6 +48,7 @@ constexpr Family kFamilies[] = {
     {"text", "", oid::kText, oid::kText, "eq = ne <> _lt < _le <= _gt > _ge >= cat ||"},
     {"text", "", oid::kText, oid::kText, kPatterns},
     {"text", "", oid::kText, oid::kText, kPatternOrder},
+    {"text", "", kNone, oid::kText, "len length"},
     {"text", "", oid::kText, oid::kAnyNonArray, "anycat ||"},
     {"anytext", "", oid::kAnyNonArray, oid::kText, "cat ||"},
     {"bpchar", "", oid::kBpchar, oid::kBpchar, kOrder},
@@ -98,10 +100,11 @@ constexpr Family kFamilies[] = {
     {"float8", "", oid::kFloat8, oid::kFloat8, kSums},
     {"float8", "", kNone, oid::kFloat8, kSigns},
     {"d", "", oid::kFloat8, oid::kFloat8, "pow ^"},
-    {"d", "", kNone, oid::kFloat8, "sqrt |/ cbrt ||/"},
+    {"d", "", kNone, oid::kFloat8, "sqrt |/ cbrt ||/ exp exp log1 ln log10 log trunc trunc"},
     {"numeric_", "", oid::kNumeric, oid::kNumeric, kOrder},
     {"numeric_", "", oid::kNumeric, oid::kNumeric, "add + sub - mul * div / mod % power ^"},
-    {"numeric_", "", kNone, oid::kNumeric, "abs @ uminus - uplus +"},
+    {"numeric_", "", kNone, oid::kNumeric, "abs @ uminus - uplus + exp exp ln ln sqrt sqrt"},
+    {"numeric_", "", oid::kNumeric, oid::kNumeric, "log log div_trunc div"},
 
     {"date_", "", oid::kDate, oid::kDate, kOrder},
     {"date_", "", oid::kDate, oid::kDate, "mi -"},

@@ -1,10 +1,38 @@
 // pg_stat_get_live_tuples() and its like (manual 28.2.27): clients ask them with the definitions of tables. There are no statistics:
 // every count is 0, and nothing was ever vacuumed.
 
+#include "sql/error.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/more_families.h"
 
 namespace redquel::sql {
+
+namespace {
+
+constexpr Volatility kVolatile = Volatility::kVolatile;
+
+std::optional<std::int64_t> never(std::int32_t) { return std::nullopt; }
+std::optional<std::int64_t> never_counted() { return std::nullopt; }
+void reset_one(std::int32_t, std::string&) {}
+void reset(std::string&) {}
+
+/// 22023 for a name that is none of those known.
+void check_target(Text name) {
+  for (const Text known : {"archiver", "bgwriter", "recovery_prefetch", "wal"}) {
+    if (name == known) return;
+  }
+  throw SqlError("22023", "unrecognized reset target: \"" + std::string(name) + "\"")
+      .hint("Target must be \"archiver\", \"bgwriter\", \"recovery_prefetch\", or \"wal\".");
+}
+
+bool has_statistics(Text kind, std::int32_t, std::int32_t) {
+  for (const Text known : {"database", "relation", "function", "replslot", "subscription", "archiver", "bgwriter", "checkpointer", "slru", "wal"}) {
+    if (kind == known) return false;
+  }
+  throw SqlError("22023", "invalid statistics kind: \"" + std::string(kind) + "\"");
+}
+
+}  // namespace
 
 std::vector<ScalarFunction> statistics_functions() {
   constexpr std::string_view kCounts[] = {
@@ -15,16 +43,47 @@ std::vector<ScalarFunction> statistics_functions() {
       "pg_stat_get_autoanalyze_count", "pg_stat_get_db_xact_commit",       "pg_stat_get_db_xact_rollback",   "pg_stat_get_db_blocks_fetched",
       "pg_stat_get_db_blocks_hit",     "pg_stat_get_db_tuples_returned",   "pg_stat_get_db_tuples_fetched",  "pg_stat_get_db_tuples_inserted",
       "pg_stat_get_db_tuples_updated", "pg_stat_get_db_tuples_deleted",    "pg_stat_get_db_deadlocks",       "pg_stat_get_db_conflict_all",
-      "pg_stat_get_db_temp_files",     "pg_stat_get_db_temp_bytes",
+      "pg_stat_get_db_temp_files",     "pg_stat_get_db_temp_bytes",        "pg_stat_get_db_conflict_lock",   "pg_stat_get_db_conflict_snapshot",
+      "pg_stat_get_db_conflict_bufferpin", "pg_stat_get_db_conflict_startup_deadlock", "pg_stat_get_db_conflict_tablespace",
+      "pg_stat_get_db_sessions",       "pg_stat_get_db_sessions_abandoned", "pg_stat_get_db_sessions_fatal", "pg_stat_get_db_sessions_killed",
+      "pg_stat_get_xact_numscans",     "pg_stat_get_xact_tuples_returned", "pg_stat_get_xact_tuples_fetched", "pg_stat_get_xact_tuples_inserted",
+      "pg_stat_get_xact_tuples_updated", "pg_stat_get_xact_tuples_deleted", "pg_stat_get_xact_tuples_hot_updated",
+      "pg_stat_get_xact_blocks_fetched", "pg_stat_get_xact_blocks_hit",
   };
   constexpr std::string_view kTimes[] = {"pg_stat_get_last_vacuum_time", "pg_stat_get_last_autovacuum_time", "pg_stat_get_last_analyze_time",
-                                         "pg_stat_get_last_autoanalyze_time"};
-  constexpr Volatility kStable = Volatility::kStable;
+                                         "pg_stat_get_last_autoanalyze_time", "pg_stat_get_db_stat_reset_time",
+                                         "pg_stat_get_db_checksum_last_failure"};
+  constexpr std::string_view kDurations[] = {"pg_stat_get_db_blk_read_time", "pg_stat_get_db_blk_write_time", "pg_stat_get_db_session_time",
+                                             "pg_stat_get_db_active_time", "pg_stat_get_db_idle_in_transaction_time"};
+  // Of functions that are not tracked, and of checksums that are not there.
+  constexpr std::string_view kUncounted[] = {"pg_stat_get_function_calls", "pg_stat_get_xact_function_calls", "pg_stat_get_db_checksum_failures"};
+  constexpr std::string_view kUntimed[] = {"pg_stat_get_function_total_time", "pg_stat_get_function_self_time",
+                                           "pg_stat_get_xact_function_total_time", "pg_stat_get_xact_function_self_time"};
+  constexpr std::string_view kServerCounts[] = {
+      "pg_stat_get_bgwriter_timed_checkpoints",   "pg_stat_get_bgwriter_requested_checkpoints", "pg_stat_get_bgwriter_buf_written_checkpoints",
+      "pg_stat_get_bgwriter_buf_written_clean",   "pg_stat_get_bgwriter_maxwritten_clean",      "pg_stat_get_buf_written_backend",
+      "pg_stat_get_buf_fsync_backend",            "pg_stat_get_buf_alloc"};
+  constexpr std::string_view kServerDurations[] = {"pg_stat_get_checkpoint_write_time", "pg_stat_get_checkpoint_sync_time"};
+  constexpr std::string_view kServerTimes[] = {"pg_stat_get_bgwriter_stat_reset_time", "pg_stat_get_snapshot_timestamp"};
+  constexpr std::string_view kResets[] = {"pg_stat_reset", "pg_stat_clear_snapshot", "pg_stat_force_next_flush"};
+  constexpr std::string_view kResetsOfOne[] = {"pg_stat_reset_single_table_counters", "pg_stat_reset_single_function_counters"};
   std::vector<ScalarFunction> table;
   for (const std::string_view name : kCounts) table.push_back(scalar<[](std::int32_t) { return std::int64_t{0}; }>(name, {kOidType}, kInt8, kStable));
   for (const std::string_view name : kTimes) {
-    table.push_back(scalar<[](std::int32_t) -> std::optional<std::int64_t> { return std::nullopt; }>(name, {kOidType}, kTimestamptz, kStable));
+    table.push_back(scalar<never>(name, {kOidType}, kTimestamptz, kStable));
   }
+  for (const std::string_view name : kDurations) table.push_back(scalar<[](std::int32_t) { return 0.0; }>(name, {kOidType}, kFloat8, kStable));
+  for (const std::string_view name : kUncounted) table.push_back(scalar<never>(name, {kOidType}, kInt8, kStable));
+  for (const std::string_view name : kUntimed) {
+    table.push_back(scalar<[](std::int32_t) -> std::optional<double> { return std::nullopt; }>(name, {kOidType}, kFloat8, kStable));
+  }
+  for (const std::string_view name : kServerCounts) table.push_back(scalar<[] { return std::int64_t{0}; }>(name, {}, kInt8, kStable));
+  for (const std::string_view name : kServerDurations) table.push_back(scalar<[] { return 0.0; }>(name, {}, kFloat8, kStable));
+  for (const std::string_view name : kServerTimes) table.push_back(scalar<never_counted>(name, {}, kTimestamptz, kStable));
+  for (const std::string_view name : kResets) table.push_back(scalar<reset>(name, {}, kVoid, kVolatile));
+  for (const std::string_view name : kResetsOfOne) table.push_back(scalar<reset_one>(name, {kOidType}, kVoid, kVolatile));
+  table.push_back(scalar<[](Text name, std::string&) { check_target(name); }>("pg_stat_reset_shared", {kText}, kVoid, kVolatile));
+  table.push_back(scalar<has_statistics>("pg_stat_have_stats", {kText, kOidType, kOidType}, kBool, kVolatile));
   return table;
 }
 
