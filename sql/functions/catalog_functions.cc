@@ -329,17 +329,6 @@ bool column_updatable(Context context, Int relation, std::int16_t number, bool) 
   return found->kind == 'r' || found->kind == 'f';
 }
 
-/// The owner may do everything, and everybody is the owner until there are roles. The column must exist.
-bool column_privilege(Context context, Int relation, Text column, Text) {
-  const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
-  if (!found) return false;
-  const std::vector<Attribute> attributes = attributes_of(*found);
-  if (std::ranges::find(attributes, column, &Attribute::name) == attributes.end()) {
-    throw SqlError("42703", "column \"" + std::string(column) + "\" of relation \"" + found->name + "\" does not exist");
-  }
-  return true;
-}
-
 std::optional<bool> no_text(Int) { return std::nullopt; }
 
 template <auto body>
@@ -425,11 +414,6 @@ std::vector<ScalarFunction> catalog_functions() {
       stable<[](Int) { return std::int64_t{0}; }>("pg_database_size", {kOidType}, kInt8),
       stable<[](Text) { return std::int64_t{0}; }>("pg_tablespace_size", {kName}, kInt8),
       stable<[](Int) { return std::int64_t{0}; }>("pg_tablespace_size", {kOidType}, kInt8),
-      stable<[](Context context, Text relation, Text column, Text privilege) {
-        return column_privilege(context, as_int(relation_named(relation, context)), column, privilege);
-      }>("has_column_privilege", {kText, kText, kText}, kBool),
-      stable<column_privilege>("has_column_privilege", {kOidType, kText, kText}, kBool),
-      stable<[](Int, std::int16_t, Text) { return true; }>("has_column_privilege", {kOidType, kInt2, kText}, kBool),
   };
   for (const std::string_view name : {"pg_relation_size", "pg_table_size", "pg_total_relation_size", "pg_indexes_size"}) {
     table.push_back(stable<relation_size>(name, {kRegclass}, kInt8));

@@ -130,6 +130,49 @@ void add_kind(std::vector<ScalarFunction>& table) {
       name, {kOidType, kOidType, kText}, kBool, kStable));
 }
 
+// ---- columns -----------------------------------------------------------------------------------------------------------
+
+Oid as_relation(Context context, Text name) { return relation_named(name, context); }
+Oid as_relation(Context, Int oid) { return static_cast<Oid>(oid); }
+
+// In the order of their numbers, from -1 down.
+constexpr Text kSystemColumns[] = {"ctid", "xmin", "cmin", "xmax", "cmax", "tableoid"};
+
+bool has_column(const Relation& relation, std::int16_t number) {
+  return (number < 0 && -number <= std::ssize(kSystemColumns)) || std::ranges::any_of(attributes_of(relation), [&](const Attribute& attribute) {
+           return attribute.number == number;
+         });
+}
+/// 42703.
+bool has_column(const Relation& relation, Text name) {
+  const std::vector<Attribute> attributes = attributes_of(relation);
+  if (std::ranges::find(attributes, name, &Attribute::name) != attributes.end()) return true;
+  if (std::ranges::find(kSystemColumns, name) != std::end(kSystemColumns)) return true;
+  throw SqlError("42703", "column \"" + std::string(name) + "\" of relation \"" + relation.name + "\" does not exist");
+}
+
+/// `Table` and `Column` are names or numbers. Nothing is said of what a number does not find.
+template <class Table, class ColumnName>
+std::optional<bool> on_column(Context context, Table table, ColumnName column, Text privileges) {
+  const std::optional<Relation> relation = find_relation(catalog_of(context), as_relation(context, table));
+  const bool is_there = relation && has_column(*relation, column);
+  check_privileges(",select,insert,update,references,", {}, privileges);
+  return is_there ? std::optional(true) : std::nullopt;
+}
+
+template <class Table, class ColumnName>
+void add_column(std::vector<ScalarFunction>& table, Type relation, Type column) {
+  const Text name = "has_column_privilege";
+  table.push_back(scalar<on_column<Table, ColumnName>>(name, {relation, column, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Text role, Table of, ColumnName what, Text privileges) {
+    check_role(context, role);
+    return on_column(context, of, what, privileges);
+  }>(name, {kName, relation, column, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Int, Table of, ColumnName what, Text privileges) {
+    return on_column(context, of, what, privileges);
+  }>(name, {kOidType, relation, column, kText}, kBool, kStable));
+}
+
 // ---- roles and parameters -----------------------------------------------------------------------------------------------
 
 constexpr Text kRolePrivileges = ",usage,member,", kAdminOption = " with admin option";
@@ -175,6 +218,10 @@ std::vector<ScalarFunction> privilege_checks() {
   std::vector<ScalarFunction> table;
   add_kinds(table, std::make_index_sequence<std::size(kKinds)>{});
   add_roles(table);
+  add_column<Text, Text>(table, kText, kText);
+  add_column<Text, std::int16_t>(table, kText, kInt2);
+  add_column<Int, Text>(table, kOidType, kText);
+  add_column<Int, std::int16_t>(table, kOidType, kInt2);
   const Text parameter = "has_parameter_privilege";
   table.push_back(scalar<has_parameter>(parameter, {kText, kText}, kBool, kStable));
   table.push_back(scalar<[](Context context, Text role, Text name, Text privileges) {
