@@ -122,6 +122,11 @@ std::string only_initial(const ParameterDefinition& definition, std::string valu
   throw sql::not_supported(fmt::format("{} = {}", definition.name, value));
 }
 
+std::string check_without_oids(const ParameterDefinition&, std::string value, const SessionState&) {
+  if (value == "off") return value;
+  throw sql::SqlError("0A000", "tables declared WITH OIDS are not supported");
+}
+
 namespace {
 
 executor::IsolationLevel isolation_level(std::string_view value) {

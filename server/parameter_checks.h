@@ -26,6 +26,8 @@ std::string check_time_zone(const ParameterDefinition&, std::string value, const
 std::string check_locale(const ParameterDefinition&, std::string value, const executor::SessionState&);
 std::string check_tablespace(const ParameterDefinition&, std::string value, const executor::SessionState&);
 std::string check_access_method(const ParameterDefinition&, std::string value, const executor::SessionState&);
+/// 0A000 in PostgreSQL's words for `on`.
+std::string check_without_oids(const ParameterDefinition&, std::string value, const executor::SessionState&);
 std::string check_role(const ParameterDefinition&, std::string value, const executor::SessionState&);
 std::string check_session_authorization(const ParameterDefinition&, std::string value, const executor::SessionState&);
 

@@ -106,6 +106,8 @@ constexpr ParameterDefinition kParameters[] = {
      {.choices = "serializable,repeatable read,read committed,read uncommitted"}},
     {"default_transaction_read_only", kBoolean, kUser, "off",
      "Sets the default read-only status of new transactions.", {.reported = true}},
+    {"default_with_oids", kBoolean, kUser, "off", "WITH OIDS is no longer supported; this can only be false.",
+     {.hidden = true, .check = check_without_oids}},
     {"dynamic_library_path", kString, kUser, "$libdir",
      "Sets the path for dynamically loadable modules.",
      {.check = only_initial}},

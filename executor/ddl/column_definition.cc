@@ -123,7 +123,7 @@ class ColumnReader {
     if (is_identity && (draft_.default_value != nullptr || is_serial_)) {
       throw SqlError("42601", fmt::format("both default and identity specified for column \"{}\" of table \"{}\"",
                                           definition_.name, table_name_))
-          .at(constraint.offset);
+          .at(is_serial_ ? std::nullopt : std::optional(constraint.offset));  // a serial's default is written nowhere
     }
   }
 
@@ -240,6 +240,9 @@ void check_storage_parameters(const std::vector<ast::Option>& options, bool is_t
                                                    "deduplicate_items", "log_autovacuum_min_duration", "oids"};
   for (const ast::Option& option : options) {
     if (is_table && (option.name == "ttl" || option.name == "ttl_column")) continue;  // ttl_options.h
+    if (is_table && option.name == "oids" && parser::option_flag(option).value_or(true)) {
+      throw SqlError("0A000", "tables declared WITH OIDS are not supported");
+    }
     const bool known = std::find(kKnown.begin(), kKnown.end(), option.name) != kKnown.end() || option.name.starts_with("autovacuum_");
     if (!known) throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
   }

@@ -21,7 +21,7 @@ struct KeyDraft {
   std::vector<std::string> included;  // INCLUDE (…)
   std::string using_index;  // the unique index that becomes the key's; `columns` is empty then
   const parser::ast::ExclusionConstraint* exclusion = nullptr;  // EXCLUDE; `columns` is empty then
-  std::uint32_t offset = 0;
+  std::optional<std::uint32_t> offset;  // none: LIKE has taken it from another table
 };
 
 struct CheckDraft {

@@ -243,7 +243,7 @@ void check_replacement(const FunctionDef& before, const FunctionDef& after) {
     if (out_only) throw std::move(error).detail("Row type defined by OUT parameters is different.").hint(hint);
     throw std::move(error).hint(hint);
   }
-  for (std::size_t i = 0; i < before.parameters.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(before.parameters.size(), after.parameters.size()); ++i) {
     const FunctionDef::Parameter& from = before.parameters[i];
     const FunctionDef::Parameter& to = after.parameters[i];
     if (!from.name.empty() && from.name != to.name) {
@@ -320,11 +320,17 @@ bool is_routine(ast::ObjectType kind) {
 }
 
 std::shared_ptr<const FunctionDef> find_same_function(const CatalogDraft& draft, const FunctionDef& function) {
+  // What a procedure only gives is no part of what it is called by.
+  const auto inputs_of = [](const FunctionDef& definition) {
+    std::vector<sql::Oid> types;
+    for (const FunctionDef::Parameter& parameter : definition.parameters) {
+      if (parameter.mode != FunctionDef::Parameter::Mode::kOut) types.push_back(parameter.type.oid);
+    }
+    return types;
+  };
+  const std::vector<sql::Oid> inputs = inputs_of(function);
   for (const auto& [oid, other] : draft.catalog().functions) {
-    const bool same = other->schema == function.schema && other->name == function.name &&
-                      std::ranges::equal(other->parameters, function.parameters,
-                                         [](const auto& a, const auto& b) { return a.type.oid == b.type.oid; });
-    if (same) return other;
+    if (other->schema == function.schema && other->name == function.name && inputs_of(*other) == inputs) return other;
   }
   return nullptr;
 }

@@ -99,8 +99,7 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
   if (!source.primary_key.empty()) {
     parts.keys.push_back({.primary = true,
                           .columns = names_of(source, source.primary_key),
-                          .included = names_of(source, source.primary_key_included),
-                          .offset = like.source.offset});
+                          .included = names_of(source, source.primary_key_included)});
   }
   for (const sql::IndexDef& index : source.indexes) {
     if (index.is_hidden()) continue;
@@ -115,8 +114,7 @@ LikeParts read_like(const CatalogDraft& draft, const ast::LikeClause& like) {
                           .deferrable = index.deferrable,
                           .initially_deferred = index.initially_deferred,
                           .columns = names_of(source, numbers),
-                          .included = names_of(source, index.included),
-                          .offset = like.source.offset});
+                          .included = names_of(source, index.included)});
   }
   return parts;
 }

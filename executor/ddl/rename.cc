@@ -324,11 +324,14 @@ asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
 
 namespace {
 
+void check_new_schema(const CatalogDraft& draft, const std::string& schema) {
+  if (is_system_schema(schema)) throw sql::not_supported("SET SCHEMA " + schema);
+  if (!draft.catalog().schemas.contains(schema)) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", schema));
+}
+
 void move_function(CatalogDraft& draft, const ast::SetSchema& statement) {
   const auto before = require_function(draft, statement.name, statement.object);
-  if (!draft.catalog().schemas.contains(statement.new_schema)) {
-    throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.new_schema));
-  }
+  check_new_schema(draft, statement.new_schema);
   if (before->schema == statement.new_schema) return;
   sql::FunctionDef function = *before;
   function.schema = statement.new_schema;
@@ -354,9 +357,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::SetSchema& statement) 
       draft.notice("00000", fmt::format("relation \"{}\" does not exist, skipping", statement.relation->name));
       return;
     }
-    if (!draft.catalog().schemas.contains(statement.new_schema)) {
-      throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", statement.new_schema));
-    }
+    check_new_schema(draft, statement.new_schema);
     if (sql::is_temporary_schema(statement.new_schema) ||
         (kind != RelationKind::kSystemTable && is_temporary(draft, *statement.relation))) {
       throw SqlError("0A000", "cannot move objects into or out of temporary schemas");

@@ -20,6 +20,7 @@
 #include "planner/bind/bind_type.h"
 #include "planner/bind/domain.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/functions/resolve.h"
 #include "sql/types/datetime.h"
 #include "sql/types/text_io.h"
 
@@ -276,10 +277,21 @@ void TableAlteration::change_identity_type(const sql::ColumnDef& changed, sql::T
   draft_.put(std::move(sequence));
 }
 
+namespace {
+
+/// Of a column that has its new type.
+SqlError default_cannot_be_cast(const sql::ColumnDef& column) {
+  return SqlError("42804", fmt::format("default for column \"{}\" cannot be cast automatically to type {}", column.name,
+                                       sql::format_type(column.type)));
+}
+
+}  // namespace
+
 void TableAlteration::command(const ast::AlterColumnType& written) {
   sql::ColumnDef& changed = column(written.column);
-  check_row_type_is_free(draft_, table_);
   const auto [type, domain] = planner::bind_declared_type(written.type, draft_.catalog(), draft_.session().search_path);
+  check_not_within_itself(draft_, table_, type);
+  check_row_type_is_free(draft_, table_);
   check_collation(written.collation, type, written.offset);
   if (!changed.generated_sql.empty() && written.using_value) {
     throw SqlError("42611", "cannot specify USING when altering type of generated column")
@@ -316,13 +328,16 @@ void TableAlteration::command(const ast::AlterColumnType& written) {
   if (is_rewritten && before_->find_column(changed.number) != nullptr) {
     converted_column(*before_, changed, rewrites_.back(), draft_.catalog(), bind_settings(draft_.session()));
   }
+  const bool is_serial = changed.sequence != 0 && changed.identity == Identity::kNone && changed.default_sql.empty();
+  if (is_serial && type.oid != sql::oid::kInt8 && !sql::find_cast_path(sql::oid::kInt8, type.oid, sql::CastContext::kAssignment)) {
+    throw default_cannot_be_cast(changed);
+  }
   if (!changed.default_sql.empty()) {
     const ast::ExpressionPtr parsed = parser::parse_expression(changed.default_sql);
     try {
       planner::bind_default(*parsed, table_, changed, draft_.catalog(), bind_settings(draft_.session()), true);
     } catch (const SqlError&) {
-      throw SqlError("42804", fmt::format("default for column \"{}\" cannot be cast automatically to type {}", changed.name,
-                                          sql::format_type(type)));
+      throw default_cannot_be_cast(changed);
     }
   }
   for (const sql::CheckDef& check : table_.checks) columns_of_check(draft_, table_, check);  // still an expression?

@@ -34,7 +34,7 @@ std::vector<std::int16_t> columns_of(const sql::ExpressionPtr& expression, const
 }
 
 std::optional<std::uint32_t> position_of(const KeyDraft& key, bool with_position) {
-  return with_position ? std::optional(key.offset) : std::nullopt;
+  return with_position ? key.offset : std::nullopt;
 }
 
 }  // namespace
@@ -98,12 +98,15 @@ void set_generated(const CatalogDraft& draft, sql::TableDef& table, std::int16_t
   column.generated_sql = stored_check(written);
 }
 
+void check_not_within_itself(const CatalogDraft& draft, const sql::TableDef& table, sql::Type type) {
+  if (table.row_array == 0 || !contains_type(draft.catalog(), type.oid, table.row_type)) return;
+  throw SqlError("42P16", fmt::format("composite type {} cannot be made a member of itself", table.name));
+}
+
 sql::ColumnDef& add_column(CatalogDraft& draft, sql::TableDef& table, const ColumnDraft& written, bool is_key) {
   if (table.columns.size() >= 1600) throw SqlError("54011", "tables can have at most 1600 columns");
   sql::ColumnDef column = written.column;
-  if (table.row_array != 0 && contains_type(draft.catalog(), column.type.oid, table.row_type)) {
-    throw SqlError("42P16", fmt::format("composite type {} cannot be made a member of itself", table.name));
-  }
+  check_not_within_itself(draft, table, column.type);
   column.number = table.next_column++;
   column.field = sql::choose_field(table, column.name);
   if (written.default_value != nullptr) set_default(draft, table, column, *written.default_value);

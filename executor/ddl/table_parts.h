@@ -18,6 +18,8 @@ namespace redquel::executor {
 /// Gives the column its number and field, binds its default, makes its sequence. `is_key`: the single column of the primary key,
 /// whose counter is `emp:id`. Returns the column.
 sql::ColumnDef& add_column(CatalogDraft& draft, sql::TableDef& table, const ColumnDraft& column, bool is_key);
+/// 42P16 for a column of a type that has the table's rows within it.
+void check_not_within_itself(const CatalogDraft& draft, const sql::TableDef& table, sql::Type type);
 /// DEFAULT: the next value of a sequence, or an expression.
 void set_default(const CatalogDraft& draft, const sql::TableDef& table, sql::ColumnDef& column, const parser::ast::Expression& written);
 /// GENERATED ALWAYS AS, once all columns are there. 42P17, 42804 …

@@ -6,6 +6,7 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/table_parts.h"
 #include "executor/ddl/view_options.h"
 #include "executor/session_context.h"
 #include "planner/bind/view_query.h"
@@ -77,7 +78,7 @@ void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
     draft.notice("00000", fmt::format("view \"{}\" will be a temporary view", statement.relation.name));
     persistence = ast::Persistence::kTemporary;
   }
-  view.schema = creation_schema(draft, statement.relation, persistence);
+  without_positions([&] { view.schema = creation_schema(draft, statement.relation, persistence); });
   view.name = statement.relation.name;
   view.owner = draft.session().user;
   check_columns(view);

@@ -217,6 +217,23 @@ ExpressionPtr ExpressionBinder::bind_call(const ast::FunctionCall& function, con
   }
 }
 
+namespace {
+
+/// 0A000 where nobody can run the body of a function.
+void check_body_allowed(const QueryLevel& level, std::optional<std::uint32_t> offset) {
+  switch (level.clause) {
+    case Clause::kCheck:
+    case Clause::kGenerated:
+    case Clause::kIndexExpression:
+    case Clause::kIndexPredicate:
+      throw sql::not_supported(fmt::format("a function whose body must be run, in {},", clause_place(level.clause)), offset);
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
 ExpressionPtr ExpressionBinder::bind_sql_call(const ast::FunctionCall& function, const Whole& whole) {
   const auto offset = token(whole);
   const std::string& name = function.name.back();
@@ -243,15 +260,17 @@ ExpressionPtr ExpressionBinder::bind_sql_call(const ast::FunctionCall& function,
   if (call.function->returns_set) return run_set_returning(call, whole);
   if (is_inlinable(state_, *call.function)) {
     if (const ExpressionPtr value = inline_function(state_, call)) return with_offset(value, start(whole));
-    check_subquery_allowed(whole);
-    PendingSubquery pending{.name = name, .type = call.function->result, .kind = LogicalApply::Kind::kScalar};
-    pending.plan = bind_function_rows(state_, call, pending.correlations);
-    return add_subquery(std::move(pending), start(whole));
+    if (level_.clause != Clause::kDefault) {  // beside which no query can stand
+      check_body_allowed(level_, offset);
+      PendingSubquery pending{.name = name, .type = call.function->result, .kind = LogicalApply::Kind::kScalar};
+      pending.plan = bind_function_rows(state_, call, pending.correlations);
+      return add_subquery(std::move(pending), start(whole));
+    }
   }
   const ExpressionPtr value = with_offset(run_function(state_, call), start(whole));
   if (runs_in_place()) return value;
   // There evaluation cannot wait for it: it is computed before.
-  check_subquery_allowed(whole);
+  check_body_allowed(level_, offset);
   PendingSubquery pending{.name = name, .type = value->type, .kind = LogicalApply::Kind::kScalar};
   const ExpressionPtr over_slots = columns_to_slots(state_, pending.correlations, value);
   pending.plan = make_project(state_, one_row(), {{over_slots, name}});

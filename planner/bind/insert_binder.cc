@@ -99,6 +99,7 @@ class InsertBinder {
           continue;
         }
         if (std::holds_alternative<ast::DefaultValue>(row[i]->node)) {
+          if (!column.default_sql.empty()) targets_->check_not_generated(column);  // a default that the view gives it
           value = from_sequence[i] ? nullptr : targets_->default_of(column);
         } else {
           value = coerce_for_column(state_, ExpressionBinder(state_, level_).bind(*row[i]), column);

@@ -90,11 +90,14 @@ void InsertTargets::check_count(std::size_t given, std::optional<std::uint32_t> 
   for (std::size_t i = 0; i < given; ++i) check_single(i);
 }
 
+void InsertTargets::check_not_generated(const ColumnDef& column) const {
+  if (column.generated_sql.empty()) return;
+  throw SqlError("428C9", fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
+      .detail(fmt::format("Column \"{}\" is a generated column.", column.name));
+}
+
 void InsertTargets::check_may_be_given(const ColumnDef& column) const {
-  if (!column.generated_sql.empty()) {
-    throw SqlError("428C9", fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
-        .detail(fmt::format("Column \"{}\" is a generated column.", column.name));
-  }
+  check_not_generated(column);
   if (column.identity != ColumnDef::Identity::kAlways || overriding_ != ast::Overriding::kNone) return;
   throw SqlError("428C9", fmt::format("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
       .detail(fmt::format("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name))
@@ -111,7 +114,23 @@ ExpressionPtr InsertTargets::default_of(const ColumnDef& column) {
   return known;
 }
 
+namespace {
+
+/// Does it ask what a sequence has given last?
+bool asks_for_current_value(const sql::Expression& expression) {
+  const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
+  bool asks = call != nullptr && (call->function->name == "currval" || call->function->name == "lastval");
+  sql::for_each_child(expression, [&](const ExpressionPtr& child) { asks = asks || asks_for_current_value(*child); });
+  return asks;
+}
+
+}  // namespace
+
 std::vector<InsertColumn> InsertTargets::columns() {
+  // Sequences give the values of many rows at once, unless another default wants to know each of them.
+  const bool one_by_one = std::ranges::any_of(table_.columns, [&](const ColumnDef& column) {
+    return !values_.contains(column.number) && !has_sequence_default(column) && asks_for_current_value(*default_of(column));
+  });
   std::vector<InsertColumn> result;
   for (const ColumnDef& column : table_.columns) {
     const auto given = values_.find(column.number);
@@ -121,7 +140,7 @@ std::vector<InsertColumn> InsertTargets::columns() {
       const bool may_test = column.domain != 0 || column.type.oid >= sql::kFirstUserOid;
       for (std::size_t i = 0; i < targets_.size() && may_test; ++i) are_parts = are_parts || (targets_[i] == &column && !steps(i).empty());
       result.push_back({column.number, are_parts ? coerce_for_column(state_, given->second, column) : given->second});
-    } else if (has_sequence_default(column)) {
+    } else if (has_sequence_default(column) && !one_by_one) {
       result.push_back({column.number, nullptr, column.sequence});
     } else {
       result.push_back({column.number, default_of(column)});

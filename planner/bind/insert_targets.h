@@ -32,7 +32,9 @@ class InsertTargets {
     check_count(given, given > targets_.size() ? offset_of(targets_.size()) : std::nullopt);
     targets_.resize(given);
   }
-  /// 428C9 for a generated column, and for one GENERATED ALWAYS AS IDENTITY without OVERRIDING.
+  /// 428C9 for a generated column.
+  void check_not_generated(const sql::ColumnDef&) const;
+  /// The same, and for one GENERATED ALWAYS AS IDENTITY without OVERRIDING.
   void check_may_be_given(const sql::ColumnDef&) const;
   /// OVERRIDING USER VALUE: what is given for identity columns is thrown away.
   bool is_overridden(const sql::ColumnDef&) const;

@@ -64,6 +64,7 @@ bool has_sequence_default(const sql::ColumnDef& column) {
 }
 
 ExpressionPtr bind_column_default(BindState& state, const sql::TableDef& table, const sql::ColumnDef& column) {
+  if (!column.generated_sql.empty()) return sql::make_constant(column.type, {});  // computed when the row is complete
   if (has_sequence_default(column)) {
     ExpressionPtr sequence = sql::make_constant(sql::Type{sql::oid::kRegclass}, static_cast<std::int32_t>(column.sequence));
     const sql::ScalarFunction* nextval = sql::find_functions("nextval")[0];
