@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -58,31 +59,54 @@ void SqlWriter::function_ref(const ast::FunctionRef& range, const ast::FromItem&
   const auto source = names_ == nullptr ? decltype(names_->sources.end()){} : names_->sources.find(&item);
   const bool is_known = lays_out() && source != names_->sources.end();
   if (range.lateral || (is_known && source->second.is_lateral)) *this << "LATERAL ";
-  if (range.rows_from) *this << (lays_out() ? "ROWS FROM(" : "ROWS FROM (");
-  const auto* call = std::get_if<ast::FunctionCall>(&range.functions[0].call->node);
-  const bool is_unnest = lays_out() && !range.rows_from && call != nullptr && call->arguments.size() > 1 && call->name.back() == "unnest";
-  list(range.functions, [&](const ast::FunctionItem& function) {
-    if (is_unnest) {
-      *this << "UNNEST(";
-      list(call->arguments, [this](const ast::Argument& argument) { expression(*argument.value); });
-      *this << ")";
-    } else {
-      expression(*function.call);
-    }
-    if (function.columns.empty()) return;
-    *this << " AS ";
-    record_columns(function.columns);
-  });
-  if (range.rows_from) *this << ")";
+  if (lays_out()) {
+    laid_out_functions(range.functions);
+  } else {
+    if (range.rows_from) *this << "ROWS FROM (";
+    list(range.functions, [this](const ast::FunctionItem& function) { function_item(function); });
+    if (range.rows_from) *this << ")";
+  }
   if (range.with_ordinality) *this << " WITH ORDINALITY";
   const std::optional<ast::Alias> shown = is_known ? shown_alias(item, range.alias) : range.alias;
-  if (range.columns.empty()) {
+  const bool is_lone = lays_out() && range.functions.size() == 1;
+  const std::vector<ast::RecordColumn>& columns = is_lone && range.columns.empty() ? range.functions[0].columns : range.columns;
+  if (columns.empty()) {
     if (shown) alias(*shown);
     return;
   }
   *this << (lays_out() ? " " : " AS ");
   if (shown) name(shown->name);
-  record_columns(range.columns);
+  record_columns(columns);
+}
+
+void SqlWriter::function_item(const ast::FunctionItem& function) {
+  expression(*function.call);
+  if (function.columns.empty()) return;
+  *this << " AS ";
+  record_columns(function.columns);
+}
+
+/// PostgreSQL takes unnest() of several arrays apart, and shows several calls of unnest() as one.
+void SqlWriter::laid_out_functions(const std::vector<ast::FunctionItem>& functions) {
+  const auto unnested = [](const ast::FunctionItem& item) -> const std::vector<ast::Argument>* {
+    const auto* call = std::get_if<ast::FunctionCall>(&item.call->node);
+    return call != nullptr && call->name.back() == "unnest" && item.columns.empty() ? &call->arguments : nullptr;
+  };
+  std::size_t calls = 0;
+  for (const ast::FunctionItem& item : functions) calls += unnested(item) ? unnested(item)->size() : 1;
+  if (calls == 1) return expression(*functions[0].call);
+  const bool is_unnest = std::ranges::all_of(functions, unnested);
+  *this << (is_unnest ? "UNNEST(" : "ROWS FROM(");
+  list(functions, [&](const ast::FunctionItem& item) {
+    const auto* arrays = unnested(item);
+    if (arrays == nullptr) return function_item(item);
+    list(*arrays, [&](const ast::Argument& array) {
+      if (!is_unnest) *this << "unnest(";
+      expression(*array.value);
+      if (!is_unnest) *this << ")";
+    });
+  });
+  *this << ")";
 }
 
 void SqlWriter::join(const ast::Join& join) {
@@ -303,10 +327,16 @@ void SqlWriter::common_table_expression(const ast::CommonTableExpression& expres
     names(expression.cycle->columns);
     *this << " SET ";
     name(expression.cycle->mark_column);
-    *this << " TO ";
-    this->expression(*expression.cycle->mark_value);
-    *this << " DEFAULT ";
-    this->expression(*expression.cycle->mark_default);
+    const auto is_literal = [](const ast::Expression& written, bool value) {
+      const auto* literal = std::get_if<ast::BooleanLiteral>(&written.node);
+      return literal != nullptr && literal->value == value;
+    };
+    if (!is_literal(*expression.cycle->mark_value, true) || !is_literal(*expression.cycle->mark_default, false)) {
+      *this << " TO ";
+      this->expression(*expression.cycle->mark_value);
+      *this << " DEFAULT ";
+      this->expression(*expression.cycle->mark_default);
+    }
     *this << " USING ";
     name(expression.cycle->path_column);
   }

@@ -74,6 +74,8 @@ class SqlWriter {
   void from_items(std::string_view keyword, const std::vector<ast::FromItem>& items);
   void join(const ast::Join& join);
   void function_ref(const ast::FunctionRef& range, const ast::FromItem& item);
+  void function_item(const ast::FunctionItem&);
+  void laid_out_functions(const std::vector<ast::FunctionItem>&);
   void alias(const ast::Alias& alias);
   void record_columns(const std::vector<ast::RecordColumn>& columns);
   void group_elements(const std::vector<ast::GroupElement>& elements, bool in_sets = false);

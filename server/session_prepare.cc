@@ -55,8 +55,10 @@ asio::awaitable<void> SessionStatements::store_prepared(PreparedStatementPtr out
   std::vector<sql::Type> types;
   if (!prepare.parameter_types.empty()) {
     std::string text = "SELECT ";
+    std::vector<std::size_t> ends;
     for (const ast::TypeName& name : prepare.parameter_types) {
-      text += fmt::format("{}NULL::{}", &name == prepare.parameter_types.data() ? "" : ", ", parser::to_sql(name));
+      text += fmt::format("{}NULL::{}", ends.empty() ? "" : ", ", parser::to_sql(name));
+      ends.push_back(text.size());
     }
     std::vector<parser::ParsedStatement> parsed = parser::parse(text);
     auto cast = std::make_shared<const ast::Statement>(std::move(parsed.at(0).statement));
@@ -67,8 +69,16 @@ asio::awaitable<void> SessionStatements::store_prepared(PreparedStatementPtr out
       for (const executor::OutputColumn& column : plan->columns) types.push_back(column.type);
     } catch (const sql::SqlError& error) {
       failure = error.without_position();
+      if (error.position()) {
+        const auto wrong = std::ranges::upper_bound(ends, *error.position()) - ends.begin();
+        failure->set_position(prepare.parameter_types[static_cast<std::size_t>(wrong)].offset);
+      }
     }
     if (failure) throw *failure;
+    // As a column it would be text; as a parameter it is what the statement makes of it.
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      if (parser::to_sql(prepare.parameter_types[i]) == "unknown") types[i] = sql::Type{sql::oid::kUnknown};
+    }
   }
   // The inner statement lives as long as the tree that holds it.
   std::shared_ptr<const ast::Statement> inner(outer->statement, prepare.statement.get());

@@ -153,7 +153,7 @@ ExpressionPtr default_value(BindState& state, const FunctionDef::Parameter& para
   const Scoped positions(state.keeps_positions, false);
   QueryLevel level;
   const ExpressionPtr value = ExpressionBinder(state, level).bind(**written);
-  if (sql::is_polymorphic(parameter.type.oid)) return resolve_unknown(state, value);
+  if (sql::is_polymorphic(parameter.type.oid)) return value;  // an untyped literal takes the type that the others give
   return coerce(state, value, parameter.type, sql::CastContext::kAssignment);
 }
 
@@ -212,8 +212,9 @@ FunctionPtr concrete_function(const sql::CatalogSnapshot& catalog, FunctionPtr f
     const sql::Oid actual = types.actual(type.oid);
     if (actual == 0) {
       const bool is_compatible = type.oid == sql::oid::kAnyCompatibleRange || type.oid == sql::oid::kAnyCompatibleMultirange;
+      const bool gives_range = is_compatible && function->result.oid == sql::oid::kAnyCompatibleRange;  // ranges come first
       throw SqlError("42804", fmt::format("could not determine polymorphic type {}because input has type unknown",
-                                          is_compatible ? sql::format_type(type) + " " : ""));
+                                          is_compatible ? sql::format_type(gives_range ? function->result : type) + " " : ""));
     }
     type = sql::Type{actual};
   };

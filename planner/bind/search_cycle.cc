@@ -6,9 +6,11 @@
 
 #include "parser/deparse.h"
 #include "parser/parse.h"
+#include "planner/bind/expression_binder.h"
 #include "planner/bind/name_uses.h"
 #include "planner/bind/recursive_with.h"
 #include "sql/error.h"
+#include "sql/functions/resolve.h"
 
 namespace redquel::planner {
 
@@ -68,6 +70,17 @@ void check_clauses(const BindState& state, const WithItem& item) {
     if (definition.search->sequence_column == definition.cycle->mark_column) throw refuse("mark");
     if (definition.search->sequence_column == definition.cycle->path_column) throw refuse("path");
   }
+}
+
+/// What marks a row that closes a cycle, and other rows: of one type, which can be compared.
+void check_marks(BindState& state, QueryLevel* outer_level, const ast::CycleClause& cycle) {
+  QueryLevel level{.outer = outer_level};
+  ExpressionBinder binder(state, level);
+  std::vector<sql::ExpressionPtr> marks;
+  for (const ast::Expression* written : {cycle.mark_value.get(), cycle.mark_default.get()}) marks.push_back(binder.bind(*written));
+  const sql::Type type = common_type(marks, "CYCLE");
+  for (const sql::ExpressionPtr& mark : marks) in_common_type(state, mark, type);
+  sql::equality_operator(type, {});
 }
 
 void check_shape(const ast::Select& query) {
@@ -226,6 +239,7 @@ void bind_with_search_or_cycle(BindState& state, QueryLevel* outer_level, WithIt
   }
   check_shape(query);
   check_clauses(state, written);
+  if (written.definition->cycle) check_marks(state, outer_level, *written.definition->cycle);
   const parser::QueryNames names = uses.names_in(state.catalog);
   auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(Rewriting(written, query, names).text()).at(0).statement));
   state.keep_alive(statement);

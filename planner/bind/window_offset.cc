@@ -44,7 +44,8 @@ std::vector<Oid> offset_types(Oid key) {
 sql::Type range_offset_type(const sql::Expression& offset, Oid key) {
   const std::vector<Oid> types = offset_types(key);
   const Oid given = offset.type.oid;
-  const std::string column = sql::format_type(sql::Type{key});
+  const Oid compared = key == sql::oid::kVarchar ? sql::oid::kText : key;  // whose operator class the order is
+  const std::string column = sql::format_type(sql::Type{compared});
   if (types.empty()) {
     throw SqlError("0A000", fmt::format("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {}", column))
         .at(offset.offset);

@@ -39,13 +39,15 @@ ColumnPtr construct_range(Arguments arguments, std::size_t rows, Type result, co
 }
 
 /// int4multirange(range, …); multirange(range); the cast.
+/// `variadic`: a NULL is one of the ranges, not the whole argument.
+template <bool variadic>
 ColumnPtr construct_multirange(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
   const Type subtype = range_subtype(range_in(result.oid));
   return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
     std::vector<RangeValue> ranges;
     for (const ColumnPtr& argument : arguments) {
       if (argument->is_null(row)) {
-        if (arguments.size() > 1) throw SqlError("22004", "multirange values cannot contain null members");
+        if (variadic) throw SqlError("22004", "multirange values cannot contain null members");
         return column.append_null();
       }
       for (RangeValue& range : ranges_at(*argument, row)) ranges.push_back(std::move(range));
@@ -188,9 +190,9 @@ void add_constructors(Oid range, std::vector<ScalarFunction>& table) {
   };
   add(type, {subtype, subtype}, construct_range, false);
   add(type, {subtype, subtype, kText}, construct_range, false);
-  add(over, {}, construct_multirange, true);
-  add(over, {type}, construct_multirange, true);
-  add(over, {type}, construct_multirange, true, true);
+  add(over, {}, construct_multirange<false>, true);
+  add(over, {type}, construct_multirange<false>, true);
+  add(over, {type}, construct_multirange<true>, true, true);
 }
 
 /// Of a user-made multirange type: the call says the range type.
@@ -226,7 +228,7 @@ std::span<const ScalarFunction* const> range_constructors(Oid type) {
 }
 
 const CastFunction& multirange_cast() {
-  static const CastFunction cast{oid::kAnyRange, oid::kAnyMultirange, CastContext::kExplicit, construct_multirange};
+  static const CastFunction cast{oid::kAnyRange, oid::kAnyMultirange, CastContext::kExplicit, construct_multirange<false>};
   return cast;
 }
 
@@ -249,7 +251,7 @@ std::vector<ScalarFunction> range_functions() {
   }
   add("range_merge", {range, range}, range, merge, true);
   add("range_merge", {multirange}, range, merge, true);
-  add("multirange", {range}, multirange, construct_multirange, true);
+  add("multirange", {range}, multirange, construct_multirange<false>, true);
   const std::vector<ScalarFunction> operators = range_operators();
   table.insert(table.end(), operators.begin(), operators.end());
   return table;
@@ -257,7 +259,7 @@ std::vector<ScalarFunction> range_functions() {
 
 std::vector<CastFunction> range_casts() {
   std::vector<CastFunction> table;
-  for (const Oid oid : all_range_types()) table.push_back({oid, multirange_over(oid), CastContext::kExplicit, construct_multirange});
+  for (const Oid oid : all_range_types()) table.push_back({oid, multirange_over(oid), CastContext::kExplicit, construct_multirange<false>});
   return table;
 }
 

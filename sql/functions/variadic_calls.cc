@@ -6,6 +6,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/lift.h"
+#include "sql/functions/polymorphic.h"
 #include "sql/types/array_value.h"
 
 namespace redquel::sql {
@@ -69,6 +70,15 @@ constexpr std::array<Kernel, sizeof...(numbers)> kernels(std::index_sequence<num
   return {spread_kernel<numbers>...};
 }
 
+/// The function itself, or one that takes several arguments of the same type where it takes one.
+const ScalarFunction* variadic_form_of(const ScalarFunction* function) {
+  if (function->variadic) return function;
+  for (const ScalarFunction* other : find_functions(function->name)) {
+    if (other->variadic && other->arguments == function->arguments) return other;
+  }
+  return function;
+}
+
 /// All variadic functions in the form that takes an array; made once, before any of them runs.
 const std::map<const ScalarFunction*, ScalarFunction>& spread_forms() {
   static const std::map<const ScalarFunction*, ScalarFunction> forms = [] {
@@ -110,7 +120,7 @@ ResolvedFunction resolve_variadic_call(std::string_view name, std::span<const Ty
     if (error.sqlstate() != "42883") throw;
     throw no_such_function(name, types).at(offset);
   }
-  const auto form = spread_forms().find(resolved.function);
+  const auto form = spread_forms().find(variadic_form_of(resolved.function));
   if (form == spread_forms().end() || form->first->arguments.size() != types.size()) throw no_such_function(name, types).at(offset);
   const Oid declared = form->first->arguments.back();
   if (declared == oid::kAny) {
@@ -118,8 +128,8 @@ ResolvedFunction resolve_variadic_call(std::string_view name, std::span<const Ty
     resolved.arguments.back() = last;
   } else {
     const bool fits = last.oid == oid::kUnknown || (is_array && element_type_of(last).oid == declared);
-    if (!fits || declared != oid::kText) throw no_such_function(name, types).at(offset);
-    resolved.arguments.back() = Type{oid::kTextArray};
+    if (!fits) throw no_such_function(name, types).at(offset);
+    resolved.arguments.back() = Type{array_type_over(declared)};
   }
   resolved.function = &form->second;
   return resolved;

@@ -24,7 +24,6 @@ constexpr Substitute kDomains[] = {
 
 /// Types that redquel has not built yet, as those that print alike.
 constexpr Substitute kSubstitutes[] = {
-    {"_regtype", {oid::kTextArray}},
     {"anyarray", kText},
     {"pg_ndistinct", kText},
     {"pg_dependencies", kText},
