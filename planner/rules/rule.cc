@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/rules/array_membership.h"
+#include "planner/rules/lateral_joins.h"
 #include "planner/rules/self_joins.h"
 #include "sql/functions/sequence_calls.h"
 
@@ -11,6 +12,7 @@ namespace redquel::planner {
 std::span<const Rule> rewrite_rules() {
   static constexpr Rule kRules[] = {
       {"fold constants", fold_constants},
+      {"flatten laterals", flatten_laterals},
       {"push down filters", push_down_filters},
       {"join array elements", join_array_elements},
       {"order joins", order_joins},
