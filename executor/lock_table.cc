@@ -107,14 +107,19 @@ class LockTableExecution final : public Execution {
     const auto& statement = std::get<ast::LockTable>(prepared_->statement->node);
     const std::shared_ptr<Transaction> transaction = session_.transaction;
     if (!transaction) throw sql::SqlError("25P01", "LOCK TABLE can only be used in transaction blocks");
-    const sql::CatalogPtr catalog = co_await engine_.catalog(session_);
-    std::vector<sql::CatalogSnapshot::TablePtr> tables;
-    for (const ast::TableRef& written : statement.relations) {
-      const std::vector<sql::CatalogSnapshot::TablePtr> named = tables_of(*catalog, written.name);
-      tables.insert(tables.end(), named.begin(), named.end());
+    // What was waited for may have been a definition: the names must still mean what was locked.
+    std::set<sql::Oid> locked;
+    while (true) {
+      const sql::CatalogPtr catalog = co_await engine_.newest_catalog(session_);
+      std::vector<sql::CatalogSnapshot::TablePtr> tables;
+      for (const ast::TableRef& written : statement.relations) {
+        for (auto& table : tables_of(*catalog, written.name)) {
+          if (locked.insert(table->oid).second) tables.push_back(std::move(table));
+        }
+      }
+      if (tables.empty()) co_return std::nullopt;
+      for (const auto& table : tables) co_await lock_table(engine_, session_, *transaction, *table, statement.mode, statement.no_wait);
     }
-    for (const auto& table : tables) co_await lock_table(engine_, session_, *transaction, *table, statement.mode, statement.no_wait);
-    co_return std::nullopt;
   }
 
   std::string command_tag() const override { return "LOCK TABLE"; }

@@ -129,12 +129,22 @@ class QueryRun {
     if (!held_.empty()) co_return take_held();
     if (finished_) co_return std::nullopt;
     std::exception_ptr failure;
+    bool is_duplicate = false;
     try {
       co_return co_await run();
+    } catch (const sql::SqlError& error) {
+      is_duplicate = error.sqlstate() == "23505";
+      failure = std::current_exception();
     } catch (...) {
       failure = std::current_exception();
     }
     co_await abandon();
+    // Whoever looked before inserting, and has been overtaken, shall try again: so says the manual of SERIALIZABLE.
+    if (is_duplicate && is_strict_ && transaction_->keeps_reads()) {
+      const ReadChecks none;
+      const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), transaction_->reads(), none);
+      if (!answer.first) throw serialization_failure("update");
+    }
     std::rethrow_exception(failure);
   }
 

@@ -36,6 +36,20 @@ asio::awaitable<sql::CatalogPtr> RedisEngine::catalog(const SessionState& sessio
   co_return catalog_;
 }
 
+asio::awaitable<sql::CatalogPtr> RedisEngine::newest_catalog(const SessionState& session) {
+  if (session.transaction && session.transaction->catalog()) {
+    co_await follow_definitions_of_others(shared_, *session.transaction);
+    co_return session.transaction->catalog()->snapshot();
+  }
+  const sql::CatalogPtr known = co_await catalog(session);
+  CommandBatch batch;
+  batch.add("EXISTS", "redquel:version");  // every turn tells the version
+  const RepliesPtr replies = co_await shared_.execute(std::move(batch));
+  if (replies->catalog_version().value_or("") == known->version) co_return known;
+  co_await reload_catalog();
+  co_return catalog_;
+}
+
 asio::awaitable<bool> RedisEngine::reload_catalog() {
   LoadedCatalog loaded = co_await load_catalog(shared_);
   // Read later than the definitions: whatever begins or ends in between moves the version, which every read compares.

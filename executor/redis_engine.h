@@ -52,6 +52,8 @@ class RedisEngine final : public Engine {
   // ---- for its executions ----
   /// The definitions as last loaded, at first use as they are now; the transaction's own, if it has any.
   asio::awaitable<sql::CatalogPtr> catalog(const SessionState& session);
+  /// The same as they are now.
+  asio::awaitable<sql::CatalogPtr> newest_catalog(const SessionState& session);
   /// Those that another unit had for itself when the definitions were loaded.
   const ExclusiveTables& exclusive_tables() const { return exclusive_; }
   /// Loads the definitions again; true if they had moved.

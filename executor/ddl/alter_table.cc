@@ -11,6 +11,7 @@
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/row_validation.h"
+#include "executor/ddl/sequence_restart.h"
 #include "executor/ddl/table_alteration.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/table_rewrite.h"
@@ -18,7 +19,6 @@
 #include "executor/ddl/type_lookup.h"
 #include "executor/ddl/view_options.h"
 #include "executor/session_context.h"
-#include "executor/storage/sequences.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction.h"
 #include "parser/deparse.h"
@@ -218,16 +218,6 @@ asio::awaitable<void> restore(DdlContext& context, TablePtr before) {
   co_await change_catalog(context, make);
 }
 
-/// ALTER COLUMN … RESTART, of sequences as they are now.
-asio::awaitable<void> restart_sequences(DdlContext& context, std::vector<std::pair<sql::Oid, std::int64_t>> restarts) {
-  if (restarts.empty()) co_return;
-  const LoadedCatalog loaded = co_await load_definitions(context);
-  for (const auto& [oid, first] : restarts) {
-    const auto sequence = loaded.snapshot->sequences.find(oid);
-    if (sequence != loaded.snapshot->sequences.end()) co_await set_sequence(context.redis, sequence->second, first, false);
-  }
-}
-
 /// Must the rows that an open transaction sees be written to a place of its own? They must be looked at, or get index entries, before
 /// it ends, and some of them may be its own.
 bool needs_new_place(const TableAlteration& alteration, const sql::TableDef& before, bool has_changes) {
@@ -348,7 +338,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
     if (is_other) co_return;
   }
   std::optional<sql::Oid> keys_stored;  // of this table
-  std::vector<std::pair<sql::Oid, std::int64_t>> restarts;
+  SequenceRestarts restarts;
   bool is_locked = false;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     LoadedCatalog loaded = co_await load_definitions(context);

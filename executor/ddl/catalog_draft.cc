@@ -175,24 +175,28 @@ void CatalogDraft::drop_table(sql::Oid oid) {
 
 void CatalogDraft::drop_sequence(sql::Oid oid) {
   const auto found = state_.sequences.find(oid);
-  const std::string& key = found->second.key;
-  if (found->second.foreign) {
-    sequences_.insert(oid);
-    state_.sequences.erase(found);
-    return;
-  }
-  delete_key(key);
-  // A counter of its own, not one under its table's prefix.
-  if (key.ends_with(":id") && prefixes_.contains(key.substr(0, key.size() - 3))) {
-    const std::string prefix = key.substr(0, key.size() - 3);
-    const bool is_tables = std::any_of(state_.tables.begin(), state_.tables.end(),
-                                       [&](const auto& entry) { return entry.second->prefix == prefix; });
-    const bool is_removed = std::any_of(pending_removals_.begin(), pending_removals_.end(),
-                                        [&](const Removal& removal) { return removal.prefix == prefix; });
-    if (!is_tables && !is_removed) change_.freed_prefixes.push_back(prefix);
-  }
+  if (!found->second.foreign) delete_counter(found->second.key);
   sequences_.insert(oid);
   state_.sequences.erase(found);
+}
+
+void CatalogDraft::renew_counter(sql::Oid oid) {
+  sql::SequenceDef sequence = state_.sequences.at(oid);
+  delete_counter(sequence.key);
+  sequence.key = reserve_prefix(sequence.schema, sequence.name, "sequence " + std::to_string(oid)) + ":id";
+  put(std::move(sequence));
+}
+
+void CatalogDraft::delete_counter(const std::string& key) {
+  delete_key(key);
+  // A counter of its own, not one under its table's prefix.
+  if (!key.ends_with(":id") || !prefixes_.contains(key.substr(0, key.size() - 3))) return;
+  const std::string prefix = key.substr(0, key.size() - 3);
+  const bool is_tables = std::any_of(state_.tables.begin(), state_.tables.end(),
+                                     [&](const auto& entry) { return entry.second->prefix == prefix; });
+  const bool is_removed = std::any_of(pending_removals_.begin(), pending_removals_.end(),
+                                      [&](const Removal& removal) { return removal.prefix == prefix; });
+  if (!is_tables && !is_removed) change_.freed_prefixes.push_back(prefix);
 }
 
 void CatalogDraft::drop_view(sql::Oid oid) {

@@ -59,6 +59,8 @@ class CatalogDraft {
   void drop_table(sql::Oid oid);
   /// With its counter.
   void drop_sequence(sql::Oid oid);
+  /// The sequence gets a counter at another key, where nothing has been given yet; that of before goes.
+  void renew_counter(sql::Oid sequence);
   void drop_view(sql::Oid oid);
   void drop_function(sql::Oid oid);
   void drop_schema(const std::string& name);
@@ -90,6 +92,7 @@ class CatalogDraft {
 
  private:
   void note_references(const sql::TableDef* before, const sql::TableDef* after);
+  void delete_counter(const std::string& key);
   void replace(sql::TableDef table);
 
   const SessionState& session_;

@@ -6,7 +6,9 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/sequence_options.h"
+#include "executor/ddl/sequence_restart.h"
 #include "executor/storage/sequences.h"
+#include "executor/transaction/transaction_catalog.h"
 
 namespace redquel::executor {
 
@@ -70,9 +72,13 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSequence& statem
 }
 
 asio::awaitable<void> run(DdlContext& context, const ast::AlterSequence& statement) {
-  std::optional<std::pair<sql::SequenceDef, std::int64_t>> restarted;
+  const LoadedCatalog loaded = co_await load_definitions(context);
+  const sql::SequenceDef* before =
+      loaded.snapshot->find_sequence(statement.relation.schema, statement.relation.name, context.session.search_path);
+  if (before != nullptr) co_await lock_sequence(context, *before);
+  SequenceRestarts restarts;
   const MakeDraft make = [&](CatalogDraft& draft) {
-    restarted.reset();
+    restarts.clear();
     const RelationKind kind = relation_kind(draft, statement.relation);
     if (kind == RelationKind::kNone) {
       if (!statement.if_exists) throw missing_relation(draft, statement.relation);
@@ -87,11 +93,11 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterSequence& stateme
       check_owner_may_change(draft, sequence);
       set_owner(draft, *options.owner, sequence);
     }
-    if (options.restart) restarted.emplace(sequence, *options.restart);
+    if (options.restart) restarts.emplace_back(sequence.oid, *options.restart);
     draft.put(std::move(sequence));
   };
   co_await change_catalog(context, make);
-  if (restarted) co_await set_sequence(context.redis, restarted->first, restarted->second, false);
+  co_await restart_sequences(context, std::move(restarts));
 }
 
 }  // namespace redquel::executor

@@ -6,6 +6,7 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/sequence_restart.h"
 #include "executor/storage/table_walk.h"
 #include "sql/catalog/table_keys.h"
 
@@ -150,17 +151,21 @@ namespace {
 /// nobody else looks there.
 asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Truncate& statement) {
   CommandBatch batch;
+  SequenceRestarts restarts;
   const MakeDraft make = [&](CatalogDraft& draft) {
+    batch = {};
+    restarts.clear();
     for (const TablePtr& table : find_tables(draft, statement)) {
       const std::string prefix = draft.reserve_prefix(table->schema, table->name, fmt::format("table {}", table->oid));
       const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
       for (auto [oid, sequence] : sequences) {
         if (sequence.owner_table != table->oid) continue;
         if (!sequence.key.starts_with(table->prefix + ":")) {
-          if (!statement.restart_identity) continue;
-          throw sql::not_supported("TRUNCATE … RESTART IDENTITY in a transaction with a sequence of CREATE SEQUENCE … OWNED BY");
+          if (statement.restart_identity) restarts.emplace_back(oid, sequence.start);
+          continue;
         }
         const std::string key = prefix + sequence.key.substr(table->prefix.size());
+        batch.add("DEL", key);  // of a TRUNCATE that was taken back
         if (!statement.restart_identity) batch.add("COPY", sequence.key, key);
         sequence.key = key;
         draft.put(std::move(sequence));
@@ -174,6 +179,7 @@ asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Tr
   co_await change_catalog(context, make);
   RepliesPtr replies = co_await context.redis.execute(std::move(batch));
   replies->or_throw();
+  co_await restart_sequences(context, std::move(restarts));
 }
 
 }  // namespace

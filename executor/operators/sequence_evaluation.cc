@@ -9,6 +9,7 @@
 #include "executor/storage/sequences.h"
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/redis_call.h"
+#include "executor/transaction/transaction.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/sequence_calls.h"
@@ -77,6 +78,7 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
     const sql::SequenceDef& sequence = sequence_of(row.sequence, context);
     if (call.kind == SequenceCall::Kind::kSetval) {
       refuse_write("setval()", sequence, context);
+      co_await context.confirm_catalog(nullptr);
       co_await set_sequence(client_of(sequence, context), sequence, row.value, row.is_called);
       if (row.is_called) session.values[row.sequence] = row.value;
       answer.emplace_back(row.value);
@@ -88,7 +90,7 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
       refuse_write("nextval()", sequence, context);
       std::size_t end = next + 1;
       while (end < call.rows.size() && call.rows[end].sequence == row.sequence) ++end;
-      const std::vector<std::int64_t> values = co_await allocate(client_of(sequence, context), sequence, end - next);
+      const std::vector<std::int64_t> values = co_await next_values(client_of(sequence, context), sequence, end - next, context, nullptr);
       answer.insert(answer.end(), values.begin(), values.end());
       session.note(row.sequence, values.back());
       next = end;
@@ -132,6 +134,19 @@ asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_once(std::span<const sql::
 }
 
 }  // namespace
+
+asio::awaitable<std::vector<std::int64_t>> next_values(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
+                                                       ExecutionContext& context, ExecutionCounters* counters) {
+  const TransactionCatalog* own = context.transaction() ? context.transaction()->catalog() : nullptr;
+  std::string version = own != nullptr ? own->base().version : context.catalog()->version;
+  const bool lies_beside_definitions = &client == &context.redis();
+  while (true) {
+    Allocation allocation = co_await allocate(client, sequence, count, lies_beside_definitions ? &version : nullptr, counters);
+    if (!allocation.stale) co_return std::move(allocation.values);
+    co_await context.check_version(*allocation.stale);
+    version = allocation.stale->catalog_version().value_or("");
+  }
+}
 
 bool calls_sequences(std::span<const sql::ExpressionPtr> expressions) { return count_calls(expressions) > 0; }
 

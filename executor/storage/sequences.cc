@@ -23,7 +23,8 @@ namespace {
 const Script& allocate_script() {
   static const Script kScript("allocate_values", R"lua(
 local key = KEYS[1]
-local start, increment, minimum, maximum, cycle, remaining = unpack(ARGV)
+local start, increment, minimum, maximum, cycle, remaining, version = unpack(ARGV)
+if version and (redis.call('GET', KEYS[2]) or '') ~= version then return {} end
 remaining = tonumber(remaining)
 local descending = string.sub(increment, 1, 1) == '-'
 local function less(a, b)
@@ -99,16 +100,25 @@ SqlError exhausted(const sql::SequenceDef& sequence) {
 
 }  // namespace
 
-asio::awaitable<std::vector<std::int64_t>> allocate(RedisClient& client, const sql::SequenceDef& sequence,
-                                                           std::size_t count, ExecutionCounters* counters) {
-  std::vector<std::int64_t> values;
-  if (count == 0) co_return values;
-  const std::vector<std::string> keys{sequence.key};
-  const std::vector<std::string> arguments{std::to_string(sequence.start),   std::to_string(sequence.increment),
-                                           std::to_string(sequence.minimum), std::to_string(sequence.maximum),
-                                           sequence.cycle ? "1" : "0",       std::to_string(count)};
+asio::awaitable<Allocation> allocate(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count, const std::string* version,
+                                     ExecutionCounters* counters) {
+  Allocation allocation;
+  std::vector<std::int64_t>& values = allocation.values;
+  if (count == 0) co_return allocation;
+  std::vector<std::string> keys{sequence.key};
+  std::vector<std::string> arguments{std::to_string(sequence.start),   std::to_string(sequence.increment),
+                                     std::to_string(sequence.minimum), std::to_string(sequence.maximum),
+                                     sequence.cycle ? "1" : "0",       std::to_string(count)};
+  if (version != nullptr) {
+    keys.emplace_back("redquel:version");
+    arguments.push_back(*version);
+  }
   RepliesPtr replies = co_await run_script(client, allocate_script(), keys, arguments, counters);
   const std::span<const Reply> given = replies->array(0);
+  if (given.empty()) {
+    allocation.stale = std::move(replies);
+    co_return allocation;
+  }
   if (given.size() == 1) throw exhausted(sequence);
   values.reserve(count);
   for (std::size_t index = 0; index + 1 < given.size(); index += 2) {
@@ -118,7 +128,7 @@ asio::awaitable<std::vector<std::int64_t>> allocate(RedisClient& client, const s
     for (std::int64_t back = size - 1; back >= 0; --back) values.push_back(last - back * sequence.increment);
   }
   if (values.size() != count) throw unexpected_reply("EVALSHA", "as many values as asked for");
-  co_return values;
+  co_return allocation;
 }
 
 asio::awaitable<void> set_sequence(RedisClient& client, const sql::SequenceDef& sequence, std::int64_t value, bool is_called) {

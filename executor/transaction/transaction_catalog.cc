@@ -185,7 +185,9 @@ std::vector<std::pair<std::string, std::string>> TransactionCatalog::new_counter
   }
   for (const auto& [oid, sequence] : now.sequences) {
     const std::string prefix = sequence.key.substr(0, sequence.key.rfind(':'));
-    if (!base().sequences.contains(oid) && is_new_place(prefix)) counters.emplace_back(prefix, sequence.key);
+    const auto committed = base().sequences.find(oid);
+    const bool is_new = committed == base().sequences.end() || committed->second.key != sequence.key;
+    if (is_new && is_new_place(prefix)) counters.emplace_back(prefix, sequence.key);
   }
   return counters;
 }

@@ -3,6 +3,8 @@
 
 #include "executor/operators/sequence_evaluation.h"
 #include "executor/storage/sequences.h"
+#include "executor/transaction/row_locks.h"
+#include "executor/transaction/transaction.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
 #include "sql/catalog/table_keys.h"
@@ -100,6 +102,7 @@ class UpsertOperator final : public WriteOperator {
     sql::Batch batch = source.gather(met);
     if (update_.condition) {
       const std::vector<std::uint32_t> passing = sql::select_rows(*update_.condition, batch, context_.evaluation());
+      if (context_.transaction() && passing.size() < batch.rows && !table.mapping) co_await lock_refused(batch, passing);
       std::vector<std::uint32_t> kept;
       for (std::uint32_t row : passing) kept.push_back(met[row]);
       met = std::move(kept);
@@ -118,6 +121,34 @@ class UpsertOperator final : public WriteOperator {
     Changes changes;
     for (std::size_t i = 0; i < met.size(); ++i) changes[met[i]] = {std::move(old_rows[i]), std::move(new_rows[i])};
     co_return changes;
+  }
+
+  /// A transaction has the rows that WHERE refuses for itself, too: what others are about to make of one may be what it asks for.
+  asio::awaitable<void> lock_refused(const sql::Batch& rows, const std::vector<std::uint32_t>& passing) {
+    const sql::TableDef& table = *insert_.table;
+    std::vector<std::int16_t> numbers;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < update_.old_row.size(); ++i) {
+      if (update_.old_row[i] == planner::kNotRead) continue;
+      numbers.push_back(i < table.columns.size() ? table.columns[i].number : std::int16_t{0});
+      places.push_back(update_.old_row[i]);
+    }
+    const LockedTable locked(insert_.table, {planner::RowLock::Strength::kNoKeyUpdate, planner::RowLock::Wait::kBlock}, numbers);
+    std::vector<std::uint32_t> refused;
+    for (std::uint32_t i = 0; i < rows.rows; ++i) {
+      if (!std::ranges::binary_search(passing, i)) refused.push_back(i);
+    }
+    Transaction& transaction = *context_.transaction();
+    for (std::size_t first = 0; first < refused.size(); first += context_.limits.script_rows) {
+      const std::size_t count = std::min(refused.size() - first, context_.limits.script_rows);
+      std::vector<RowLockRequest::Table> asked{locked.request()};
+      RowLockRequest request(std::move(asked), transaction.locks().token);
+      const sql::Batch some = rows.gather(std::span(refused).subspan(first, count));
+      for (const Row& row : rows_of(some, places)) locked.add_row(request, row, &transaction.buffer());
+      const RowLockRequest::Answer answer = co_await request.execute(context_.redis(), std::nullopt, &transaction.locks(), counters());
+      if (answer.conflict) throw LockedByOther{*answer.conflict};
+      if (answer.states.find_first_of("cg") != std::string::npos) throw WriteConflict{};
+    }
   }
 
   /// What makes two rows conflict; nullopt: nothing does.

@@ -1,0 +1,41 @@
+#include "executor/ddl/sequence_restart.h"
+
+#include "executor/ddl/catalog_draft.h"
+#include "executor/storage/sequences.h"
+#include "executor/transaction/transaction_catalog.h"
+
+namespace redquel::executor {
+
+asio::awaitable<void> lock_sequence(DdlContext& context, const sql::SequenceDef& sequence) {
+  if (!context.lock_table) co_return;
+  sql::TableDef relation;  // locks know nothing but a number and a name
+  relation.oid = sequence.oid;
+  relation.name = sequence.name;
+  co_await context.lock_table(relation, TableLock::kShareRowExclusive);
+}
+
+asio::awaitable<void> restart_sequences(DdlContext& context, SequenceRestarts restarts) {
+  if (restarts.empty()) co_return;
+  LoadedCatalog loaded = co_await load_definitions(context);
+  for (const auto& [oid, first] : restarts) {
+    const auto sequence = loaded.snapshot->sequences.find(oid);
+    if (sequence != loaded.snapshot->sequences.end()) co_await lock_sequence(context, sequence->second);
+  }
+  if (context.session.transaction) {
+    const MakeDraft make = [&](CatalogDraft& draft) {
+      for (const auto& [oid, first] : restarts) {
+        const auto sequence = draft.catalog().sequences.find(oid);
+        // The counter of a foreign table is the application's.
+        if (sequence != draft.catalog().sequences.end() && !sequence->second.foreign) draft.renew_counter(oid);
+      }
+    };
+    co_await change_catalog(context, make);
+  }
+  loaded = co_await load_definitions(context);
+  for (const auto& [oid, first] : restarts) {
+    const auto sequence = loaded.snapshot->sequences.find(oid);
+    if (sequence != loaded.snapshot->sequences.end()) co_await set_sequence(context.redis, sequence->second, first, false);
+  }
+}
+
+}  // namespace redquel::executor
