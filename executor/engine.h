@@ -105,6 +105,10 @@ class Execution {
   /// The next non-empty batch, or nullopt at the end (then the statement is complete, its writes are in Redis). Throws
   /// SqlError. Not called again after either.
   virtual asio::awaitable<std::optional<sql::Batch>> next() = 0;
+  /// Before the first `next`: nobody has been told what columns the rows have, so they may be others than were planned.
+  virtual void describe_later() {}
+  /// What was run instead, because definitions had changed since the statement was planned; null: nothing else.
+  virtual PreparedPtr replanned() const { return nullptr; }
   /// A column of the result as text format shows it: names in place of oids where the type is regclass or its like.
   virtual sql::ColumnPtr named(const sql::ColumnPtr& column) const { return column; }
   /// Of CommandComplete, once `next` has said the end: "INSERT 0 3", "SELECT 2", "CREATE TABLE".

@@ -141,7 +141,7 @@ class QueryRun {
     co_await abandon();
     // Whoever looked before inserting, and has been overtaken, shall try again: so says the manual of SERIALIZABLE.
     if (is_duplicate && is_strict_ && transaction_->keeps_reads()) {
-      const ReadChecks none;
+      ReadChecks none;
       const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), transaction_->reads(), none);
       if (!answer.first) throw serialization_failure("update");
     }
@@ -149,6 +149,7 @@ class QueryRun {
   }
 
   const Prepared& prepared() const { return *prepared_; }
+  PreparedPtr replanned() const { return is_replanned_ ? prepared_ : nullptr; }
   sql::ColumnPtr named(const sql::ColumnPtr& column) const {
     if (!sql::shows_object_names(column->type().oid)) return column;
     return sql::with_object_names(column, session_context(session_, catalog_.get()));
@@ -156,6 +157,7 @@ class QueryRun {
   std::uint64_t rows() const { return rows_; }
   std::uint64_t affected_rows() const { return affected_rows_; }
   planner::RunStatistics* statistics = nullptr;
+  bool describes_later = false;
   /// Of the last run; what was planned before the first.
   const planner::PhysicalPlan& plan() const { return plan_ ? plan_ : prepared_->plan->planned.plan; }
 
@@ -211,7 +213,8 @@ class QueryRun {
         if (writes_) add_tables_of_foreign_keys(*co_await engine_.catalog(session_), tables);
         const LockDeadline deadline = lock_deadline(session_.lock_timeout);
         if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline)) stale_runs_ = 0;
-        prepared_ = co_await engine_.replan(*prepared_, session_);
+        prepared_ = co_await engine_.replan(*prepared_, session_, describes_later);
+        is_replanned_ = true;
       } else {
         co_await pause();
       }
@@ -498,7 +501,7 @@ class QueryRun {
   bool is_compound_ = false, writes_ = false;  // compound: in a transaction, if need be of its own
   bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
   bool compares_counters_ = false;  // of the tables, before and after
-  bool holds_ = false, finished_ = false, rows_sent_ = false;
+  bool holds_ = false, finished_ = false, rows_sent_ = false, is_replanned_ = false;
   int conflicts_ = 0, stale_runs_ = 0, snapshot_attempts_ = 0;
   std::uint64_t rows_ = 0, affected_rows_ = 0;
 };
@@ -509,6 +512,9 @@ class QueryExecution final : public Execution {
       : run_(engine, std::move(prepared), std::move(parameters), session, copy) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override { return run_.next(); }
+
+  void describe_later() override { run_.describes_later = true; }
+  PreparedPtr replanned() const override { return run_.replanned(); }
 
   sql::ColumnPtr named(const sql::ColumnPtr& column) const override { return run_.named(column); }
 

@@ -288,11 +288,12 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
   co_return prepared;
 }
 
-asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, SessionState& session) {
+asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, SessionState& session, bool may_change_columns) {
   co_await reload_catalog();
   if (has_own_definitions(session)) co_await follow_definitions_of_others(shared_, *session.transaction);
   sql::CatalogPtr now = co_await catalog(session);
   PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session, prepared.function);
+  if (may_change_columns) co_return again;
   bool same = again->columns.size() == prepared.columns.size();
   for (std::size_t i = 0; same && i < prepared.columns.size(); ++i) same = again->columns[i].type == prepared.columns[i].type;
   if (!same) throw sql::SqlError("0A000", "cached plan must not change result type");

@@ -60,8 +60,8 @@ class RedisEngine final : public Engine {
   asio::awaitable<bool> reload_catalog();
   /// Loads them and tells whether these tables are as they were, and nobody's alone.
   asio::awaitable<bool> still_defines(std::vector<std::shared_ptr<const sql::TableDef>> tables);
-  /// The same statement planned with the catalog of now. 0A000 when the result's columns are not the same any more.
-  asio::awaitable<PreparedPtr> replan(const Prepared& prepared, SessionState& session);
+  /// The same statement planned with the catalog of now. 0A000 when the result's columns are not the same any more and must be.
+  asio::awaitable<PreparedPtr> replan(const Prepared& prepared, SessionState& session, bool may_change_columns = false);
   /// The body of a function, planned for arguments of these types.
   asio::awaitable<FunctionPlanPtr> plan_function(sql::Oid function, const std::vector<sql::Type>& types, SessionState& session);
   /// The statement's plan for a transaction that has changed rows of some tables.

@@ -98,33 +98,55 @@ asio::awaitable<void> Session::hold_all_rows(Portal& portal) {
   }
 }
 
+namespace {
+
+/// Where definitions have changed since the statement was planned, its columns are those that it has by now.
+void follow_replanning(Portal& portal) {
+  const executor::PreparedPtr replanned = portal.execution->replanned();
+  if (!replanned) return;
+  auto as_run = std::make_shared<PreparedStatement>(*portal.statement);
+  as_run->plan = replanned;
+  as_run->columns = replanned->columns;
+  portal.result_formats.resize(as_run->columns.size(), as_run->binary ? 1 : 0);
+  portal.statement = std::move(as_run);
+}
+
+}  // namespace
+
 asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, bool describe, bool commits) {
-  const PreparedStatement& statement = *portal.statement;
-  if (!statement.statement) {
+  if (!portal.statement->statement) {
     encoder_.empty_query_response();
     co_return;
   }
   if (portal.finished) throw sql::SqlError("55000", fmt::format("portal \"{}\" cannot be run", portal.name));
   if (!portal.execution) {
+    const PreparedStatement& statement = *portal.statement;
     portal.execution = statement.plan ? engine_->execute(statement.plan, std::move(portal.parameters), state_)
                                       : session_statements_.execute(portal.statement);
     attach_copy_stream(portal);
     if (max_rows > 0 && statement.returns_rows && !is_select(statement)) co_await hold_all_rows(portal);
+    if (describe) portal.execution->describe_later();
   }
-  RowEncoder rows(encoder_, statement.columns, portal.result_formats, state_.settings, *portal.execution);
+  std::optional<RowEncoder> rows;
+  const auto begin_rows = [&] { rows.emplace(encoder_, portal.statement->columns, portal.result_formats, state_.settings, *portal.execution); };
+  if (!describe) begin_rows();
   std::size_t sent = 0;
   while (max_rows == 0 || sent < max_rows) {
     const bool more = co_await pull(portal);
     // Not before the first batch has come: what fails at once, fails without a description, as constants do in
     // PostgreSQL.
-    if (describe) encoder_.row_description(statement.columns, portal.result_formats);
+    if (describe) {
+      follow_replanning(portal);
+      begin_rows();
+      encoder_.row_description(portal.statement->columns, portal.result_formats);
+    }
     describe = false;
     if (!more) break;
     const sql::Batch& batch = portal.pulled.front();
     std::size_t end = batch.rows;
     if (max_rows > 0) end = std::min(end, portal.next_row + (max_rows - sent));
     const std::size_t first = portal.next_row;
-    portal.next_row = statement.returns_rows ? rows.append_rows(batch, first, end, kFlushBytes) : end;
+    portal.next_row = portal.statement->returns_rows ? rows->append_rows(batch, first, end, kFlushBytes) : end;
     sent += portal.next_row - first;
     if (portal.next_row == batch.rows) {
       portal.pulled.pop_front();
@@ -140,7 +162,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
   }
   if (commits) co_await transactions_.commit_implicit();
   if (!state_.transaction && state_.notifications->has_pending()) co_await engine_->finish_statement(state_);
-  portal.finished = !statement.returns_rows;
+  portal.finished = !portal.statement->returns_rows;
   encoder_.command_complete(portal.resumed ? tag_with_count(portal.command_tag, sent) : portal.command_tag);
   portal.resumed = true;  // another Execute finds no more rows
 }
