@@ -42,7 +42,30 @@ constexpr std::size_t kLooksAtOnce = 4000;
 
 }  // namespace
 
+/// Those who refer to one row may be many, and all of them may have to go: where nothing is written yet they are looked at part by part.
+void WriteEncoding::divide_children() {
+  const std::size_t most = verify_only_ ? kLooksAtOnce : SIZE_MAX;
+  for (std::size_t index = 0; index < foreign_keys_.children.size(); ++index) {
+    const std::size_t size = foreign_keys_.children[index].gone.size();
+    std::size_t first = 0;
+    do {
+      const std::size_t last = first + std::min(most, size - first);
+      children_parts_.push_back({index, {first, last}});
+      first = last;
+    } while (first < size);
+  }
+}
+
+void WriteEncoding::take_children(Call& done, Call& call, std::size_t left) const {
+  const std::size_t first = done.children.last;
+  std::size_t last = first;
+  for (; last < children_parts_.size() && left > 0; ++last) left -= std::min(left, 1 + children_parts_[last].gone.size());
+  call.children = done.children = {first, last};
+  call.is_last = call.is_last && last == children_parts_.size();
+}
+
 void WriteEncoding::divide() {
+  divide_children();
   Call done;  // how far the calls have come
   do {
     Call call;
@@ -62,7 +85,7 @@ void WriteEncoding::divide() {
     take(&Call::sets, sets_.keys.size());
     take(&Call::zsets, zsets_.keys.size());
     take(&Call::parents, foreign_keys_.parents.size());
-    take(&Call::children, foreign_keys_.children.size());
+    take_children(done, call, left);
     write_call(call);
     if (!verify_only_) write_apply();
     call.keys = std::exchange(keys_, {});

@@ -50,7 +50,7 @@ class WriteEncoding {
     return index < old_rows_.size() ? std::optional(old_rows_[index]) : std::nullopt;
   }
   std::size_t parent(std::size_t call, std::size_t index) const { return calls_[call].parents.first + index; }
-  std::size_t children(std::size_t call, std::size_t index) const { return calls_[call].children.first + index; }
+  std::size_t children(std::size_t call, std::size_t index) const { return children_parts_[calls_[call].children.first + index].children; }
   struct UniqueCheck {
     std::size_t change, structure;
     std::string_view field, allowed;
@@ -70,6 +70,11 @@ class WriteEncoding {
     Range locks, new_rows, old_rows, uniques, sets, zsets, parents, children;
     bool is_last = false;  // with the guards
     std::vector<Word> keys, arguments;
+  };
+  /// Of the rows that refer to one that goes, some that go as well.
+  struct ChildrenPart {
+    std::size_t children;  // of the demands
+    Range gone;
   };
   /// Keys of one kind, each once, and arguments for each of them.
   struct KeyGroup {
@@ -91,6 +96,8 @@ class WriteEncoding {
   void collect_locks();
   void order_locks();
   void divide();
+  void divide_children();
+  void take_children(Call& done, Call& call, std::size_t left) const;
   void write_locks(const Range& range);
   void write_reads();
   void write_call(const Call& call);
@@ -146,6 +153,7 @@ class WriteEncoding {
 
   std::vector<std::pair<sql::Oid, Word>> locks_;  // a mode's digit and a field; by table
   ForeignKeyDemands foreign_keys_;
+  std::vector<ChildrenPart> children_parts_;
 
   std::vector<Call> calls_;
   std::vector<Word> keys_, arguments_;  // of the call that is being made

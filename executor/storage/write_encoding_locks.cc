@@ -147,10 +147,12 @@ void WriteEncoding::write_foreign_keys(const Call& call) {
   }
   put(call.children.size());
   for (std::size_t index = call.children.first; index < call.children.last; ++index) {
-    const ForeignKeyDemands::Children& children = foreign_keys_.children[index];
+    const ChildrenPart& part = children_parts_[index];
+    const ForeignKeyDemands::Children& children = foreign_keys_.children[part.children];
     keys_.push_back(children.set);
-    put(children.gone.size());
-    for (const std::string& member : children.gone) put(member);
+    put(part.gone.size());
+    put(part.gone.last == children.gone.size() ? 0 : 1);
+    for (std::size_t member = part.gone.first; member < part.gone.last; ++member) put(children.gone[member]);
   }
 }
 

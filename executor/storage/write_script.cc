@@ -237,14 +237,14 @@ for i = 1, number() do
   p, k = p + 2, k + 1
 end
 for i = 1, number() do
-  local count, left = number(), call('SCARD', keys[k])
+  local count, goes_on, all, found = number(), number() == 1, call('SCARD', keys[k]), 0
   for first = 0, count - 1, step do
-    if left == 0 then break end
+    if found == all then break end
     for _, is_member in ipairs(call('SMISMEMBER', keys[k], unpack(argv, p + first, p + math.min(first + step, count) - 1))) do
-      left = left - is_member
+      found = found + is_member
     end
   end
-  if left > 0 then fail('child', i - 1, '') end
+  if goes_on then fail('some', i - 1, found) elseif found < all then fail('child', i - 1, all - found) end
   p, k = p + count, k + 1
 end
 

@@ -34,6 +34,7 @@ struct WriteUnit::Findings {
   std::vector<Violation> violations;
   std::vector<UniqueFailure> taken_values;
   std::optional<std::size_t> missing_parent, remaining_children;
+  std::map<std::size_t, std::size_t> children_gone;  // of those that are looked at part by part: how many members of the set go
   bool guard_failed = false, increment_failed = false;
 
   bool has_rows() const { return !violations.empty() || !taken_values.empty() || !changed_rows.empty() || guard_failed; }
@@ -48,7 +49,11 @@ void WriteUnit::note_failures(const WriteEncoding& encoding, std::size_t call, s
     } else if (kind == "parent") {
       if (!findings.missing_parent) findings.missing_parent = encoding.parent(call, position);
     } else if (kind == "child") {
-      if (!findings.remaining_children) findings.remaining_children = encoding.children(call, position);
+      const std::size_t children = encoding.children(call, position);
+      const bool remain = failure_index(answer[index + 2]) > findings.children_gone[children];
+      if (remain && !findings.remaining_children) findings.remaining_children = children;
+    } else if (kind == "some") {
+      findings.children_gone[encoding.children(call, position)] += failure_index(answer[index + 2]);
     } else if (kind == "row") {
       findings.violations.push_back(violation_of(encoding.change_of_new_row(call, position), std::nullopt));
     } else if (kind == "unique") {

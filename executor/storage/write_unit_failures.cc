@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <unordered_set>
 
 #include "executor/redis/redis_error.h"
 #include "executor/storage/stored_row.h"
@@ -154,30 +156,37 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
 asio::awaitable<WriteUnit::ReferenceState> WriteUnit::examine_references(RedisClient& client,
                                                                          const ForeignKeyDemands::Children& children,
                                                                          ExecutionCounters* counters) {
-  constexpr int kExamined = 1000;
+  constexpr std::size_t kExamined = 1000;
   const sql::CatalogSnapshot::TablePtr& table = children.key->referencing();
   const sql::TableKeys keys(*table);
-  CommandBatch ask;
-  ask.add("SRANDMEMBER", children.set, kExamined);
-  RepliesPtr members = co_await client.execute(std::move(ask), counters);
-  std::vector<std::string> suspects;
-  for (const Reply& reply : members->array(0)) {
-    const std::string member(reply.text);
-    if (std::ranges::find(children.gone, member) == children.gone.end()) suspects.push_back(member);
-  }
+  const std::unordered_set<std::string_view> gone(children.gone.begin(), children.gone.end());
+  std::set<std::string> suspects;  // a cursor may give one twice
+  std::string cursor = "0";
+  do {
+    CommandBatch scan;
+    scan.add("SSCAN", children.set, cursor, "COUNT", kExamined);
+    RepliesPtr page = co_await client.execute(std::move(scan), counters);
+    const std::span<const Reply> parts = page->array(0);
+    if (parts.size() != 2 || !parts[0].is_text()) throw unexpected_reply("SSCAN", "a cursor and elements");
+    for (const Reply& member : parts[1].children()) {
+      if (!gone.contains(member.text)) suspects.emplace(member.text);
+    }
+    cursor = std::string(parts[0].text);
+  } while (cursor != "0" && suspects.size() < kExamined);
   const StoredRows rows(table);
   CommandBatch fetch;
   for (const std::string& member : suspects) rows.append_fetch(fetch, member);
   if (suspects.empty()) co_return ReferenceState::kGone;
   RepliesPtr found = co_await client.execute(std::move(fetch), counters);
-  for (std::size_t index = 0; index < suspects.size(); ++index) {
-    const auto row = rows.decode(suspects[index], found->array(index));
+  std::size_t index = 0;
+  for (const std::string& member : suspects) {
+    const auto row = rows.decode(member, found->array(index++));
     if (!row) {
-      lost_references_[children.set].insert(suspects[index]);
-      guards_.push_back({keys.row_of_member(suspects[index]), {keys.presence_field()}, {std::nullopt}});
+      lost_references_[children.set].insert(member);
+      guards_.push_back({keys.row_of_member(member), {keys.presence_field()}, {std::nullopt}});
       continue;
     }
-    const bool is_known = !options_.changed_rows || options_.changed_rows->contains(keys.row_of_member(suspects[index]));
+    const bool is_known = !options_.changed_rows || options_.changed_rows->contains(keys.row_of_member(member));
     co_return is_known ? ReferenceState::kThere : ReferenceState::kNew;
   }
   co_return ReferenceState::kGone;

@@ -42,6 +42,10 @@ end
 if token == '' then return 'held' end
 call('HSET', KEYS[2], own, token .. ' ' .. holder)
 if ARGV[4] == '1' then
+  -- Some of those that killed processes have left.
+  for _, waiter in ipairs(call('HRANDFIELD', KEYS[2], 20)) do
+    if not is_alive(waiter) then call('HDEL', KEYS[2], waiter) end
+  end
   local function session_of(of)
     local pid = string.match(of, '%.(%d+)$')
     return pid and pid ~= '0' and string.sub(of, 1, 16) .. '.' .. pid or of
