@@ -1,4 +1,6 @@
 """Reads whose first rows have gone out while somebody else changes definitions: they go on unless it is their own table."""
+import os
+
 from harness.pgwire import SYNC, bind, describe, execute, parse
 
 ROWS = 12_000  # more than one command of any walk reads
@@ -65,3 +67,63 @@ def test_definitions_of_its_own_table_end_it(server):
                 assert fetched + len(result.rows) == expected, walk
             reader.run("ROLLBACK")
     assert set(ended) >= set(WALKS[1:3]), ended
+
+
+def connect_to_all_threads(server):
+    """Sessions, more than there are threads, each of which has its own idea of the definitions."""
+    return [server.connect() for _ in range(2 * len(os.sched_getaffinity(0)))]
+
+
+def test_what_has_just_been_defined_can_be_locked(server):
+    sessions = connect_to_all_threads(server)
+    for made in range(2):  # another table of the same name, too
+        sessions[0].run("DROP TABLE IF EXISTS lockable; CREATE TABLE lockable (id integer)")
+        oid = sessions[0].run("SELECT 'lockable'::regclass::oid")
+        for session in sessions:
+            session.run("BEGIN; LOCK TABLE lockable IN EXCLUSIVE MODE")
+            assert session.run(f"SELECT DISTINCT relation FROM pg_locks WHERE locktype = 'relation' AND pid = {session.process_id}") == oid
+            session.run("COMMIT")
+    for session in sessions:
+        session.close()
+
+
+def test_nextval_has_the_newest_definition(server):
+    sessions = connect_to_all_threads(server)
+    sessions[0].run("DROP SEQUENCE IF EXISTS bounded; CREATE SEQUENCE bounded; DROP TABLE IF EXISTS numbered; CREATE TABLE numbered (id serial, n integer)")
+    for session in sessions:
+        session.run("SELECT nextval('bounded'); INSERT INTO numbered (n) VALUES (1)")
+    for maximum in (100, 50):
+        sessions[0].run(f"ALTER SEQUENCE bounded MAXVALUE {maximum} RESTART WITH {maximum}; SELECT nextval('bounded')")
+        sessions[0].run(f"ALTER SEQUENCE numbered_id_seq MAXVALUE {maximum} RESTART WITH {maximum}; INSERT INTO numbered (n) VALUES (1)")
+        for session in sessions:
+            assert session.run_error("SELECT nextval('bounded')")["C"] == "2200H"
+            assert session.run_error("INSERT INTO numbered (n) VALUES (1)")["C"] == "2200H"
+    # As much where the definitions are those of an open transaction.
+    sessions[1].run("BEGIN; ALTER SEQUENCE bounded MAXVALUE 70")
+    for session in sessions[2:]:
+        assert session.run_error("SELECT nextval('bounded')")["C"] == "2200H"
+    assert sessions[1].run("SELECT nextval('bounded')") == [["51"]]
+    sessions[1].run("COMMIT")
+    for number, session in enumerate(sessions):
+        assert session.run("SELECT nextval('bounded')") == [[str(52 + number)]]
+        session.close()
+
+
+def test_rows_of_the_simple_protocol_have_the_columns_of_now(server):
+    sessions = connect_to_all_threads(server)
+    sessions[0].run("DROP TABLE IF EXISTS growing; CREATE TABLE growing (id integer PRIMARY KEY); INSERT INTO growing VALUES (1)")
+    queries = ["TABLE growing", "SELECT * FROM growing WHERE id = 1", "SELECT * FROM growing WHERE id > 0 ORDER BY 1",
+               "INSERT INTO growing VALUES (1) ON CONFLICT (id) DO UPDATE SET id = 1 RETURNING *", "BEGIN; SELECT * FROM growing; COMMIT"]
+    names = ["id"]
+    for definition, name in (("ADD COLUMN word text DEFAULT 'w'", "word"), ("ADD COLUMN n integer DEFAULT 3", "n")):
+        for session in sessions:
+            for text in queries:
+                session.run(text)
+        sessions[0].run(f"ALTER TABLE growing {definition}")
+        names.append(name)
+        for number, session in enumerate(sessions):
+            results = session.query(queries[number % len(queries)])
+            result = next(result for result in results if result.columns)
+            assert [column.name for column in result.columns] == names and result.texts() == [["1", "w", "3"][:len(names)]], results
+    for session in sessions:
+        session.close()

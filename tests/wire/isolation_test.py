@@ -116,6 +116,27 @@ def test_insert_of_the_same_key_waits(server, postgres):
         same(server, postgres, ["a: BEGIN", "a: INSERT INTO iso VALUES (3, 1, 'x')", "b: INSERT INTO iso VALUES (3, 2, 'y')", f"a: {end}", "b: SELECT 1"])
 
 
+def test_a_row_that_an_upsert_refuses_is_locked(server, postgres):
+    """ON CONFLICT DO UPDATE … WHERE is asked of the row that is there in the end, and all rows that it meets are locked."""
+    upsert = "INSERT INTO iso VALUES (1, 5, 'x'), (2, 5, 'y') ON CONFLICT (id) DO UPDATE SET value = 7 WHERE iso.value = 99"
+    for end in ("COMMIT", "ROLLBACK"):
+        same(server, postgres, both("READ COMMITTED", "b: UPDATE iso SET value = 99 WHERE id = 1", f"a: {upsert}", f"b: {end}", f"a: {READ}", "a: COMMIT"))
+    same(server, postgres, both("READ COMMITTED", f"a: {upsert}", "b: UPDATE iso SET value = 99 WHERE id = 2", "a: COMMIT", "b: COMMIT"))
+    same(server, postgres, both("READ COMMITTED", "a: UPDATE iso SET value = 8 WHERE id = 1", f"a: {upsert}", "a: COMMIT", "b: COMMIT"))
+    for level in STRICTER:
+        same(server, postgres, both(level, "a: SELECT value FROM iso WHERE id = 1", "b: UPDATE iso SET value = 99 WHERE id = 1", f"a: {upsert}", "b: COMMIT",
+                                    "a: ROLLBACK"))
+
+
+def test_whoever_looked_before_inserting_shall_try_again(server, postgres):
+    """A key that another has brought meanwhile: at SERIALIZABLE a serialization failure, if the transaction had looked for it."""
+    for level in LEVELS:
+        same(server, postgres, both(level, "a: SELECT max(id) FROM iso", "b: SELECT max(id) FROM iso", "a: INSERT INTO iso VALUES (3, 1, 'x')",
+                                    "b: INSERT INTO iso VALUES (3, 2, 'y')", "a: COMMIT", "b: ROLLBACK"))
+        same(server, postgres, both(level, "a: SELECT 1", "b: SELECT 1", "a: INSERT INTO iso VALUES (3, 1, 'x')", "b: INSERT INTO iso VALUES (3, 2, 'y')",
+                                    "a: COMMIT", "b: ROLLBACK"))
+
+
 def test_autocommit_waits_for_the_transaction(server, postgres):
     for end in ("COMMIT", "ROLLBACK"):
         same(server, postgres, ["a: BEGIN", "a: UPDATE iso SET value = value + 5 WHERE id = 1 RETURNING value", "b: UPDATE iso SET value = value * 2 WHERE id = 1",

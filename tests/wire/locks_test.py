@@ -312,6 +312,22 @@ def test_details_of_a_deadlock(server):
         first.run("ROLLBACK")
 
 
+def test_waits_of_killed_processes_are_removed(server, redis):
+    """By whoever looks for deadlocks."""
+    killed = [f"{number:016x}.7" for number in range(30)]
+    with server.connect() as holder, server.connect() as waiter, redis.connect() as raw:
+        holder.run("DROP TABLE IF EXISTS waited; CREATE TABLE waited (id integer PRIMARY KEY, n integer); INSERT INTO waited VALUES (1, 1)")
+        holder.run("BEGIN; UPDATE waited SET n = 2")
+        for session in killed:
+            raw("HSET", "redquel:waits", session, f"{session[:16]}.1.7 {session[:16]}.2.8")
+        waiter.run("SET deadlock_timeout = '10ms'; BEGIN")
+        waiter.send(query("UPDATE waited SET n = 3"))
+        wait_for(lambda: not any(raw("HMGET", "redquel:waits", *killed)), what="an end of what nobody waits for")
+        holder.run("COMMIT")
+        assert waiter.results()[-1].tag == "UPDATE 1"
+        waiter.run("ROLLBACK")
+
+
 def test_row_locks_wait_for_whoever_has_the_table(server, redis):
     """A statement of many rows has a table for itself. Here it begins when the table was read, but its rows are not locked yet."""
     with server.connect() as client, redis.connect() as hold:

@@ -75,6 +75,24 @@ def test_statements_of_a_transaction_are_verified_in_parts(make_redis, make_serv
         check_indexes(connection, "parent", "child")
 
 
+def test_very_many_rows_refer_to_one(make_redis, make_server):
+    redis = make_redis()
+    server = make_server(redis=redis)
+    crowd = 60_000
+    with server.connect() as connection:
+        connection.run(SETUP + f"""
+            CREATE TABLE crowd (id integer PRIMARY KEY, parent integer REFERENCES parent);
+            INSERT INTO parent VALUES (1, 1, 1);
+            INSERT INTO crowd SELECT g, 1 FROM generate_series(1, {crowd}) g;
+        """)
+        connection.run("BEGIN; DELETE FROM crowd WHERE id > 1")
+        assert connection.run_error("DELETE FROM parent WHERE id = 1")["C"] == "23503"  # one of all of them is still there
+        connection.run("ROLLBACK")
+        check_steps(redis, connection, ["BEGIN", "DELETE FROM crowd", "DELETE FROM parent WHERE id = 1", "COMMIT"])
+        assert connection.run("SELECT (SELECT count(*) FROM parent), (SELECT count(*) FROM crowd)") == [["0", "0"]]
+        check_indexes(connection, "parent", "crowd")
+
+
 def test_rows_of_a_new_table_go_ahead(make_redis, make_server):
     with fresh(make_redis, make_server) as (redis, connection):
         check_steps(redis, connection, [
