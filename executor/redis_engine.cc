@@ -77,14 +77,13 @@ asio::awaitable<void> RedisEngine::begin_session() {
   const sql::CatalogPtr known = catalog_;
   if (!known) co_return;
   CommandBatch batch;
-  batch.add("EXISTS", "redquel:version");  // every turn tells the version
   const std::string process = lease_.process();
-  batch.add("EXISTS", process_key(process));
+  const bool was_taken = lease_.is_taken();
+  batch.add("EXISTS", process_key(process));  // every turn tells the version, too
   try {
     const RepliesPtr replies = co_await shared_.execute(std::move(batch));
-    // Where the definitions are gone, the database was dropped and made anew: the lease has gone with them.
-    const bool is_empty = replies->integer(0) == 0 && !known->version.empty();
-    if (is_empty && replies->integer(1) == 0 && lease_.process() == process) lease_.renounce();
+    // Where the database was dropped and made anew, the lease has gone with it. What is taken is not taken again under its name.
+    if (was_taken && replies->integer(0) == 0 && lease_.process() == process) lease_.renounce();
     if (replies->catalog_version().value_or("") == known->version) co_return;
   } catch (const sql::SqlError&) {  // the first statement will say so
   }

@@ -198,6 +198,8 @@ void LockLease::give_back() {
 
 const std::string& LockLease::process() const { return state_->process; }
 
+bool LockLease::is_taken() const { return state_->is_taken; }
+
 void LockLease::renounce() { state_->forget(); }
 
 sql::SqlError lapsed_lock() {

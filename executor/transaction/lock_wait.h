@@ -29,6 +29,8 @@ class LockLease {
   void give_back();
   /// By what name the lease is known in Redis: `redquel:process:<process>`. A token begins with it.
   const std::string& process() const;
+  /// Was the key there when Redis was asked last?
+  bool is_taken() const;
   /// Locks could not be released: this process goes on under another name, and what it had under the old one lapses.
   void renounce();
   /// The lease is there. After a standstill that was too long it is another one, and tokens of before hold nothing any more.

@@ -413,8 +413,8 @@ class FieldReader {
 }  // namespace
 
 DateFields read_date_fields(std::string_view text, std::string_view picture, bool standard) {
-  const std::vector<PictureItem> items = parse_datetime_picture(picture, standard);
-  return FieldReader(text, items, standard).read();
+  const auto read_picture = datetime_picture(picture, standard);
+  return FieldReader(text, read_picture->items, standard).read();
 }
 
 }  // namespace redquel::sql

@@ -1,5 +1,8 @@
 #include "sql/functions/datetime_picture.h"
 
+#include <algorithm>
+#include <list>
+
 #include "sql/error.h"
 #include "sql/functions/characters.h"
 
@@ -262,8 +265,23 @@ bool is_gregorian_field(DateField field) {
 
 bool is_separator(char c) { return c > 0x20 && c < 0x7F && !is_alphanumeric(c); }
 
-std::vector<PictureItem> parse_datetime_picture(std::string_view picture, bool standard) {
-  return PictureReader(picture, standard).read();
+std::shared_ptr<const DatetimePicture> datetime_picture(std::string_view text, bool standard) {
+  using Picture = std::shared_ptr<const DatetimePicture>;
+  constexpr std::size_t kRemembered = 16, kLongestRemembered = 256;
+  thread_local std::list<Picture> remembered;  // most recently used first
+  const auto found =
+      std::ranges::find_if(remembered, [&](const Picture& p) { return p->standard == standard && p->text == text; });
+  if (found != remembered.end()) {
+    remembered.splice(remembered.begin(), remembered, found);
+    return remembered.front();
+  }
+  const auto picture = std::make_shared<DatetimePicture>(DatetimePicture{std::string(text), standard, {}});
+  picture->items = PictureReader(picture->text, standard).read();
+  if (text.size() <= kLongestRemembered) {
+    remembered.push_front(picture);
+    if (remembered.size() > kRemembered) remembered.pop_back();
+  }
+  return picture;
 }
 
 std::string_view ordinal_suffix(std::string_view digits, bool upper) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,8 +72,16 @@ struct PictureItem {
   std::string_view character;
 };
 
-/// Views into the text. `standard`: a template of SQL/JSON's datetime(), whose separators are few: 22007 for others.
-std::vector<PictureItem> parse_datetime_picture(std::string_view picture, bool standard = false);
+/// A template and what it says.
+struct DatetimePicture {
+  std::string text;
+  bool standard;
+  std::vector<PictureItem> items;  // views into the text
+};
+
+/// `standard`: a template of SQL/JSON's datetime(), whose separators are few: 22007 for others. The thread remembers the last ones: most
+/// statements ask for the same one with every row.
+std::shared_ptr<const DatetimePicture> datetime_picture(std::string_view text, bool standard = false);
 /// Printable ASCII that is neither a letter nor a digit.
 bool is_separator(char c);
 

@@ -308,9 +308,10 @@ class MomentWriter {
   std::string& out_;
 };
 
-void write(const Moment& moment, std::string_view picture, std::string& out) {
+void write(const Moment& moment, std::string_view text, std::string& out) {
   MomentWriter writer(moment, out);
-  for (const PictureItem& item : parse_datetime_picture(picture)) writer.write(item);
+  const auto picture = datetime_picture(text);
+  for (const PictureItem& item : picture->items) writer.write(item);
 }
 
 }  // namespace

@@ -170,7 +170,8 @@ JsonPathDatetime parse_datetime(std::string_view text, std::string_view picture)
   bool has_date = false, has_time = false, has_zone = false;
   if (picture.empty()) throw SqlError("22007", "datetime format is not dated and not timed");
   const DateFields fields = read_date_fields(text, picture, true);
-  for (const PictureItem& item : parse_datetime_picture(picture, true)) {
+  const auto read_picture = datetime_picture(picture, true);
+  for (const PictureItem& item : read_picture->items) {
     if (item.kind != PictureItem::Kind::kField || item.pattern->field == DateField::kFixed) continue;
     if (is_zone_field(item.pattern->field)) {
       has_zone = true;

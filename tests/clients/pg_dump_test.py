@@ -97,6 +97,13 @@ def test_a_dump_restores_everywhere(fresh_server, postgres):
     run(["pg_restore", *connection_options(fresh_server, "archive"), "--single-transaction", path])
     assert contents(fresh_server, "archive") == before[0]
 
+    # Over what is there, and by several sessions into what was dropped and made anew.
+    run(["pg_restore", *connection_options(fresh_server, "archive"), "--exit-on-error", "--clean", "--if-exists", path])
+    assert (contents(fresh_server, "archive"), definitions(fresh_server, "archive")) == before
+    psql(fresh_server, "DROP DATABASE archive;\nCREATE DATABASE archive;")
+    run(["pg_restore", *connection_options(fresh_server, "archive"), "--exit-on-error", "-j", "2", path])
+    assert (contents(fresh_server, "archive"), definitions(fresh_server, "archive")) == before
+
 
 def test_parts_of_a_dump(fresh_server):
     psql(fresh_server, SCHEMA)

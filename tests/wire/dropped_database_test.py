@@ -23,3 +23,20 @@ def test_locks_after_the_database_was_made_anew(server):
         one(session, "CREATE MATERIALIZED VIEW m AS SELECT sum(b) AS s FROM t")
         one(session, "REFRESH MATERIALIZED VIEW m")
         session.close()
+
+
+def test_sessions_that_begin_once_it_has_definitions_again(server):
+    for _ in range(3):
+        admin = server.connect()
+        one(admin, "DROP DATABASE IF EXISTS refilled")
+        one(admin, "CREATE DATABASE refilled")
+        admin.close()
+        maker = server.connect(database="refilled")
+        one(maker, "CREATE TABLE t (a int PRIMARY KEY)")
+        maker.close()
+        session = server.connect(database="refilled")
+        one(session, "BEGIN")
+        one(session, "TRUNCATE t")
+        one(session, "INSERT INTO t VALUES (1)")
+        assert one(session, "COMMIT").tag == "COMMIT"
+        session.close()
