@@ -7,6 +7,7 @@
 
 #include "executor/ddl/sequence_options.h"
 #include "parser/deparse.h"
+#include "parser/option_value.h"
 #include "planner/bind/bind_type.h"
 #include "sql/error.h"
 
