@@ -137,6 +137,23 @@ bool lacks_arbiter(const SqlError& error) {
 
 }  // namespace
 
+namespace {
+
+/// 0A000: nobody takes what a CALL within a body gives.
+void check_no_output(const ast::Statement& statement, const sql::CatalogSnapshot& catalog) {
+  const auto* call = std::get_if<ast::Call>(&statement.node);
+  const auto* written = call == nullptr ? nullptr : std::get_if<ast::FunctionCall>(&call->function->node);
+  if (written == nullptr) return;
+  const bool has_output = std::ranges::any_of(catalog.functions, [&](const auto& entry) {
+    const FunctionDef& procedure = *entry.second;
+    return procedure.procedure && procedure.name == written->name.back() && procedure.parameters.size() == written->arguments.size() &&
+           !procedure.columns.empty();
+  });
+  if (has_output) throw SqlError("0A000", "calling procedures with output arguments is not supported in SQL functions");
+}
+
+}  // namespace
+
 void check_function(std::shared_ptr<const FunctionDef> function, const sql::CatalogSnapshot& catalog, const BindSettings& settings) {
   const std::vector<BodyStatement> statements = parse_function_body(*function);
   if (is_polymorphic(*function)) return;
@@ -148,6 +165,7 @@ void check_function(std::shared_ptr<const FunctionDef> function, const sql::Cata
   std::optional<std::vector<sql::Type>> types;
   for (const BodyStatement& one : statements) {
     types.reset();
+    check_no_output(*one.statement, catalog);
     if (!is_data_statement(*one.statement)) continue;
     BoundStatement bound;
     try {
