@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 
 #include "executor/operators/sequence_evaluation.h"
@@ -7,6 +8,7 @@
 #include "executor/tables/mapped_access.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
+#include "planner/rules/rule.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 
@@ -44,9 +46,12 @@ class InsertOperator final : public WriteOperator {
   asio::awaitable<void> collect(const sql::Batch& source) override {
     sql::Batch batch;
     batch.rows = source.rows;
+    std::map<const planner::InsertColumn*, sql::ColumnPtr> in_order = co_await evaluate_in_order(source);
     for (const planner::InsertColumn& column : insert_.columns) {
       sql::ColumnPtr values;
-      if (column.value && calls_sequences({&column.value, 1})) {
+      if (const auto known = in_order.find(&column); known != in_order.end()) {
+        values = known->second;
+      } else if (column.value && calls_sequences({&column.value, 1})) {
         std::vector<sql::ColumnPtr> evaluated = co_await evaluate_with_sequences({&column.value, 1}, source, context_);
         values = std::move(evaluated[0]);
       } else if (column.value) {
@@ -69,6 +74,24 @@ class InsertOperator final : public WriteOperator {
     }
     inserted_ += rows.size();
     if (insert_.has_returning || conflict_.skip) batches_.push_back({std::move(batch), first});
+  }
+
+  /// Where one column asks what a sequence has given this row, those that ask sequences are computed row by row; else none are.
+  asio::awaitable<std::map<const planner::InsertColumn*, sql::ColumnPtr>> evaluate_in_order(const sql::Batch& source) {
+    std::vector<const planner::InsertColumn*> columns;
+    std::vector<sql::ExpressionPtr> expressions;
+    bool asks = false;
+    for (const planner::InsertColumn& column : insert_.columns) {
+      if (!column.value || !calls_sequences({&column.value, 1})) continue;
+      asks = asks || planner::asks_for_current_value(*column.value);
+      columns.push_back(&column);
+      expressions.push_back(column.value);
+    }
+    std::map<const planner::InsertColumn*, sql::ColumnPtr> values;
+    if (!asks) co_return values;
+    const std::vector<sql::ColumnPtr> evaluated = co_await evaluate_with_sequences(expressions, source, context_);
+    for (std::size_t i = 0; i < columns.size(); ++i) values.emplace(columns[i], evaluated[i]);
+    co_return values;
   }
 
   asio::awaitable<sql::ColumnPtr> next_values(const planner::InsertColumn& column, std::size_t count) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "planner/bind/part_assignment.h"
+#include "planner/rules/rule.h"
 #include "sql/error.h"
 
 namespace redquel::planner {
@@ -113,18 +114,6 @@ ExpressionPtr InsertTargets::default_of(const ColumnDef& column) {
   if (!known) known = bind_column_default(state_, table_, column);
   return known;
 }
-
-namespace {
-
-/// Does it ask what a sequence has given last?
-bool asks_for_current_value(const sql::Expression& expression) {
-  const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
-  bool asks = call != nullptr && (call->function->name == "currval" || call->function->name == "lastval");
-  sql::for_each_child(expression, [&](const ExpressionPtr& child) { asks = asks || asks_for_current_value(*child); });
-  return asks;
-}
-
-}  // namespace
 
 std::vector<InsertColumn> InsertTargets::columns() {
   // Sequences give the values of many rows at once, unless another default wants to know each of them.

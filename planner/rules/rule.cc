@@ -60,6 +60,13 @@ bool waits(const sql::Expression& expression) {
   return found;
 }
 
+bool asks_for_current_value(const sql::Expression& expression) {
+  const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
+  bool asks = call != nullptr && (call->function->name == "currval" || call->function->name == "lastval");
+  sql::for_each_child(expression, [&](const sql::ExpressionPtr& child) { asks = asks || asks_for_current_value(*child); });
+  return asks;
+}
+
 namespace {
 
 /// Calls `visit` with every input of a node; a null LogicalPtr is never passed.

@@ -44,5 +44,7 @@ std::vector<LogicalPtr> inputs_of(const Logical&);
 /// Does it call a function that asks Redis, or one in LANGUAGE sql whose body is run? Of what a query is made of, projections, filters
 /// and functions in FROM can wait for the answer.
 bool waits(const sql::Expression&);
+/// Does it ask what a sequence has given last: currval(), lastval()?
+bool asks_for_current_value(const sql::Expression&);
 
 }  // namespace redquel::planner
