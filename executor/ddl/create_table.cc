@@ -49,7 +49,9 @@ struct TableParts {
       return;
     }
     if (primary_key) {
-      throw SqlError("42P16", fmt::format("multiple primary keys for table \"{}\" are not allowed", table_name)).at(key.offset);
+      // A key that LIKE brings along comes last, and stands nowhere.
+      throw SqlError("42P16", fmt::format("multiple primary keys for table \"{}\" are not allowed", table_name))
+          .at(primary_key->offset ? key.offset : std::nullopt);
     }
     primary_key = std::move(key);
   }
