@@ -15,24 +15,29 @@ class PatternReader {
  public:
   PatternReader(std::string_view rest, bool expanded) : rest_(rest), expanded_(expanded) {}
 
-  bool has_risk() {
+  BackReferenceRisk risk() {
     while (!rest_.empty()) {
       alternatives();
       if (!rest_.empty()) take();  // a parenthesis too many
     }
-    return std::ranges::any_of(references_, [&](const Reference& reference) {
+    const auto has = [&](bool Reference::*mark) { return std::ranges::any_of(references_, mark); };
+    if (has(&Reference::looks)) return BackReferenceRisk::kLookaround;
+    if (has(&Reference::other_branch)) return BackReferenceRisk::kOtherBranch;
+    const bool endless = std::ranges::any_of(references_, [&](const Reference& reference) {
       return reference.group <= groups_.size() && groups_[reference.group - 1].may_be_empty &&
              (groups_[reference.group - 1].optional || reference.counted);
     });
+    return endless ? BackReferenceRisk::kEndless : BackReferenceRisk::kNone;
   }
 
  private:
   struct Group {
     bool may_be_empty = false, optional = false;
+    bool alternative = false;  // in a branch that is over, one of several
   };
   struct Reference {
     std::size_t group;  // from 1
-    bool counted = false;
+    bool counted = false, other_branch = false, looks = false;
   };
 
   char peek() const { return rest_.empty() ? '\0' : rest_[0]; }
@@ -53,8 +58,12 @@ class PatternReader {
     const std::size_t first = groups_.size();
     bool may_be_empty = branch();
     const bool several = peek() == '|';
-    while (take("|")) may_be_empty = branch() || may_be_empty;
-    if (several) leave_out(first);
+    while (peek() == '|') {
+      end_branch(first);
+      take();
+      may_be_empty = branch() || may_be_empty;
+    }
+    if (several) end_branch(first);
     return may_be_empty;
   }
 
@@ -81,6 +90,11 @@ class PatternReader {
       may_be_empty = may_be_empty && empty;
     }
     return may_be_empty;
+  }
+
+  void end_branch(std::size_t first) {
+    leave_out(first);
+    for (std::size_t i = first; i < groups_.size(); ++i) groups_[i].alternative = true;
   }
 
   void leave_out(std::size_t first) {
@@ -123,7 +137,10 @@ class PatternReader {
     const bool captures = !looks && !take("?:");
     const std::size_t number = groups_.size();
     if (captures) groups_.emplace_back();
+    const bool outer_looks = looks_;
+    looks_ = looks_ || looks;
     const bool may_be_empty = alternatives();
+    looks_ = outer_looks;
     take(")");
     if (captures) groups_[number].may_be_empty = may_be_empty;
     return looks || may_be_empty;
@@ -132,9 +149,9 @@ class PatternReader {
   bool escape() {
     const char c = take();
     if (c >= '1' && c <= '9') {
-      references_.push_back({static_cast<std::size_t>(c - '0')});
+      add_reference(static_cast<std::size_t>(c - '0'));
       // Of two digits the engine takes both where there are so many groups.
-      if (is_digit(peek())) references_.push_back({static_cast<std::size_t>((c - '0') * 10 + (take() - '0'))});
+      if (is_digit(peek())) add_reference(static_cast<std::size_t>((c - '0') * 10 + (take() - '0')));
       return true;
     }
     if (std::string_view("AZmMyY").find(c) != std::string_view::npos) return true;
@@ -145,6 +162,10 @@ class PatternReader {
       take();
     }
     return false;
+  }
+
+  void add_reference(std::size_t group) {
+    references_.push_back({.group = group, .other_branch = group <= groups_.size() && groups_[group - 1].alternative, .looks = looks_});
   }
 
   void bracket() {
@@ -163,15 +184,16 @@ class PatternReader {
 
   std::string_view rest_;
   bool expanded_;
+  bool looks_ = false;  // inside of a look-ahead
   std::vector<Group> groups_;
   std::vector<Reference> references_;
 };
 
 }  // namespace
 
-bool may_search_for_ever(std::string_view pattern, bool expanded) {
+BackReferenceRisk back_reference_risk(std::string_view pattern, bool expanded) {
   if (pattern.starts_with("***")) {
-    if (pattern.starts_with("***=")) return false;
+    if (pattern.starts_with("***=")) return BackReferenceRisk::kNone;
     pattern.remove_prefix(std::min<std::size_t>(4, pattern.size()));
   }
   // Options in front: (?x).
@@ -180,7 +202,7 @@ bool may_search_for_ever(std::string_view pattern, bool expanded) {
     expanded = expanded || options.find('x') != std::string_view::npos;
     pattern.remove_prefix(std::min(options.size() + 1, pattern.size()));
   }
-  return PatternReader(pattern, expanded).has_risk();
+  return PatternReader(pattern, expanded).risk();
 }
 
 }  // namespace redquel::sql

@@ -1,12 +1,19 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace redquel::sql {
 
-/// Whether Tcl's engine may search for ever for this advanced regular expression: it has a back-reference to a group that may be empty
-/// and may be left out (`(a*)?\1`), or one that is counted (`(a*)(?:\1){2}`). PostgreSQL has mended its copy of the engine. Says yes
-/// in doubt. `expanded`: blanks and comments mean nothing.
-bool may_search_for_ever(std::string_view pattern, bool expanded);
+enum class BackReferenceRisk : std::uint8_t {
+  kNone,
+  kEndless,      // Tcl's engine may search for ever: a group that may be empty and may be left out (`(a*)?\1`), or is counted (`(a*)(?:\1){2}`)
+  kOtherBranch,  // it may find what an alternative that was given up has caught: `^(.)\1|\1.`
+  kLookaround,   // PostgreSQL takes none there
+};
+
+/// What Tcl's engine does with the back-references of an advanced regular expression that PostgreSQL's copy, which has been mended, does
+/// not do. Says more in doubt. `expanded`: blanks and comments mean nothing.
+BackReferenceRisk back_reference_risk(std::string_view pattern, bool expanded);
 
 }  // namespace redquel::sql

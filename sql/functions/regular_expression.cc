@@ -229,8 +229,13 @@ void refuse_endless_search(std::string_view pattern, RegexFlags::Syntax syntax, 
     }
   }
   const bool basic = syntax == RegexFlags::Syntax::kBasic && (pattern.find("\\)*") != std::string_view::npos || pattern.find("\\)\\{") != std::string_view::npos);
-  if (has_reference && (basic || may_search_for_ever(pattern, expanded))) {
-    throw not_supported("a back-reference to a group that may be empty and left out, or a counted one");
+  if (!has_reference) return;
+  const BackReferenceRisk risk = basic ? BackReferenceRisk::kEndless : back_reference_risk(pattern, expanded);
+  switch (risk) {
+    case BackReferenceRisk::kNone: return;
+    case BackReferenceRisk::kEndless: throw not_supported("a back-reference to a group that may be empty and left out, or a counted one");
+    case BackReferenceRisk::kOtherBranch: throw not_supported("a back-reference to a group of another alternative");
+    case BackReferenceRisk::kLookaround: throw SqlError("2201B", "invalid regular expression: invalid backreference number");
   }
 }
 
