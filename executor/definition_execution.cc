@@ -3,6 +3,7 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/stands_alone.h"
 #include "executor/ddl/vacuum_options.h"
 #include "executor/ddl/temporary.h"
 #include "executor/discovery/import_foreign_schema.h"
@@ -137,16 +138,9 @@ class DefinitionExecution final : public Execution {
     const ast::Statement& statement = *prepared_->statement;
     const auto* drop = std::get_if<ast::Drop>(&statement.node);
     const auto* rename = std::get_if<ast::Rename>(&statement.node);
-    const auto* vacuum = std::get_if<ast::Vacuum>(&statement.node);
-    const bool stands_alone = (vacuum && !vacuum->analyze_only) ||
-                              std::holds_alternative<ast::CreateDatabase>(statement.node) ||
-                              (drop && drop->object == ast::ObjectType::kDatabase);
-    if (session_.transaction && stands_alone) {
-      throw sql::SqlError("25001", command_tag() + " cannot run inside a transaction block");
-    }
-    const auto* index = std::get_if<ast::CreateIndex>(&statement.node);
-    if (session_.transaction && ((index && index->concurrently) || (drop && drop->concurrently))) {
-      throw sql::SqlError("25001", command_tag() + " CONCURRENTLY cannot run inside a transaction block");
+    if (session_.transaction && stands_alone(statement)) {
+      const bool is_index = std::holds_alternative<ast::CreateIndex>(statement.node) || (drop && drop->concurrently);
+      throw sql::SqlError("25001", command_tag() + (is_index ? " CONCURRENTLY" : "") + " cannot run inside a transaction block");
     }
     if (session_.transaction && rename && rename->object == ast::ObjectType::kDatabase) {
       throw sql::not_supported("ALTER DATABASE in a transaction block");

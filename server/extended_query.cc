@@ -219,7 +219,7 @@ asio::awaitable<void> Session::on(const ExecuteMessage& message) {
     transactions_.block().admit(*statement);
     // What is executed up to Sync is one transaction. Where Sync follows at once, as with most clients, the statement stands for itself.
     const bool is_control = std::holds_alternative<parser::ast::Transaction>(statement->node);
-    if (!is_control && (is_strict() || !decoder_.sync_is_next() || needs_transaction(*portal.statement))) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
+    if (!is_control && (is_strict(*statement) || !decoder_.sync_is_next() || needs_transaction(*portal.statement))) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
   }
   const std::size_t rows = message.max_rows > 0 ? static_cast<std::size_t>(message.max_rows) : 0;
   const bool names_cursor = portal.statement->statement && !portal.execution && !portal.finished && SessionStatements::names_cursor(*portal.statement->statement);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "executor/ddl/stands_alone.h"
 #include "executor/engine.h"
 #include "parser/literals.h"
 #include "server/connection.h"
@@ -132,7 +133,9 @@ class Session : public std::enable_shared_from_this<Session> {
   bool needs_transaction(const PreparedStatement& statement) const;
   /// Between the statements of a transaction, a failed one included.
   bool is_in_transaction() const { return transactions_.block().status() != TransactionStatus::kIdle; }
-  bool is_strict() const { return state_.modes.isolation != executor::IsolationLevel::kReadCommitted; }
+  bool is_strict(const parser::ast::Statement& statement) const {
+    return state_.modes.isolation != executor::IsolationLevel::kReadCommitted && !executor::stands_alone(statement);
+  }
 
   // --- extended_query.cc
   asio::awaitable<void> on(const ParseMessage& message);

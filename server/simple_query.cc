@@ -38,7 +38,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   current_text_ = text;
   if (auto known = known_statement(*text)) {
     transactions_.block().admit(*known);
-    if (is_strict()) transactions_.begin_implicit(TransactionBlock::State::kString);
+    if (is_strict(*known)) transactions_.begin_implicit(TransactionBlock::State::kString);
     auto run = run_simple(current_source_, *text, std::move(known), true);
     co_await run_cancellable(std::move(run));
     co_return;
@@ -74,7 +74,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
     if (parsed.size() == 1) host_.transaction_texts().remember(*text, statement);
     transactions_.block().admit(*statement);
     // The statements of one string are one transaction, unless they say otherwise.
-    if (parsed.size() > 1 || is_strict()) transactions_.begin_implicit(TransactionBlock::State::kString);
+    if (parsed.size() > 1 || is_strict(*statement)) transactions_.begin_implicit(TransactionBlock::State::kString);
     auto run = run_simple(std::move(source), std::move(own), std::move(statement), &one == &parsed.back());
     co_await run_cancellable(std::move(run));
     if (terminating_) co_return;
@@ -95,7 +95,7 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
   }
   if (!is_individual) {
     transactions_.block().admit(*statement);
-    if (is_strict()) transactions_.begin_implicit(TransactionBlock::State::kString);
+    if (is_strict(*statement)) transactions_.begin_implicit(TransactionBlock::State::kString);
     try {
       SourceText no_source;  // positions would be those of a text that the client has not sent
       executor::DeclaredParameters types(types_of(shared.literals));
