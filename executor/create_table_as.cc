@@ -7,6 +7,7 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/column_definition.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/temporary.h"
 #include "executor/ddl/ttl_options.h"
@@ -124,7 +125,7 @@ class CreateTableAsExecution final : public Execution {
     if (!into.access_method.empty() && into.access_method != "heap") {
       throw SqlError("42704", fmt::format("access method \"{}\" does not exist", into.access_method));
     }
-    check_storage_parameters(into.options, true);
+    check_storage_parameters("heap", into.options);
     check_tablespace(into.tablespace);
   }
 

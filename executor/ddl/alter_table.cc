@@ -12,6 +12,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/row_validation.h"
 #include "executor/ddl/sequence_restart.h"
+#include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_alteration.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/table_rewrite.h"
@@ -157,7 +158,10 @@ void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, Relation
       view.owner = owner->role;
       draft.put(std::move(view));
     } else if (const auto* options = std::get_if<ast::SetTableOptions>(&command); options != nullptr && kind == RelationKind::kIndex) {
-      check_storage_parameters(options->options);
+      const sql::IndexDef* index =
+          draft.catalog().find_index(statement.relation.schema, statement.relation.name, draft.session().search_path).second;
+      if (options->reset) check_reset_parameters(options->options);
+      else check_storage_parameters(parameter_owner(index ? index->method : sql::IndexMethod::kBtree), options->options);
     } else if (const auto* statistics = std::get_if<ast::SetIndexStatistics>(&command); statistics != nullptr && kind == RelationKind::kIndex) {
       check_index_statistics(draft, statement.relation, statistics->column);
     } else if (const auto* value = std::get_if<ast::AlterColumnDefault>(&command); value != nullptr && kind == RelationKind::kView) {

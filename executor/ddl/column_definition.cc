@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "executor/ddl/sequence_options.h"
+#include "executor/ddl/storage_parameters.h"
 #include "parser/deparse.h"
-#include "parser/option_value.h"
 #include "planner/bind/bind_type.h"
 #include "sql/error.h"
 
@@ -174,7 +173,7 @@ namespace {
 /// What keys and exclusion constraints have in common.
 template <typename Written>
 KeyDraft begin_key(const ast::Constraint& constraint, const Written& written) {
-  check_storage_parameters(written.options);
+  check_storage_parameters("btree", written.options);
   check_tablespace(written.tablespace);
   KeyDraft key;
   key.deferrable = constraint.deferrable;
@@ -233,20 +232,6 @@ void refuse_other_constraints(const ast::Constraint& constraint) {
   };
   const std::string_view name = std::visit(Namer{}, constraint.node);
   if (!name.empty()) throw sql::not_supported(name, constraint.offset);
-}
-
-void check_storage_parameters(const std::vector<ast::Option>& options, bool is_table) {
-  constexpr std::array<std::string_view, 9> kKnown{"fillfactor", "parallel_workers", "user_catalog_table",
-                                                   "toast_tuple_target", "vacuum_truncate", "vacuum_index_cleanup",
-                                                   "deduplicate_items", "log_autovacuum_min_duration", "oids"};
-  for (const ast::Option& option : options) {
-    if (is_table && (option.name == "ttl" || option.name == "ttl_column")) continue;  // ttl_options.h
-    if (is_table && option.name == "oids" && parser::option_flag(option).value_or(true)) {
-      throw SqlError("0A000", "tables declared WITH OIDS are not supported");
-    }
-    const bool known = std::find(kKnown.begin(), kKnown.end(), option.name) != kKnown.end() || option.name.starts_with("autovacuum_");
-    if (!known) throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
-  }
 }
 
 void check_tablespace(const std::string& tablespace) {

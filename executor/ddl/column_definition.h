@@ -60,8 +60,7 @@ ForeignKeyDraft read_foreign_key(const parser::ast::Constraint& constraint);
 /// 0A000 for a constraint that is none of these.
 void refuse_other_constraints(const parser::ast::Constraint& constraint);
 
-/// Storage parameters, tablespaces and collations that mean nothing here are accepted if PostgreSQL knows them.
-void check_storage_parameters(const std::vector<parser::ast::Option>& options, bool is_table = false);
+/// Tablespaces and collations that mean nothing here are accepted if PostgreSQL knows them.
 void check_tablespace(const std::string& tablespace);
 /// What a column remembers of its COLLATE clause: nothing of "default".
 std::string remembered_collation(const parser::ast::QualifiedName& collation);

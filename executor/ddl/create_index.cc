@@ -14,6 +14,7 @@
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/remembered_index.h"
+#include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/transaction_rewrite.h"
 #include "executor/storage/table_walk.h"
@@ -70,7 +71,7 @@ sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& stat
   if (statement.elements.size() > 32) throw SqlError("54011", "cannot use more than 32 columns in an index");
   if (statement.where) index.predicate_sql = read_index_expression(draft, table, *statement.where, true).text;
   if (!index.predicate_sql.empty() && index.nulls_not_distinct) throw sql::not_supported("a partial index with NULLS NOT DISTINCT");
-  if (!sql::is_remembered(index.method)) check_storage_parameters(statement.options);
+  check_storage_parameters(parameter_owner(index.method), statement.options);
   check_tablespace(statement.tablespace);
   for (const ast::IndexElement& element : statement.elements) {
     IndexPart part = read_index_part(draft, element, table, method);

@@ -9,6 +9,7 @@
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/like_clause.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/temporary.h"
 #include "executor/ddl/ttl_options.h"
@@ -29,7 +30,7 @@ void refuse_unsupported(const ast::CreateTable& statement) {
   if (!statement.access_method.empty() && statement.access_method != "heap") {
     throw SqlError("42704", fmt::format("access method \"{}\" does not exist", statement.access_method));
   }
-  check_storage_parameters(statement.options, true);
+  check_storage_parameters("heap", statement.options);
   check_tablespace(statement.tablespace);
 }
 

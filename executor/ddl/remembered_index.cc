@@ -95,16 +95,6 @@ void check_remembered(const ast::CreateIndex& statement) {
     if (element.direction != ast::SortDirection::kDefault) refuse("ASC/DESC options");
     if (element.nulls != ast::SortNulls::kDefault) refuse("NULLS FIRST/LAST options");
   }
-  constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
-      {"gin", "fastupdate"}, {"gin", "gin_pending_list_limit"}, {"gist", "fillfactor"},  {"gist", "buffering"},
-      {"spgist", "fillfactor"}, {"brin", "pages_per_range"},     {"brin", "autosummarize"},
-  };
-  for (const ast::Option& option : statement.options) {
-    const std::pair<std::string_view, std::string_view> written(method, option.name);
-    if (std::ranges::find(kOptions, written) == std::end(kOptions)) {
-      throw SqlError("22023", fmt::format("unrecognized parameter \"{}\"", option.name));
-    }
-  }
 }
 
 std::string remembered_operator_class(const ast::IndexElement& element, sql::Type type, std::string_view method) {

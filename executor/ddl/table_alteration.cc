@@ -9,6 +9,7 @@
 #include "executor/ddl/index_expressions.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/row_conversion.h"
+#include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/ttl_options.h"
 #include "executor/ddl/type_lookup.h"
 #include "executor/session_context.h"
@@ -398,7 +399,8 @@ void TableAlteration::command(const ast::DropIdentity& written) {
 
 /// Rows that are there begin to live anew, or no longer expire: they are written again.
 void TableAlteration::command(const ast::SetTableOptions& written) {
-  check_storage_parameters(written.options, true);
+  if (written.reset) check_reset_parameters(written.options);
+  else check_storage_parameters("heap", written.options);
   if (set_time_to_live(table_, written.options, written.reset)) needs_rewrite_ = needs_rewrite_ || !is_empty_;
 }
 
