@@ -40,10 +40,11 @@ void SqlWriter::alias(const ast::Alias& alias) {
   *this << ")";
 }
 
-void SqlWriter::record_columns(const std::vector<ast::RecordColumn>& columns) {
+void SqlWriter::record_columns(const std::vector<ast::RecordColumn>& columns, std::span<const std::string> shown) {
   *this << "(";
-  list(columns, [this](const ast::RecordColumn& column) {
-    name(column.name);
+  list(columns, [&](const ast::RecordColumn& column) {
+    const auto place = static_cast<std::size_t>(&column - columns.data());
+    name(place < shown.size() ? shown[place] : column.name);
     *this << " ";
     type(column.type);
     if (column.collation.empty()) return;
@@ -70,13 +71,14 @@ void SqlWriter::function_ref(const ast::FunctionRef& range, const ast::FromItem&
   const std::optional<ast::Alias> shown = is_known ? shown_alias(item, range.alias) : range.alias;
   const bool is_lone = lays_out() && range.functions.size() == 1;
   const std::vector<ast::RecordColumn>& columns = is_lone && range.columns.empty() ? range.functions[0].columns : range.columns;
+  const bool renames = is_lone && shown && range.columns.empty();
   if (columns.empty()) {
     if (shown) alias(*shown);
     return;
   }
   *this << (lays_out() ? " " : " AS ");
   if (shown) name(shown->name);
-  record_columns(columns);
+  record_columns(columns, renames ? std::span(shown->columns) : std::span<const std::string>());
 }
 
 void SqlWriter::function_item(const ast::FunctionItem& function) {

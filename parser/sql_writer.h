@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,7 +78,8 @@ class SqlWriter {
   void function_item(const ast::FunctionItem&);
   void laid_out_functions(const std::vector<ast::FunctionItem>&);
   void alias(const ast::Alias& alias);
-  void record_columns(const std::vector<ast::RecordColumn>& columns);
+  /// `shown`: names in place of the first columns\' own.
+  void record_columns(const std::vector<ast::RecordColumn>& columns, std::span<const std::string> shown = {});
   void group_elements(const std::vector<ast::GroupElement>& elements, bool in_sets = false);
   void targets(const std::vector<ast::Target>& targets, bool names_nothing = false);
   void relation(const ast::RelationName& relation);
