@@ -8,6 +8,7 @@
 #include "parser/deparse.h"
 #include "sql/error.h"
 #include "sql/system_tables.h"
+#include "sql/system_tables/facts.h"
 
 namespace redquel::executor {
 
@@ -33,7 +34,10 @@ bool is_system_schema(std::string_view schema) {
   return schema == "pg_catalog" || schema == "information_schema" || schema == sql::kRedisSchema;
 }
 
-bool is_system_index(std::string_view name) { return name.starts_with("pg_") && name.ends_with("_index"); }
+bool is_system_index(std::string_view name) {
+  const std::span<const sql::CatalogIndex> indexes = sql::catalog_indexes();
+  return std::ranges::find(indexes, name, &sql::CatalogIndex::name) != indexes.end();
+}
 
 std::string creation_schema(CatalogDraft& draft, const RelationName& name, parser::ast::Persistence persistence) {
   check_database(draft, name);

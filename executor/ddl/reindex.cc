@@ -9,7 +9,6 @@
 #include "executor/storage/index_repair.h"
 #include "executor/transaction/transaction.h"
 #include "parser/option_value.h"
-#include "sql/system_tables/facts.h"
 
 namespace redquel::executor {
 
@@ -60,8 +59,6 @@ TablePtr find_one(const CatalogDraft& draft, const ast::Reindex& statement, bool
     if (kind != RelationKind::kTable) throw SqlError("42809", fmt::format("\"{}\" is not a table or materialized view", name.name));
     return find_table(draft, name);
   }
-  const auto of_system = sql::catalog_indexes();
-  if (kind == RelationKind::kSystemTable && std::ranges::find(of_system, name.name, &sql::CatalogIndex::name) != of_system.end()) return nullptr;
   if (kind != RelationKind::kIndex) throw SqlError("42809", fmt::format("\"{}\" is not an index", name.name));
   const auto& path = draft.session().search_path;
   if (const TablePtr table = draft.catalog().find_primary_key(name.schema, name.name, path)) return table;
