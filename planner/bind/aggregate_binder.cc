@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/bind/ast_walk.h"
+#include "planner/bind/collation.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_lookup.h"
 #include "planner/bind/named_arguments.h"
@@ -193,7 +194,10 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
   call.function = resolved.function;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     call.arguments.push_back(coerce(state_, arguments[i], resolved.arguments[i], CastContext::kImplicit));
-    if (call.distinct) sql::equality_operator(call.arguments.back()->type, call.arguments.back()->offset);
+    if (call.distinct) {
+      sql::equality_operator(call.arguments.back()->type, call.arguments.back()->offset);
+      check_key_collation(*call.arguments.back());
+    }
   }
   if (ordered_set) {
     call.order_by.back().expression = call.arguments.back();
@@ -206,6 +210,7 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
   }
   for (const auto& order : call.order_by) {
     sql::ordering_operator(order.expression->type, order.descending, order.expression->offset);
+    check_key_collation(*order.expression);
     const bool listed = std::ranges::any_of(
         call.arguments, [&](const ExpressionPtr& argument) { return sql::equal(*argument, *order.expression); });
     if (call.distinct && !listed) {

@@ -70,13 +70,15 @@ void check_collation_known(const Collation& collation, std::string_view use) {
       .hint("Use the COLLATE clause to set the collation explicitly.");
 }
 
-/// Where the COLLATE stands that gives the expression its explicit collation; its own place where there is none.
+bool same_collation(const Collation& a, const Collation& b) { return a.strength == b.strength && a.oid == b.oid; }
+
+/// Where the part stands that gives the expression its collation, a COLLATE or a column; its own place where there is none.
 std::optional<std::uint32_t> place_of_collation(const sql::Expression& expression) {
-  if (expression.collation.strength != CollationStrength::kExplicit) return expression.offset;
+  if (expression.collation.strength == CollationStrength::kNone) return expression.offset;
   std::optional<std::uint32_t> place = expression.offset;
   bool found = false;
   sql::for_each_child(expression, [&](const ExpressionPtr& child) {
-    if (found || child->collation.strength != CollationStrength::kExplicit || child->collation.oid != expression.collation.oid) return;
+    if (found || !same_collation(child->collation, expression.collation)) return;
     found = true;
     place = place_of_collation(*child);
   });
@@ -87,8 +89,9 @@ bool keeps_parts_apart(const sql::FunctionCall& call) {
   return call.function == &sql::row_constructor() || call.function == &sql::named_row_constructor();
 }
 
-Collation merged_collation(const sql::Expression& expression) {
-  CollationMerger merger;
+/// Calls `visit` with each part whose collation may be the whole's.
+template <class Visit>
+void for_each_collated_part(const sql::Expression& expression, const Visit& visit) {
   const auto* choice = std::get_if<sql::CaseCall>(&expression.node);
   const auto* call = std::get_if<sql::FunctionCall>(&expression.node);
   const bool is_boolean = std::holds_alternative<sql::Logical>(expression.node);
@@ -97,9 +100,35 @@ Collation merged_collation(const sql::Expression& expression) {
     const bool is_condition =
         choice != nullptr && std::ranges::any_of(choice->branches, [&](const auto& branch) { return branch.condition == child; });
     if (is_condition || is_boolean || (call != nullptr && keeps_parts_apart(*call))) return;
-    merger.add(part, place_of_collation(*child));
+    visit(*child, part);
+  });
+}
+
+Collation merged_collation(const sql::Expression& expression) {
+  CollationMerger merger;
+  for_each_collated_part(expression, [&](const sql::Expression& part, const Collation& collation) {
+    merger.add(collation, place_of_collation(part));
   });
   return merger.result();
+}
+
+/// Where the second of the two collations stands that conflict.
+std::optional<std::uint32_t> place_of_conflict(const sql::Expression& expression) {
+  CollationMerger merger;
+  std::optional<std::uint32_t> place = expression.offset;
+  for_each_collated_part(expression, [&](const sql::Expression& part, const Collation& collation) {
+    const bool known = merger.result().strength == CollationStrength::kConflict;
+    merger.add(collation, part.offset);
+    if (known || merger.result().strength != CollationStrength::kConflict) return;
+    place = collation.strength == CollationStrength::kConflict ? place_of_conflict(part) : place_of_collation(part);
+  });
+  return place;
+}
+
+SqlError implicit_mismatch(const Collation& conflict) {
+  return SqlError("42P21", fmt::format("collation mismatch between implicit collations \"{}\" and \"{}\"", collation_name(conflict.oid),
+                                       collation_name(conflict.other)))
+      .hint("You can choose the collation by applying the COLLATE clause to one or both expressions.");
 }
 
 std::string_view collation_use_in(const sql::Expression& expression) {
@@ -152,6 +181,28 @@ Collation derived_collation(const sql::Expression& expression) {
   if (!is_collatable(expression.type)) return {};
   if (of_parts.strength != CollationStrength::kNone) return of_parts;
   return {CollationStrength::kImplicit, kDefaultCollation};
+}
+
+Collation known_collation(const sql::Expression& expression) {
+  if (expression.collation.strength != CollationStrength::kNone || !is_collatable(expression.type)) return expression.collation;
+  return {CollationStrength::kImplicit, kDefaultCollation};
+}
+
+ExpressionPtr with_column_collation(const ExpressionPtr& column, Collation inner) {
+  const bool is_own = inner.strength == CollationStrength::kImplicit || inner.strength == CollationStrength::kExplicit;
+  return is_own && inner.oid != kDefaultCollation ? with_collation(column, {CollationStrength::kImplicit, inner.oid}) : column;
+}
+
+void check_key_collation(const sql::Expression& key) {
+  if (key.collation.strength == CollationStrength::kConflict) throw implicit_mismatch(key.collation).at(place_of_conflict(key));
+}
+
+Collation united_collation(const sql::Expression& left, const sql::Expression& right, bool keeps_all) {
+  CollationMerger merger;
+  merger.add(known_collation(left), left.offset);
+  merger.add(known_collation(right), right.offset);
+  if (merger.result().strength == CollationStrength::kConflict && !keeps_all) throw implicit_mismatch(merger.result()).at(right.offset);
+  return merger.result();
 }
 
 }  // namespace redquel::planner

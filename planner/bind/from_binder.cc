@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "planner/bind/bind_type.h"
+#include "planner/bind/collation.h"
 #include "planner/bind/column_name.h"
+#include "planner/bind/domain.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/locking.h"
 #include "planner/bind/name_uses.h"
@@ -133,7 +135,7 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
   if (with != nullptr) {
     part.plan = reference_with(state_, *with, name.offset);
     level_.reads_recursion = level_.reads_recursion || with->working_number.has_value();
-    relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, nullptr, table.alias);
+    relation = make_relation(level_, *part.plan, part.plan->columns.size(), name.name, nullptr, table.alias, with->collations);
     level_.unlockable.emplace_back(relation->name, "a WITH query");
   } else {
     const FoundTable found = find_from_table(name);
@@ -149,7 +151,7 @@ FromPart FromBinder::item(const ast::TableRef& table, std::uint32_t) {
       part.plan = std::move(bound.plan);
       auto view = std::make_shared<Relation>(Relation{.name = name.name, .view = found.view});
       for (std::size_t i = 0; i + bound.lock_columns < part.plan->columns.size(); ++i) {
-        view->columns.push_back({part.plan->columns[i].name, reference(part.plan->columns[i])});
+        view->columns.push_back({part.plan->columns[i].name, with_column_collation(reference(part.plan->columns[i]), bound.collations[i])});
       }
       apply_alias(*view, table.alias);
       level_.range_table.push_back(view);
@@ -194,6 +196,7 @@ void FromBinder::take_marks(BoundQuery& query) {
 FromPart FromBinder::item(const ast::SubqueryRef& subquery, std::uint32_t) {
   FromPart part;
   std::size_t visible = 0;
+  std::vector<sql::Collation> collations;
   {
     Scoped clause(level_.clause, Clause::kFromSubquery);
     Scoped lateral(level_.lateral_active, subquery.lateral);
@@ -203,8 +206,9 @@ FromPart FromBinder::item(const ast::SubqueryRef& subquery, std::uint32_t) {
     take_marks(bound);
     part.plan = std::move(bound.plan);
     visible = part.plan->columns.size() - bound.lock_columns;
+    collations = std::move(bound.collations);
   }
-  const RelationPtr relation = make_relation(level_, *part.plan, visible, "unnamed_subquery", nullptr, subquery.alias);
+  const RelationPtr relation = make_relation(level_, *part.plan, visible, "unnamed_subquery", nullptr, subquery.alias, collations);
   part.names.push_back({.relation = relation, .by_name = subquery.alias.has_value()});
   return part;
 }
@@ -292,19 +296,23 @@ std::vector<sql::ResultColumn> matching_columns(const BindState& state, const st
 
 }  // namespace
 
-std::vector<sql::ResultColumn> FromBinder::record_columns(const BoundCall& call, const std::vector<ast::RecordColumn>& written,
-                                                          std::optional<std::uint32_t> offset) {
-  std::vector<sql::ResultColumn> columns;
+void FromBinder::define_record(BoundCall& call, const std::vector<ast::RecordColumn>& written, std::optional<std::uint32_t> offset) {
+  std::vector<sql::ResultColumn>& columns = call.columns;
   const bool has_row = call.arguments.size() > 1;
   if (has_row) {
     // A composite row arrives as a record; what it was says its fields.
     const auto* cast = std::get_if<sql::CastCall>(&call.arguments[0]->node);
-    const sql::Expression& row = cast != nullptr ? *cast->operand : *call.arguments[0];
+    const ExpressionPtr& written_row = cast != nullptr ? cast->operand : call.arguments[0];
+    const sql::Expression& row = *written_row;
     const auto shape = row_shape(row);
     if (shape) {
       for (const RowField& field : *shape) columns.push_back({field.name, field.value->type});
-      if (written.empty()) return columns;
-      if (row.type.oid == sql::oid::kRecord) return matching_columns(state_, columns, written);
+      if (row.type.oid != sql::oid::kRecord) call.row = written_row;
+      if (written.empty()) return;
+      if (row.type.oid == sql::oid::kRecord) {
+        columns = matching_columns(state_, columns, written);
+        return;
+      }
       throw SqlError("42601", "a column definition list is redundant for a function returning a named composite type")
           .at(state_.position(written[0].offset));
     }
@@ -313,15 +321,47 @@ std::vector<sql::ResultColumn> FromBinder::record_columns(const BoundCall& call,
     throw SqlError("42601", "a column definition list is required for functions returning \"record\"").at(offset);
   }
   for (const ast::RecordColumn& column : written) {
-    columns.push_back({column.name, bind_type(column.type, state_.catalog, state_.settings.search_path)});
+    const DeclaredType declared = bind_declared_type(column.type, state_.catalog, state_.settings.search_path);
+    columns.push_back({column.name, declared.type});
+    call.domains.push_back(declared.domain);
   }
-  return columns;
+}
+
+LogicalPtr FromBinder::test_records(LogicalPtr rows, const BoundCall& call) {
+  std::vector<ExpressionPtr> values;
+  for (const LogicalColumn& column : rows->columns) values.push_back(reference(column));
+  bool changed = false;
+  for (std::size_t i = 0; i < call.domains.size(); ++i) {
+    const ExpressionPtr value = into_domain(state_.catalog, state_.settings, values[i], call.domains[i]);
+    changed = changed || value != values[i];
+    values[i] = value;
+  }
+  if (call.row) {
+    std::vector<std::string> names;
+    for (const sql::ResultColumn& column : call.columns) names.push_back(column.name);
+    const std::vector<ExpressionPtr> fields(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(names.size()));
+    const ExpressionPtr row = named_row(call.row->type, names, fields, call.row->offset);
+    ExpressionPtr tested = into_domain(state_.catalog, state_.settings, row, 0);
+    if (const auto* domain = std::get_if<sql::DomainTest>(&call.row->node)) {
+      sql::DomainTest test = *domain;
+      test.operand = row;
+      tested = sql::make_expression(row->type, std::move(test), row->offset);
+    }
+    const auto shape = tested == row ? std::nullopt : row_shape(*tested);
+    for (std::size_t i = 0; shape && i < shape->size(); ++i) values[i] = (*shape)[i].value;
+    changed = changed || shape;
+  }
+  if (!changed) return rows;
+  std::vector<OutputValue> outputs;
+  for (std::size_t i = 0; i < values.size(); ++i) outputs.push_back({values[i], rows->columns[i].name});
+  return make_project(state_, rows, outputs);
 }
 
 LogicalPtr FromBinder::scan_calls(std::vector<BoundCall> calls, const std::string& alias, bool with_ordinality) {
   if (calls.size() == 1) {
     if (!calls[0].function) return scalar_function(calls[0].arguments[0], calls[0].column_name, with_ordinality);
-    return scan_function(state_, *calls[0].function, std::move(calls[0].arguments), alias, with_ordinality, std::move(calls[0].columns));
+    const LogicalPtr rows = scan_function(state_, *calls[0].function, std::move(calls[0].arguments), alias, with_ordinality, calls[0].columns);
+    return test_records(rows, calls[0]);
   }
   LogicalPtr plan;
   for (BoundCall& call : calls) {
@@ -507,7 +547,7 @@ std::vector<FromBinder::BoundCall> FromBinder::bind_all_calls(const ast::Functio
     for (BoundCall& call : bind_calls(item)) calls.push_back(std::move(call));
     const std::vector<ast::RecordColumn>& columns = function.columns.empty() ? item.columns : function.columns;
     if (calls.back().function && calls.back().function->function->columns.empty()) {
-      calls.back().columns = record_columns(calls.back(), columns, state_.position(item.call->offset));
+      define_record(calls.back(), columns, state_.position(item.call->offset));
     } else if (!columns.empty()) {
       const bool has_columns = calls.back().function && calls.back().function->function->columns.size() > 1;
       throw SqlError("42601", has_columns ? "a column definition list is redundant for a function with OUT parameters"

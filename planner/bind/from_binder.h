@@ -47,14 +47,17 @@ class FromBinder {
     std::vector<sql::ExpressionPtr> arguments;
     std::string column_name;
     std::vector<sql::ResultColumn> columns = {};  // of a function that gives records
+    std::vector<sql::Oid> domains = {};           // that these columns are declared as; 0: none
+    sql::ExpressionPtr row = nullptr;             // of a composite type, which says what the records are
     std::shared_ptr<const SqlFunctionCall> own = nullptr;  // of a function in LANGUAGE sql, whose body is run
   };
   /// A function in LANGUAGE sql among several of ROWS FROM; nullopt: it is none.
   std::optional<BoundCall> bind_own_call(const parser::ast::FunctionItem&);
   BoundCall bind_call(const parser::ast::FunctionItem&);
   /// The columns of a function that gives records: those of its column definition list, or of the row it is given. 42601.
-  std::vector<sql::ResultColumn> record_columns(const BoundCall& call, const std::vector<parser::ast::RecordColumn>& written,
-                                                std::optional<std::uint32_t> offset);
+  void define_record(BoundCall& call, const std::vector<parser::ast::RecordColumn>& written, std::optional<std::uint32_t> offset);
+  /// The rows of that function, tested where domains say so.
+  LogicalPtr test_records(LogicalPtr rows, const BoundCall& call);
   /// One call, or one for each array of unnest(a, b).
   std::vector<BoundCall> bind_calls(const parser::ast::FunctionItem&);
   /// All calls of one FROM item.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/bind/collation.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 
@@ -62,6 +63,7 @@ class SetBinder {
     const std::size_t target = targets_.find_or_add(item, Clause::kGroupBy);
     const ExpressionPtr key = targets_.items()[target].value;
     sql::equality_operator(key->type, key->offset);
+    check_key_collation(*key);
     const auto known = std::ranges::find_if(keys, [&](const ExpressionPtr& other) { return sql::equal(*other, *key); });
     if (known != keys.end()) return static_cast<std::size_t>(known - keys.begin());
     keys.push_back(key);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "planner/bind/collation.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_lookup.h"
 #include "planner/bind/name_uses.h"
@@ -110,6 +111,7 @@ void bind_order_by(BindState& state, TargetList& targets, QueryTail& tail, const
     const SortOrder order = sort_order(key);
     const sql::Expression& value = *targets.items()[target].value;
     sql::ordering_operator(value.type, order.descending, value.offset);
+    check_key_collation(value);
     // A key that was given before cannot order anything any more.
     if (std::ranges::find(tail.order_by, target, &QueryTail::Key::target) == tail.order_by.end()) {
       tail.order_by.push_back({target, order});
@@ -128,6 +130,7 @@ void bind_distinct_on(BindState& state, TargetList& targets, QueryTail& tail, co
     const std::size_t target = targets.find_or_add(*item, Clause::kDistinctOn);
     const sql::Expression& value = *targets.items()[target].value;
     sql::equality_operator(value.type, value.offset);
+    check_key_collation(value);
     if (std::ranges::find(tail.distinct_on, target) != tail.distinct_on.end()) continue;
     tail.distinct_on.push_back(target);
     offsets.push_back(state.position(item->start));
@@ -185,6 +188,7 @@ void bind_distinct(BindState& state, TargetList& targets, QueryTail& tail, const
     if (target.junk) continue;
     target.value = resolve_unknown(state, target.value);
     sql::equality_operator(target.value->type, target.value->offset);
+    check_key_collation(*target.value);
   }
   for (const QueryTail::Key& key : tail.order_by) {
     const Target& target = targets.items()[key.target];

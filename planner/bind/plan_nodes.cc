@@ -213,6 +213,17 @@ ExpressionPtr columns_to_slots(BindState& state, CorrelationFrame& frame, const 
   });
 }
 
+LogicalPtr with_answers(const LogicalPtr& answers, const CorrelationFrame& frame, const LogicalPtr& rows) {
+  LogicalApply apply{.kind = LogicalApply::Kind::kLateral, .input = answers};
+  for (const Correlation& entry : frame) {
+    apply.correlations.push_back({entry.slot, std::get<sql::ColumnRef>(entry.value->node).column});
+  }
+  apply.subquery = rows;
+  std::vector<LogicalColumn> columns = answers->columns;
+  columns.insert(columns.end(), rows->columns.begin(), rows->columns.end());
+  return make_logical(std::move(apply), std::move(columns));
+}
+
 bool reads_slots(const sql::Expression& expression, const CorrelationFrame& frame) {
   sql::check_stack_depth();
   if (const auto* parameter = std::get_if<sql::ParameterRef>(&expression.node)) {

@@ -57,6 +57,8 @@ sql::ExpressionPtr map_parameters(
     const std::function<sql::ExpressionPtr(const sql::ExpressionPtr&, std::uint32_t slot)>& change);
 /// Columns of the expression become parameter slots of the frame.
 sql::ExpressionPtr columns_to_slots(BindState&, CorrelationFrame&, const sql::ExpressionPtr&);
+/// `rows` for the one row of `answers`, whose columns `rows` has as the slots of `frame`.
+LogicalPtr with_answers(const LogicalPtr& answers, const CorrelationFrame& frame, const LogicalPtr& rows);
 /// Does any expression in the tree read one of these slots?
 bool reads_slots(const Logical&, const CorrelationFrame&);
 bool reads_slots(const sql::Expression&, const CorrelationFrame&);

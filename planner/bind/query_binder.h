@@ -14,6 +14,7 @@ struct BoundQuery {
   std::vector<sql::ExpressionPtr> unknowns;
   /// Where each column was written, for messages of the surroundings.
   std::vector<std::optional<std::uint32_t>> offsets;
+  std::vector<sql::Collation> collations;
   /// Rows that the query around it locks; their columns follow the query's own in the plan, which has so many more.
   std::vector<LogicalLockRows::Mark> lock_marks;
   std::size_t lock_columns = 0;

@@ -124,13 +124,15 @@ void apply_alias(Relation& relation, const std::optional<ast::Alias>& alias) {
 }
 
 RelationPtr make_relation(QueryLevel& level, const Logical& plan, std::size_t column_count, std::string name,
-                          std::shared_ptr<const sql::TableDef> table, const std::optional<ast::Alias>& alias) {
+                          std::shared_ptr<const sql::TableDef> table, const std::optional<ast::Alias>& alias,
+                          const std::vector<sql::Collation>& collations) {
   auto relation = std::make_shared<Relation>(Relation{.name = std::move(name), .table = std::move(table)});
   for (std::size_t i = 0; i < column_count; ++i) {
     const bool is_hidden = relation->table && i < relation->table->columns.size() && relation->table->columns[i].hidden;
     sql::ExpressionPtr value = reference(plan.columns[i]);
     const bool is_own = relation->table && i < relation->table->columns.size() && !relation->table->columns[i].collation.empty();
     if (is_own) value = with_collation(value, {sql::Collation::Strength::kImplicit, find_collation(relation->table->columns[i].collation)});
+    if (i < collations.size()) value = with_column_collation(value, collations[i]);
     (is_hidden ? relation->hidden : relation->columns).push_back({plan.columns[i].name, std::move(value)});
   }
   apply_alias(*relation, alias);

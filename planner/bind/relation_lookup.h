@@ -25,9 +25,11 @@ FoundTable find_table(const BindState&, const parser::ast::RelationName&);
 FoundTable find_target_relation(const BindState&, const parser::ast::RelationName&);
 
 /// The names of a plan's columns as one FROM item offers them; `alias` may rename the relation and its columns.
+/// `collations`: those of a subquery's columns; may be empty.
 /// 42P10 "table "t" has 2 columns available but 3 columns specified".
 RelationPtr make_relation(QueryLevel&, const Logical& plan, std::size_t column_count, std::string name,
-                          std::shared_ptr<const sql::TableDef> table, const std::optional<parser::ast::Alias>& alias);
+                          std::shared_ptr<const sql::TableDef> table, const std::optional<parser::ast::Alias>& alias,
+                          const std::vector<sql::Collation>& collations = {});
 /// Gives `relation` the alias's names.
 void apply_alias(Relation& relation, const std::optional<parser::ast::Alias>& alias);
 

@@ -1,3 +1,4 @@
+#include "planner/bind/collation.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/from_binder.h"
 #include "planner/bind/grouping.h"
@@ -22,6 +23,7 @@ void settle_unknowns(BindState& state, TargetList& targets, bool keep_unknowns, 
   for (Target& target : targets.items()) {
     if (target.junk) continue;
     query.offsets.push_back(target.value->offset);
+    query.collations.push_back(known_collation(*target.value));
     query.unknowns.push_back(nullptr);
     if (!is_unknown(*target.value)) continue;
     if (!keep_unknowns) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "parser/deparse.h"
+#include "planner/bind/collation.h"
 #include "planner/bind/ordering.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
@@ -32,7 +33,7 @@ std::vector<ExpressionPtr> side_values(const BoundQuery& side) {
   std::vector<ExpressionPtr> values;
   for (std::size_t i = 0; i < side.plan->columns.size(); ++i) {
     const bool unknown = i < side.unknowns.size() && side.unknowns[i];
-    values.push_back(unknown ? side.unknowns[i] : reference(side.plan->columns[i], side.offsets[i]));
+    values.push_back(unknown ? side.unknowns[i] : with_collation(reference(side.plan->columns[i], side.offsets[i]), side.collations[i]));
   }
   return values;
 }
@@ -115,6 +116,8 @@ BoundQuery bind_set_operation(BindState& state, QueryLevel* outer, WithItem* wit
     if (!select.set_all || select.set_operator != ast::SetOperator::kUnion)
       sql::equality_operator(types.back(), offset);
     query.offsets.push_back(offset);
+    const bool keeps_all = select.set_all && select.set_operator == ast::SetOperator::kUnion;
+    query.collations.push_back(united_collation(*left_values[i], *right_values[i], keeps_all));
     query.unknowns.push_back(nullptr);
   }
   LogicalSetOperation operation{operation_kind(select.set_operator), select.set_all,

@@ -29,14 +29,7 @@ LogicalPtr limited(BindState& state, const QueryLevel& level, LogicalPtr input, 
   CorrelationFrame frame;
   if (limit.limit) limit.limit = columns_to_slots(state, frame, limit.limit);
   if (limit.offset) limit.offset = columns_to_slots(state, frame, limit.offset);
-  LogicalApply apply{.kind = LogicalApply::Kind::kLateral, .input = counts};
-  for (const Correlation& entry : frame) {
-    apply.correlations.push_back({entry.slot, std::get<sql::ColumnRef>(entry.value->node).column});
-  }
-  apply.subquery = make_logical(std::move(limit), columns);
-  std::vector<LogicalColumn> all = counts->columns;
-  all.insert(all.end(), columns.begin(), columns.end());
-  return make_logical(std::move(apply), std::move(all));
+  return with_answers(counts, frame, make_logical(std::move(limit), columns));
 }
 
 std::vector<ExpressionPtr> values_of(const std::vector<OutputValue>& outputs) {

@@ -75,6 +75,7 @@ BoundQuery bind_values(BindState& state, QueryLevel* outer, WithItem* with, cons
     names.push_back(fmt::format("column{}", column + 1));
     for (Row& row : rows) row[column] = in_common_type(state, row[column], types.back());
     query.offsets.push_back(values[0]->offset);
+    query.collations.emplace_back();
     query.unknowns.push_back(nullptr);
   }
   LogicalPtr plan = place_rows(state, level, std::move(rows), names, types);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "planner/bind/collation.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/window_offset.h"
 #include "sql/error.h"
@@ -55,6 +56,7 @@ class WindowBinder {
       const ExpressionPtr value = bind_key(*written.value, Clause::kWindowOrder);
       const SortOrder order = sort_order(written);
       sql::ordering_operator(value->type, order.descending, value->offset);
+      check_key_collation(*value);
       const bool known = std::ranges::any_of(window.order_by, [&](const SortKey& key) { return sql::equal(*key.expression, *value); });
       if (!known) window.order_by.push_back({value, order.descending, order.nulls_first});
     }
@@ -64,6 +66,7 @@ class WindowBinder {
     for (const ast::ExpressionPtr& written : window.written->partition_by) {
       const ExpressionPtr value = bind_key(*written, Clause::kWindowPartition);
       sql::equality_operator(value->type, value->offset);
+      check_key_collation(*value);
       const bool known = std::ranges::any_of(window.partition_by, [&](const ExpressionPtr& key) { return sql::equal(*key, *value); });
       if (!known) window.partition_by.push_back(value);
     }

@@ -97,7 +97,8 @@ ExpressionPtr bind_frame_offset(BindState& state, QueryLevel& level, const ast::
   std::vector<ColumnId> columns;
   sql::collect_columns(*offset, columns);
   for (const ColumnId id : columns) {
-    if (level.find_subquery(id) != nullptr) throw sql::not_supported("subquery in a window frame", bound->offset);
+    const PendingSubquery* subquery = level.find_subquery(id);
+    if (subquery != nullptr && subquery->correlations.empty()) continue;
     throw SqlError("42P10", fmt::format("argument of {} must not contain variables", name)).at(bound->offset);
   }
   return offset;

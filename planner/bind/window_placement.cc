@@ -88,11 +88,30 @@ WindowCall without_waiting(BindState& state, LogicalPtr& input, WindowCall call)
   return call;
 }
 
+/// Bounds of frames that ask subqueries take their numbers through slots: `slots` are those of the answers, which are returned.
+LogicalPtr ask_bounds(BindState& state, const QueryLevel& level, std::vector<OrderedWindow>& windows, CorrelationFrame& slots) {
+  std::vector<ExpressionPtr> bounds;
+  for (const OrderedWindow& window : windows) {
+    for (const WindowFrame& frame : window.frames) bounds.insert(bounds.end(), {frame.start_offset, frame.end_offset});
+  }
+  const LogicalPtr answers = place_subqueries(state, level, one_row(), bounds);
+  if (answers->columns.empty()) return answers;
+  for (OrderedWindow& window : windows) {
+    for (WindowFrame& frame : window.frames) {
+      if (frame.start_offset) frame.start_offset = columns_to_slots(state, slots, frame.start_offset);
+      if (frame.end_offset) frame.end_offset = columns_to_slots(state, slots, frame.end_offset);
+    }
+  }
+  return answers;
+}
+
 }  // namespace
 
 LogicalPtr place_windows(BindState& state, const QueryLevel& level, LogicalPtr input) {
   if (level.window_calls.empty()) return input;
   std::vector<OrderedWindow> windows = arranged(collect(level));
+  CorrelationFrame slots;
+  const LogicalPtr answers = ask_bounds(state, level, windows, slots);
   std::vector<ExpressionPtr> needed;
   for (const OrderedWindow& window : windows) {
     needed.insert(needed.end(), window.partition_by.begin(), window.partition_by.end());
@@ -128,7 +147,7 @@ LogicalPtr place_windows(BindState& state, const QueryLevel& level, LogicalPtr i
     }
     input = make_logical(std::move(node), std::move(columns));
   }
-  return input;
+  return answers->columns.empty() ? input : with_answers(answers, slots, input);
 }
 
 }  // namespace redquel::planner

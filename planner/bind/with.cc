@@ -94,7 +94,9 @@ void WithScope::add(const ast::CommonTableExpression& definition, bool recursive
     item.writes = true;
     name_with_columns(state_, item, item.plan->columns);
   } else {
-    item.plan = bind_query(state_, outer_level_, innermost_, *select).plan;
+    BoundQuery bound = bind_query(state_, outer_level_, innermost_, *select);
+    item.plan = std::move(bound.plan);
+    item.collations = std::move(bound.collations);
     name_with_columns(state_, item, item.plan->columns);
   }
   innermost_ = &item;

@@ -16,6 +16,7 @@ struct WithItem {
   std::uint32_t number = 0;            // of its LogicalShare
   LogicalPtr plan;                     // null while it is being bound
   std::vector<LogicalColumn> columns;  // named as the WITH clause says; of a recursive query known from its first term on
+  std::vector<sql::Collation> collations;  // of a plain query's columns
   bool recursive = false;
   bool writes = false;
   /// Of the rows of the round before, while the recursive term is bound.

@@ -73,13 +73,18 @@ std::vector<ScalarFunction> array_operators() {
   const auto row = [&](std::string_view name, Kernel kernel) {
     return column_function(name, {array, array}, kBool, kernel, kImmutable, true);
   };
-  return {
+  std::vector<ScalarFunction> table = {
       row("=", compare_arrays<std::equal_to<>, true>),       row("<>", compare_arrays<std::not_equal_to<>, true>),
       row("<", compare_arrays<std::less<>, false>),          row("<=", compare_arrays<std::less_equal<>, false>),
       row(">", compare_arrays<std::greater<>, false>),       row(">=", compare_arrays<std::greater_equal<>, false>),
       row("@>", relate_arrays<contains>),                    row("<@", relate_arrays<contains, true>),
       row("&&", relate_arrays<overlaps>),
   };
+  for (std::size_t i = 0; i < 6; ++i) {  // the comparisons have rows for oidvector, too
+    table.push_back(table[i]);
+    table.back().arguments = {oid::kOidVector, oid::kOidVector};
+  }
+  return table;
 }
 
 }  // namespace redquel::sql

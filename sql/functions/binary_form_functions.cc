@@ -6,6 +6,7 @@
 #include "sql/types/binary_io.h"
 #include "sql/types/geometry.h"
 #include "sql/types/more_types.h"
+#include "sql/types/server_numbers.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {
@@ -39,6 +40,12 @@ constexpr SendFunction kSendFunctions[] = {
     {"point_send", oid::kPoint},                {"lseg_send", oid::kLseg},               {"path_send", oid::kPath},
     {"box_send", oid::kBox},                  {"poly_send", oid::kPolygon},               {"line_send", oid::kLine},
     {"circle_send", oid::kCircle},               {"multirange_send", oid::kAnyMultirange}, {"enum_send", oid::kAnyEnum},
+    {"cash_send", oid::kMoney},         {"tidsend", oid::kTid},           {"xidsend", oid::kXid},
+    {"cidsend", oid::kCid},             {"xid8send", oid::kXid8},         {"unknownsend", oid::kUnknown},
+    {"int2vectorsend", oid::kInt2Vector}, {"oidvectorsend", oid::kOidVector}, {"regclasssend", oid::kRegclass},
+    {"regtypesend", oid::kRegtype},     {"regprocsend", oid::kRegproc},   {"regproceduresend", oid::kRegprocedure},
+    {"regopersend", oid::kRegoper},     {"regoperatorsend", oid::kRegoperator}, {"regcollationsend", oid::kRegcollation},
+    {"regnamespacesend", oid::kRegnamespace}, {"regrolesend", oid::kRegrole},
 };
 
 }  // namespace

@@ -329,6 +329,18 @@ bool column_updatable(Context context, Int relation, std::int16_t number, bool) 
   return found->kind == 'r' || found->kind == 'f';
 }
 
+/// There are no files: a relation that would have one has its own number. NULL of others.
+std::optional<Int> file_number(Context context, Int number) {
+  const std::optional<Relation> relation = find_relation(catalog_of(context), as_oid(number));
+  constexpr std::string_view kKindsWithFiles = "rimSt";
+  return relation && kKindsWithFiles.find(relation->kind) != std::string_view::npos ? std::optional(number) : std::nullopt;
+}
+std::optional<Int> relation_of_file(Context context, Int tablespace, Int number) {
+  constexpr Int kDefaultSpace = 1663, kGlobalSpace = 1664;
+  const bool is_space = tablespace == 0 || tablespace == kDefaultSpace || tablespace == kGlobalSpace;
+  return is_space ? file_number(context, number) : std::nullopt;
+}
+
 std::optional<bool> no_text(Int) { return std::nullopt; }
 
 template <auto body>
@@ -401,8 +413,8 @@ std::vector<ScalarFunction> catalog_functions() {
       stable<publishable>("pg_relation_is_publishable", {kRegclass}, kBool),
       stable<updatable>("pg_relation_is_updatable", {kRegclass, kBool}, kInt4),
       stable<column_updatable>("pg_column_is_updatable", {kRegclass, kInt2, kBool}, kBool),
-      stable<[](Context context, Int relation) { return find_relation(catalog_of(context), as_oid(relation)) ? relation : 0; }>(
-          "pg_relation_filenode", {kRegclass}, kOidType),
+      stable<file_number>("pg_relation_filenode", {kRegclass}, kOidType),
+      stable<relation_of_file>("pg_filenode_relation", {kOidType, kOidType}, kRegclass),
       stable<[](Int encoding) { return encoding == 6 ? 4 : 1; }>("pg_encoding_max_length", {kInt4}, kInt4),
       stable<[](Int) { return false; }>("row_security_active", {kOidType}, kBool),
       stable<[](Context context, Text name) {

@@ -30,6 +30,8 @@ std::vector<ScalarFunction> privilege_checks();
 std::vector<ScalarFunction> size_functions();
 std::vector<ScalarFunction> hash_functions();
 std::vector<ScalarFunction> transition_functions();
+std::vector<ScalarFunction> recovery_functions();
+std::vector<ScalarFunction> setting_flag_functions();
 std::vector<ScalarFunction> three_way_functions();
 std::vector<ScalarFunction> record_image_functions();
 std::vector<ScalarFunction> binary_form_functions();

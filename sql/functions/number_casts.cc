@@ -59,6 +59,12 @@ void add_oids(std::vector<CastFunction>& table) {
     table.push_back(relabel(kOidType, type, kImplicit));
     table.push_back(relabel(type, kOidType, kImplicit));
   }
+  constexpr Type kRegprocedure{oid::kRegprocedure}, kRegoper{oid::kRegoper}, kRegoperator{oid::kRegoperator};
+  const std::pair<Type, Type> kSameObjects[] = {{kRegproc, kRegprocedure}, {kRegoper, kRegoperator}};
+  for (const auto& [plain, with_types] : kSameObjects) {
+    table.push_back(relabel(plain, with_types, kImplicit));
+    table.push_back(relabel(with_types, plain, kImplicit));
+  }
 }
 
 }  // namespace

@@ -267,6 +267,11 @@ std::size_t append_similar(Text pattern, Text escape, std::string& out) {
   return first;
 }
 void similar_to_escape(Text pattern, Text escape, std::string& out) { append_similar(pattern, escape, out); }
+/// A second name that takes NULL for the usual character.
+bool similar_escape(std::optional<Text> pattern, std::optional<Text> escape, std::string& out) {
+  if (pattern) similar_to_escape(*pattern, escape.value_or("\\"), out);
+  return pattern.has_value();
+}
 void similar_to(Text pattern, std::string& out) { similar_to_escape(pattern, "\\", out); }
 /// Tcl's engine drops {1,1}?, which would make the part before the wanted one as short as possible. A character that no
 /// text has, at most once and rather not, says the same.
@@ -320,6 +325,7 @@ std::vector<ScalarFunction> regexp_functions() {
       scalar<replace_extended>("regexp_replace", {kText, kText, kText, kInt4, kInt4, kText}, kText),
       scalar<substring>("substring", {kText, kText}, kText),
       scalar<similar_substring>("substring", {kText, kText, kText}, kText),
+      scalar<similar_escape>("similar_escape", {kText, kText}, kText),
       scalar<similar_to>("similar_to_escape", {kText}, kText),
       scalar<similar_to_escape>("similar_to_escape", {kText, kText}, kText),
   };

@@ -91,6 +91,8 @@ const NamedTable<ScalarFunction>& functions() {
       size_functions(),
       hash_functions(),
       transition_functions(),
+      recovery_functions(),
+      setting_flag_functions(),
       three_way_functions(),
       record_image_functions(),
       binary_form_functions(),

@@ -138,6 +138,36 @@ Int encoding_number(Text name) {
   }
   return clean(name) == "unicode" ? 6 : -1;
 }
+/// What to_ascii() makes of the bytes from 128 on, as they come in UTF-8; it takes each byte for a character of the encoding.
+struct AsciiTable {
+  Int encoding;
+  Text characters;
+};
+constexpr AsciiTable kAsciiTables[] = {
+    {8, "                                  cL Y  \"Ca  -R     'u .,      ?  AAAAACEEEEIIII NOOOOOxOUUUUYTBaaaaaaaceeeeiiii nooo           "},
+    {9, "                                 A L LS \"SSTZ-ZZ a,l'ls ,sstz\"zz  AAALCCCEEEEIIDDNNOOOOxRUUUUYTBraaaalccceeeeiiddnnoo           "},
+    {16, "                                  cL YS sCa  -R     Zu .z   EeY?  AAAAACEEEEIIII NOOOOOxOUUUUYTBaaaaaaaceeeeiiii nooo           "},
+    {29, "  ' \"    %S<STZZ `'\"\".--  s>stzz   L A  \"CS  -RZ  ,l'u .,as L\"lz  AAALCCCEEEEIIDDNNOOOOxRUUUUYTBraaaalccceeeeiiddnnoo           "},
+};
+constexpr Int kUtf8 = 6;
+
+void to_ascii(Text text, Int encoding, std::string& out) {
+  if (encoding_name(encoding).empty()) throw SqlError("42704", std::to_string(encoding) + " is not a valid encoding code");
+  const auto* const table = std::ranges::find(kAsciiTables, encoding, &AsciiTable::encoding);
+  if (table == std::end(kAsciiTables)) {
+    throw SqlError("0A000", "encoding conversion from " + std::string(encoding_name(encoding)) + " to ASCII not supported");
+  }
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte < 128 ? c : table->characters[byte - 128];
+  }
+}
+void named_to_ascii(Text text, Text name, std::string& out) {
+  const Int encoding = encoding_number(name);
+  if (encoding < 0) throw SqlError("42704", std::string(name) + " is not a valid encoding name");
+  to_ascii(text, encoding, out);
+}
+
 void client_encoding(Context context, std::string& out) {
   const std::string* value = shown(context, "client_encoding");
   out = value == nullptr ? "UTF8" : *value;
@@ -213,6 +243,9 @@ std::vector<ScalarFunction> name_functions() {
       scalar<regclass_or_null>("to_regclass", {kText}, kRegclass, kStable),
       scalar<encoding_name>("pg_encoding_to_char", {kInt4}, kName, kStable),
       scalar<encoding_number>("pg_char_to_encoding", {kName}, kInt4, kStable),
+      scalar<to_ascii>("to_ascii", {kText, kInt4}, kText),
+      scalar<named_to_ascii>("to_ascii", {kText, kName}, kText),
+      scalar<[](Text text, std::string& out) { to_ascii(text, kUtf8, out); }>("to_ascii", {kText}, kText),
       scalar<client_encoding>("pg_client_encoding", {}, kName, kStable),
       scalar<[] { return Text("UTF8"); }>("getdatabaseencoding", {}, kName, kStable),
       scalar<is_visible>("pg_operator_is_visible", {kOidType}, kBool, kStable),

@@ -19,7 +19,7 @@
 namespace redquel::sql {
 namespace {
 
-constexpr Type kFloat8Vector{oid::kFloat8Array};
+constexpr Type kFloat8Vector{oid::kFloat8Array}, kInt8Vector{oid::kInt8Array};
 
 template <std::size_t size>
 std::array<double, size> read_state(std::string_view function, Text state) {
@@ -101,6 +101,72 @@ void combine_pairs(Text first, Text second, std::string& out) {
   write_moments(whole, out);
 }
 
+void accumulate_real(Text state, float value, std::string& out) {
+  FloatMoments moments = moments_of("float4_accum", state);
+  moments.accumulate(static_cast<double>(value));
+  write_moments(moments, out);
+}
+
+template <std::optional<double> result_of(const FloatMoments&)>
+std::optional<double> float_result(Text state) {
+  return result_of(moments_of("float8_accum", state));
+}
+std::optional<double> average_of(const FloatMoments& state) { return state.average(); }
+template <bool sample>
+std::optional<double> variance_of(const FloatMoments& state) {
+  return state.variance(sample);
+}
+template <bool sample>
+std::optional<double> deviation_of(const FloatMoments& state) {
+  return state.deviation(sample);
+}
+
+/// How many integers there were, and their sum.
+struct IntegerState {
+  std::int64_t count = 0, sum = 0;
+};
+
+IntegerState read_integers(Text text) {
+  const ArrayValue array = read_array(oid::kInt8Array, text);
+  const bool fits = array.dimensions.size() == 1 && array.elements.size() == 2 && array.elements[0] && array.elements[1];
+  if (!fits) throw SqlError("XX000", "expected 2-element int8 array");
+  return {std::get<std::int64_t>(parse_value(kInt8, *array.elements[0], {})), std::get<std::int64_t>(parse_value(kInt8, *array.elements[1], {}))};
+}
+
+template <class Integer, int step>
+void accumulate_integer(Text text, Integer value, std::string& out) {
+  const IntegerState state = read_integers(text);
+  out = "{" + std::to_string(state.count + step) + "," + std::to_string(state.sum + step * std::int64_t{value}) + "}";
+}
+
+std::optional<Numeric> integer_average(Text text) {
+  const IntegerState state = read_integers(text);
+  if (state.count == 0) return std::nullopt;
+  return Numeric::from_int128(state.sum) / Numeric::from_int128(state.count);
+}
+std::optional<std::int64_t> integer_sum(Text text) {
+  const IntegerState state = read_integers(text);
+  return state.count == 0 ? std::nullopt : std::optional(state.sum);
+}
+
+/// NULLs add nothing.
+template <class Integer>
+std::optional<std::int64_t> add_integer(std::optional<std::int64_t> sum, std::optional<Integer> value) {
+  if (!value) return sum;
+  return sum.value_or(0) + *value;
+}
+std::optional<Numeric> add_bigint(std::optional<Numeric> sum, std::optional<std::int64_t> value) {
+  if (!value) return sum;
+  return sum.value_or(Numeric()) + Numeric::from_int128(*value);
+}
+
+template <class Integer, int step>
+Integer counted(Integer value) {
+  Integer next;
+  if (__builtin_add_overflow(value, step, &next)) throw SqlError("22003", sizeof value == 8 ? "bigint out of range" : "integer out of range");
+  return next;
+}
+
 bool both_true(bool a, bool b) { return a && b; }
 bool either_true(bool a, bool b) { return a || b; }
 
@@ -159,6 +225,26 @@ std::vector<ScalarFunction> transition_functions() {
       scalar<accumulate_pair>("float8_regr_accum", {kFloat8Vector, kFloat8, kFloat8}, kFloat8Vector),
       scalar<combine_floats>("float8_combine", {kFloat8Vector, kFloat8Vector}, kFloat8Vector),
       scalar<combine_pairs>("float8_regr_combine", {kFloat8Vector, kFloat8Vector}, kFloat8Vector),
+      scalar<accumulate_real>("float4_accum", {kFloat8Vector, kFloat4}, kFloat8Vector),
+      scalar<float_result<average_of>>("float8_avg", {kFloat8Vector}, kFloat8),
+      scalar<float_result<variance_of<false>>>("float8_var_pop", {kFloat8Vector}, kFloat8),
+      scalar<float_result<variance_of<true>>>("float8_var_samp", {kFloat8Vector}, kFloat8),
+      scalar<float_result<deviation_of<false>>>("float8_stddev_pop", {kFloat8Vector}, kFloat8),
+      scalar<float_result<deviation_of<true>>>("float8_stddev_samp", {kFloat8Vector}, kFloat8),
+      scalar<accumulate_integer<std::int16_t, 1>>("int2_avg_accum", {kInt8Vector, kInt2}, kInt8Vector),
+      scalar<accumulate_integer<std::int16_t, -1>>("int2_avg_accum_inv", {kInt8Vector, kInt2}, kInt8Vector),
+      scalar<accumulate_integer<std::int32_t, 1>>("int4_avg_accum", {kInt8Vector, kInt4}, kInt8Vector),
+      scalar<accumulate_integer<std::int32_t, -1>>("int4_avg_accum_inv", {kInt8Vector, kInt4}, kInt8Vector),
+      scalar<integer_average>("int8_avg", {kInt8Vector}, kNumeric),
+      scalar<integer_sum>("int2int4_sum", {kInt8Vector}, kInt8),
+      scalar<add_integer<std::int16_t>>("int2_sum", {kInt8, kInt2}, kInt8),
+      scalar<add_integer<std::int32_t>>("int4_sum", {kInt8, kInt4}, kInt8),
+      scalar<add_bigint>("int8_sum", {kNumeric, kInt8}, kNumeric),
+      scalar<counted<std::int32_t, 1>>("int4inc", {kInt4}, kInt4),
+      scalar<counted<std::int64_t, 1>>("int8inc", {kInt8}, kInt8),
+      scalar<counted<std::int64_t, -1>>("int8dec", {kInt8}, kInt8),
+      scalar<[](std::int64_t count, double, double) { return counted<std::int64_t, 1>(count); }>("int8inc_float8_float8",
+                                                                                               {kInt8, kFloat8, kFloat8}, kInt8),
       scalar<both_true>("booland_statefunc", {kBool, kBool}, kBool),
       scalar<either_true>("boolor_statefunc", {kBool, kBool}, kBool),
       scalar<numeric_after>("numeric_inc", {kNumeric}, kNumeric),

@@ -22,6 +22,26 @@ ColumnPtr input(Arguments arguments, std::size_t rows, Type result, const Evalua
   });
 }
 
+/// A value, the modifier, and for some types whether what is too long is cut.
+ColumnPtr coerce_length(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    const Type type{result.oid, arguments[1]->get<std::int32_t>(row)};
+    column.append_datum(apply_modifier(type, arguments[0]->datum(row), arguments.size() < 3 || arguments[2]->get<bool>(row)));
+  });
+}
+
+struct LengthCoercion {
+  std::string_view name;
+  Oid type;
+  bool may_refuse;  // told by a third argument
+};
+constexpr LengthCoercion kLengthCoercions[] = {
+    {"bpchar", oid::kBpchar, true},        {"varchar", oid::kVarchar, true},      {"bit", oid::kBit, true},
+    {"varbit", oid::kVarbit, true},        {"numeric", oid::kNumeric, false},     {"time", oid::kTime, false},
+    {"timetz", oid::kTimetz, false},       {"timestamp", oid::kTimestamp, false}, {"timestamptz", oid::kTimestamptz, false},
+    {"interval", oid::kInterval, false},
+};
+
 ColumnPtr output(Arguments arguments, std::size_t rows, Type result, const EvaluationContext& context) {
   std::string text;
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
@@ -76,6 +96,9 @@ constexpr TextForm kTextForms[] = {
     {"cidin", "cidout", oid::kCid},
     {"xid8in", "xid8out", oid::kXid8},
     {"pg_lsn_in", "pg_lsn_out", oid::kPgLsn},
+    {"pg_snapshot_in", "pg_snapshot_out", oid::kPgSnapshot},
+    {"txid_snapshot_in", "txid_snapshot_out", oid::kTxidSnapshot},
+    {"aclitemin", "aclitemout", oid::kAclitem, false, kStable},
     {"point_in", "point_out", oid::kPoint},
     {"lseg_in", "lseg_out", oid::kLseg},
     {"path_in", "path_out", oid::kPath},
@@ -101,6 +124,12 @@ std::vector<ScalarFunction> type_io_functions() {
                                         : column_function(form.input, {kCstring}, type, input, form.volatility, true));
     }
     table.push_back(column_function(form.output, {type}, kCstring, output, form.volatility, true));
+  }
+  for (const LengthCoercion& coercion : kLengthCoercions) {
+    const Type type{coercion.type};
+    table.push_back(coercion.may_refuse
+                        ? column_function(coercion.name, {type, kInt4, kBool}, type, coerce_length, Volatility::kImmutable, true)
+                        : column_function(coercion.name, {type, kInt4}, type, coerce_length, Volatility::kImmutable, true));
   }
   return table;
 }
