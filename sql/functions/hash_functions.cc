@@ -145,9 +145,15 @@ std::uint64_t hash_interval(const Interval& value, std::uint64_t seed) {
   return hash_long(static_cast<std::int64_t>(static_cast<std::uint64_t>(value.microseconds) + days * kMicrosecondsPerDay), seed);
 }
 
-std::uint64_t hash_of(Type type, const Datum& value, std::uint64_t seed);
+/// `extended`: a function with a seed is asked, as errors say.
+struct HashSeed {
+  std::uint64_t value = 0;
+  bool extended = false;
+};
 
-std::uint64_t hash_stored(Type type, std::optional<std::string_view> text, std::uint64_t seed) {
+std::uint64_t hash_of(Type type, const Datum& value, HashSeed seed);
+
+std::uint64_t hash_stored(Type type, std::optional<std::string_view> text, HashSeed seed) {
   return text ? hash_of(type, stored_value(type, *text), seed) : 0;
 }
 
@@ -159,7 +165,7 @@ std::uint64_t rotated(std::uint64_t hash) {
   return std::uint64_t{std::rotl(high, 1)} << 32 | std::rotl(low, 1);
 }
 
-std::uint64_t array_hash(Type type, const std::string& text, std::uint64_t seed) {
+std::uint64_t array_hash(Type type, const std::string& text, HashSeed seed) {
   const Type element{element_type_of(type).oid};
   std::uint64_t hash = 1;
   for (const auto& item : read_array(type.oid, text).elements) hash = mixed(hash, hash_stored(element, item, seed));
@@ -175,14 +181,14 @@ std::uint64_t hash_oid_vector(const std::string& text, std::uint64_t seed) {
   return hash_bytes(bytes, seed);
 }
 
-std::uint64_t row_hash(Type type, const std::string& text, std::uint64_t seed) {
+std::uint64_t row_hash(Type type, const std::string& text, HashSeed seed) {
   const RowValue row = read_row(type.oid, text);
   std::uint64_t hash = 0;
   for (std::size_t i = 0; i < row.fields.size(); ++i) hash = mixed(hash, hash_stored(row.types[i], row.fields[i], seed));
   return hash;
 }
 
-std::uint64_t hash_one_range(Type subtype, const RangeValue& range, std::uint64_t seed) {
+std::uint64_t hash_one_range(Type subtype, const RangeValue& range, HashSeed seed) {
   constexpr std::uint32_t kEmpty = 1, kLowerInclusive = 2, kUpperInclusive = 4, kNoLower = 8, kNoUpper = 16;
   std::uint32_t flags = kEmpty;
   std::uint64_t lower = 0, upper = 0;
@@ -192,10 +198,10 @@ std::uint64_t hash_one_range(Type subtype, const RangeValue& range, std::uint64_
     if (range.lower.value) lower = hash_of(subtype, *range.lower.value, seed);
     if (range.upper.value) upper = hash_of(subtype, *range.upper.value, seed);
   }
-  return rotated(hash_word(flags, seed) ^ lower) ^ upper;
+  return rotated(hash_word(flags, seed.value) ^ lower) ^ upper;
 }
 
-std::uint64_t ranges_hash(Type type, const std::string& text, std::uint64_t seed) {
+std::uint64_t ranges_hash(Type type, const std::string& text, HashSeed seed) {
   const RangeSet ranges = read_ranges(type.oid, text);
   if (is_range_type(type.oid)) return hash_one_range(range_subtype(type.oid), ranges.empty() ? RangeValue{.empty = true} : ranges[0], seed);
   const Type subtype = range_subtype(range_in(type.oid));
@@ -232,7 +238,8 @@ void add_json(std::string_view value, std::uint64_t seed, std::uint64_t& hash) {
 }
 
 std::uint64_t hash_jsonb_value(const std::string& value, std::uint64_t seed) {
-  std::uint64_t hash = seed;
+  if (is_json_container(value) && json_count(value) == 0) return seed;
+  std::uint64_t hash = 0;
   // A scalar is an array of one to jsonb.
   add_json(is_json_container(value) ? value : "[" + value + "]", seed, hash);
   return hash;
@@ -259,21 +266,22 @@ std::uint64_t hash_tid(std::int64_t number, std::uint64_t seed) {
 }
 
 /// Of types that are made of others, or that users have made.
-std::uint64_t hash_made_type(Type type, const Datum& value, std::uint64_t seed) {
+std::uint64_t hash_made_type(Type type, const Datum& value, HashSeed seed) {
   if (const auto* text = std::get_if<std::string>(&value)) {
     if (is_array_type(type.oid)) return array_hash(type, *text, seed);
     if (is_row_type(type.oid)) return row_hash(type, *text, seed);
     if (is_range_type(type.oid) || is_multirange_type(type.oid)) return ranges_hash(type, *text, seed);
     if (is_enum_type(type.oid)) {
       const EnumLabel* label = find_label(type.oid, *text);
-      return hash_word(label == nullptr ? 0 : label->oid, seed);
+      return hash_word(label == nullptr ? 0 : label->oid, seed.value);
     }
   }
-  throw SqlError("42883", "could not identify a hash function for type " + format_type(type));
+  throw SqlError("42883", std::string("could not identify ") + (seed.extended ? "an extended" : "a") + " hash function for type " + format_type(type));
 }
 
 /// The value is not NULL. The lower half is the hash of 32 bits where the seed is 0.
-std::uint64_t hash_of(Type type, const Datum& value, std::uint64_t seed) {
+std::uint64_t hash_of(Type type, const Datum& value, HashSeed given) {
+  const std::uint64_t seed = given.value;
   switch (type.oid) {
     case oid::kBool: return hash_word(std::get<bool>(value) ? 1 : 0, seed);
     case oid::kInt2: return hash_word(static_cast<std::uint32_t>(std::int32_t{std::get<std::int16_t>(value)}), seed);
@@ -324,7 +332,7 @@ std::uint64_t hash_of(Type type, const Datum& value, std::uint64_t seed) {
     case oid::kText:
     case oid::kVarchar:
     case oid::kBytea: return hash_bytes(std::get<std::string>(value), seed);
-    default: return hash_made_type(type, value, seed);
+    default: return hash_made_type(type, value, given);
   }
 }
 
@@ -334,9 +342,9 @@ ColumnPtr hash_kernel(Arguments arguments, std::size_t rows, Type result, const 
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
     const Datum value = arguments[0]->datum(row);
     if constexpr (extended) {
-      column.append(static_cast<std::int64_t>(hash_of(type, value, static_cast<std::uint64_t>(arguments[1]->get<std::int64_t>(row)))));
+      column.append(static_cast<std::int64_t>(hash_of(type, value, {static_cast<std::uint64_t>(arguments[1]->get<std::int64_t>(row)), true})));
     } else {
-      column.append(static_cast<std::int32_t>(static_cast<std::uint32_t>(hash_of(type, value, 0))));
+      column.append(static_cast<std::int32_t>(static_cast<std::uint32_t>(hash_of(type, value, {}))));
     }
   });
 }

@@ -13,7 +13,6 @@
 #include "sql/types/access_item.h"
 #include "sql/types/array_value.h"
 #include "sql/types/more_types.h"
-#include "sql/types/number_text.h"
 
 namespace redquel::sql {
 namespace {
@@ -122,26 +121,19 @@ bool list_contains(Text list, Text wanted_text) {
 void refuse_insertion(Text, Text, std::string&) { throw SqlError("0A000", "aclinsert is no longer supported"); }
 void refuse_removal(Text, Text, std::string&) { throw SqlError("0A000", "aclremove is no longer supported"); }
 
-/// "select, INSERT": 22023 for what is no privilege.
-std::uint32_t privileges_named(Text written) {
-  std::uint32_t privileges = 0;
-  for (std::size_t begin = 0; begin <= written.size();) {
-    const std::size_t end = std::min(written.find(',', begin), written.size());
-    const std::string_view one = trim_blanks(written.substr(begin, end - begin));
-    begin = end + 1;
-    std::string name(one);
-    for (char& c : name) c = to_upper(c);
-    if (name == "TEMP") name = "TEMPORARY";
-    if (name == "RULE") continue;  // means nothing any more
-    const auto* const found = std::ranges::find(kPrivilegeNames, name);
-    if (found == kPrivilegeNames.end()) throw SqlError("22023", "unrecognized privilege type: \"" + std::string(one) + "\"");
-    privileges |= std::uint32_t{1} << (found - kPrivilegeNames.begin());
-  }
-  return privileges;
+/// In any letter case. 22023 for what is no privilege.
+std::uint32_t privilege_named(Text written) {
+  std::string name(written);
+  for (char& c : name) c = to_upper(c);
+  if (name == "TEMP") name = "TEMPORARY";
+  if (name == "RULE") return 0;  // means nothing any more
+  const auto* const found = std::ranges::find(kPrivilegeNames, name);
+  if (found == kPrivilegeNames.end()) throw SqlError("22023", "unrecognized privilege type: \"" + std::string(written) + "\"");
+  return std::uint32_t{1} << (found - kPrivilegeNames.begin());
 }
 
-void make_item(Context context, Int grantee, Int grantor, Text privileges, bool grantable, std::string& out) {
-  AccessItem item{.privileges = privileges_named(privileges)};
+void make_item(Context context, Int grantee, Int grantor, Text privilege, bool grantable, std::string& out) {
+  AccessItem item{.privileges = privilege_named(privilege)};
   if (grantable) item.grantable = item.privileges;
   if (grantee != 0) item.grantee = name_of_role(context, static_cast<Oid>(grantee));
   item.grantor = name_of_role(context, static_cast<Oid>(grantor));
@@ -166,7 +158,7 @@ std::vector<ScalarFunction> privilege_functions() {
       scalar<[](std::string_view a, std::string_view b) { return a == b; }>("aclitemeq", {kAclitem, kAclitem}, kBool),
       scalar<make_item>("makeaclitem", {kOidType, kOidType, kText, kBool}, kAclitem),
   };
-  for (const std::string_view name : {"@>", "~", "aclcontains"}) table.push_back(scalar<list_contains>(name, {kAclitems, kAclitem}, kBool));
+  for (const std::string_view name : {"@>", "aclcontains"}) table.push_back(scalar<list_contains>(name, {kAclitems, kAclitem}, kBool));
   for (const std::string_view name : {"+", "aclinsert"}) table.push_back(scalar<refuse_insertion>(name, {kAclitems, kAclitem}, kAclitems));
   for (const std::string_view name : {"-", "aclremove"}) table.push_back(scalar<refuse_removal>(name, {kAclitems, kAclitem}, kAclitems));
   return table;
