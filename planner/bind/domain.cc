@@ -4,6 +4,9 @@
 
 #include "parser/parse.h"
 #include "planner/bind/expression_binder.h"
+#include "planner/bind/from_binder.h"
+#include "planner/bind/plan_nodes.h"
+#include "planner/bind/row_shape.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/types/array_value.h"
@@ -121,6 +124,36 @@ std::string domain_default(const sql::CatalogSnapshot& catalog, sql::Oid oid) {
     if (!domain->default_sql.empty()) return domain->default_sql;
   }
   return {};
+}
+
+LogicalPtr FromBinder::test_records(LogicalPtr rows, const BoundCall& call) {
+  std::vector<ExpressionPtr> values;
+  for (const LogicalColumn& column : rows->columns) values.push_back(reference(column));
+  bool changed = false;
+  for (std::size_t i = 0; i < call.domains.size(); ++i) {
+    const ExpressionPtr value = into_domain(state_.catalog, state_.settings, values[i], call.domains[i]);
+    changed = changed || value != values[i];
+    values[i] = value;
+  }
+  if (call.row) {
+    std::vector<std::string> names;
+    for (const sql::ResultColumn& column : call.columns) names.push_back(column.name);
+    const std::vector<ExpressionPtr> fields(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(names.size()));
+    const ExpressionPtr row = named_row(call.row->type, names, fields, call.row->offset);
+    ExpressionPtr tested = into_domain(state_.catalog, state_.settings, row, 0);
+    if (const auto* domain = std::get_if<sql::DomainTest>(&call.row->node)) {
+      sql::DomainTest test = *domain;
+      test.operand = row;
+      tested = sql::make_expression(row->type, std::move(test), row->offset);
+    }
+    const auto shape = tested == row ? std::nullopt : row_shape(*tested);
+    for (std::size_t i = 0; shape && i < shape->size(); ++i) values[i] = (*shape)[i].value;
+    changed = changed || shape;
+  }
+  if (!changed) return rows;
+  std::vector<OutputValue> outputs;
+  for (std::size_t i = 0; i < values.size(); ++i) outputs.push_back({values[i], rows->columns[i].name});
+  return make_project(state_, rows, outputs);
 }
 
 }  // namespace redquel::planner

@@ -7,7 +7,6 @@
 #include "planner/bind/bind_type.h"
 #include "planner/bind/collation.h"
 #include "planner/bind/column_name.h"
-#include "planner/bind/domain.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/locking.h"
 #include "planner/bind/name_uses.h"
@@ -325,36 +324,6 @@ void FromBinder::define_record(BoundCall& call, const std::vector<ast::RecordCol
     columns.push_back({column.name, declared.type});
     call.domains.push_back(declared.domain);
   }
-}
-
-LogicalPtr FromBinder::test_records(LogicalPtr rows, const BoundCall& call) {
-  std::vector<ExpressionPtr> values;
-  for (const LogicalColumn& column : rows->columns) values.push_back(reference(column));
-  bool changed = false;
-  for (std::size_t i = 0; i < call.domains.size(); ++i) {
-    const ExpressionPtr value = into_domain(state_.catalog, state_.settings, values[i], call.domains[i]);
-    changed = changed || value != values[i];
-    values[i] = value;
-  }
-  if (call.row) {
-    std::vector<std::string> names;
-    for (const sql::ResultColumn& column : call.columns) names.push_back(column.name);
-    const std::vector<ExpressionPtr> fields(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(names.size()));
-    const ExpressionPtr row = named_row(call.row->type, names, fields, call.row->offset);
-    ExpressionPtr tested = into_domain(state_.catalog, state_.settings, row, 0);
-    if (const auto* domain = std::get_if<sql::DomainTest>(&call.row->node)) {
-      sql::DomainTest test = *domain;
-      test.operand = row;
-      tested = sql::make_expression(row->type, std::move(test), row->offset);
-    }
-    const auto shape = tested == row ? std::nullopt : row_shape(*tested);
-    for (std::size_t i = 0; shape && i < shape->size(); ++i) values[i] = (*shape)[i].value;
-    changed = changed || shape;
-  }
-  if (!changed) return rows;
-  std::vector<OutputValue> outputs;
-  for (std::size_t i = 0; i < values.size(); ++i) outputs.push_back({values[i], rows->columns[i].name});
-  return make_project(state_, rows, outputs);
 }
 
 LogicalPtr FromBinder::scan_calls(std::vector<BoundCall> calls, const std::string& alias, bool with_ordinality) {

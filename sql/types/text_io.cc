@@ -30,9 +30,6 @@
 namespace redquel::sql {
 namespace {
 
-/// The name of a cursor: text that nobody else looks at.
-constexpr Oid kRefcursor = 1790;
-
 constexpr std::int32_t kHeaderSize = 4;  // counted into the modifiers of char(n) and varchar(n)
 
 /// regtype: a number, "-" or the name of a built-in type.
@@ -173,7 +170,7 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
     case oid::kBpchar:
     case oid::kUnknown:
     case oid::kCstring:
-    case kRefcursor:
+    case 1790:  // refcursor: the name of one
       return take(text);
     case oid::kName:
       return take(name_from_text(text));
