@@ -27,6 +27,8 @@ bool is_other_constant(const ast::Expression& expression) {
          std::holds_alternative<ast::BitStringLiteral>(expression.node);
 }
 
+bool has_conflict(const sql::Expression& value) { return value.collation.strength == sql::Collation::Strength::kConflict; }
+
 }  // namespace
 
 SortOrder sort_order(const ast::SortKey& key) {
@@ -97,7 +99,9 @@ std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) 
   Scoped scope(level_.clause, clause);
   const ExpressionPtr value = ExpressionBinder(state_, level_).bind(item);
   for (std::size_t i = 0; i < targets_.size(); ++i) {
-    if (sql::equal(*targets_[i].value, *value)) return settle(i, clause);
+    // COLLATE makes another key only where it settles a conflict: all collations order alike.
+    const bool is_same = sql::equal(*targets_[i].value, *value) && has_conflict(*targets_[i].value) == has_conflict(*value);
+    if (is_same) return settle(i, clause);
   }
   targets_.push_back({"?column?", value, true});
   return settle(targets_.size() - 1, clause);

@@ -99,7 +99,8 @@ ExpressionPtr bind_frame_offset(BindState& state, QueryLevel& level, const ast::
   for (const ColumnId id : columns) {
     const PendingSubquery* subquery = level.find_subquery(id);
     if (subquery != nullptr && subquery->correlations.empty()) continue;
-    throw SqlError("42P10", fmt::format("argument of {} must not contain variables", name)).at(bound->offset);
+    const auto at = subquery == nullptr ? bound->offset : subquery->correlations[0].value->offset;
+    throw SqlError("42P10", fmt::format("argument of {} must not contain variables", name)).at(at);
   }
   return offset;
 }

@@ -21,6 +21,7 @@ std::span<const ParameterNames> parameter_names(std::string_view function) {
          {"jsonb_in", "path", "replacement", "create_if_missing", "null_value_treatment"},
          {"true", "use_json_null"}},
         {"make_date", {"year", "month", "day"}},
+        {"pg_promote", {"wait", "wait_seconds"}, {"true", "60"}},
         {"make_interval", {"years", "months", "weeks", "days", "hours", "mins", "secs"}, {"0", "0", "0", "0", "0", "0", "0.0"}},
         {"make_time", {"hour", "min", "sec"}},
         {"make_timestamp", {"year", "month", "mday", "hour", "min", "sec"}},
