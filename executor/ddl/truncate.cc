@@ -147,8 +147,8 @@ asio::awaitable<void> return_prefix(DdlContext& context, sql::Oid oid, std::stri
 
 namespace {
 
-/// In a transaction the table gets another prefix, where it is empty for the transaction, and keeps it. Its counters go along at once:
-/// nobody else looks there.
+/// In a transaction the table gets another prefix, where it is empty for the transaction, and keeps it. Counters that start again do so
+/// there, where nobody else looks; the others follow with the commit.
 asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Truncate& statement) {
   CommandBatch batch;
   SequenceRestarts restarts;
@@ -159,15 +159,13 @@ asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Tr
       const std::string prefix = draft.reserve_prefix(table->schema, table->name, fmt::format("table {}", table->oid));
       const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
       for (auto [oid, sequence] : sequences) {
-        if (sequence.owner_table != table->oid) continue;
+        if (sequence.owner_table != table->oid || !statement.restart_identity) continue;
         if (!sequence.key.starts_with(table->prefix + ":")) {
-          if (statement.restart_identity) restarts.emplace_back(oid, sequence.start);
+          restarts.emplace_back(oid, sequence.start);
           continue;
         }
-        const std::string key = prefix + sequence.key.substr(table->prefix.size());
-        batch.add("DEL", key);  // of a TRUNCATE that was taken back
-        if (!statement.restart_identity) batch.add("COPY", sequence.key, key);
-        sequence.key = key;
+        sequence.key = prefix + sequence.key.substr(table->prefix.size());
+        batch.add("DEL", sequence.key);  // of a TRUNCATE that was taken back
         draft.put(std::move(sequence));
       }
       draft.remove(removal_of_table(*table));
