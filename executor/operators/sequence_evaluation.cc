@@ -6,10 +6,12 @@
 
 #include "executor/operators/user_function.h"
 #include "executor/setting.h"
+#include "executor/storage/catalog_store.h"
 #include "executor/storage/sequences.h"
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/redis_call.h"
 #include "executor/transaction/transaction.h"
+#include "sql/catalog/catalog_json.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/sequence_calls.h"
@@ -138,14 +140,22 @@ asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_once(std::span<const sql::
 asio::awaitable<std::vector<std::int64_t>> next_values(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
                                                        ExecutionContext& context, ExecutionCounters* counters) {
   const TransactionCatalog* own = context.transaction() ? context.transaction()->catalog() : nullptr;
-  std::string version = own != nullptr ? own->base().version : context.catalog()->version;
-  const bool lies_beside_definitions = &client == &context.redis();
-  while (true) {
-    Allocation allocation = co_await allocate(client, sequence, count, lies_beside_definitions ? &version : nullptr, counters);
-    if (!allocation.stale) co_return std::move(allocation.values);
-    co_await context.check_version(*allocation.stale);
-    version = allocation.stale->catalog_version().value_or("");
+  const sql::SequenceDef* committed = &sequence;
+  if (own != nullptr) {
+    const auto found = own->base().sequences.find(sequence.oid);
+    committed = found == own->base().sequences.end() ? nullptr : &found->second;
   }
+  // A definition that the transaction has made is nobody else's; the counter of an application lies in another place than definitions.
+  const std::string definition = sql::encode_sequence(sequence);
+  const bool is_checked = &client == &context.redis() && committed != nullptr && sql::encode_sequence(*committed) == definition;
+  auto values = co_await allocate(client, sequence, count, is_checked, counters);
+  if (values) co_return *std::move(values);
+  // An older redquel may have written it otherwise.
+  const LoadedCatalog now = co_await load_catalog(client, counters);
+  const auto newest = now.snapshot->sequences.find(sequence.oid);
+  if (newest == now.snapshot->sequences.end() || sql::encode_sequence(newest->second) != definition) throw StaleCatalog{};
+  values = co_await allocate(client, sequence, count, false, counters);
+  co_return *std::move(values);
 }
 
 bool calls_sequences(std::span<const sql::ExpressionPtr> expressions) { return count_calls(expressions) > 0; }

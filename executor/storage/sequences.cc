@@ -10,6 +10,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
+#include "sql/catalog/catalog_json.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 
@@ -23,8 +24,8 @@ namespace {
 const Script& allocate_script() {
   static const Script kScript("allocate_values", R"lua(
 local key = KEYS[1]
-local start, increment, minimum, maximum, cycle, remaining, version = unpack(ARGV)
-if version and (redis.call('GET', KEYS[2]) or '') ~= version then return {} end
+local start, increment, minimum, maximum, cycle, remaining, field, definition = unpack(ARGV)
+if field and redis.call('HGET', KEYS[2], field) ~= definition then return {} end
 remaining = tonumber(remaining)
 local descending = string.sub(increment, 1, 1) == '-'
 local function less(a, b)
@@ -100,25 +101,21 @@ SqlError exhausted(const sql::SequenceDef& sequence) {
 
 }  // namespace
 
-asio::awaitable<Allocation> allocate(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count, const std::string* version,
-                                     ExecutionCounters* counters) {
-  Allocation allocation;
-  std::vector<std::int64_t>& values = allocation.values;
-  if (count == 0) co_return allocation;
+asio::awaitable<std::optional<std::vector<std::int64_t>>> allocate(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
+                                                                   bool checked, ExecutionCounters* counters) {
+  std::vector<std::int64_t> values;
+  if (count == 0) co_return values;
   std::vector<std::string> keys{sequence.key};
   std::vector<std::string> arguments{std::to_string(sequence.start),   std::to_string(sequence.increment),
                                      std::to_string(sequence.minimum), std::to_string(sequence.maximum),
                                      sequence.cycle ? "1" : "0",       std::to_string(count)};
-  if (version != nullptr) {
-    keys.emplace_back("redquel:version");
-    arguments.push_back(*version);
+  if (checked) {
+    keys.emplace_back("redquel:catalog");
+    arguments.insert(arguments.end(), {"sequence:" + std::to_string(sequence.oid), sql::encode_sequence(sequence)});
   }
   RepliesPtr replies = co_await run_script(client, allocate_script(), keys, arguments, counters);
   const std::span<const Reply> given = replies->array(0);
-  if (given.empty()) {
-    allocation.stale = std::move(replies);
-    co_return allocation;
-  }
+  if (given.empty()) co_return std::nullopt;
   if (given.size() == 1) throw exhausted(sequence);
   values.reserve(count);
   for (std::size_t index = 0; index + 1 < given.size(); index += 2) {
@@ -128,7 +125,7 @@ asio::awaitable<Allocation> allocate(RedisClient& client, const sql::SequenceDef
     for (std::int64_t back = size - 1; back >= 0; --back) values.push_back(last - back * sequence.increment);
   }
   if (values.size() != count) throw unexpected_reply("EVALSHA", "as many values as asked for");
-  co_return allocation;
+  co_return values;
 }
 
 asio::awaitable<void> set_sequence(RedisClient& client, const sql::SequenceDef& sequence, std::int64_t value, bool is_called) {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "executor/redis/client.h"
@@ -14,16 +13,10 @@ namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// What a sequence has given: or nothing, where the definitions had another version than the caller's.
-struct Allocation {
-  std::vector<std::int64_t> values;
-  RepliesPtr stale;  // the replies that tell so; null: there are the values
-};
-
 /// The next `count` values of a sequence (nextval), in order. Throws SqlError 2200H at its end. Values that were given are
-/// gone, whatever becomes of the statement. `version`: of the definitions that the sequence is from; null: they are not asked for.
-asio::awaitable<Allocation> allocate(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
-                                     const std::string* version = nullptr, ExecutionCounters* counters = nullptr);
+/// gone, whatever becomes of the statement. With `checked`, nothing where the definition in Redis is written otherwise.
+asio::awaitable<std::optional<std::vector<std::int64_t>>> allocate(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
+                                                                   bool checked = false, ExecutionCounters* counters = nullptr);
 
 /// setval(sequence, value, is_called). Throws 22003 outside of the bounds.
 asio::awaitable<void> set_sequence(RedisClient& client, const sql::SequenceDef& sequence, std::int64_t value, bool is_called);

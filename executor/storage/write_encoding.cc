@@ -354,7 +354,6 @@ void WriteEncoding::write_journal() {
   if (!journal) return put("");
   keys_.push_back(journal->key);
   if (journal->kind == JournalStep::Kind::kUndo) return put("undo");
-  put("do");
   std::string records;
   for (std::size_t number = 0; number < limit_; ++number) {
     if (!is_active(number)) continue;
@@ -365,6 +364,8 @@ void WriteEncoding::write_journal() {
     if (change.kind != WriteUnit::Kind::kInsert) before = unit_.words_.range(change.old_image.texts, encoder.width());
     append_journal_record(records, encoder.table().oid, is_delete ? Word() : change.new_image.member, before);
   }
+  if (records.empty()) return put("");  // all of its rows have given way: nothing is to be undone
+  put("do");
   put(unit_.words_.store(records));
 }
 
