@@ -1,10 +1,9 @@
 #include "executor/writes/referential_actions.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <set>
+#include <numeric>
 
+#include "executor/operators/event_loop_turn.h"
 #include "executor/session_context.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/stored_row.h"
@@ -15,15 +14,14 @@
 
 namespace redquel::executor {
 
-using sql::SqlError;
 using Action = sql::ForeignKeyDef::Action;
 
 namespace {
 
-/// Rows that one statement changes; they wait in memory.
-constexpr std::size_t kMaxChanges = 1'000'000;
 /// A larger set is read by cursor.
 constexpr std::int64_t kMembersAtOnce = 5000;
+/// Changed rows whose references are looked for together.
+constexpr std::size_t kEventsAtOnce = 1000;
 /// Rows that one round trip fetches.
 constexpr std::size_t kRowsPerBatch = 1000;
 
@@ -42,153 +40,182 @@ const std::vector<ForeignKeyPtr>& ReferentialActions::keys_to(const TablePtr& ta
   return found->second;
 }
 
+ReferentialActions::Changed& ReferentialActions::changed(const TablePtr& table) {
+  const auto [found, is_new] = changed_.try_emplace(table->oid);
+  if (is_new) {
+    found->second.table = table;  // the statement's one pointer to it
+    found->second.log = std::make_shared<ChangeLog>(table);
+  }
+  return found->second;
+}
+
 bool ReferentialActions::add(const TablePtr& table, std::span<const sql::Datum> old_row,
                              std::optional<std::span<const sql::Datum>> new_row) {
-  if (!by_member_.try_emplace({table->oid, member_of(*table, old_row)}, changes_.size()).second) return false;
-  if (changes_.size() >= kMaxChanges) {
-    throw SqlError("53200", "out of memory").detail(fmt::format("The statement changes more than {} rows.", kMaxChanges));
-  }
-  Change& change = changes_.emplace_back();
-  change.table = known(table);
-  change.old_row.assign(old_row.begin(), old_row.end());
-  if (new_row) change.new_row.emplace(new_row->begin(), new_row->end());
-  if (!table->referencing.empty()) events_.push_back({table, change.old_row, change.new_row});
+  ChangeLog& log = *changed(table).log;
+  std::string member = member_of(*table, old_row);
+  if (log.find(member, log.size())) return false;
+  BufferedRow row{std::make_shared<const Row>(old_row.begin(), old_row.end()), nullptr};
+  if (new_row) row.current = std::make_shared<const Row>(new_row->begin(), new_row->end());
+  log.append(std::move(member), std::move(row));
   return true;
 }
 
-asio::awaitable<void> ReferentialActions::run(ExecutionCounters* counters) {
-  while (!events_.empty()) {
-    const std::vector<Event> events = std::exchange(events_, {});
-    std::vector<Reach> reaches;
-    for (std::size_t index = 0; index < events.size(); ++index) {
-      const Event& event = events[index];
-      for (const ForeignKeyPtr& key : keys_to(event.table)) {
-        const auto before = key->own_place(event.before);
-        if (!before) continue;
-        if (event.after) {
-          const auto after = key->own_place(*event.after);
-          if (after && after->id() == before->id()) continue;
-        }
-        if (!is_action(event.after ? key->definition().on_update : key->definition().on_delete)) continue;
-        if (auto set = key->set_of_references(event.before)) reaches.push_back({key, index, *std::move(set), {}});
-      }
-    }
-    co_await read_members(reaches, counters);
-    co_await read_rows(reaches, counters);
-    for (const Reach& reach : reaches) {
-      for (const std::string& member : reach.members) {
-        const auto found = by_member_.find({reach.key->referencing()->oid, member});
-        if (found == by_member_.end()) continue;  // the row is gone
-        Change& change = changes_[found->second];
-        if (!change.new_row || reach.key->own_set(*change.new_row) != reach.set) continue;
-        act(*reach.key, events[reach.event], change);
-      }
-    }
+std::vector<TableChangesPtr> ReferentialActions::changes() const {
+  std::vector<TableChangesPtr> all;
+  for (const auto& [oid, of] : changed_) {
+    if (of.log->size() > 0) all.push_back(std::make_shared<const TableChanges>(TableChanges{of.table, of.log, of.log->size(), of.log->rows()}));
   }
-  // Rows that were read and are not changed after all.
-  std::erase_if(changes_, [](const Change& change) { return change.is_read_only; });
-  by_member_.clear();
-  complete_rows();
+  return all;
 }
 
-asio::awaitable<void> ReferentialActions::read_members(std::vector<Reach>& reaches, ExecutionCounters* counters) {
+asio::awaitable<void> ReferentialActions::run(ExecutionCounters* counters) {
+  for (auto& [oid, of] : changed_) of.by_statement = of.log->size();
+  while (true) {
+    const auto waiting = std::ranges::find_if(changed_, [](const auto& entry) { return entry.second.handled < entry.second.log->size(); });
+    if (waiting == changed_.end()) break;
+    const std::vector<Reach> reaches = next_reaches(waiting->second);
+    co_await follow(reaches, counters);
+  }
+  co_await complete_rows();
+}
+
+std::vector<ReferentialActions::Reach> ReferentialActions::next_reaches(Changed& of) {
+  std::vector<Reach> reaches;
+  const std::vector<ForeignKeyPtr>& keys = keys_to(of.table);
+  if (keys.empty()) of.handled = of.log->size();
+  for (; of.handled < of.log->size() && reaches.size() < kEventsAtOnce; ++of.handled) {
+    const ChangeLog::VersionPtr version = of.log->at(of.handled);
+    const Event event{version->before == ChangeLog::kNone ? version->row.stored : of.log->at(version->before)->row.current, version->row.current};
+    for (const ForeignKeyPtr& key : keys) {
+      const auto before = key->own_place(*event.before);
+      if (!before) continue;
+      if (event.after) {
+        const auto after = key->own_place(*event.after);
+        if (after && after->id() == before->id()) continue;
+      }
+      if (!is_action(event.after ? key->definition().on_update : key->definition().on_delete)) continue;
+      if (auto set = key->set_of_references(*event.before)) reaches.push_back({key, event, *std::move(set)});
+    }
+  }
+  return reaches;
+}
+
+asio::awaitable<void> ReferentialActions::follow(const std::vector<Reach>& reaches, ExecutionCounters* counters) {
   CommandBatch sizes;
   if (reaches.empty()) co_return;
   for (const Reach& reach : reaches) sizes.add("SCARD", reach.set);
-  RepliesPtr counted = co_await context_.ask(std::move(sizes), counters);
-  CommandBatch batch;
-  std::vector<std::size_t> asked;
-  for (std::size_t index = 0; index < reaches.size(); ++index) {
-    Reach& reach = reaches[index];
-    if (counted->integer(index) > kMembersAtOnce) {
-      std::set<std::string> members;  // a cursor may give one twice
-      std::string cursor = "0";
-      do {
-        CommandBatch scan;
-        scan.add("SSCAN", reach.set, cursor, "COUNT", 1000);
-        RepliesPtr page = co_await context_.ask(std::move(scan), counters);
-        const std::span<const Reply> parts = page->array(0);
-        for (const Reply& member : parts[1].children()) members.emplace(member.text);
-        cursor = std::string(parts[0].text);
-      } while (cursor != "0");
-      reach.members.assign(members.begin(), members.end());
-    } else if (counted->integer(index) > 0) {
-      batch.add("SMEMBERS", reach.set);
-      asked.push_back(index);
+  const RepliesPtr counted = co_await context_.ask(std::move(sizes), counters);
+  for (std::size_t next = 0; next < reaches.size();) {
+    std::vector<const Reach*> asked;
+    CommandBatch batch;
+    std::int64_t expected = 0;
+    std::vector<Reached> reached;
+    for (; next < reaches.size() && expected < kMembersAtOnce && counted->integer(next) <= kMembersAtOnce; ++next) {
+      const Reach& reach = reaches[next];
+      expected += counted->integer(next);
+      if (counted->integer(next) > 0) {
+        batch.add("SMEMBERS", reach.set);
+        asked.push_back(&reach);
+      }
+      if (!context_.transaction()) continue;
+      if (const RowBuffer::References* changed = context_.transaction()->buffer().references(reach.set)) {
+        for (const std::string& member : changed->arrived) reached.push_back({&reach, member});
+      }
     }
-  }
-  if (!asked.empty()) {
-    RepliesPtr replies = co_await context_.ask(std::move(batch), counters);
-    for (std::size_t index = 0; index < asked.size(); ++index) {
-      for (const Reply& member : replies->array(index)) reaches[asked[index]].members.emplace_back(member.text);
+    if (!asked.empty()) {
+      const RepliesPtr replies = co_await context_.ask(std::move(batch), counters);
+      for (std::size_t index = 0; index < asked.size(); ++index) {
+        for (const Reply& member : replies->array(index)) reached.push_back({asked[index], std::string(member.text)});
+      }
     }
+    co_await act_on(std::move(reached), counters);
+    if (next == reaches.size() || counted->integer(next) <= kMembersAtOnce) continue;
+    co_await follow_large_set(reaches[next], counters);
+    ++next;
   }
+}
+
+/// A cursor may give a member twice: it is not what it was then.
+asio::awaitable<void> ReferentialActions::follow_large_set(const Reach& reach, ExecutionCounters* counters) {
+  std::string cursor = "0";
+  do {
+    CommandBatch scan;
+    scan.add("SSCAN", reach.set, cursor, "COUNT", kRowsPerBatch);
+    const RepliesPtr page = co_await context_.ask(std::move(scan), counters);
+    const std::span<const Reply> parts = page->array(0);
+    std::vector<Reached> reached;
+    for (const Reply& member : parts[1].children()) reached.push_back({&reach, std::string(member.text)});
+    cursor = std::string(parts[0].text);
+    co_await act_on(std::move(reached), counters);
+  } while (cursor != "0");
   if (!context_.transaction()) co_return;
-  for (Reach& reach : reaches) {
-    if (const RowBuffer::References* changed = context_.transaction()->buffer().references(reach.set)) {
-      reach.members.insert(reach.members.end(), changed->arrived.begin(), changed->arrived.end());
-    }
+  if (const RowBuffer::References* changed = context_.transaction()->buffer().references(reach.set)) {
+    std::vector<Reached> reached;
+    for (const std::string& member : changed->arrived) reached.push_back({&reach, member});
+    co_await act_on(std::move(reached), counters);
   }
 }
 
-/// The rows of those members that are not known yet, as the statement sees them.
-asio::awaitable<void> ReferentialActions::read_rows(const std::vector<Reach>& reaches, ExecutionCounters* counters) {
-  std::map<TablePtr, std::vector<std::string>> wanted;
-  std::set<std::pair<sql::Oid, std::string>> seen;
-  const auto keep = [this](const TablePtr& table, const Row& row) {
-    const std::size_t events = events_.size();
-    add(table, row, row);
-    changes_.back().is_read_only = true;
-    events_.resize(events);  // nothing has happened to it yet
-  };
-  for (const Reach& reach : reaches) {
-    const TablePtr& table = known(reach.key->referencing());
-    for (const std::string& member : reach.members) {
-      if (by_member_.contains({table->oid, member}) || !seen.insert({table->oid, member}).second) continue;
+/// The rows as the statement sees them, and what becomes of those that refer to what has changed.
+asio::awaitable<void> ReferentialActions::act_on(std::vector<Reached> all, ExecutionCounters* counters) {
+  for (std::size_t first = 0; first < all.size(); first += kRowsPerBatch) {
+    const std::span<const Reached> some = std::span(all).subspan(first, std::min(kRowsPerBatch, all.size() - first));
+    std::map<std::pair<sql::Oid, std::string_view>, RowValues> read;  // no row: it is gone
+    CommandBatch batch;
+    std::map<sql::Oid, StoredRows> rows;
+    std::vector<const Reached*> asked;
+    for (const Reached& one : some) {
+      const Changed& of = changed(one.reach->key->referencing());
+      const auto [place, is_new] = read.try_emplace({of.table->oid, one.member});
+      if (!is_new || of.log->find(one.member, of.log->size())) continue;
       std::optional<BufferedRow> buffered;
-      if (context_.transaction()) buffered = context_.transaction()->buffer().find(table->oid, member);
-      if (!buffered) {
-        wanted[table].push_back(member);
-      } else if (buffered->current) {
-        keep(table, *buffered->current);
+      if (context_.transaction()) buffered = context_.transaction()->buffer().find(of.table->oid, one.member);
+      if (buffered) {
+        place->second = buffered->current;
+      } else {
+        rows.try_emplace(of.table->oid, of.table).first->second.append_fetch(batch, one.member);
+        asked.push_back(&one);
       }
     }
-  }
-  for (const auto& [table, members] : wanted) {
-    const StoredRows rows(table);
-    for (std::size_t first = 0; first < members.size(); first += kRowsPerBatch) {
-      const std::size_t last = std::min(first + kRowsPerBatch, members.size());
-      CommandBatch batch;
-      for (std::size_t index = first; index < last; ++index) rows.append_fetch(batch, members[index]);
-      RepliesPtr replies = co_await context_.ask(std::move(batch), counters);
-      for (std::size_t index = first; index < last; ++index) {
-        if (const auto row = rows.decode(members[index], replies->array(index - first))) keep(table, *row);
-      }
+    RepliesPtr replies;
+    if (!asked.empty()) replies = co_await context_.ask(std::move(batch), counters);
+    for (std::size_t index = 0; index < asked.size(); ++index) {
+      const std::string& member = asked[index]->member;
+      const sql::Oid table = asked[index]->reach->key->referencing()->oid;
+      std::optional<Row> row = rows.at(table).decode(member, replies->array(index));
+      if (row) read[{table, member}] = std::make_shared<const Row>(*std::move(row));
+    }
+    for (const auto& [reach, member] : some) {
+      Changed& of = changed(reach->key->referencing());
+      const std::optional<ChangeLog::Position> known = of.log->find(member, of.log->size());
+      const RowValues fresh = known ? nullptr : read[{of.table->oid, member}];
+      const BufferedRow before = known ? of.log->at(*known)->row : BufferedRow{fresh, fresh};
+      if (!before.current || reach->key->own_set(*before.current) != reach->set) continue;
+      const bool goes = !reach->event.after && reach->key->definition().on_delete == Action::kCascade;
+      RowValues after = goes ? nullptr : std::make_shared<const Row>(acted_on(*reach->key, reach->event, *before.current));
+      of.log->append(member, {before.stored, std::move(after)});
     }
   }
 }
 
-void ReferentialActions::act(const ForeignKey& key, const Event& event, Change& change) {
+ReferentialActions::Row ReferentialActions::acted_on(const ForeignKey& key, const Event& event, const Row& row) const {
   const sql::ForeignKeyDef& definition = key.definition();
+  const sql::TableDef& table = *key.referencing();
   const Action action = event.after ? definition.on_update : definition.on_delete;
-  const Row before = *change.new_row;
-  change.by_action = true;
-  change.is_read_only = false;
-  if (action == Action::kCascade && !event.after) {
-    change.new_row.reset();
-  } else if (action == Action::kCascade) {
+  Row after = row;
+  if (action == Action::kCascade) {
     const auto values = key.values_for_references(*event.after);
     for (std::size_t index = 0; index < definition.columns.size(); ++index) {
-      (*change.new_row)[change.table->position(definition.columns[index])] = values ? (*values)[index] : sql::Datum();
+      after[table.position(definition.columns[index])] = values ? (*values)[index] : sql::Datum();
     }
-  } else {
-    const bool is_chosen = !event.after && !definition.set_columns.empty();
-    for (std::int16_t number : is_chosen ? definition.set_columns : definition.columns) {
-      const std::size_t position = change.table->position(number);
-      (*change.new_row)[position] = action == Action::kSetNull ? sql::Datum() : default_of(*change.table, position);
-    }
+    return after;
   }
-  if (!change.table->referencing.empty()) events_.push_back({change.table, before, change.new_row});
+  const bool is_chosen = !event.after && !definition.set_columns.empty();
+  for (const std::int16_t number : is_chosen ? definition.set_columns : definition.columns) {
+    const std::size_t position = table.position(number);
+    after[position] = action == Action::kSetNull ? sql::Datum() : default_of(table, position);
+  }
+  return after;
 }
 
 sql::Datum ReferentialActions::default_of(const sql::TableDef& table, std::size_t position) const {
@@ -201,40 +228,62 @@ sql::Datum ReferentialActions::default_of(const sql::TableDef& table, std::size_
 }
 
 /// Generated columns, NOT NULL and CHECK of the rows that actions have changed.
-void ReferentialActions::complete_rows() {
-  std::map<TablePtr, std::vector<Change*>> by_table;
-  for (Change& change : changes_) {
-    if (change.by_action && change.new_row) by_table[change.table].push_back(&change);
+asio::awaitable<void> ReferentialActions::complete_rows() {
+  EventLoopTurn turn;
+  for (auto& [oid, of] : changed_) {
+    std::vector<ChangeLog::VersionPtr> versions;
+    const ChangeLog::Position end = of.log->size();
+    for (ChangeLog::Position position = 0; position < end; ++position) {
+      const ChangeLog::VersionPtr version = of.log->at(position);
+      const bool by_action = position >= of.by_statement;
+      if (by_action && version->row.current && of.log->is_newest(position, *version, end)) versions.push_back(version);
+      if (versions.size() < kRowsPerBatch) continue;
+      complete(of, versions);
+      versions.clear();
+      if (turn.is_over()) co_await turn.yield();
+    }
+    if (!versions.empty()) complete(of, versions);
+  }
+}
+
+void ReferentialActions::complete(Changed& of, const std::vector<ChangeLog::VersionPtr>& versions) {
+  const sql::TableDef& table = *of.table;
+  sql::Batch batch{.rows = versions.size(), .columns = {}};
+  for (std::size_t position = 0; position < table.columns.size(); ++position) {
+    auto column = std::make_shared<sql::Column>(table.columns[position].type);
+    for (const ChangeLog::VersionPtr& version : versions) column->append_datum((*version->row.current)[position]);
+    batch.columns.push_back(std::move(column));
+  }
+  const std::vector<planner::ColumnId> ids = planner::positions_as_ids(table);
+  std::vector<std::size_t> generated;
+  for (std::size_t position = 0; position < table.columns.size(); ++position) {
+    const sql::ColumnDef& column = table.columns[position];
+    if (column.generated_sql.empty()) continue;
+    const parser::ast::ExpressionPtr parsed = parser::parse_expression(column.generated_sql);
+    const sql::ExpressionPtr bound = planner::bind_generation(*parsed, table, column, ids, *context_.catalog(), bind_settings(context_.evaluation()), true);
+    batch.columns[position] = sql::evaluate(*bound, batch, context_.evaluation());
+    generated.push_back(position);
   }
   const sql::SessionSettings& settings = *context_.evaluation().settings;
-  for (const auto& [table, changes] : by_table) {
-    sql::Batch batch{.rows = changes.size(), .columns = {}};
-    for (std::size_t position = 0; position < table->columns.size(); ++position) {
-      auto column = std::make_shared<sql::Column>(table->columns[position].type);
-      for (const Change* change : changes) column->append_datum((*change->new_row)[position]);
-      batch.columns.push_back(std::move(column));
+  std::vector<RowValues> rows;
+  for (std::size_t number = 0; number < versions.size(); ++number) {
+    Row row = *versions[number]->row.current;
+    for (const std::size_t position : generated) row[position] = batch.columns[position]->datum(number);
+    rows.push_back(std::make_shared<const Row>(std::move(row)));
+    require_not_null(table, *rows.back(), settings);
+  }
+  for (const sql::CheckDef& check : table.checks) {
+    const parser::ast::ExpressionPtr parsed = parser::parse_expression(check.expression_sql);
+    const sql::ExpressionPtr bound = planner::bind_check(*parsed, table, ids, *context_.catalog(), bind_settings(context_.evaluation()), true);
+    const sql::ColumnPtr result = sql::evaluate(*bound, batch, context_.evaluation());
+    for (std::size_t number = 0; number < rows.size(); ++number) {
+      if (result->is_null(number) || result->get<bool>(number)) continue;
+      throw check_violation(table, check.name, *rows[number], settings);
     }
-    const std::vector<planner::ColumnId> ids = planner::positions_as_ids(*table);
-    for (std::size_t position = 0; position < table->columns.size(); ++position) {
-      const sql::ColumnDef& column = table->columns[position];
-      if (column.generated_sql.empty()) continue;
-      const parser::ast::ExpressionPtr parsed = parser::parse_expression(column.generated_sql);
-      const sql::ExpressionPtr bound =
-          planner::bind_generation(*parsed, *table, column, ids, *context_.catalog(), bind_settings(context_.evaluation()), true);
-      batch.columns[position] = sql::evaluate(*bound, batch, context_.evaluation());
-      for (std::size_t row = 0; row < changes.size(); ++row) (*changes[row]->new_row)[position] = batch.columns[position]->datum(row);
-    }
-    for (const Change* change : changes) require_not_null(*table, *change->new_row, settings);
-    for (const sql::CheckDef& check : table->checks) {
-      const parser::ast::ExpressionPtr parsed = parser::parse_expression(check.expression_sql);
-      const sql::ExpressionPtr bound =
-          planner::bind_check(*parsed, *table, ids, *context_.catalog(), bind_settings(context_.evaluation()), true);
-      const sql::ColumnPtr result = sql::evaluate(*bound, batch, context_.evaluation());
-      for (std::size_t row = 0; row < changes.size(); ++row) {
-        if (result->is_null(row) || result->get<bool>(row)) continue;
-        throw check_violation(*table, check.name, *changes[row]->new_row, settings);
-      }
-    }
+  }
+  if (generated.empty()) return;
+  for (std::size_t number = 0; number < versions.size(); ++number) {
+    of.log->append(versions[number]->member, {versions[number]->row.stored, rows[number]});
   }
 }
 

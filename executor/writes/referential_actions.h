@@ -2,21 +2,25 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
-#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "executor/execution_context.h"
 #include "executor/storage/foreign_key.h"
+#include "executor/transaction/change_log.h"
+#include "executor/transaction/row_buffer.h"
 
 namespace redquel::executor {
 
 /// What an UPDATE or DELETE brings about in the tables that refer to its own: ON DELETE and ON UPDATE CASCADE, SET NULL and
 /// SET DEFAULT, over any number of levels. The statement's changes are collected here first, because an action may meet a row that the
-/// statement itself changes; then all of them go into one unit, whose checks see rows that came meanwhile.
+/// statement itself changes; then all of them go into one unit, whose checks see rows that came meanwhile. All but the newest megabytes
+/// wait in temporary files (ChangeLog).
 class ReferentialActions {
  public:
   using TablePtr = ForeignKey::TablePtr;
@@ -31,46 +35,48 @@ class ReferentialActions {
   bool add(const TablePtr& table, std::span<const sql::Datum> old_row, std::optional<std::span<const sql::Datum>> new_row);
   /// Finds the rows that refer to what has changed, and what becomes of them. Throws 23502, 23514 of such rows.
   asio::awaitable<void> run(ExecutionCounters* counters);
-
-  struct Change {
-    TablePtr table;
-    Row old_row;
-    std::optional<Row> new_row;
-    bool by_action = false;  // at least in part
-    bool is_read_only = false;
-  };
-  const std::deque<Change>& changes() const { return changes_; }
+  /// Table by table, each row as it was (`stored`) and as it becomes (`current`).
+  std::vector<TableChangesPtr> changes() const;
 
  private:
+  /// The changes of one table's rows, version after version: each is an event for the tables that refer to it.
+  struct Changed {
+    TablePtr table;
+    std::shared_ptr<ChangeLog> log;
+    ChangeLog::Position by_statement = 0;  // the first so many
+    ChangeLog::Position handled = 0;       // events
+  };
   /// A row that other rows may refer to has become another, or none.
   struct Event {
-    TablePtr table;
-    Row before;
-    std::optional<Row> after;
+    RowValues before, after;
   };
   /// Rows of a set that an event's foreign key acts on.
   struct Reach {
     ForeignKeyPtr key;
-    std::size_t event;
+    Event event;
     std::string set;
-    std::vector<std::string> members;
+  };
+  /// A row that may be in a reach's set.
+  struct Reached {
+    const Reach* reach;
+    std::string member;
   };
 
-  /// The statement's one pointer to a table.
-  const TablePtr& known(const TablePtr& table) { return tables_.try_emplace(table->oid, table).first->second; }
+  Changed& changed(const TablePtr& table);
   const std::vector<ForeignKeyPtr>& keys_to(const TablePtr& table);
-  asio::awaitable<void> read_members(std::vector<Reach>& reaches, ExecutionCounters* counters);
-  asio::awaitable<void> read_rows(const std::vector<Reach>& reaches, ExecutionCounters* counters);
-  void act(const ForeignKey& key, const Event& event, Change& change);
+  /// Some of the events that are not handled yet, of the table.
+  std::vector<Reach> next_reaches(Changed& table);
+  asio::awaitable<void> follow(const std::vector<Reach>& reaches, ExecutionCounters* counters);
+  asio::awaitable<void> follow_large_set(const Reach& reach, ExecutionCounters* counters);
+  asio::awaitable<void> act_on(std::vector<Reached> reached, ExecutionCounters* counters);
+  Row acted_on(const ForeignKey& key, const Event& event, const Row& row) const;
   sql::Datum default_of(const sql::TableDef& table, std::size_t position) const;
-  void complete_rows();
+  asio::awaitable<void> complete_rows();
+  void complete(Changed& table, const std::vector<ChangeLog::VersionPtr>& versions);
 
   ExecutionContext& context_;
-  std::deque<Change> changes_;
-  std::map<std::pair<sql::Oid, std::string>, std::size_t> by_member_;
-  std::map<sql::Oid, TablePtr> tables_;
+  std::map<sql::Oid, Changed> changed_;
   std::map<sql::Oid, std::vector<ForeignKeyPtr>> keys_;
-  std::vector<Event> events_;
 };
 
 }  // namespace redquel::executor

@@ -131,19 +131,53 @@ bool WriteOperator::delete_row(std::span<const sql::Datum> old_row) {
 
 asio::awaitable<void> WriteOperator::take_actions(std::size_t limit) {
   co_await actions_->run(counters());
-  for (const ReferentialActions::Change& change : actions_->changes()) {
-    if (unit_.size() >= limit) co_await put_aside();
-    if (change.new_row) {
-      unit_.update_row(change.table, change.old_row, *change.new_row);
-    } else {
-      unit_.delete_row(change.table, change.old_row);
+  std::size_t rows = unit_.size() + written_rows_;
+  for (const TableChangesPtr& changes : actions_->changes()) rows += changes->size;
+  const bool is_large = rows > limit && written_rows_ == 0;  // nothing waits to be written before
+  if (is_large && exchanges_keys_ && !table_->rows_expire()) {
+    const WriteOptions options = unit_.options();
+    unit_ = WriteUnit(options_of_leaving(options));
+    streams_ = true;
+    step_ = Exchange::kLeave;
+    co_await collect_actions(limit);
+    co_await put_aside();
+    co_await journaled_->flush();
+    unit_ = WriteUnit(options);
+    written_rows_ = 0;
+    step_ = Exchange::kArrive;
+  }
+  streams_ = streams_ || is_large;
+  co_await collect_actions(limit);
+}
+
+asio::awaitable<void> WriteOperator::collect_actions(std::size_t limit) {
+  for (const TableChangesPtr& changes : actions_->changes()) {
+    TableChanges::Walk walk(*changes);
+    while (const ChangeLog::VersionPtr change = walk.next()) {
+      if (unit_.size() >= limit) co_await put_aside();
+      const BufferedRow& row = change->row;
+      if (row.current) {
+        unit_.update_row(changes->table, *row.stored, *row.current);
+      } else {
+        unit_.delete_row(changes->table, *row.stored);
+      }
     }
   }
 }
 
+/// What foreign keys demand, and which rows were met, is noted when the rows come again.
+WriteOptions WriteOperator::options_of_leaving(const WriteOptions& options) {
+  WriteOptions leaving = options;
+  leaving.foreign_keys.reset();
+  if (options.changed_rows) leaving.changed_rows = std::make_shared<KnownKeys>(*options.changed_rows);
+  return leaving;
+}
+
 asio::awaitable<void> WriteOperator::put_aside() {
   written_rows_ += unit_.size();
-  chunks_.push_back({std::make_shared<WriteUnit>(std::move(unit_)), take_collected()});
+  Finish finish;
+  if (!actions_ || step_ != Exchange::kLeave) finish = take_collected();  // rows of the source are collected twice, actions are not
+  chunks_.push_back({std::make_shared<WriteUnit>(std::move(unit_)), std::move(finish)});
   WriteOptions options = chunks_.back().unit->options();
   if (!context_.transaction() && options.foreign_keys) options.foreign_keys->expect_written();
   if (is_buffered()) options.foreign_keys = foreign_key_checks(context_);  // each chunk is looked at alone
@@ -162,8 +196,8 @@ asio::awaitable<void> WriteOperator::begin_journal() {
   journaled_ = std::make_unique<JournaledUnit>(executor, context_.redis());
   std::vector<std::shared_ptr<const sql::TableDef>> tables{table_};
   if (actions_) {
-    for (const ReferentialActions::Change& change : actions_->changes()) {
-      if (std::ranges::find(tables, change.table->oid, &sql::TableDef::oid) == tables.end()) tables.push_back(change.table);
+    for (const TableChangesPtr& changes : actions_->changes()) {
+      if (changes->table->oid != table_->oid) tables.push_back(changes->table);
     }
   }
   if (!co_await journaled_->begin(std::move(tables))) throw StaleCatalog{};
@@ -232,11 +266,7 @@ asio::awaitable<void> WriteOperator::write_spilled(std::size_t limit) {
     std::deque<Chunk> first = std::exchange(chunks_, {});
     streams_ = true;
     step_ = Exchange::kLeave;
-    // What foreign keys demand, and which rows were met, is noted when the rows come again.
-    WriteOptions leaving = options;
-    leaving.foreign_keys.reset();
-    if (options.changed_rows) leaving.changed_rows = std::make_shared<KnownKeys>(*options.changed_rows);
-    unit_ = WriteUnit(std::move(leaving));
+    unit_ = WriteUnit(options_of_leaving(options));
     const std::size_t written = written_rows_;
     while (auto batch = spilled_->next()) co_await collect_in_chunks(*batch, limit);
     co_await put_aside();

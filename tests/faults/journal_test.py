@@ -227,6 +227,38 @@ def test_update_and_delete_killed(make_server, make_redis):
             assert changed == [[str(count)]] or changed == [["0"]] and running.outcome != "done", (sql, running.outcome, count, changed)
 
 
+def test_what_foreign_keys_act_on_is_killed_along(make_server, make_redis):
+    """Two tables in one unit: the rows that were named, and those that refer to them."""
+    for sql, left in (("DELETE FROM owner", 0), ("UPDATE owner SET id = id + 1000000", 97)):
+        for chunks in (1, 3):
+            redis, server = start(make_server, make_redis, rows=10_000)
+            with server.connect() as connection:
+                connection.run("CREATE TABLE owner (id integer PRIMARY KEY)")
+                connection.run("INSERT INTO owner SELECT generate_series(0, 96)")
+                connection.run("ALTER TABLE bulk ADD FOREIGN KEY (a) REFERENCES owner ON DELETE CASCADE ON UPDATE CASCADE")
+            running = Running(server, lambda connection: connection.run(sql))
+            with redis.connect() as raw:
+                wait_for(lambda: (journal_length(raw) or 0) >= chunks or running.outcome, pause=0.0005)
+            server.kill()
+            running.join()
+            assert running.outcome in ("done", "closed"), running.outcome
+            server.start()
+            forget_owner(redis)
+            rows = 10_000 if left else 0
+            count = check(server, redis, (rows,) if running.outcome == "done" else (rows, 10_000))
+            with server.connect() as connection:
+                owners, changed = connection.run("SELECT count(*), count(*) FILTER (WHERE id >= 1000000) FROM owner")[0]
+                changed_rows, = connection.run("SELECT count(*) FROM bulk WHERE a >= 1000000")[0]
+                strays = connection.run("SELECT count(*) FROM bulk WHERE a NOT IN (SELECT id FROM owner)")
+                assert strays == [["0"]], (sql, chunks, strays)
+                assert connection.run("SELECT * FROM redquel.check_indexes('owner')") == []
+            if left == 0:
+                assert owners == ("0" if count == 0 else "97"), (running.outcome, owners, count)
+            else:
+                assert (owners, changed, changed_rows) in (("97", "0", "0"), ("97", "97", "10000")), (owners, changed, changed_rows)
+                assert running.outcome != "done" or changed == "97", running.outcome
+
+
 def test_errors_and_cancels_are_undone(make_server, make_redis):
     redis, server = start(make_server, make_redis)
     with server.connect(timeout=120) as connection:
