@@ -313,9 +313,9 @@ class QueryRun {
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : make_operator(*plan_, *context_);
   }
 
-  /// May the run go on in a catalog that has moved? Before its rows go out it begins again instead.
+  /// May the run go on in a catalog that has moved? Before its rows go out, or a client's come in, it begins again instead.
   asio::awaitable<bool> tables_hold() {
-    if (!rows_sent_) co_return false;
+    if (!rows_sent_ && !(copy_ && copy_->started)) co_return false;
     auto tables = planner::tables_of(plan_);
     const TransactionCatalog* own = transaction_ ? transaction_->catalog() : nullptr;
     if (own != nullptr) std::erase_if(tables, [&](const auto& table) { return !own->is_committed(*table); });  // nobody else changes these

@@ -203,11 +203,14 @@ asio::awaitable<void> WriteOperator::begin_journal() {
   if (!co_await journaled_->begin(std::move(tables))) throw StaleCatalog{};
 }
 
-asio::awaitable<void> WriteOperator::write_ahead(WriteUnit unit, Finish finish) {
-  if (unit.empty()) co_return;
+asio::awaitable<void> WriteOperator::claim_place_ahead() {
   Transaction& transaction = *context_.transaction();
   std::string owner = transaction.locks().process();
   if (!co_await transaction.catalog()->claim(context_.redis(), table_->prefix, std::move(owner))) throw StaleCatalog{};
+}
+
+asio::awaitable<void> WriteOperator::write_ahead(WriteUnit unit, Finish finish) {
+  if (unit.empty()) co_return;
   if (unseen_) {
     auto rows = std::make_unique<WriteUnit>(std::move(unit));
     co_await unseen_->write(std::move(rows), std::move(finish));
@@ -420,6 +423,8 @@ asio::awaitable<void> WriteOperator::collect_all() {
 
 asio::awaitable<void> WriteOperator::run() {
   const std::size_t limit = chunk_rows();
+  // Before there are rows: where it has to follow definitions of others first, the run begins again, and a client's data come only once.
+  if (is_ahead_) co_await claim_place_ahead();
   co_await collect_all();
   if (actions_) co_await take_actions(limit);
   source_.reset();

@@ -92,6 +92,8 @@ class WriteOperator : public Operator {
   asio::awaitable<void> buffer_mapped(bool bad_is_null);
   asio::awaitable<void> lock_mapped_rows();
   asio::awaitable<void> begin_journal();
+  /// Nobody else has the place from now on. StaleCatalog where definitions of others have to be followed first.
+  asio::awaitable<void> claim_place_ahead();
   asio::awaitable<void> write_ahead(WriteUnit unit, Finish finish);
   asio::awaitable<void> write_chunks();
   /// Chunk after chunk is verified and locked in Redis, and part of the transaction's buffer then; all of them or none.

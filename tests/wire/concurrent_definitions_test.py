@@ -2,7 +2,7 @@
 
 from harness import interleaving
 from harness.crew import all_at_once
-from harness.pgwire import ServerError
+from harness.pgwire import COPY_DONE, ServerError, copy_data, query
 
 SLOW = True
 SETUP = """
@@ -149,3 +149,32 @@ def test_many_transactions_with_definitions(server):
             assert client.run(f"SELECT count(*), max(id) - min(id) FROM {name}") == [["20", "19"]], name
             assert client.run(f"SELECT count(*) FROM {name.replace('many', 'many_view')}") == [["19"]], name
             assert client.run(f"SELECT * FROM redquel.check_indexes('{name}')") == [], name
+
+
+def copy_beside(session, other, before, rows):
+    """COPY t whose data come when others have made definitions since it began, and once more between its data."""
+    for sql in ("DROP TABLE IF EXISTS t, known, made_1, made_2", "CREATE TABLE known (id integer PRIMARY KEY)", "INSERT INTO known VALUES (1), (2)",
+                "CREATE TABLE t (id serial PRIMARY KEY, word text UNIQUE, known integer REFERENCES known)", *before):
+        session.run(sql)
+    session.send(query("COPY t (word, known) FROM STDIN"))
+    session.read_until(b"G")
+    other.run("CREATE TABLE made_1 (id serial PRIMARY KEY)")
+    session.send(copy_data(b"".join(b"word %d\t%d\n" % (i, 1 + i % 2) for i in range(rows // 2))))
+    other.run("CREATE TABLE made_2 (id integer UNIQUE)")
+    session.send(copy_data(b"".join(b"word %d\t%d\n" % (i, 1 + i % 2) for i in range(rows // 2, rows))) + COPY_DONE)
+    result = session.results()[-1]
+    assert not result.error and result.tag == f"COPY {rows}", (before, rows, result.error, result.tag)
+    if before:
+        session.run("COMMIT")
+    assert other.run("SELECT count(*), count(DISTINCT id), max(known) FROM t") == [[str(rows), str(rows), "2"]]
+
+
+def test_copy_goes_on_beside_definitions(server):
+    session, other = server.connect(), server.connect()
+    for rows in (4, 6000):
+        copy_beside(session, other, [], rows)
+        copy_beside(session, other, ["BEGIN"], rows)
+        copy_beside(session, other, ["BEGIN", "TRUNCATE t"], rows)
+        copy_beside(session, other, ["ALTER TABLE t DROP CONSTRAINT t_known_fkey", "BEGIN", "TRUNCATE t"], rows)
+    session.close()
+    other.close()
