@@ -37,4 +37,16 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statemen
   co_await change_catalog(context, make);
 }
 
+asio::awaitable<void> run(DdlContext& context, const ast::CreateExtension& statement) {
+  const bool is_there = statement.name == "redquel" || statement.name == "plpgsql";
+  if (!is_there) {
+    throw SqlError("0A000", fmt::format("extension \"{}\" is not available", statement.name))
+        .detail("There are no extensions for redquel but its own.");
+  }
+  const std::string message = fmt::format("extension \"{}\" already exists", statement.name);
+  if (!statement.if_not_exists) throw SqlError("42710", message);
+  if (context.session.notice) context.session.notice("NOTICE", SqlError("42710", message + ", skipping"));
+  co_return;
+}
+
 }  // namespace redquel::executor
