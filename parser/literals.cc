@@ -18,9 +18,72 @@ constexpr std::uint64_t kMostInteger = std::numeric_limits<std::int64_t>::max();
 
 bool is_word_part(char c) { return is_identifier_start(c) || is_digit(c); }
 
+/// What matters of a word: each is looked up once.
+struct WordClass {
+  enum : std::uint8_t {
+    kStatement = 1,
+    kInsert = 2,
+    kValues = 4,
+    kIn = 8,
+    kBetween = 16,
+    kAnd = 32,
+    kOperandEnd = 64,  // may follow an operand of a comparison that is complete
+  };
+};
+
+struct KnownWord {
+  std::string_view text;
+  std::uint8_t classes;
+};
+
+constexpr KnownWord kKnownWords[] = {
+    {"select", WordClass::kStatement},
+    {"insert", WordClass::kStatement | WordClass::kInsert},
+    {"update", WordClass::kStatement},
+    {"delete", WordClass::kStatement},
+    {"with", WordClass::kStatement},
+    {"values", WordClass::kValues},
+    {"in", WordClass::kIn},
+    {"between", WordClass::kBetween},
+    {"and", WordClass::kAnd | WordClass::kOperandEnd},
+    {"or", WordClass::kOperandEnd},
+    {"order", WordClass::kOperandEnd},
+    {"group", WordClass::kOperandEnd},
+    {"limit", WordClass::kOperandEnd},
+    {"offset", WordClass::kOperandEnd},
+    {"fetch", WordClass::kOperandEnd},
+    {"returning", WordClass::kOperandEnd},
+    {"where", WordClass::kOperandEnd},
+    {"having", WordClass::kOperandEnd},
+    {"from", WordClass::kOperandEnd},
+    {"union", WordClass::kOperandEnd},
+    {"intersect", WordClass::kOperandEnd},
+    {"except", WordClass::kOperandEnd},
+    {"then", WordClass::kOperandEnd},
+    {"for", WordClass::kOperandEnd},
+    {"on", WordClass::kOperandEnd},
+    {"window", WordClass::kOperandEnd},
+    {"as", WordClass::kOperandEnd},
+    {"when", WordClass::kOperandEnd},
+    {"end", WordClass::kOperandEnd},
+    {"by", WordClass::kOperandEnd},
+};
+constexpr std::size_t kLongestWord = 9;
+
+std::uint8_t classes_of(std::string_view word) {
+  if (word.size() < 2 || word.size() > kLongestWord) return 0;
+  char lower[kLongestWord];
+  for (std::size_t i = 0; i < word.size(); ++i) lower[i] = sql::to_lower(word[i]);
+  for (const KnownWord& known : kKnownWords) {
+    if (known.text.size() == word.size() && known.text[0] == lower[0] && known.text == std::string_view(lower, word.size())) return known.classes;
+  }
+  return 0;
+}
+
 struct Token {
   enum class Kind : std::uint8_t { kWord, kQuotedName, kInteger, kNumber, kString, kOperator, kPunctuation };
   Kind kind;
+  std::uint8_t classes;  // of a word
   std::size_t begin, end;
   std::string_view text;  // as written; a string's is between its quotes
 };
@@ -47,12 +110,14 @@ class Scanner {
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
     if (c == '\'') return string();
     if (c == '"') return quoted_name();
-    if (std::string_view("()[],;.").find(c) != std::string_view::npos) return add(Token::Kind::kPunctuation, at_ + 1);
+    if (c == '(' || c == ')' || c == '[' || c == ']' || c == ',' || c == ';' || c == '.') return add(Token::Kind::kPunctuation, at_ + 1);
     return is_operator_character(c) && symbol();
   }
 
   bool add(Token::Kind kind, std::size_t end) {
-    tokens_.push_back({kind, at_, end, text_.substr(at_, end - at_)});
+    const std::string_view text = text_.substr(at_, end - at_);
+    const std::uint8_t classes = kind == Token::Kind::kWord ? classes_of(text) : 0;
+    tokens_.push_back({kind, classes, at_, end, text});
     at_ = end;
     return true;
   }
@@ -115,11 +180,6 @@ class Scanner {
   std::vector<Token> tokens_;
 };
 
-template <std::size_t N>
-bool is_one_of(std::string_view text, const std::array<std::string_view, N>& words) {
-  return std::ranges::any_of(words, [&](std::string_view word) { return sql::equals_ignoring_case(text, word); });
-}
-
 std::string content_of(std::string_view written) {
   std::string content;
   content.reserve(written.size());
@@ -130,31 +190,26 @@ std::string content_of(std::string_view written) {
   return content;
 }
 
-constexpr std::array<std::string_view, 5> kStatements = {"select", "insert", "update", "delete", "with"};
 constexpr std::array<std::string_view, 7> kComparisons = {"=", "<", ">", "<=", ">=", "<>", "!="};
-/// What may follow an operand of a comparison that is complete.
-constexpr std::array<std::string_view, 22> kOperandEnds = {"and",    "or",   "order", "group",  "limit",     "offset", "fetch",
-                                                           "returning", "where", "having", "from", "union", "intersect", "except",
-                                                           "then",   "for",  "on",    "window", "as",        "when",   "end",   "by"};
 
 class Taker {
  public:
   Taker(std::string_view text, std::vector<Token> tokens) : text_(text), tokens_(std::move(tokens)) {}
 
   std::optional<TextWithoutLiterals> run() {
-    if (!tokens_.empty() && is(tokens_.size() - 1, ";")) tokens_.pop_back();
-    if (tokens_.empty() || tokens_[0].kind != Token::Kind::kWord || !is_one_of(tokens_[0].text, kStatements)) return std::nullopt;
+    if (!tokens_.empty() && is(tokens_.size() - 1, ';')) tokens_.pop_back();
+    if (tokens_.empty() || !is_word(0, WordClass::kStatement)) return std::nullopt;
     const std::size_t end = tokens_.back().end;
     std::size_t copied = 0;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      if (is(i, ";")) return std::nullopt;
-      if (is(i, "(")) {
-        const bool row = i > 0 && is_word(i - 1, "values") && is_word(0, "insert");
-        lists_.push_back(row || (i > 0 && is_word(i - 1, "in")));
-      } else if (is(i, ")")) {
+      if (is(i, ';')) return std::nullopt;
+      if (is(i, '(')) {
+        const bool row = i > 0 && is_word(i - 1, WordClass::kValues) && is_word(0, WordClass::kInsert);
+        lists_.push_back(row || (i > 0 && is_word(i - 1, WordClass::kIn)));
+      } else if (is(i, ')')) {
         if (lists_.empty()) return std::nullopt;
         // INSERT of several rows: not one statement with other values, but a load.
-        if (lists_.back() && is_word(0, "insert") && i + 2 < tokens_.size() && is(i + 1, ",") && is(i + 2, "(")) return std::nullopt;
+        if (lists_.back() && is_word(0, WordClass::kInsert) && i + 2 < tokens_.size() && is(i + 1, ',') && is(i + 2, '(')) return std::nullopt;
         lists_.pop_back();
       }
       std::optional<Literal> literal = literal_at(i);
@@ -176,10 +231,12 @@ class Taker {
   }
 
  private:
-  bool is(std::size_t i, std::string_view text) const {
-    return tokens_[i].kind != Token::Kind::kWord && tokens_[i].kind != Token::Kind::kString && tokens_[i].text == text;
+  /// A character of punctuation, or an operator of one character.
+  bool is(std::size_t i, char character) const {
+    const Token& token = tokens_[i];
+    return (token.kind == Token::Kind::kPunctuation || token.kind == Token::Kind::kOperator) && token.text.size() == 1 && token.text[0] == character;
   }
-  bool is_word(std::size_t i, std::string_view text) const { return tokens_[i].kind == Token::Kind::kWord && sql::equals_ignoring_case(tokens_[i].text, text); }
+  bool is_word(std::size_t i, std::uint8_t wanted) const { return (tokens_[i].classes & wanted) != 0; }
   bool is_operator(std::size_t i) const { return tokens_[i].kind == Token::Kind::kOperator; }
 
   static char type_of(const Literal& literal) {
@@ -189,9 +246,9 @@ class Taker {
 
   /// Is the number at `i` preceded by a minus of its own (`= -5`, `(-5`, not `a - 5`)?
   bool has_sign(std::size_t i) const {
-    if (i < 2 || tokens_[i].kind != Token::Kind::kInteger || !is(i - 1, "-")) return false;
+    if (i < 2 || tokens_[i].kind != Token::Kind::kInteger || !is(i - 1, '-')) return false;
     const Token& before = tokens_[i - 2];
-    return before.kind == Token::Kind::kOperator || is(i - 2, "(") || is(i - 2, ",") || is_word(i - 2, "between") || is_word(i - 2, "and");
+    return before.kind == Token::Kind::kOperator || is(i - 2, '(') || is(i - 2, ',') || is_word(i - 2, WordClass::kBetween) || is_word(i - 2, WordClass::kAnd);
   }
 
   std::optional<Literal> literal_at(std::size_t i) const {
@@ -210,17 +267,17 @@ class Taker {
     if (i == 0) return false;
     const Token& before = tokens_[i - 1];
     if (before.kind == Token::Kind::kOperator) {
-      if (is_one_of(before.text, kComparisons)) return true;
-      return (before.text == "+" || before.text == "-") && tokens_[i].kind != Token::Kind::kString && i > 1 && is_value_end(i - 2);
+      if (std::ranges::find(kComparisons, before.text) != kComparisons.end()) return true;
+      return (is(i - 1, '+') || is(i - 1, '-')) && tokens_[i].kind != Token::Kind::kString && i > 1 && is_value_end(i - 2);
     }
-    if (is(i - 1, "(") || is(i - 1, ",")) return !lists_.empty() && lists_.back();
-    if (is_word(i - 1, "between")) return true;
-    return is_word(i - 1, "and") && ends_between(i - 1);
+    if (is(i - 1, '(') || is(i - 1, ',')) return !lists_.empty() && lists_.back();
+    if (is_word(i - 1, WordClass::kBetween)) return true;
+    return is_word(i - 1, WordClass::kAnd) && ends_between(i - 1);
   }
 
   /// Does an operand end at `i`, so that a + or - after it has two?
   bool is_value_end(std::size_t i) const {
-    return tokens_[i].kind == Token::Kind::kQuotedName || is(i, ")") || (tokens_[i].kind == Token::Kind::kWord && !is_one_of(tokens_[i].text, kOperandEnds));
+    return tokens_[i].kind == Token::Kind::kQuotedName || is(i, ')') || (tokens_[i].kind == Token::Kind::kWord && !is_word(i, WordClass::kOperandEnd));
   }
 
   /// Is the AND at `i` that of `BETWEEN literal AND`?
@@ -228,12 +285,12 @@ class Taker {
     if (i < 2) return false;
     const std::size_t first = has_sign(i - 1) ? i - 2 : i - 1;
     const Token::Kind kind = tokens_[i - 1].kind;
-    return first > 0 && (kind == Token::Kind::kInteger || kind == Token::Kind::kString) && is_word(first - 1, "between");
+    return first > 0 && (kind == Token::Kind::kInteger || kind == Token::Kind::kString) && is_word(first - 1, WordClass::kBetween);
   }
 
   bool ends_operand(std::size_t i) const {
     if (i + 1 == tokens_.size()) return true;
-    return is(i + 1, ")") || is(i + 1, ",") || (tokens_[i + 1].kind == Token::Kind::kWord && is_one_of(tokens_[i + 1].text, kOperandEnds));
+    return is(i + 1, ')') || is(i + 1, ',') || is_word(i + 1, WordClass::kOperandEnd);
   }
 
   std::string_view text_;
