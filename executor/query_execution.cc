@@ -288,7 +288,7 @@ class QueryRun {
     context_->access = &engine_.access();
     context_->database = engine_.database();
     context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
-    context_->allows_unread_increments = conflicts_ == 0 && statistics == nullptr && (!transaction_ || locks_increments_at_once());
+    context_->allows_unread_increments = conflicts_ == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
     context_->statistics = statistics;
     is_strict_ = transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted;
     if (is_strict_) {
@@ -338,12 +338,12 @@ class QueryRun {
     co_return co_await run_sql_function(engine_, session_, std::move(invocation));
   }
 
-  /// Does the plan, in a transaction, add to a row that is to be locked at once?
-  bool locks_increments_at_once() {
+  /// Does the plan add to one row, in a transaction that sees what others commit meanwhile?
+  bool adds_in_transaction() const {
     if (is_compound_ || !context_->allows_increments) return false;
     const planner::PhysicalNode* write = planner::main_write(*plan_);
     const auto* update = write != nullptr ? std::get_if<planner::PhysicalUpdate>(&write->node) : nullptr;
-    return update != nullptr && update->may_write_unread && !update->added.empty() && IncrementHabits::of_this_thread().locks_at_once(update->table->oid);
+    return update != nullptr && update->may_write_unread && !update->added.empty();
   }
 
   /// What was added to rows of the plan's tables becomes visible to it.

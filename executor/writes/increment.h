@@ -14,8 +14,8 @@ sql::Batch looked_up(const planner::PhysicalUpdate& update, const std::vector<sq
 /// Does the row pass the condition that the lookup has besides the key?
 bool is_selected(const planner::PhysicalUpdate& update, const sql::Batch& row, const sql::EvaluationContext& evaluation);
 
-/// `UPDATE t SET n = n + c WHERE <key>` in a transaction: the row is locked and read in one script, for the query of the transaction that
-/// will look at it (IncrementHabits). Null: not such a statement.
-OperatorPtr make_locked_increment(const planner::PhysicalNode&, const planner::PhysicalUpdate&, ExecutionContext&);
+/// `UPDATE t SET n = n + c WHERE <key>` in a transaction, as a note in its buffer. Where queries of such transactions look at the row
+/// (IncrementHabits), it is locked by the script that reads it. Null: not such a statement.
+OperatorPtr make_buffered_increment(const planner::PhysicalNode&, const planner::PhysicalUpdate&, ExecutionContext&);
 
 }  // namespace redquel::executor

@@ -141,7 +141,7 @@ class DeleteOperator final : public WriteOperator {
 }  // namespace
 
 OperatorPtr make_update(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, ExecutionContext& context) {
-  if (OperatorPtr locked = make_locked_increment(node, update, context)) return locked;
+  if (OperatorPtr increment = make_buffered_increment(node, update, context)) return increment;
   if (OperatorPtr unread = make_unread_update(node, update, context)) return unread;
   return std::make_unique<UpdateOperator>(node, update, context);
 }
