@@ -250,7 +250,7 @@ void SharedConnection::Core::flush() {
   if (state_ != State::ready || writing_ || waiting_.empty()) return;
   Turn turn;
   turn.batches.reserve(waiting_.size());
-  std::deque<std::shared_ptr<PendingBatch>> held;
+  std::vector<std::shared_ptr<PendingBatch>> held;
   for (std::shared_ptr<PendingBatch>& pending : waiting_) {
     if (pending->is_abandoned()) continue;  // cancelled before it was sent
     if (writes_ != Writes::pass && !only_reads(pending->batch)) {
@@ -269,7 +269,7 @@ void SharedConnection::Core::flush() {
     pending->batch = CommandBatch();
     turn.batches.push_back(std::move(pending));
   }
-  waiting_ = std::move(held);
+  waiting_.assign(std::make_move_iterator(held.begin()), std::make_move_iterator(held.end()));
   if (!waiting_.empty()) arm_deadline();
   if (turn.batches.empty()) return;
   output_ += version_command_;

@@ -32,7 +32,6 @@ WriteEncoding::WriteEncoding(WriteUnit& unit, std::size_t limit, bool verify_onl
   std::stable_sort(pending_checks_.begin(), pending_checks_.end(), [](const auto& a, const auto& b) { return a.first.key < b.first.key; });
   if (!unit_.options_.ahead_of_commit) collect_locks();
   order_locks();
-  divide();
 }
 
 namespace {
@@ -213,6 +212,14 @@ void WriteEncoding::order_old_rows() {
   });
 }
 
+/// Those whose definitions are verified and whose counters move.
+std::map<sql::Oid, const sql::TableDef*> WriteEncoding::written_tables() const {
+  std::map<sql::Oid, const sql::TableDef*> tables;
+  if (unit_.options_.ahead_of_commit) return tables;
+  for (const WriteUnit::Table& table : unit_.tables_) tables.emplace(table.encoder.table().oid, &table.encoder.table());
+  return tables;
+}
+
 void WriteEncoding::write_call(const Call& call) {
   const bool in_transaction = unit_.options_.locks != nullptr;
   if (in_transaction && unit_.options_.buffer) {
@@ -227,10 +234,7 @@ void WriteEncoding::write_call(const Call& call) {
   for (const std::string* word : {&token.key, &token.slot, &token.number}) put(unit_.words_.store(*word));
   // Tables.
   keys_.push_back("redquel:versions");
-  std::map<sql::Oid, const sql::TableDef*> tables;
-  if (!unit_.options_.ahead_of_commit) {
-    for (const WriteUnit::Table& table : unit_.tables_) tables.emplace(table.encoder.table().oid, &table.encoder.table());
-  }
+  const std::map<sql::Oid, const sql::TableDef*> tables = written_tables();
   put(tables.size());
   for (const auto& [oid, table] : tables) {
     put(unit_.words_.number(oid));
@@ -285,10 +289,7 @@ void WriteEncoding::write_apply() {
   write_groups(set_additions_, false);
   write_groups(zset_additions_, true);
   write_groups(unique_additions_, true);
-  // A set that loses several members is looked at once.
-  std::sort(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.set < b.set; });
-  emptied_.erase(std::unique(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.set == b.set; }),
-                 emptied_.end());
+  order_emptied();
   put(emptied_.size());
   for (const EmptyValue& value : emptied_) {
     put(value.set);
@@ -296,6 +297,13 @@ void WriteEncoding::write_apply() {
     put(value.entry);
   }
   write_journal();
+}
+
+/// A set that loses several members is looked at once.
+void WriteEncoding::order_emptied() {
+  std::sort(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.set < b.set; });
+  emptied_.erase(std::unique(emptied_.begin(), emptied_.end(), [](const EmptyValue& a, const EmptyValue& b) { return a.set == b.set; }),
+                 emptied_.end());
 }
 
 /// Of tables whose rows expire, every row that comes, goes or changes. Those that go are first: another may take the key.
@@ -369,6 +377,12 @@ void WriteEncoding::write_journal() {
   put(unit_.words_.store(records));
 }
 
+/// Nothing of the row as it was is compared: the field that is added to tells that it is there.
+bool WriteEncoding::only_adds(const WriteUnit::Change& change) const {
+  const WriteUnit::Shape& shape = unit_.tables_[change.table].shapes[change.shape];
+  return !change.increments.empty() && std::ranges::find(shape.columns, true) == shape.columns.end();
+}
+
 void WriteEncoding::write_old_rows(const Call& call) {
   const std::size_t count_at = arguments_.size();
   put(std::size_t{0});
@@ -387,16 +401,15 @@ void WriteEncoding::write_old_rows(const Call& call) {
       ++last;
     }
     const WriteUnit::Shape& shape = unit_.tables_[head.table].shapes[head.shape];
-    // The field that is added to tells that its row is there.
-    const bool only_adds = !head.increments.empty() && std::ranges::find(shape.columns, true) == shape.columns.end();
+    const bool is_compared = !only_adds(head);
     put(is_delete ? "drop" : is_move ? "move" : "keep");
     put(last - first);
-    put(only_adds ? 0 : shape.fields.size());
-    for (std::size_t field = 0; !only_adds && field < shape.fields.size(); ++field) put(shape.fields[field]);
+    put(is_compared ? shape.fields.size() : 0);
+    for (std::size_t field = 0; is_compared && field < shape.fields.size(); ++field) put(shape.fields[field]);
     for (; first < last; ++first) {
       const WriteUnit::Change& change = unit_.changes_[old_rows_[first]];
       keys_.push_back(change.old_image.key);
-      if (only_adds) continue;
+      if (!is_compared) continue;
       for (Word expected : unit_.words_.range(change.expected, shape.fields.size())) put(is_null(expected) ? kNobody : expected);
     }
     ++groups;
@@ -440,13 +453,9 @@ void WriteEncoding::write_new_rows() {
   arguments_[runs_at] = unit_.words_.number(runs);
 }
 
-/// The fields of a row that stays: which to set, which to remove.
-void WriteEncoding::write_field_changes(std::size_t old_index, const WriteUnit::Change& change) {
+/// The fields of a row that stays: which to set (and their values), which to remove.
+void WriteEncoding::collect_field_changes(const WriteUnit::Change& change, std::vector<Word>& set, std::vector<Word>& removed) const {
   const RowEncoder& encoder = unit_.tables_[change.table].encoder;
-  put(old_index);
-  std::vector<Word> removed;
-  const std::size_t count_at = arguments_.size();
-  put(std::size_t{0});
   for (std::size_t position = 0; position < encoder.width(); ++position) {
     const std::string* field = encoder.field(position);
     if (field == nullptr) continue;
@@ -457,16 +466,32 @@ void WriteEncoding::write_field_changes(std::size_t old_index, const WriteUnit::
     const std::string& marker = encoder.null_marker(position);
     if (is_null(after)) {
       removed.push_back(*field);
-      if (!marker.empty()) put(marker), put("");
+      if (!marker.empty()) set.insert(set.end(), {marker, Word("", 0)});
     } else {
-      put(*field);
-      put(after);
+      set.insert(set.end(), {*field, after});
       if (is_null(before) && !marker.empty()) removed.push_back(marker);
     }
   }
-  arguments_[count_at] = unit_.words_.number(arguments_.size() - count_at - 1);
-  put(removed.size());
-  for (Word field : removed) put(field);
+}
+
+void WriteEncoding::write_field_changes(std::size_t old_index, const WriteUnit::Change& change) {
+  std::vector<Word> set, removed;
+  collect_field_changes(change, set, removed);
+  put(old_index);
+  for (const std::vector<Word>* words : {&set, &removed}) {
+    put(words->size());
+    for (const Word word : *words) put(word);
+  }
+}
+
+void WriteEncoding::write_increment(Word row, const WriteUnit::Change& change, std::size_t position) {
+  const RowEncoder& encoder = unit_.tables_[change.table].encoder;
+  const auto number = [&](const RowImage& image) { return std::stoll(std::string(unit_.words_[image.texts + position])); };
+  const std::int64_t bound = encoder.type(position).oid == sql::oid::kInt4 ? std::int64_t{INT32_MAX} : kIncrementBound;
+  put(row);
+  put(*encoder.field(position));
+  put(unit_.words_.store(std::to_string(number(change.new_image) - number(change.old_image))));
+  put(unit_.words_.store(std::to_string(bound)));
 }
 
 /// Columns that grow by a number: the row, its field, by how much, and the range that the sum must stay in.
@@ -476,16 +501,8 @@ void WriteEncoding::write_increments() {
   std::size_t count = 0;
   for (std::size_t index = 0; index < old_rows_.size(); ++index) {
     const WriteUnit::Change& change = unit_.changes_[old_rows_[index]];
-    const RowEncoder& encoder = unit_.tables_[change.table].encoder;
-    for (const std::size_t position : change.increments) {
-      const auto number = [&](const RowImage& image) { return std::stoll(std::string(unit_.words_[image.texts + position])); };
-      const std::int64_t bound = encoder.type(position).oid == sql::oid::kInt4 ? std::int64_t{INT32_MAX} : kIncrementBound;
-      put(index);
-      put(*encoder.field(position));
-      put(unit_.words_.store(std::to_string(number(change.new_image) - number(change.old_image))));
-      put(unit_.words_.store(std::to_string(bound)));
-      ++count;
-    }
+    for (const std::size_t position : change.increments) write_increment(unit_.words_.number(index), change, position);
+    count += change.increments.size();
   }
   arguments_[count_at] = unit_.words_.number(count);
 }

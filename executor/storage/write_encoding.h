@@ -27,6 +27,10 @@ class WriteEncoding {
 
   /// The first violation between two changes of the unit that does not skip a row.
   const std::optional<WriteUnit::Violation>& local_violation() const { return local_violation_; }
+  /// The whole unit as one call of plain_write_script; nullopt where it has more than that script can do.
+  std::optional<CommandBatch> plain_command();
+  /// Makes the calls of `script()`.
+  void divide();
   std::size_t calls() const { return calls_.size(); }
   /// Which script `command` calls.
   const Script& script() const;
@@ -95,11 +99,15 @@ class WriteEncoding {
   bool keeps_unique_values(const WriteUnit::Change& change) const;
   void collect_locks();
   void order_locks();
-  void divide();
   void divide_children();
   void take_children(Call& done, Call& call, std::size_t left) const;
   void write_locks(const Range& range);
   void write_reads();
+  std::map<sql::Oid, const sql::TableDef*> written_tables() const;
+  bool is_plain() const;
+  void write_plain_locks();
+  void write_plain_changes();
+  void write_words(std::initializer_list<Word> first, std::span<const Word> others);
   void write_call(const Call& call);
   void write_apply();
   void write_increments();
@@ -109,7 +117,10 @@ class WriteEncoding {
   void write_relied_tables();
   void write_foreign_keys(const Call& call);
   void write_new_rows();
+  void collect_field_changes(const WriteUnit::Change& change, std::vector<Word>& set, std::vector<Word>& removed) const;
   void write_field_changes(std::size_t old_index, const WriteUnit::Change& change);
+  void write_increment(Word row, const WriteUnit::Change& change, std::size_t position);
+  void order_emptied();
   void write_groups(std::vector<Argument>& arguments, bool with_second);
   void write_released();
   void write_expiries();
@@ -118,6 +129,7 @@ class WriteEncoding {
   void put(std::size_t number) { arguments_.push_back(unit_.words_.number(number)); }
   /// Is the unique structure of that number looked at by the commit alone?
   bool is_deferred(std::uint32_t table, std::size_t structure);
+  bool only_adds(const WriteUnit::Change& change) const;
   bool is_active(std::size_t number) const { return !skipped_here_[number] && !unit_.changes_[number].skipped; }
   bool moves(const WriteUnit::Change& change) const { return change.old_image.member != change.new_image.member; }
 

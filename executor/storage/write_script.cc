@@ -408,6 +408,101 @@ return {'applied'}
 
 std::string rows_text() { return std::string(kForgetEntries) + std::string(kRows); }
 
+// Sections that end with '', or with the number of words that their beginning says. The proxy has written the commands; what they must
+// find is there first. Nothing that this script does not understand at once has changed anything when it gives up. (No functions and
+// tables of its own: with few rows they are what the other script spends its time on.)
+constexpr std::string_view kPlainWrite = R"lua(
+local call, unpack, argv = redis.call, unpack, ARGV
+local token_key, token_slot, token_number, owner, p = argv[1], argv[2], argv[3], argv[4], 5
+local unclear = {'unclear'}
+if token_key ~= '' then
+  local before = call('HGET', token_key, token_slot)
+  if before and tonumber(string.match(before, '%d+')) >= tonumber(token_number) then return unclear end
+end
+
+-- VERIFY. Hashes that hold what is expected, versions of definitions first: how many words, those of an HMGET; the values.
+while argv[p] ~= '' do
+  local last = p + argv[p]
+  local found = call('HMGET', unpack(argv, p + 1, last))
+  for i = 1, #found do
+    local value, expected = found[i], argv[last + i]
+    if value ~= expected and expected ~= (value and '\0+' or '\0') then return unclear end
+  end
+  p = last + #found + 1
+end
+
+-- Locks. How often the own lease is among the keys (it counts for more than all the tables), the tables in which the call has no locks.
+local leases, last, is_free = argv[p + 1] + 0, p + 2 + argv[p + 2], true
+if last > p + 2 then
+  local found = call('EXISTS', unpack(argv, p + 3, last))
+  if found < leases then return unclear end
+  is_free = found == leases
+end
+p = last + 1
+-- Table by table: how many fields are the owner's; how many words, the key and the fields, of which the others are nobody's.
+while argv[p] ~= '' do
+  local own, last = argv[p] + 0, p + 1 + argv[p + 1]
+  if own > 0 or not is_free then
+    local found = call('HMGET', unpack(argv, p + 2, last))
+    for i = 1, #found do
+      local value = found[i]
+      if i > own then
+        if value then return unclear end
+      elseif not value or string.sub(value, 2) ~= owner then
+        return unclear
+      end
+    end
+  end
+  p = last + 1
+end
+
+-- Keys of new rows.
+p = p + 1
+last = p + argv[p]
+if last > p and call('EXISTS', unpack(argv, p + 1, last)) > 0 then return unclear end
+p = last + 1
+-- Commands that end in an error where a key is of another type.
+while argv[p] ~= '' do
+  last = p + argv[p]
+  call(unpack(argv, p + 1, last))
+  p = last + 1
+end
+-- Fields that grow: key, field, by how much, the bound. As in the other script.
+p = p + 1
+local first_increment = p
+while argv[p] ~= '' do
+  local value, bound = call('HGET', argv[p], argv[p + 1]), argv[p + 3] + 0
+  if not value or #value > 16 or not (value == '0' or string.find(value, '^%-?[1-9]%d*$')) then return unclear end
+  local sum = value + argv[p + 2]
+  if sum > bound or sum < -bound then return unclear end
+  p = p + 4
+end
+local last_increment = p - 1
+
+-- APPLY. Counters first: where one is none, no row has changed.
+p = p + 1
+last = p + argv[p]
+for i = p + 1, last do
+  if type(redis.pcall('INCR', argv[i])) == 'table' then return unclear end
+end
+p = last + 1
+for i = first_increment, last_increment, 4 do call('HINCRBY', argv[i], argv[i + 1], argv[i + 2]) end
+while argv[p] ~= '' do
+  last = p + argv[p]
+  call(unpack(argv, p + 1, last))
+  p = last + 1
+end
+-- Values whose last row went: the set, the set of values, the value.
+for i = p + 1, #argv, 3 do
+  if call('EXISTS', argv[i]) == 0 then call('SREM', argv[i + 1], argv[i + 2]) end
+end
+if token_key ~= '' then
+  call('HSET', token_key, token_slot, token_number .. ' committed')
+  if call('PTTL', token_key) < 43200000 then call('PEXPIRE', token_key, 86400000) end
+end
+return {'applied'}
+)lua";
+
 // The rows are verified with their locks, the definitions changed (which verifies them first), the rows written: 'follow' is 'commit'
 // under versions that have just been replaced, and finds nothing that 'precede' has not looked at.
 std::string combined_text() {
@@ -437,6 +532,11 @@ return rows(row_keys, row_arguments)
 
 const Script& write_rows_and_catalog_script() {
   static const Script kScript("write_rows_and_catalog", combined_text());
+  return kScript;
+}
+
+const Script& plain_write_script() {
+  static const Script kScript("plain_write", kPlainWrite);
   return kScript;
 }
 

@@ -26,6 +26,16 @@ std::size_t failure_index(const Reply& reply) {
   return value;
 }
 
+/// False: there is more to do than plain_write_script can, or something is in the way.
+asio::awaitable<bool> write_plainly(RedisClient& client, WriteEncoding& encoding, ExecutionCounters* counters) {
+  std::optional<CommandBatch> batch = encoding.plain_command();
+  if (!batch) co_return false;
+  std::vector<const Script*> scripts{&plain_write_script()};
+  const RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(*batch), counters);
+  const std::span<const Reply> answer = replies->array(0);
+  co_return !answer.empty() && answer[0].text == "applied";
+}
+
 }  // namespace
 
 /// What the calls of one attempt have found not to be as the unit expects.
@@ -144,6 +154,13 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
       if (options_.catalog || options_.mapped) throw SqlError(*encoding.foreign_keys().violation);
       earlier.emplace(*this, changes_.size(), true);
       sent = &*earlier;
+    }
+    if (earlier) {
+      earlier->divide();
+    } else {
+      const bool is_written = co_await write_plainly(client, encoding, counters);
+      if (is_written) co_return WriteStatus::kApplied;
+      encoding.divide();
     }
     Findings findings;
     const WriteStatus status = co_await send(client, *sent, findings, counters);

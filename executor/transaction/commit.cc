@@ -77,6 +77,7 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
     for (const TableChangesPtr& changes : transaction.buffer().all_changes()) add_changes(unit, *changes);
     if (unit.empty() && !transaction.writes_ahead() && !options.mapped) co_return WriteStatus::kApplied;
     const WriteStatus status = co_await unit.execute(redis);
+    if (status == WriteStatus::kApplied) co_return status;
     std::set<sql::Oid> tables = transaction.changed_tables();
     const bool increments = !transaction.buffer().increments(tables).empty();
     // Only increments were not locked before.

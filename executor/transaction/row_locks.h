@@ -58,6 +58,9 @@ class RowLockRequest {
   asio::awaitable<Answer> execute(RedisClient& redis, std::optional<std::size_t> wanted, LockSet* held, ExecutionCounters* counters);
 
  private:
+  asio::awaitable<RepliesPtr> lock_free_row(RedisClient& redis, ExecutionCounters* counters);
+  asio::awaitable<RepliesPtr> lock_groups(RedisClient& redis, std::optional<std::size_t> wanted, bool keeps, ExecutionCounters* counters);
+
   std::vector<Table> tables_;
   std::string token_;
   bool writes_ = false;

@@ -229,6 +229,24 @@ TEST_F(WriteUnitTest, AnotherSpellingOfTheSameValueIsNone) {
   EXPECT_EQ(dump("emp:1")["emp:1"], "HASH dept=8 email=ann@x ename=ann salary=1");
 }
 
+TEST_F(WriteUnitTest, FewRowsTakeOneShortCallUnlessSomethingIsInTheWay) {
+  const auto calls = [this] {
+    const std::string statistics = ask({"INFO", "commandstats"}), name = "cmdstat_evalsha:calls=";
+    const std::size_t at = statistics.find(name);
+    return at == std::string::npos ? 0 : std::stoi(statistics.substr(at + name.size()));
+  };
+  insert({ann_});  // makes the script known
+  const int before = calls();
+  EXPECT_EQ(insert({bob_}), WriteStatus::kApplied);
+  EXPECT_EQ(calls(), before + 1);
+  // The lock of a process that is gone.
+  call({"HSET", "redquel:locks:16384", "r2", "400000000000000aa.1.1"});
+  const Row after = employee(2, "bo", Datum(7), text("bob@x"), Datum(90.0));
+  EXPECT_EQ(update({{bob_, after}}), WriteStatus::kApplied);
+  EXPECT_EQ(ask({"HGET", "emp:2", "ename"}), "bo");
+  EXPECT_THAT(dump("redquel:locks:*"), IsEmpty());
+}
+
 TEST_F(WriteUnitTest, AnOldDefinitionIsStale) {
   call({"HSET", "redquel:versions", "16384", "2"});
   EXPECT_EQ(insert({ann_}), WriteStatus::kStale);

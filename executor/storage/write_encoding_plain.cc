@@ -1,0 +1,183 @@
+// A unit of few rows as one call of plain_write_script: the words of the commands themselves, in the order in which they are run.
+
+#include <algorithm>
+
+#include "executor/storage/write_encoding.h"
+#include "executor/storage/write_script.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// More rows than these, and the script's own loops cost less than the words of the commands.
+constexpr std::size_t kPlainRows = 16;
+/// Of a unit of four rows; only a guess.
+constexpr std::size_t kUsualWords = 128;
+
+}  // namespace
+
+/// Does the unit only need what the script can do?
+bool WriteEncoding::is_plain() const {
+  const WriteOptions& options = unit_.options_;
+  if (verify_only_ || options.ahead_of_commit || options.buffer != nullptr) return false;
+  if (options.catalog || options.mapped || options.journal) return false;
+  if (options.reads != nullptr && !options.reads->empty()) return false;
+  if (limit_ > kPlainRows || locks_.size() > 4 * kPlainRows || checked_new_rows_ < new_rows_.size()) return false;
+  if (!foreign_keys_.empty() || !unique_removals_.empty() || !unit_.guards_.empty()) return false;
+  for (std::size_t number = 0; number < limit_; ++number) {
+    const WriteUnit::Change& change = unit_.changes_[number];
+    if (change.kind == WriteUnit::Kind::kIndex || change.revives || change.skip_if_exists || change.run_again_if_exists) return false;
+    if (!is_active(number) || unit_.tables_[change.table].encoder.table().rows_expire()) return false;
+    if (change.kind == WriteUnit::Kind::kUpdate && moves(change)) return false;
+  }
+  return true;
+}
+
+/// How many words, and the words.
+void WriteEncoding::write_words(std::initializer_list<Word> first, std::span<const Word> others) {
+  put(first.size() + others.size());
+  for (const Word word : first) put(word);
+  for (const Word word : others) put(word);
+}
+
+std::optional<CommandBatch> WriteEncoding::plain_command() {
+  if (!is_plain()) return std::nullopt;
+  arguments_.reserve(kUsualWords);
+  const CommitToken none;
+  const CommitToken& token = unit_.options_.token ? *unit_.options_.token : none;
+  for (const std::string* word : {&token.key, &token.slot, &token.number}) put(*word);
+  put(unit_.options_.locks != nullptr ? Word(unit_.options_.locks->token) : Word());
+
+  const std::map<sql::Oid, const sql::TableDef*> tables = written_tables();
+  std::vector<Word> words;
+  for (const auto& [oid, table] : tables) words.push_back(unit_.words_.number(oid));
+  write_words({"redquel:versions"}, words);
+  for (const auto& [oid, table] : tables) put(table->version);
+  for (const std::size_t number : old_rows_) {
+    const WriteUnit::Change& change = unit_.changes_[number];
+    if (only_adds(change)) continue;
+    const WriteUnit::Shape& shape = unit_.tables_[change.table].shapes[change.shape];
+    words.assign(shape.fields.begin(), shape.fields.end());
+    write_words({change.old_image.key}, words);
+    for (const Word expected : unit_.words_.range(change.expected, words.size())) put(is_null(expected) ? kNobody : expected);
+  }
+  for (const auto& [value, check] : pending_checks_) {
+    put(std::size_t{2});
+    put(uniques_.keys[value.key]);
+    put(check.field);
+    put(kNobody);
+  }
+  put(Word());
+
+  write_plain_locks();
+  words.clear();
+  for (const std::size_t number : new_rows_) words.push_back(unit_.changes_[number].new_image.key);
+  write_words({}, words);
+  if (!sets_.keys.empty()) {  // as in the other script
+    write_words({"SINTERCARD", unit_.words_.number(sets_.keys.size() + 1), "redquel:none"}, sets_.keys);
+  }
+  for (const Word key : zsets_.keys) write_words({"ZCARD", key}, {});
+  put(Word());
+  for (const std::size_t number : old_rows_) {
+    const WriteUnit::Change& change = unit_.changes_[number];
+    for (const std::size_t position : change.increments) write_increment(change.old_image.key, change, position);
+  }
+  put(Word());
+  words.clear();
+  for (const auto& [oid, table] : tables) words.push_back(unit_.words_.store(sql::TableKeys(*table).changes()));
+  write_words({}, words);
+  write_plain_changes();
+  order_emptied();
+  for (const EmptyValue& value : emptied_) {
+    put(sets_.keys[value.set]);
+    put(sets_.keys[value.values]);
+    put(value.entry);
+  }
+
+  CommandBatch batch;
+  std::size_t bytes = kUsualWords;
+  for (const Word word : arguments_) bytes += word.size() + 8;
+  batch.reserve(bytes);
+  plain_write_script().append_call(batch, std::vector<Word>(), arguments_);
+  arguments_.clear();
+  return batch;
+}
+
+/// The own lease and the tables in which there are no locks of the transaction, looked at together; then table by table.
+void WriteEncoding::write_plain_locks() {
+  struct Table {
+    Word key;
+    std::vector<Word> own, others;
+  };
+  std::vector<Table> tables;
+  for (std::size_t first = 0; first < locks_.size();) {
+    Table& table = tables.emplace_back();
+    table.key = unit_.words_.store(lock_key(locks_[first].first));
+    const sql::Oid oid = locks_[first].first;
+    for (; first < locks_.size() && locks_[first].first == oid; ++first) {
+      const Word lock = locks_[first].second;
+      const bool is_own = unit_.options_.locks != nullptr && lock.front() == '4';
+      (is_own ? table.own : table.others).push_back(lock.substr(1));
+    }
+  }
+  std::vector<Word> looked;
+  for (const Table& table : tables) {
+    if (table.own.empty()) looked.push_back(table.key);
+  }
+  std::size_t leases = 0;
+  if (unit_.options_.locks != nullptr) {
+    leases = looked.size() + 1;
+    looked.insert(looked.end(), leases, unit_.words_.store(process_key(unit_.options_.locks->process())));
+  }
+  put(leases);
+  write_words({}, looked);
+  for (const Table& table : tables) {
+    put(table.own.size());
+    std::vector<Word> fields = table.own;
+    if (!table.others.empty()) fields.push_back("t");
+    fields.insert(fields.end(), table.others.begin(), table.others.end());
+    write_words({table.key}, fields);
+  }
+  put(Word());
+}
+
+/// What changes, as commands: rows and entries that go, those that come, locks that are given back.
+void WriteEncoding::write_plain_changes() {
+  for (const std::size_t number : old_rows_) {
+    const WriteUnit::Change& change = unit_.changes_[number];
+    if (change.kind == WriteUnit::Kind::kDelete) write_words({"UNLINK", change.old_image.key}, {});
+  }
+  for (const Argument& removal : set_removals_) write_words({"SREM", sets_.keys[removal.key], removal.first}, {});
+  for (const Argument& removal : zset_removals_) write_words({"ZREM", zsets_.keys[removal.key], removal.first}, {});
+  std::vector<Word> names, values, words;
+  for (const std::size_t number : new_rows_) {
+    const WriteUnit::Change& change = unit_.changes_[number];
+    unit_.tables_[change.table].encoder.fields_of(change.new_image, unit_.words_, names, values);
+    words.clear();
+    for (std::size_t field = 0; field < names.size(); ++field) words.insert(words.end(), {names[field], values[field]});
+    write_words({"HSET", change.new_image.key}, words);
+  }
+  for (const std::size_t number : old_rows_) {
+    const WriteUnit::Change& change = unit_.changes_[number];
+    if (change.kind != WriteUnit::Kind::kUpdate) continue;
+    words.clear();
+    names.clear();
+    collect_field_changes(change, words, names);
+    if (!words.empty()) write_words({"HSET", change.old_image.key}, words);
+    if (!names.empty()) write_words({"HDEL", change.old_image.key}, names);
+  }
+  for (const Argument& entry : set_additions_) write_words({"SADD", sets_.keys[entry.key], entry.first}, {});
+  for (const Argument& entry : zset_additions_) write_words({"ZADD", zsets_.keys[entry.key], entry.first, entry.second}, {});
+  for (const Argument& entry : unique_additions_) write_words({"HSET", uniques_.keys[entry.key], entry.first, entry.second}, {});
+  for (std::size_t first = 0; unit_.options_.locks != nullptr && first < locks_.size();) {
+    const sql::Oid table = locks_[first].first;
+    words.clear();
+    for (; first < locks_.size() && locks_[first].first == table; ++first) {
+      if (locks_[first].second.front() == '4') words.push_back(locks_[first].second.substr(1));
+    }
+    if (!words.empty()) write_words({"HDEL", unit_.words_.store(lock_key(table))}, words);
+  }
+  put(Word());
+}
+
+}  // namespace redquel::executor
