@@ -9,7 +9,7 @@ namespace redquel::executor {
 
 namespace {
 
-constexpr int kLocksPerLook = 50;
+constexpr int kLocksPerLook = 200;
 constexpr std::size_t kMostTables = 1000;
 
 std::int64_t integer(const sql::Datum& value) {
