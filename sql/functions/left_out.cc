@@ -25,20 +25,16 @@ constexpr std::string_view kLargeObjects[] = {
 /// Files, the server's memory, the write-ahead log, backups, replication.
 constexpr std::string_view kFilesAndReplication[] = {
     "currtid2", "pg_backup_start", "pg_backup_stop", "pg_control_checkpoint", "pg_control_init", "pg_control_recovery",
-    "pg_control_system", "pg_copy_logical_replication_slot", "pg_copy_physical_replication_slot",
-    "pg_create_logical_replication_slot", "pg_create_physical_replication_slot", "pg_create_restore_point",
-    "pg_current_wal_flush_lsn", "pg_current_wal_insert_lsn", "pg_current_wal_lsn", "pg_drop_replication_slot",
-    "pg_export_snapshot", "pg_get_wal_replay_pause_state", "pg_get_wal_resource_managers", "pg_is_wal_replay_paused",
-    "pg_last_wal_receive_lsn", "pg_last_wal_replay_lsn", "pg_last_xact_replay_timestamp", "pg_log_backend_memory_contexts",
-    "pg_logical_emit_message", "pg_logical_slot_get_binary_changes", "pg_logical_slot_get_changes",
-    "pg_logical_slot_peek_binary_changes", "pg_logical_slot_peek_changes", "pg_ls_archive_statusdir", "pg_ls_dir", "pg_ls_logdir",
-    "pg_ls_logicalmapdir", "pg_ls_logicalsnapdir", "pg_ls_replslotdir", "pg_ls_tmpdir", "pg_ls_waldir", "pg_promote",
+    "pg_control_system", "pg_copy_logical_replication_slot", "pg_copy_physical_replication_slot", "pg_create_logical_replication_slot",
+    "pg_create_physical_replication_slot", "pg_create_restore_point", "pg_drop_replication_slot", "pg_export_snapshot",
+    "pg_get_wal_resource_managers", "pg_log_backend_memory_contexts", "pg_logical_emit_message", "pg_logical_slot_get_binary_changes",
+    "pg_logical_slot_get_changes", "pg_logical_slot_peek_binary_changes", "pg_logical_slot_peek_changes", "pg_ls_archive_statusdir",
+    "pg_ls_dir", "pg_ls_logdir", "pg_ls_logicalmapdir", "pg_ls_logicalsnapdir", "pg_ls_replslotdir", "pg_ls_tmpdir", "pg_ls_waldir",
     "pg_read_binary_file", "pg_read_file", "pg_relation_filepath", "pg_reload_conf", "pg_replication_origin_advance",
     "pg_replication_origin_create", "pg_replication_origin_drop", "pg_replication_origin_oid", "pg_replication_origin_progress",
     "pg_replication_origin_session_is_setup", "pg_replication_origin_session_progress", "pg_replication_origin_session_reset",
     "pg_replication_origin_session_setup", "pg_replication_origin_xact_reset", "pg_replication_origin_xact_setup",
-    "pg_replication_slot_advance", "pg_rotate_logfile", "pg_stat_file", "pg_switch_wal", "pg_tablespace_databases",
-    "pg_wal_replay_pause", "pg_wal_replay_resume", "pg_walfile_name", "pg_walfile_name_offset",
+    "pg_replication_slot_advance", "pg_rotate_logfile", "pg_stat_file", "pg_tablespace_databases", "pg_walfile_name_offset",
 };
 
 }  // namespace
