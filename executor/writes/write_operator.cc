@@ -201,8 +201,6 @@ asio::awaitable<void> WriteOperator::begin_journal() {
     }
   }
   if (!co_await journaled_->begin(std::move(tables))) throw StaleCatalog{};
-  // Nobody else changes these tables now, others are read no more, and what moves the catalog is first of all this unit.
-  context_.tables_hold = []() -> asio::awaitable<bool> { co_return true; };
 }
 
 asio::awaitable<void> WriteOperator::claim_place_ahead() {
