@@ -16,9 +16,10 @@ std::optional<std::int64_t> nothing_replayed() { return std::nullopt; }
 [[noreturn]] void refuse_outside_of_recovery() {
   throw SqlError("55000", "recovery is not in progress").hint("Recovery control functions can only be executed during recovery.");
 }
-bool is_paused() { refuse_outside_of_recovery(); }
+bool answer_in_recovery() { refuse_outside_of_recovery(); }
 void pause_state(std::string&) { refuse_outside_of_recovery(); }
 bool promote(bool, std::int32_t) { refuse_outside_of_recovery(); }
+bool promote_in_a_minute(bool) { refuse_outside_of_recovery(); }
 
 template <std::size_t number>
 std::int64_t refuse_position() {
@@ -34,10 +35,12 @@ std::vector<ScalarFunction> recovery_functions() {
       scalar<nothing_replayed>("pg_last_wal_receive_lsn", {}, kPgLsn, kVolatile),
       scalar<nothing_replayed>("pg_last_wal_replay_lsn", {}, kPgLsn, kVolatile),
       scalar<nothing_replayed>("pg_last_xact_replay_timestamp", {}, kTimestamptz, kVolatile),
-      scalar<is_paused>("pg_is_wal_replay_paused", {}, kBool, kVolatile),
+      scalar<answer_in_recovery>("pg_is_wal_replay_paused", {}, kBool, kVolatile),
       scalar<pause_state>("pg_get_wal_replay_pause_state", {}, kText, kVolatile),
       scalar<pause_state>("pg_wal_replay_pause", {}, kVoid, kVolatile),
       scalar<pause_state>("pg_wal_replay_resume", {}, kVoid, kVolatile),
+      scalar<answer_in_recovery>("pg_promote", {}, kBool, kVolatile),
+      scalar<promote_in_a_minute>("pg_promote", {kBool}, kBool, kVolatile),
       scalar<promote>("pg_promote", {kBool, kInt4}, kBool, kVolatile),
       scalar<refuse_position<0>>("pg_current_wal_lsn", {}, kPgLsn, kVolatile),
       scalar<refuse_position<1>>("pg_current_wal_insert_lsn", {}, kPgLsn, kVolatile),
