@@ -54,9 +54,39 @@ ExpressionPtr substitute(const ExpressionPtr& condition, const std::map<ColumnId
 
 LogicalPtr push(const LogicalPtr& node, Conditions conditions);
 
-Conditions split(const ExpressionPtr& condition) { return condition ? sql::split_conjunction(condition) : Conditions{}; }
-
 void append(Conditions& to, Conditions from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
+
+bool contains(const Conditions& conditions, const ExpressionPtr& wanted) {
+  return std::ranges::any_of(conditions, [&](const ExpressionPtr& condition) { return sql::equal(*condition, *wanted); });
+}
+
+/// a AND (b OR c) where (a AND b) OR (a AND c) is written: what joins two tables is seldom told but in each of the alternatives.
+Conditions without_repetition(const ExpressionPtr& condition) {
+  const auto* either = std::get_if<sql::Logical>(&condition->node);
+  if (!either || either->kind != sql::Logical::Kind::kOr || sql::is_volatile(*condition)) return {condition};
+  std::vector<Conditions> alternatives;
+  for (const ExpressionPtr& operand : either->operands) alternatives.push_back(sql::split_conjunction(operand));
+  Conditions common = alternatives.front();
+  std::erase_if(common, [&](const ExpressionPtr& part) {
+    return std::ranges::any_of(alternatives, [&](const Conditions& alternative) { return !contains(alternative, part); });
+  });
+  if (common.empty()) return {condition};
+  std::vector<ExpressionPtr> different;
+  for (Conditions& alternative : alternatives) {
+    std::erase_if(alternative, [&](const ExpressionPtr& part) { return contains(common, part); });
+    if (alternative.empty()) return common;
+    different.push_back(sql::conjunction(std::move(alternative)));
+  }
+  common.push_back(sql::make_expression(sql::kBool, sql::Logical{sql::Logical::Kind::kOr, std::move(different)}, condition->offset));
+  return common;
+}
+
+Conditions split(const ExpressionPtr& condition) {
+  Conditions parts;
+  if (!condition) return parts;
+  for (const ExpressionPtr& part : sql::split_conjunction(condition)) append(parts, without_repetition(part));
+  return parts;
+}
 
 LogicalPtr push_into_project(const Logical& node, const LogicalProject& project, Conditions conditions) {
   std::map<ColumnId, ExpressionPtr> meaning;
