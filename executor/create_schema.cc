@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/ddl/object_lookup.h"
 #include "executor/inner_statements.h"
 #include "executor/query_execution.h"
 
@@ -58,7 +59,7 @@ class CreateSchemaExecution final : public Execution {
   asio::awaitable<void> make_all() {
     co_await plain_->next();
     const auto& statement = std::get<ast::CreateSchema>(prepared_->statement->node);
-    const std::string& schema = statement.name.empty() ? statement.role : statement.name;
+    const std::string schema = statement.name.empty() ? role_meant(session_, statement.role) : statement.name;
     std::vector<const ast::Statement*> elements;
     for (const auto& element : statement.elements) {
       const ast::RelationName* name = element_place(*element).name;

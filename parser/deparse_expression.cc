@@ -233,7 +233,8 @@ void SqlWriter::column(const ast::ColumnRef& column) {
   const auto star = names_ == nullptr ? decltype(names_->stars.end()){} : names_->stars.find(&column);
   if (names_ != nullptr && star != names_->stars.end() && star->second.size() == 1 && star->second[0].column.empty()) {
     owned_name(star->second[0].names, star->second[0].owner);  // a whole row: columns have names
-    *this << ".*";
+    // What is stored is read again: t.* within ROW() or VALUES would be all columns.
+    if (lays_out() || column.star) *this << ".*";
     return;
   }
   const bool is_known = names_ != nullptr && names_->columns.contains(&column);

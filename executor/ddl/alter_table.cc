@@ -155,7 +155,7 @@ void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, Relation
       require_role(draft.session(), owner->role);
       if (kind != RelationKind::kView) continue;
       sql::ViewDef view = *draft.catalog().find_view(statement.relation.schema, statement.relation.name, draft.session().search_path);
-      view.owner = owner->role;
+      view.owner = role_meant(draft.session(), owner->role);
       draft.put(std::move(view));
     } else if (const auto* options = std::get_if<ast::SetTableOptions>(&command); options != nullptr && kind == RelationKind::kIndex) {
       const sql::IndexDef* index =

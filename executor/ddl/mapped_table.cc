@@ -168,7 +168,7 @@ class MappedAlteration {
   }
   void run(const ast::ChangeOwner& written) {
     require_role(draft_.session(), written.role);
-    table_.owner = written.role;
+    table_.owner = role_meant(draft_.session(), written.role);
   }
   void run(const ast::AlterForeignOptions& written) {
     if (written.column.empty()) {

@@ -55,6 +55,8 @@ bool skips_missing_place(CatalogDraft& draft, const parser::ast::ObjectName& obj
 
 /// 42704 `role "x" does not exist`: the session's own and postgres do.
 void require_role(const SessionState& session, const std::string& role);
+/// CURRENT_ROLE and its like as the role that they mean; any other as it is.
+std::string role_meant(const SessionState& session, const std::string& role);
 
 /// ctid, xmin, oid …: 42701 `column name "ctid" conflicts with a system column name`.
 bool is_system_column(std::string_view name);

@@ -86,8 +86,11 @@ std::vector<TablePtr> find_tables(const CatalogDraft& draft, const ast::Reindex&
   return tables;
 }
 
+/// PostgreSQL counts the index of the table where long values lie, too.
 bool has_indexes(const sql::TableDef& table) {
-  return !table.primary_key.empty() || std::ranges::any_of(table.indexes, [](const sql::IndexDef& index) { return !index.is_hidden(); });
+  const auto may_be_long = [](const sql::ColumnDef& column) { return sql::type_info(column.type.oid).length == -1; };
+  return !table.primary_key.empty() || std::ranges::any_of(table.columns, may_be_long) ||
+         std::ranges::any_of(table.indexes, [](const sql::IndexDef& index) { return !index.is_hidden(); });
 }
 
 }  // namespace

@@ -14,8 +14,12 @@ namespace redquel::executor {
 namespace ast = parser::ast;
 using sql::SqlError;
 
+std::string role_meant(const SessionState& session, const std::string& role) {
+  return role == "current_role" || role == "current_user" || role == "session_user" ? session.user : role;
+}
+
 void require_role(const SessionState& session, const std::string& role) {
-  if (role == session.user || role == "postgres" || role == "current_user" || role == "session_user") return;
+  if (role_meant(session, role) == session.user || role == "postgres") return;
   throw SqlError("42704", fmt::format("role \"{}\" does not exist", role));
 }
 
@@ -90,13 +94,13 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterOwner& statement)
       const ast::QualifiedName& names = statement.name.names;
       sql::UserType type = is_domain ? *require_domain(draft, names) : *require_type(draft, names);
       require_role(draft.session(), statement.role);
-      type.owner = statement.role;
+      type.owner = role_meant(draft.session(), statement.role);
       return draft.put(std::move(type));
     }
     if (is_function) {
       sql::FunctionDef function = *require_function(draft, statement.name, statement.object);
       require_role(draft.session(), statement.role);
-      function.owner = statement.role;
+      function.owner = role_meant(draft.session(), statement.role);
       return draft.put(std::move(function));
     }
     const std::string& name = statement.name.names.back();
@@ -104,7 +108,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterOwner& statement)
     if (found == draft.catalog().schemas.end()) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name));
     require_role(draft.session(), statement.role);
     sql::SchemaDef schema = found->second;
-    schema.owner = statement.role;
+    schema.owner = role_meant(draft.session(), statement.role);
     draft.put(std::move(schema));
   };
   co_await change_catalog(context, make);

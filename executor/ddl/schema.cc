@@ -21,17 +21,18 @@ void check_new_schema_name(const CatalogDraft& draft, const std::string& name) {
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statement) {
   const MakeDraft make = [&](CatalogDraft& draft) {
-    const std::string name = statement.name.empty() ? statement.role : statement.name;
+    const std::string role = role_meant(draft.session(), statement.role);
+    const std::string name = statement.name.empty() ? role : statement.name;
     if (statement.if_not_exists && (draft.catalog().schemas.contains(name) || is_system_schema(name))) {
       draft.notice("42P06", fmt::format("schema \"{}\" already exists, skipping", name));
       return;
     }
-    if (!statement.role.empty()) require_role(draft.session(), statement.role);
+    if (!role.empty()) require_role(draft.session(), role);
     check_new_schema_name(draft, name);
     sql::SchemaDef schema;
     schema.oid = draft.new_oid();
     schema.name = name;
-    schema.owner = statement.role.empty() ? draft.session().user : statement.role;
+    schema.owner = role.empty() ? draft.session().user : role;
     draft.put(std::move(schema));
   };
   co_await change_catalog(context, make);

@@ -419,7 +419,7 @@ void TableAlteration::command(const ast::SetIndexStatistics&) {
 
 void TableAlteration::command(const ast::ChangeOwner& written) {
   if (written.role != table_.owner) require_role(draft_.session(), written.role);
-  table_.owner = written.role;
+  table_.owner = role_meant(draft_.session(), written.role);
 }
 
 void TableAlteration::command(const ast::DropExpression& written) {
