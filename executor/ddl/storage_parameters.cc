@@ -111,7 +111,7 @@ void check_value(const StorageParameter& parameter, const ast::Option& option) {
       if (is_bool(text)) return;
       throw SqlError("22023", fmt::format("invalid value for boolean option \"{}\": {}", parameter.name, text));
     case ParameterKind::kAutomatic:
-      if (sql::equals_ignoring_case(text, "auto") || parser::option_flag(option)) return;
+      if (sql::equals_ignoring_case(text, "auto") || is_bool(text)) return;
       throw SqlError("22023", fmt::format("invalid value for enum option \"{}\": {}", parameter.name, text))
           .detail("Valid values are \"on\", \"off\", and \"auto\".");
   }
