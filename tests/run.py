@@ -114,7 +114,7 @@ class Worker:
     def ready_subject(self):
         if not self.subject:
             is_postgres = self.chosen.subject == "postgresql"
-            self.subject = sql_runner.Oracle(self.postgres) if is_postgres else sql_runner.Subject(self.chosen.build)
+            self.subject = sql_runner.Oracle(self.postgres, "subject") if is_postgres else sql_runner.Subject(self.chosen.build)
         return self.subject
 
     def end(self):

@@ -69,6 +69,29 @@ void put_sized(const std::string& bytes, std::string& out) {
   out += bytes;
 }
 
+TransactionSnapshot decode_snapshot(BinaryReader& reader) {
+  const std::uint32_t count = reader.integer<std::uint32_t>();
+  TransactionSnapshot snapshot{.begin = reader.integer<std::uint64_t>(), .end = reader.integer<std::uint64_t>(), .running = {}};
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  bool is_valid = snapshot.begin > 0 && snapshot.end >= snapshot.begin && snapshot.end <= kMost;
+  std::uint64_t last = snapshot.begin;
+  for (std::uint32_t i = 0; is_valid && i < count; ++i) {
+    const std::uint64_t number = reader.integer<std::uint64_t>();
+    is_valid = number >= last && number < snapshot.end;
+    if (snapshot.running.empty() || number != last) snapshot.running.push_back(number);
+    last = number;
+  }
+  if (!is_valid) throw SqlError("22P03", "invalid external pg_snapshot data");
+  return snapshot;
+}
+
+void encode_snapshot(const TransactionSnapshot& snapshot, std::string& out) {
+  put(static_cast<std::uint32_t>(snapshot.running.size()), out);
+  put(snapshot.begin, out);
+  put(snapshot.end, out);
+  for (const std::uint64_t number : snapshot.running) put(number, out);
+}
+
 Numeric decode_numeric(BinaryReader& reader) {
   const auto invalid = [](std::string_view what) {
     return SqlError("22P03", fmt::format("invalid {} in external \"numeric\" value", what));
@@ -405,6 +428,9 @@ Datum decode(Type type, BinaryReader& reader) {
       interval.months = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
       return interval;
     }
+    case oid::kPgSnapshot:
+    case oid::kTxidSnapshot:
+      return snapshot_text(decode_snapshot(reader));
     case oid::kUuid: {
       Uuid uuid;
       std::memcpy(uuid.bytes.data(), reader.take(uuid.bytes.size()).data(), uuid.bytes.size());
@@ -463,6 +489,12 @@ void encode_text(Type type, std::string_view value, std::string& out) {
       out += value;
       append_padding(type, value, out);
       break;
+    case oid::kPgSnapshot:
+    case oid::kTxidSnapshot:
+      encode_snapshot(parse_snapshot(value), out);
+      break;
+    case oid::kAclitem:
+      throw SqlError("42883", fmt::format("no binary output function available for type {}", format_type(type)));
     default:
       if (is_geometric_type(type.oid)) return encode_geometry(type.oid, value, out);
       if (is_row_type(type.oid)) return encode_row(type.oid, value, out);

@@ -17,12 +17,12 @@ bool parse_half(std::string_view text, std::uint32_t& half) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// The number in front of `rest`, which goes on behind it; 0 where there is none.
+/// The number in front of `rest`, which goes on behind it; 0 where there is none, or one of more than 63 bits.
 std::uint64_t take_number(std::string_view& rest) {
-  std::uint64_t number = 0;
+  std::int64_t number = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
   rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-  return error == std::errc() ? number : 0;
+  return error == std::errc() && number > 0 ? static_cast<std::uint64_t>(number) : 0;
 }
 
 bool take_character(std::string_view& rest, char character) {

@@ -86,10 +86,12 @@ class Postgres:
         with self.connect() as connection:
             connection.run(f"DROP DATABASE {name} WITH (FORCE)")
 
-    def emptied_database(self):
-        """A database that this process uses again and again, without sessions, and with an empty schema public: a new one takes twenty
-        times as long. Where more than schemas is left of its last use, or much that nobody has vacuumed, it is a new one all the same."""
-        name = self._emptied[os.getpid()] = self._emptied.get(os.getpid()) or self.create_database()
+    def emptied_database(self, side="oracle"):
+        """A database that this process uses again and again for one side of a comparison, without sessions, and with an empty schema
+        public: a new one takes twenty times as long. Where more than schemas is left of its last use, or much that nobody has vacuumed,
+        it is a new one all the same."""
+        use = (os.getpid(), side)
+        name = self._emptied[use] = self._emptied.get(use) or self.create_database()
         with self.connect(name) as connection:
             connection.run("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
                            "WHERE datname = current_database() AND pid <> pg_backend_pid()")
@@ -101,8 +103,8 @@ class Postgres:
             if self._uses % USES and connection.run(LEFT_OVER) == [["0"]]:
                 return name
         self.drop_database(name)
-        del self._emptied[os.getpid()]
-        return self.emptied_database()
+        del self._emptied[use]
+        return self.emptied_database(side)
 
     def stop(self):
         if self.process:

@@ -19,11 +19,12 @@ class Oracle:
     """An empty database in the shared PostgreSQL for each file."""
     name = "postgresql"
 
-    def __init__(self, postgres):
+    def __init__(self, postgres, side="oracle"):
         self.postgres = postgres
+        self.side = side
 
     def open(self):
-        self.database = self.postgres.emptied_database()
+        self.database = self.postgres.emptied_database(self.side)
 
     def connect(self, timeout):
         return self.postgres.connect(self.database, timeout)
