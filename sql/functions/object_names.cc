@@ -399,7 +399,8 @@ std::string object_name(Type type, Oid object, const EvaluationContext& context)
 
 ColumnPtr with_object_names(const ColumnPtr& column, const EvaluationContext& context) {
   const Type type = column->type();
-  if (!shows_object_names(type.oid) || column->is_encoded()) return column;
+  if (!shows_object_names(type.oid)) return column;
+  if (column->is_encoded()) return with_object_names(std::make_shared<const Column>(column->decode()), context);  // as rows hold it: an oid
   const bool is_array = is_array_type(type.oid);
   Column names = Column::encoded(type);
   for (std::size_t row = 0; row < column->size(); ++row) {

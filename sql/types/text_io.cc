@@ -42,7 +42,7 @@ std::int32_t parse_regtype(std::string_view text) {
   throw SqlError("42704", fmt::format("type \"{}\" does not exist", text));
 }
 
-/// regclass, regproc: names need the catalog, which is above this room's values.
+/// regclass and its like: names need the catalog, which is above this room's values.
 std::int32_t parse_registered_object(std::string_view text, std::string_view type) {
   if (text == "-") return 0;
   if (!text.empty() && text.front() >= '0' && text.front() <= '9') return parse_oid(text);
@@ -225,6 +225,12 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
       return take(parse_regtype(text));
     case oid::kRegclass:
     case oid::kRegproc:
+    case oid::kRegprocedure:
+    case oid::kRegnamespace:
+    case oid::kRegrole:
+    case oid::kRegoper:
+    case oid::kRegoperator:
+    case oid::kRegcollation:
       return take(parse_registered_object(text, type_info(type.oid).name));
     case oid::kPgSnapshot:
     case oid::kTxidSnapshot:
@@ -253,17 +259,6 @@ auto parse_with(Type type, std::string_view text, const SessionSettings& setting
   if (type_info(type.oid).category == TypeCategory::kPseudo)
     throw SqlError("0A000", fmt::format("cannot accept a value of type {}", type_info(type.oid).name));
   throw not_supported(fmt::format("input of type {}", format_type(type)));
-}
-
-void append_registered_type(std::int32_t value, std::string& out) {
-  const TypeInfo* info = find_type(static_cast<Oid>(value));
-  if (value == 0) {
-    out.push_back('-');
-  } else if (info != nullptr) {
-    out += info->display_name;
-  } else {
-    append_integer(static_cast<std::uint32_t>(value), out);
-  }
 }
 
 /// Types that are kept as text or bytes.
@@ -319,18 +314,11 @@ void format(Type type, const Value& value, const SessionSettings& settings, std:
       case oid::kDate:
         append_date(value, settings, out);
         break;
-      case oid::kRegtype:
-        append_registered_type(value, out);
-        break;
-      case oid::kRegclass:
-      case oid::kRegproc:
-      case oid::kXid:
-      case oid::kCid:
-      case oid::kOid:
-        append_integer(static_cast<std::uint32_t>(value), out);
-        break;
-      default:
+      case oid::kInt4:
         append_integer(value, out);
+        break;
+      default:  // oids, also of objects whose names are shown where the catalog is known, and transactions
+        append_integer(static_cast<std::uint32_t>(value), out);
     }
   } else if constexpr (std::is_same_v<Value, std::int64_t>) {
     switch (type.oid) {
