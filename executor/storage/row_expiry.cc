@@ -110,8 +110,7 @@ bool changes_expiry(const RowEncoder& encoder, const RowImage& before, const Row
   const sql::TableDef& table = encoder.table();
   if (table.ttl_column == 0) return false;
   const std::size_t position = table.position(table.ttl_column);
-  const std::string_view was = words[before.texts + position], is = words[after.texts + position];
-  return was != is || is_null(was) != is_null(is);
+  return !are_same(words[before.texts + position], words[after.texts + position]);
 }
 
 std::string row_entries(const RowEncoder& encoder, const RowImage& image, const Words& words, bool with_row) {

@@ -36,6 +36,8 @@ class Words {
 };
 
 inline bool is_null(std::string_view word) { return word.data() == nullptr; }
+/// NULL and the empty text compare equal as words, and are not the same.
+inline bool are_same(std::string_view a, std::string_view b) { return a == b && is_null(a) == is_null(b); }
 
 /// A row as Redis holds it: its key, its member in index structures, its stored texts, and its entry in each structure.
 struct RowImage {

@@ -104,7 +104,7 @@ void WriteEncoding::release_old_entries() {
       if (encoder.structures()[index].structure.kind != Structure::Kind::kUnique) continue;
       const Word field = RowEncoder::entry(unit_.words_, change.old_image, index).first;
       if (is_null(field)) continue;
-      const bool kept = !is_delete && !moves(change) && RowEncoder::entry(unit_.words_, change.new_image, index).first == field;
+      const bool kept = !is_delete && !moves(change) && are_same(RowEncoder::entry(unit_.words_, change.new_image, index).first, field);
       if (!kept) released_values_.emplace(UniqueValue(encoder.structures()[index].key, field), change.old_image.member);
     }
   }
@@ -157,7 +157,7 @@ void WriteEncoding::collect_entries(const WriteUnit::Change& change) {
     std::pair<Word, Word> before, after;
     if (has_old) before = RowEncoder::entry(unit_.words_, change.old_image, index);
     if (has_new) after = RowEncoder::entry(unit_.words_, change.new_image, index);
-    if (has_old && has_new && !moved && before == after && is_null(before.first) == is_null(after.first)) continue;
+    if (has_old && has_new && !moved && are_same(before.first, after.first) && before.second == after.second) continue;
     const Word old_member = change.old_image.member, new_member = change.new_image.member;
     switch (structure.structure.kind) {
       case Structure::Kind::kSets: {
@@ -180,7 +180,7 @@ void WriteEncoding::collect_entries(const WriteUnit::Change& change) {
         break;
       case Structure::Kind::kZset:
         // The same member with another score is overwritten.
-        if (!is_null(before.first) && (is_null(after.first) || before.first != after.first)) {
+        if (!is_null(before.first) && !are_same(before.first, after.first)) {
           zset_removals_.push_back({zsets_.number(structure.key), before.first, {}});
         }
         if (!is_null(after.first)) zset_additions_.push_back({zsets_.number(structure.key), after.second, after.first});
@@ -462,7 +462,7 @@ void WriteEncoding::collect_field_changes(const WriteUnit::Change& change, std::
     if (std::find(change.increments.begin(), change.increments.end(), position) != change.increments.end()) continue;
     const Word before = unit_.words_[change.old_image.texts + position];
     const Word after = unit_.words_[change.new_image.texts + position];
-    if (before == after && is_null(before) == is_null(after)) continue;
+    if (are_same(before, after)) continue;
     const std::string& marker = encoder.null_marker(position);
     if (is_null(after)) {
       removed.push_back(*field);

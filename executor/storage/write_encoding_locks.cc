@@ -16,7 +16,7 @@ bool WriteEncoding::keeps_unique_values(const WriteUnit::Change& change) const {
     if (encoder.structures()[index].structure.kind != Structure::Kind::kUnique) continue;
     const Word before = RowEncoder::entry(unit_.words_, change.old_image, index).first;
     const Word after = RowEncoder::entry(unit_.words_, change.new_image, index).first;
-    if (before != after || is_null(before) != is_null(after)) return false;
+    if (!are_same(before, after)) return false;
   }
   return true;
 }
@@ -60,7 +60,7 @@ void WriteEncoding::collect_locks() {
       if (structure.structure.kind != Structure::Kind::kUnique) continue;
       const Word field = RowEncoder::entry(unit_.words_, change.new_image, index).first;
       if (is_null(field)) continue;
-      if (stays && RowEncoder::entry(unit_.words_, change.old_image, index).first == field) continue;
+      if (stays && are_same(RowEncoder::entry(unit_.words_, change.old_image, index).first, field)) continue;
       add(table, LockMode::kUpdate, value_lock_field(structure.key, field));
     }
   }

@@ -21,7 +21,7 @@ bool WriteEncoding::claim_uniques(std::size_t number) {
     const Word field = RowEncoder::entry(unit_.words_, change.new_image, index).first;
     if (is_null(field) || is_deferred(change.table, index)) continue;
     const bool is_update = change.kind == WriteUnit::Kind::kUpdate;
-    const bool kept = is_update && !moves(change) && RowEncoder::entry(unit_.words_, change.old_image, index).first == field;
+    const bool kept = is_update && !moves(change) && are_same(RowEncoder::entry(unit_.words_, change.old_image, index).first, field);
     const bool taken = unit_.is_taken_in_buffer(change, index, field);
     if (kept && !taken) continue;
     values.emplace_back(index, UniqueValue(structure.key, field));
