@@ -227,25 +227,46 @@ void RowBuffer::redefine(const TablePtr& now, const sql::SessionSettings& settin
   }
   const RowForm form(*changed->table, *now);
   Table after = make_table(now);
+  const std::vector<std::size_t> stricter = stricter_uniques(tables_.at(now->oid), after);
   TableChanges::Walk walk(*changed);
   while (const ChangeLog::VersionPtr version = walk.next()) {
     const BufferedRow row{form.apply(version->row.stored), form.apply(version->row.current)};
     if (row.current) {
       form.check_not_null(*row.current);
-      check_unique(after, version->member, *row.current, settings);
+      check_unique(after, stricter, version->member, *row.current, settings);
     }
     append(after, version->member, row);
   }
   replace_table(now->oid, std::move(after));
 }
 
-/// 23505 where another row has one of the row's unique values.
-void RowBuffer::check_unique(const Table& table, const std::string& member, const std::vector<sql::Datum>& row,
-                             const sql::SessionSettings& settings) {
-  if (!table.uniques) return;
+std::vector<std::size_t> RowBuffer::stricter_uniques(const Table& before, const Table& after) {
+  std::vector<std::size_t> stricter;
+  if (!after.uniques) return stricter;
+  const sql::TableDef &old_table = *before.log->table(), &table = *after.log->table();
+  const auto is_old = [&](const RowEncoder::StructureKeys& structure) {
+    const std::vector<std::int16_t>& columns = structure.structure.columns;
+    const auto is_same = [&](const RowEncoder::StructureKeys& other) {
+      return other.structure == structure.structure && other.nulls_are_equal == structure.nulls_are_equal;
+    };
+    const auto keeps_type = [&](std::int16_t number) { return old_table.find_column(number)->type == table.find_column(number)->type; };
+    // Duplicates that wait for the commit may go on waiting.
+    const bool may_wait = !is_deferrable(old_table, columns) || is_deferrable(table, columns);
+    return before.uniques && may_wait && std::ranges::any_of(before.uniques->structures(), is_same) && std::ranges::all_of(columns, keeps_type);
+  };
+  for (std::size_t index = 0; index < after.uniques->structures().size(); ++index) {
+    if (!is_old(after.uniques->structures()[index])) stricter.push_back(index);
+  }
+  return stricter;
+}
+
+/// 23505 where another row has one of the row's values of these structures.
+void RowBuffer::check_unique(const Table& table, std::span<const std::size_t> structures, const std::string& member,
+                             const std::vector<sql::Datum>& row, const sql::SessionSettings& settings) {
+  if (structures.empty()) return;
   Words words;
   const RowImage image = table.uniques->encode(row, words);
-  for (std::size_t index = 0; index < table.uniques->structures().size(); ++index) {
+  for (const std::size_t index : structures) {
     const RowEncoder::StructureKeys& structure = table.uniques->structures()[index];
     const std::string_view field = RowEncoder::entry(words, image, index).first;
     if (is_null(field) || !has_other_owner(table, owner_key(structure.key, field), member)) continue;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -122,8 +123,10 @@ class RowBuffer {
   static void note(Table& table, ChangeLog::Position position, const ChangeLog::Version& version, bool add);
   static void note_references(Table& table, const ChangeLog::Version& version, bool add);
   static void note_owners(Table& table, ChangeLog::Position position, const ChangeLog::Version& version, bool add);
-  static void check_unique(const Table& table, const std::string& member, const std::vector<sql::Datum>& row,
-                           const sql::SessionSettings& settings);
+  /// Numbers of the unique structures of `after` that ask more of the rows than those of `before` did.
+  static std::vector<std::size_t> stricter_uniques(const Table& before, const Table& after);
+  static void check_unique(const Table& table, std::span<const std::size_t> structures, const std::string& member,
+                           const std::vector<sql::Datum>& row, const sql::SessionSettings& settings);
   /// Does another changed row of the table have the unique value?
   static bool has_other_owner(const Table& table, const std::string& value, const std::string& member);
   /// What `undo_` takes back as one change.
