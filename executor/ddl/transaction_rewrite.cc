@@ -20,21 +20,27 @@ namespace {
 bool has_pending_checks(const Transaction& transaction, const sql::CatalogSnapshot& catalog, const sql::TableDef& table) {
   const TableChangesPtr changes = transaction.buffer().changes(table.oid);
   if (!changes) return false;
-  const auto is_deferred = [&](const sql::ForeignKeyDef& key) { return transaction.constraint_times().is_deferred(key); };
-  const auto leaves = [](const BufferedRow& row) { return row.stored != nullptr; };
-  const auto waits = [&](const sql::ForeignKeyDef& key) {
-    return is_deferred(key) && changes->any_row([&](const BufferedRow& row) {
-             return row.current && (!row.stored || std::ranges::any_of(key.columns, [&](std::int16_t number) {
-                                      return (*row.stored)[table.position(number)] != (*row.current)[table.position(number)];
-                                    }));
-           });
+  const auto differ = [&](const BufferedRow& row, const std::vector<std::int16_t>& columns) {
+    return std::ranges::any_of(columns, [&](std::int16_t number) {
+      const std::size_t position = table.position(number);
+      return (*row.stored)[position] != (*row.current)[position];
+    });
   };
-  if (std::ranges::any_of(table.foreign_keys, waits)) return true;
-  if (!changes->any_row(leaves)) return false;
+  const auto refers_anew = [&](const sql::ForeignKeyDef& key) {
+    return changes->any_row([&](const BufferedRow& row) { return row.current && (!row.stored || differ(row, key.columns)); });
+  };
+  const auto leaves_references = [&](const sql::ForeignKeyDef& key) {
+    return changes->any_row([&](const BufferedRow& row) {
+      if (!row.stored || (row.current && !differ(row, key.referenced_columns))) return false;
+      return key.action_on(row.current != nullptr) == sql::ForeignKeyDef::Action::kNoAction;  // the others take place at once
+    });
+  };
+  const auto is_deferred = [&](const sql::ForeignKeyDef& key) { return transaction.constraint_times().is_deferred(key); };
+  if (std::ranges::any_of(table.foreign_keys, [&](const sql::ForeignKeyDef& key) { return is_deferred(key) && refers_anew(key); })) return true;
   return std::ranges::any_of(table.referencing, [&](sql::Oid oid) {
     const TablePtr referencing = catalog.find_table(oid);
     return referencing && std::ranges::any_of(referencing->foreign_keys, [&](const sql::ForeignKeyDef& key) {
-             return key.referenced == table.oid && is_deferred(key);
+             return key.referenced == table.oid && is_deferred(key) && leaves_references(key);
            });
   });
 }

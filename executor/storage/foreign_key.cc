@@ -145,9 +145,11 @@ std::optional<std::string> ForeignKey::own_set(Row row) const {
 }
 
 bool ForeignKey::acts_on(bool is_update) const {
-  const sql::ForeignKeyDef::Action action = is_update ? definition_.on_update : definition_.on_delete;
+  const sql::ForeignKeyDef::Action action = definition_.action_on(is_update);
   return action != sql::ForeignKeyDef::Action::kNoAction && action != sql::ForeignKeyDef::Action::kRestrict;
 }
+
+bool ForeignKey::restricts(bool is_update) const { return definition_.action_on(is_update) == sql::ForeignKeyDef::Action::kRestrict; }
 
 SqlError ForeignKey::missing(Row row, const sql::SessionSettings& settings) const {
   const std::vector<sql::Datum> values = values_at(row, referencing_positions_);

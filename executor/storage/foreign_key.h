@@ -57,6 +57,8 @@ class ForeignKey {
   bool acts() const { return acts_on(false) || acts_on(true); }
   /// When it is deleted, or when (`is_update`) its key becomes another?
   bool acts_on(bool is_update) const;
+  /// RESTRICT of the same event, whose check waits for no commit, even where the constraint is deferred.
+  bool restricts(bool is_update) const;
 
   /// 23503 of a row that refers to nothing, or mixes NULLs and values under MATCH FULL.
   sql::SqlError missing(Row referencing_row, const sql::SessionSettings& settings) const;

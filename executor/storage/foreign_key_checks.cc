@@ -54,7 +54,9 @@ void ForeignKeyChecks::need(const ForeignKey& key, std::size_t change, Row befor
   if (!after.empty()) new_set = key.own_set(after);
   if (old_set && !is_written_) {
     const std::string member = member_of(*key.referencing(), before);
-    if (old_set != new_set || member != member_of(*key.referencing(), after)) leaving_[*old_set].insert(member);
+    const bool stays = old_set == new_set, has_another_key = stays && member != member_of(*key.referencing(), after);
+    if (!stays || has_another_key) leaving_[*old_set].insert(member);
+    if (has_another_key) staying_[*old_set].push_back(change);
   }
   if (after.empty()) return;
   if (!new_set) {
@@ -96,10 +98,11 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
   const auto violate = [&](SqlError error) {
     if (!demands.violation) demands.violation = std::move(error);
   };
-  const auto is_provided = [&](const std::string& place) {
-    const auto found = provided_.find(place);
-    return found != provided_.end() && std::ranges::any_of(found->second, is_active);
+  const auto any_active = [&](const auto& changes, const std::string& id) {
+    const auto found = changes.find(id);
+    return found != changes.end() && std::ranges::any_of(found->second, is_active);
   };
+  const auto is_provided = [&](const std::string& place) { return any_active(provided_, place); };
   for (const Need& need : needs_) {
     if (!is_active(need.change)) continue;
     const ForeignKey& key = *need.key;
@@ -140,9 +143,10 @@ ForeignKeyDemands ForeignKeyChecks::demands(const RowBuffer* buffer, const IsAct
     const std::optional<ReferencedPlace> place = key.own_place(release.row);
     if (is_provided(place->id())) continue;
     if (place->field) demands.locks.push_back({key.referenced()->oid, LockMode::kUpdate, key.own_lock_field(release.row)});
-    if (is_deferred(key)) continue;
+    if (is_deferred(release)) continue;
     const std::optional<std::string> set = key.set_of_references(release.row);
     if (!set) continue;
+    if (any_active(staying_, *set)) violate(key.still_referenced(release.row, settings));
     ForeignKeyDemands::Children children{*set, {}, &key, &release.row, release.is_update};
     const auto leaving = leaving_.find(*set);
     if (leaving != leaving_.end()) children.gone.assign(leaving->second.begin(), leaving->second.end());
@@ -200,6 +204,7 @@ void ForeignKeyChecks::expect_written() {
   is_written_ = true;
   provided_.clear();
   leaving_.clear();
+  staying_.clear();
 }
 
 const ForeignKey& ForeignKeyChecks::known_key(sql::Oid oid) const {
@@ -308,7 +313,7 @@ asio::awaitable<bool> ForeignKeyChecks::verify_noted(RedisClient& redis, const s
     for (; first_release < release_order_.size() && needs.size() + releases.size() < kLooksPerCall; ++first_release) {
       const Release& release = releases_.at(release_order_[first_release]);
       rely(release.key->referencing());
-      if (is_deferred(*release.key)) continue;
+      if (is_deferred(release)) continue;
       const std::optional<std::string> set = release.key->set_of_references(release.row);
       if (!set) continue;
       look(*release.key->own_place(release.row));

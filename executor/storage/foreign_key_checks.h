@@ -100,6 +100,7 @@ class ForeignKeyChecks {
   void need(const ForeignKey& key, std::size_t change, Row before, Row after, bool may_give_way);
   void release(const ForeignKey& key, std::size_t change, Row before, Row after);
   bool is_deferred(const ForeignKey& key) const;
+  bool is_deferred(const Release& release) const { return is_deferred(*release.key) && !release.key->restricts(release.is_update); }
   const ForeignKey& known_key(sql::Oid oid) const;
   void put_aside_written();
   void take_up_written(const std::string& block);
@@ -115,6 +116,7 @@ class ForeignKeyChecks {
   std::vector<std::string> release_order_;
   std::unordered_map<std::string, std::vector<std::size_t>> provided_;  // place → changes
   std::unordered_map<std::string, std::set<std::string>> leaving_;      // set of references → members
+  std::unordered_map<std::string, std::vector<std::size_t>> staying_;   // set of references → changes that stay there as other members
 
   bool is_written_ = false;
   std::shared_ptr<SpillFile> file_;

@@ -51,12 +51,14 @@ ReferentialActions::Changed& ReferentialActions::changed(const TablePtr& table) 
 
 bool ReferentialActions::add(const TablePtr& table, std::span<const sql::Datum> old_row,
                              std::optional<std::span<const sql::Datum>> new_row) {
-  ChangeLog& log = *changed(table).log;
+  Changed& of = changed(table);
+  ChangeLog& log = *of.log;
   std::string member = member_of(*table, old_row);
   if (log.find(member, log.size())) return false;
   BufferedRow row{std::make_shared<const Row>(old_row.begin(), old_row.end()), nullptr};
   if (new_row) row.current = std::make_shared<const Row>(new_row->begin(), new_row->end());
   log.append(std::move(member), std::move(row));
+  of.has_updates |= new_row.has_value();
   return true;
 }
 
@@ -94,7 +96,7 @@ std::vector<ReferentialActions::Reach> ReferentialActions::next_reaches(Changed&
         if (after && after->id() == before->id()) continue;
       }
       if (!is_action(event.after ? key->definition().on_update : key->definition().on_delete)) continue;
-      if (auto set = key->set_of_references(*event.before)) reaches.push_back({key, event, *std::move(set)});
+      if (auto set = key->set_of_references(*event.before)) reaches.push_back({key, event, of.handled, *std::move(set)});
     }
   }
   return reaches;
@@ -117,10 +119,7 @@ asio::awaitable<void> ReferentialActions::follow(const std::vector<Reach>& reach
         batch.add("SMEMBERS", reach.set);
         asked.push_back(&reach);
       }
-      if (!context_.transaction()) continue;
-      if (const RowBuffer::References* changed = context_.transaction()->buffer().references(reach.set)) {
-        for (const std::string& member : changed->arrived) reached.push_back({&reach, member});
-      }
+      std::ranges::move(arrived(reach), std::back_inserter(reached));
     }
     if (!asked.empty()) {
       const RepliesPtr replies = co_await context_.ask(std::move(batch), counters);
@@ -148,11 +147,41 @@ asio::awaitable<void> ReferentialActions::follow_large_set(const Reach& reach, E
     cursor = std::string(parts[0].text);
     co_await act_on(std::move(reached), counters);
   } while (cursor != "0");
-  if (!context_.transaction()) co_return;
-  if (const RowBuffer::References* changed = context_.transaction()->buffer().references(reach.set)) {
-    std::vector<Reached> reached;
-    for (const std::string& member : changed->arrived) reached.push_back({&reach, member});
-    co_await act_on(std::move(reached), counters);
+  co_await act_on(arrived(reach), counters);
+}
+
+std::vector<ReferentialActions::Reached> ReferentialActions::arrived(const Reach& reach) {
+  std::vector<Reached> reached;
+  const std::shared_ptr<Transaction> transaction = context_.transaction();
+  if (transaction) {
+    if (const RowBuffer::References* changed = transaction->buffer().references(reach.set)) {
+      for (const std::string& member : changed->arrived) reached.push_back({&reach, member});
+    }
+  }
+  if (!put_) note_put_rows();
+  const auto found = put_->find(reach.set);
+  if (found == put_->end()) return reached;
+  // A row that the statement changed before is refused, unless its check waits.
+  const bool is_checked = !transaction || !transaction->constraint_times().is_deferred(reach.key->definition());
+  for (const Put& put : found->second) {
+    if (!is_checked || put.at >= reach.at) reached.push_back({&reach, put.member});
+  }
+  return reached;
+}
+
+void ReferentialActions::note_put_rows() {
+  put_.emplace();
+  for (const auto& [oid, of] : changed_) {
+    if (!of.has_updates) continue;
+    for (const ForeignKeyPtr& key : foreign_keys_of(*context_.catalog(), of.table)) {
+      if (!key->acts()) continue;
+      for (ChangeLog::Position position = 0; position < of.by_statement; ++position) {
+        const ChangeLog::VersionPtr version = of.log->at(position);
+        if (!version->row.current) continue;
+        const std::optional<std::string> set = key->own_set(*version->row.current);
+        if (set && set != key->own_set(*version->row.stored)) (*put_)[*set].push_back({position, version->member});
+      }
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,7 @@ class ReferentialActions {
     std::shared_ptr<ChangeLog> log;
     ChangeLog::Position by_statement = 0;  // the first so many
     ChangeLog::Position handled = 0;       // events
+    bool has_updates = false;              // by the statement
   };
   /// A row that other rows may refer to has become another, or none.
   struct Event {
@@ -54,6 +56,7 @@ class ReferentialActions {
   struct Reach {
     ForeignKeyPtr key;
     Event event;
+    ChangeLog::Position at;  // of the event among its table's changes
     std::string set;
   };
   /// A row that may be in a reach's set.
@@ -67,6 +70,9 @@ class ReferentialActions {
   /// Some of the events that are not handled yet, of the table.
   std::vector<Reach> next_reaches(Changed& table);
   asio::awaitable<void> follow(const std::vector<Reach>& reaches, ExecutionCounters* counters);
+  /// Rows in the reach's set that Redis does not show there: the transaction has written them, or the statement itself.
+  std::vector<Reached> arrived(const Reach& reach);
+  void note_put_rows();
   asio::awaitable<void> follow_large_set(const Reach& reach, ExecutionCounters* counters);
   asio::awaitable<void> act_on(std::vector<Reached> reached, ExecutionCounters* counters);
   Row acted_on(const ForeignKey& key, const Event& event, const Row& row) const;
@@ -77,6 +83,12 @@ class ReferentialActions {
   ExecutionContext& context_;
   std::map<sql::Oid, Changed> changed_;
   std::map<sql::Oid, std::vector<ForeignKeyPtr>> keys_;
+  /// A row that the statement has put into a set of references: its number among the table's changes, and member.
+  struct Put {
+    ChangeLog::Position at;
+    std::string member;
+  };
+  std::optional<std::unordered_map<std::string, std::vector<Put>>> put_;  // by set; filled by the first look
 };
 
 }  // namespace redquel::executor

@@ -89,6 +89,7 @@ struct ForeignKeyDef {
   Oid index = 0;                                 // hidden, of this table: which rows refer to a value
   bool match_full = false;                       // else MATCH SIMPLE
   Action on_delete = Action::kNoAction, on_update = Action::kNoAction;
+  Action action_on(bool is_update) const { return is_update ? on_update : on_delete; }
   std::vector<std::int16_t> set_columns;  // ON DELETE SET NULL (…), SET DEFAULT (…); empty: all
   bool deferrable = false, initially_deferred = false;
   bool not_valid = false;
