@@ -2,52 +2,34 @@
 import os
 import random as random_module
 import sys
-import threading
-import traceback
 
 sys.path.insert(0, os.path.dirname(__file__))
 from query_generator import Generator  # noqa: E402
-
-from harness.comparison import row_text  # noqa: E402
+from worlds import NOT_BUILT, TIMEOUT, World, compare_worlds, rows_of  # noqa: E402
 
 SLOW = True
 LIMIT = 1500  # seconds
 STATEMENTS = int(os.environ.get("RANDOM_STATEMENTS", "20000"))
 PER_WORLD = 250  # statements over one set of tables
-WORKERS = 4
-SHOWN = 5
-TIMEOUT, NOT_BUILT = "57014", "0A000"
-MOST_NOT_BUILT = 0.02  # of all statements
-# Queries that take longer are left out. Few are, and far from these limits, but on a busy machine anybody may stand still for seconds.
-PATIENCE = {"PostgreSQL": "5s", "redquel": "120s"}
-MOST_LEFT_OUT = 0.01  # of all statements: those that redquel alone does not answer in its time
 
 
-class World:
-    """One set of tables on both servers."""
-
-    def __init__(self, seed, postgres, redquel):
-        self.seed, self.postgres, self.redquel = seed, postgres, redquel
-        self.generator = Generator(random_module.Random(seed))
-        self.history = []  # what made the tables as they are
-        self.statements = self.not_built = self.left_out = 0
-
+class Queries(World):
     def run(self):
-        """None, or the first difference."""
-        for statement in self.generator.world():
+        generator = Generator(random_module.Random(self.seed))
+        for statement in generator.world():
             found = self.change(statement)
             self.history.append(statement)
             if found:
                 return self.told(statement, found)
         while self.statements < PER_WORLD:
             self.statements += 1
-            if self.generator.chance(0.06):
-                statement, table = self.generator.change()
+            if generator.chance(0.06):
+                statement, table = generator.change()
                 self.history.append(statement)
                 # Changes are checked by reading the whole table.
                 found = self.change(statement) or self.difference(f"SELECT * FROM {table.name}", False)
             else:
-                statement, ordered = self.generator.query()
+                statement, ordered = generator.query()
                 found = self.difference(statement, ordered)
             if found:
                 return self.told(statement, found)
@@ -67,82 +49,6 @@ class World:
             return None
         return f"{expected.error or expected.tag} against {got.error or got.tag}"
 
-    def difference(self, statement, ordered):
-        self.postgres.query(f"SET statement_timeout = '{PATIENCE['PostgreSQL']}'")
-        expected = self.postgres.query(statement)[0]
-        self.postgres.query("SET statement_timeout = 0")
-        if expected.sqlstate == TIMEOUT:
-            return None
-        got = self.redquel.query(statement)[0]
-        if got.sqlstate == TIMEOUT:
-            self.left_out += 1
-            return None
-        if expected.sqlstate == got.sqlstate and expected.sqlstate:
-            return None
-        if got.sqlstate == NOT_BUILT:
-            self.not_built += 1
-            return None
-        if expected.error or got.error:
-            return f"{expected.error or expected.tag} against {got.error or got.tag}"
-        a, b = rows_of(expected, ordered), rows_of(got, ordered)
-        if expected.tag == got.tag and a == b:
-            return None
-        return (f"{expected.tag} against {got.tag}\n  only PostgreSQL: {[r for r in a if r not in b][:5]}\n"
-                f"  only redquel: {[r for r in b if r not in a][:5]}")
-
-    def told(self, statement, found):
-        history = ";\n".join(self.history)
-        return f"world {self.seed}: {statement}\n  {found}\nafter\n{history};\n"
-
-
-def rows_of(result, ordered):
-    rows = [row_text(row) for row in result.rows]
-    return rows if ordered else sorted(rows)
-
 
 def test_queries(server, postgres, random):
-    seed = random.randrange(1 << 32)
-    worlds = [seed + i for i in range(STATEMENTS // PER_WORLD)]
-    complaints, done, not_built, left_out = [], [], [], []
-
-    def work(number):
-        schema = f"random_{number}"
-        while len(complaints) < SHOWN:
-            try:
-                # Looking first whether one is left would let two workers see the same last one.
-                world_seed = worlds.pop()
-            except IndexError:
-                return
-            name = postgres.create_database()
-            # Tables of different workers live in schemas of their own: redquel has one database here.
-            with postgres.connect(name) as oracle, server.connect(timeout=300) as subject:
-                for connection in (oracle, subject):
-                    connection.run(f"CREATE SCHEMA {schema}")
-                    connection.run(f"SET search_path = {schema}")
-                subject.run(f"SET statement_timeout = '{PATIENCE['redquel']}'")
-                world = World(world_seed, oracle, subject)
-                found = world.run()
-                if found:
-                    complaints.append(found)
-                done.append(world.statements)
-                not_built.append(world.not_built)
-                left_out.append(world.left_out)
-                subject.run("SET statement_timeout = 0")
-                subject.run(f"DROP SCHEMA {schema} CASCADE")
-            postgres.drop_database(name)
-
-    def guarded(number):
-        try:
-            work(number)
-        except Exception:
-            complaints.append(traceback.format_exc())
-
-    threads = [threading.Thread(target=guarded, args=(number,)) for number in range(WORKERS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not complaints, "\n".join(complaints[:SHOWN])
-    assert sum(done) == STATEMENTS // PER_WORLD * PER_WORLD, f"only {sum(done)} statements ran"
-    assert sum(not_built) <= sum(done) * MOST_NOT_BUILT, f"{sum(not_built)} statements are not built"
-    assert sum(left_out) <= sum(done) * MOST_LEFT_OUT, f"{sum(left_out)} statements took too long"
+    compare_worlds(Queries, server, postgres, random, STATEMENTS, PER_WORLD)
