@@ -9,6 +9,9 @@ namespace redquel::executor {
 
 namespace {
 
+/// So long a plan for tables of some size is used without another look at them.
+constexpr std::chrono::seconds kSizesHold{60};
+
 /// Longer texts are hardly sent twice, and their plans are large.
 constexpr std::size_t kMostTextBytes = 8192;
 
@@ -58,7 +61,9 @@ std::shared_ptr<const parser::ast::Statement> PlanCache::find_statement(std::str
 
 PreparedPtr PlanCache::find_plan(std::string_view text, const Conditions& conditions) {
   const Entry* entry = find(text);
-  return entry && entry->conditions == conditions ? entry->prepared : nullptr;
+  if (!entry || !(entry->conditions == conditions)) return nullptr;
+  const auto age = std::chrono::steady_clock::now() - entry->prepared->plan->planned_at;
+  return entry->prepared->plan->depends_on_sizes && age > kSizesHold ? nullptr : entry->prepared;
 }
 
 bool PlanCache::is_lasting(const Prepared& prepared) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <set>
 
@@ -24,6 +25,9 @@ class PreparedPlan {
   std::string command_tag;                    // empty: that of the plan
   std::string catalog_version;
   std::vector<std::string> search_path;       // under which its names were looked up
+  planner::TableSizes sizes;                  // of its tables, where they were looked at
+  bool depends_on_sizes = false;
+  std::chrono::steady_clock::time_point planned_at = std::chrono::steady_clock::now();
   /// The same statement for transactions that have changed rows of these tables; made when first needed.
   mutable std::map<std::set<sql::Oid>, planner::PhysicalPlan> over_changes;
   double planning_milliseconds = 0;

@@ -15,6 +15,7 @@
 #include "parser/deparse.h"
 #include "parser/option_value.h"
 #include "parser/parse.h"
+#include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {
 
@@ -194,12 +195,13 @@ planner::PlannedStatement plan_call(const ast::Statement& query, const ast::Call
 
 PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::Statement> statement, DeclaredParameters parameters,
                               const sql::CatalogSnapshot& catalog, const SessionState& session,
-                              std::shared_ptr<const sql::FunctionDef> function) const {
+                              std::shared_ptr<const sql::FunctionDef> function, const planner::TableSizes& sizes) const {
   auto started = std::chrono::steady_clock::now();
   auto prepared = std::make_shared<Prepared>();
   auto plan = std::make_shared<PreparedPlan>();
   plan->catalog_version = catalog.version;
   plan->search_path = session.search_path;
+  plan->sizes = sizes;
   const auto* explain = std::get_if<ast::Explain>(&statement->node);
   plan->rewritten = rewritten(explain ? *explain->statement : *statement, explain != nullptr);
   const ast::Statement& inner = plan->rewritten ? *plan->rewritten : explain ? *explain->statement : *statement;
@@ -210,7 +212,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
     settings.function = function;
     settings.calls_procedure = call != nullptr;
     std::vector<sql::Type> types = std::move(parameters).value_or(std::vector<sql::Type>{});
-    plan->planned = call ? plan_call(inner, *call, catalog, std::move(types), settings) : planner::plan(inner, catalog, std::move(types), settings);
+    plan->planned = call ? plan_call(inner, *call, catalog, std::move(types), settings) : planner::plan(inner, catalog, std::move(types), settings, {}, sizes);
     prepared->parameter_types = plan->planned.parameter_types;
     prepared->columns = output_columns(*plan->planned.plan);
     prepared->returns_rows = returns_rows(*plan->planned.plan);
@@ -248,6 +250,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   if (plan->planned.plan) {
     plan->writes = plan->planned.is_compound_write || planner::main_write(*plan->planned.plan) != nullptr;
     plan->needs_snapshot = planner::needs_snapshot(plan->planned.plan);
+    plan->depends_on_sizes = !sizes.empty() || !planner::tables_whose_sizes_count(plan->planned.plan).empty();
   }
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - started;
   plan->planning_milliseconds = elapsed.count();
@@ -256,6 +259,24 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   prepared->function = std::move(function);
   prepared->plan = std::move(plan);
   return prepared;
+}
+
+asio::awaitable<PreparedPtr> RedisEngine::plan_by_sizes(PreparedPtr prepared, DeclaredParameters parameters, sql::CatalogPtr catalog,
+                                                        const SessionState& session) {
+  if (!prepared->plan->depends_on_sizes || prepared->plan->kind == PreparedPlan::Kind::kCopy) co_return prepared;
+  const auto tables = planner::tables_whose_sizes_count(prepared->plan->planned.plan);
+  CommandBatch batch;
+  for (const auto& table : tables) batch.add("ZCARD", sql::TableKeys(*table).all_rows());
+  const RepliesPtr replies = co_await shared_.execute(std::move(batch));
+  planner::TableSizes sizes;
+  bool any_large = false;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const auto rows = static_cast<double>(replies->integer(i));
+    sizes[tables[i]->oid] = rows;
+    any_large = any_large || rows >= planner::kSmallTable;
+  }
+  if (!any_large) co_return prepared;
+  co_return plan(prepared->text, prepared->statement, std::move(parameters), *catalog, session, prepared->function, sizes);
 }
 
 asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_ptr<const ast::Statement> statement,
@@ -279,8 +300,10 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
     if (has_own) co_await follow_definitions_of_others(shared_, *session.transaction);
     const sql::CatalogPtr now = co_await catalog(session);
     if (now->version == known->version) std::rethrow_exception(error);
-    prepared = plan(std::move(text), std::move(statement), std::move(parameters), *now, session);
+    prepared = plan(std::move(text), std::move(statement), parameters, *now, session);
+    known = now;
   }
+  prepared = co_await plan_by_sizes(prepared, std::move(parameters), known, session);
   if (has_own) co_return prepared;
   conditions.catalog_version = prepared->plan->catalog_version;
   plans_.remember(prepared, std::move(conditions));
@@ -292,6 +315,7 @@ asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, Sessi
   if (has_own_definitions(session)) co_await follow_definitions_of_others(shared_, *session.transaction);
   sql::CatalogPtr now = co_await catalog(session);
   PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session, prepared.function);
+  again = co_await plan_by_sizes(again, prepared.parameter_types, now, session);
   if (may_change_columns) co_return again;
   bool same = again->columns.size() == prepared.columns.size();
   for (std::size_t i = 0; same && i < prepared.columns.size(); ++i) same = again->columns[i].type == prepared.columns[i].type;
@@ -335,7 +359,7 @@ planner::PhysicalPlan RedisEngine::plan_over_changes(const Prepared& prepared, c
     settings.calls_procedure = plan.command_tag == "CALL";
     const auto* copy = std::get_if<ast::Copy>(&plan.statement->node);
     found = copy ? planner::plan_copy(*copy, catalog, settings, changed_tables).rows.plan
-                 : planner::plan(*plan.statement, catalog, prepared.parameter_types, settings, changed_tables).plan;
+                 : planner::plan(*plan.statement, catalog, prepared.parameter_types, settings, changed_tables, plan.sizes).plan;
   }
   return found;
 }

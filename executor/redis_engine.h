@@ -91,7 +91,9 @@ class RedisEngine final : public Engine {
  private:
   PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, DeclaredParameters parameters,
                    const sql::CatalogSnapshot& catalog, const SessionState& session,
-                   std::shared_ptr<const sql::FunctionDef> function = nullptr) const;
+                   std::shared_ptr<const sql::FunctionDef> function = nullptr, const planner::TableSizes& sizes = {}) const;
+  /// The same for the sizes that large tables have now, if it might be another then.
+  asio::awaitable<PreparedPtr> plan_by_sizes(PreparedPtr prepared, DeclaredParameters parameters, sql::CatalogPtr catalog, const SessionState& session);
 
   asio::awaitable<std::exception_ptr> settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error);
 

@@ -37,6 +37,7 @@ struct LogicalScan {
   std::string alias;
   /// Parallel to `Logical::columns`: which table column each is. Number 0 is the hidden row key.
   std::vector<std::int16_t> numbers;
+  double table_rows = 0;  // how many the table had a while ago; 0: nobody has asked
 };
 struct TableFunctionCall {
   const sql::TableFunction* function = nullptr;  // null: the one argument is a value, and that is the only row

@@ -9,10 +9,10 @@ namespace redquel::planner {
 
 PlannedStatement plan(const parser::ast::Statement& statement, const sql::CatalogSnapshot& catalog,
                       std::vector<sql::Type> declared_parameter_types, const BindSettings& settings,
-                      const std::set<sql::Oid>& changed_tables) {
+                      const std::set<sql::Oid>& changed_tables, const TableSizes& sizes) {
   BoundStatement bound = bind(statement, catalog, std::move(declared_parameter_types), settings);
   PhysicalPlanner physical(settings.session, changed_tables);
-  PhysicalPlan plan = physical.plan_statement(rewrite(bound.plan));
+  PhysicalPlan plan = physical.plan_statement(rewrite(with_sizes(bound.plan, sizes)));
   const bool is_compound = is_compound_write(*plan) || bound.runs_functions;
   return {std::move(plan), std::move(bound.parameter_types), bound.slot_count, is_compound};
 }
@@ -21,6 +21,7 @@ namespace {
 
 struct Reads {
   std::size_t sources = 0;
+  bool whole_table = false;
   bool long_walk = false;  // a source that may take several commands
   bool blocking = false;
 };
@@ -37,6 +38,7 @@ void count_reads(const PhysicalNode& node, Reads& reads) {
                       std::is_same_v<Node, IndexValues> || std::is_same_v<Node, AdaptiveJoin>) {
           reads.long_walk = true;
         }
+        if constexpr (std::is_same_v<Node, FullScan> || std::is_same_v<Node, OrderedScan>) reads.whole_table = true;
         if constexpr (std::is_same_v<Node, PhysicalAggregate> || std::is_same_v<Node, PhysicalSort> ||
                       std::is_same_v<Node, IndexCount> || std::is_same_v<Node, IndexMinMax>) {
           reads.blocking = true;
@@ -80,6 +82,15 @@ std::optional<RowLock> locking_clause(const PhysicalPlan& plan) {
     if (const std::optional<RowLock> found = locking_clause(input)) return found;
   }
   return std::nullopt;
+}
+
+std::vector<std::shared_ptr<const sql::TableDef>> tables_whose_sizes_count(const PhysicalPlan& plan) {
+  Reads reads;
+  count_reads(*plan, reads);
+  if (reads.sources < 2 || !reads.whole_table) return {};
+  auto tables = tables_of(plan);
+  std::erase_if(tables, [](const auto& table) { return table->mapping != nullptr; });
+  return tables;
 }
 
 bool needs_snapshot(const PhysicalPlan& plan) {

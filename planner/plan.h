@@ -6,6 +6,7 @@
 #include "parser/ast.h"
 #include "planner/bind/bind.h"
 #include "planner/physical_plan.h"
+#include "planner/table_sizes.h"
 
 namespace redquel::planner {
 
@@ -18,10 +19,14 @@ struct PlannedStatement {
 };
 
 /// bind → rewrite → choose paths. Pure: asks nobody. Throws what `bind` throws. `changed_tables`: an open transaction has changed rows
-/// of these, so that index answers, orders and limits of Redis are not the transaction's: only whole rows are read of them.
+/// of these, so that index answers, orders and limits of Redis are not the transaction's: only whole rows are read of them. `sizes`
+/// decide in which order large tables are joined, and how.
 PlannedStatement plan(const parser::ast::Statement& statement, const sql::CatalogSnapshot& catalog,
                       std::vector<sql::Type> declared_parameter_types, const BindSettings& settings,
-                      const std::set<sql::Oid>& changed_tables = {});
+                      const std::set<sql::Oid>& changed_tables = {}, const TableSizes& sizes = {});
+
+/// The managed tables of a plan that might be another if their sizes were known: it reads several sources, one of them whole.
+std::vector<std::shared_ptr<const sql::TableDef>> tables_whose_sizes_count(const PhysicalPlan& plan);
 
 /// Would a plan made without these changed tables do with them?
 bool reads_changed_tables_plainly(const PhysicalPlan& plan, const std::set<sql::Oid>& changed_tables);

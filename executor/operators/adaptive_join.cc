@@ -2,11 +2,15 @@
 #include "executor/operators/make_operator.h"
 #include "executor/operators/memory_limit.h"
 #include "executor/tables/lookup_join.h"
+#include "executor/tables/lookup_keys.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {
 
 namespace {
+
+/// Rows that sets may have for all outer rows together: one batch of these may name them all.
+constexpr std::size_t kMostFoundRows = 20000;
 
 /// Batches that were read already, then the rest of their source.
 class ReplayedSource final : public Operator {
@@ -25,7 +29,8 @@ class ReplayedSource final : public Operator {
   std::size_t next_ = 0;
 };
 
-/// Reads outer rows until they are all there or too many for lookups; the number of rows of the inner table says how many that is.
+/// Reads outer rows until they are all there or too many for lookups; the number of rows of the inner table says how many that is, and
+/// where each of them finds several, the sizes of their sets.
 class AdaptiveJoinOperator final : public Operator {
  public:
   AdaptiveJoinOperator(const planner::PhysicalNode& node, const planner::AdaptiveJoin& plan, ExecutionContext& context)
@@ -55,8 +60,11 @@ class AdaptiveJoinOperator final : public Operator {
     while (rows <= most && bytes <= limit_.bytes() / 4) {
       std::optional<sql::Batch> batch = co_await outer_->next();
       if (!batch) {
+        bool are_few = true;
+        if (lookup_.by == planner::LookupJoin::By::kSet) are_few = co_await are_sets_small(batches, std::min(kMostFoundRows, inner_rows / 3));
         OperatorPtr outer = std::make_unique<ReplayedSource>(std::move(batches), nullptr);
-        run_ = make_lookup_join(node_, lookup_, std::move(outer), context_);
+        if (are_few) run_ = make_lookup_join(node_, lookup_, std::move(outer), context_);
+        else run_ = make_hash_join(std::get<planner::HashJoin>(plan_.hash->node), std::move(outer), context_);
         co_return;
       }
       rows += batch->rows;
@@ -65,6 +73,20 @@ class AdaptiveJoinOperator final : public Operator {
     }
     OperatorPtr outer = std::make_unique<ReplayedSource>(std::move(batches), std::move(outer_));
     run_ = make_hash_join(std::get<planner::HashJoin>(plan_.hash->node), std::move(outer), context_);
+  }
+
+  /// Do the sets that the outer rows name hold no more rows than so many, together?
+  asio::awaitable<bool> are_sets_small(const std::vector<sql::Batch>& outer, std::size_t most_rows) {
+    const sql::TableKeys keys(*lookup_.read.table);
+    CommandBatch sizes;
+    std::size_t rows = 0, sets = 0;
+    for (const sql::Batch& batch : outer) {
+      for (const std::string& name : lookup_keys(lookup_, keys, batch, context_.evaluation()).names) sizes.add("SCARD", name), ++sets;
+    }
+    if (sets == 0) co_return true;
+    const RepliesPtr replies = co_await context_.ask(std::move(sizes), counters_.get());
+    for (std::size_t i = 0; i < sets; ++i) rows += static_cast<std::size_t>(replies->integer(i));
+    co_return rows <= most_rows;
   }
 
   const planner::PhysicalNode& node_;

@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "executor/operators/make_operator.h"
-#include "executor/tables/key_values.h"
+#include "executor/tables/lookup_keys.h"
 #include "executor/tables/lookup_pairs.h"
 #include "executor/tables/set_scripts.h"
 #include "executor/tables/source_operator.h"
@@ -22,51 +22,19 @@ class LookupJoinOperator final : public SourceOperator {
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     while (auto outer = co_await outer_->next()) {
-      std::vector<std::optional<std::size_t>> key_of_row = distinct_keys(*outer);
+      LookupKeys keys = lookup_keys(join_, reader_.keys(), *outer, context_.evaluation());
+      names_ = std::move(keys.names);
       keys_of_rows_.clear();
       if (!names_.empty()) co_await look_up();
       sql::Batch inner = reader_.take_all();
       filter_inner(inner);
-      sql::Batch joined = pair_up(join_.kind, join_.residual, {*outer, inner, key_of_row, keys_of_rows_, names_.size()}, context_.evaluation());
+      sql::Batch joined = pair_up(join_.kind, join_.residual, {*outer, inner, keys.of_rows, keys_of_rows_, names_.size()}, context_.evaluation());
       if (joined.rows > 0) co_return joined;
     }
     co_return std::nullopt;
   }
 
  private:
-  /// The outer rows' keys, each distinct one once in `names_`: the row's member, the field of the uniques hash or the set's key.
-  std::vector<std::optional<std::size_t>> distinct_keys(const sql::Batch& outer) {
-    std::vector<sql::ColumnPtr> values;
-    for (const sql::ExpressionPtr& value : join_.values) values.push_back(sql::evaluate(*value, outer, context_.evaluation()));
-    names_.clear();
-    std::unordered_map<std::string, std::size_t> known;
-    std::vector<std::optional<std::size_t>> key_of_row(outer.rows);
-    std::vector<sql::Datum> key(values.size());
-    for (std::size_t row = 0; row < outer.rows; ++row) {
-      bool complete = true;
-      for (std::size_t i = 0; i < values.size() && complete; ++i) {
-        sql::Type type = reader_.table().find_column(join_.columns[i])->type;
-        auto value = to_column_value(type, values[i]->type(), values[i]->datum(row));
-        complete = value.has_value();
-        if (complete) key[i] = std::move(*value);
-      }
-      if (!complete) continue;
-      auto [found, added] = known.try_emplace(name_of(key), names_.size());
-      if (added) names_.push_back(found->first);
-      key_of_row[row] = found->second;
-    }
-    return key_of_row;
-  }
-
-  std::string name_of(const std::vector<sql::Datum>& key) const {
-    switch (join_.by) {
-      case By::kPrimaryKey: return reader_.keys().member(key);
-      case By::kUnique: return reader_.keys().unique_field(join_.columns, key);
-      case By::kSet: return reader_.keys().value_set(join_.columns, key);
-    }
-    return {};
-  }
-
   asio::awaitable<void> look_up() {
     context_.note_read(reader_.table());
     if (join_.by == By::kSet) {

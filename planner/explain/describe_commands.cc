@@ -229,8 +229,10 @@ class Describer {
   }
 
   void operator()(const AdaptiveJoin& n) {
-    (*this)(std::get<LookupJoin>(n.lookup->node));
-    text.commands.insert(text.commands.begin(), "ZCARD " + word(sql::TableKeys(*std::get<LookupJoin>(n.lookup->node).read.table).all_rows()));
+    const auto& lookup = std::get<LookupJoin>(n.lookup->node);
+    (*this)(lookup);
+    if (lookup.by == LookupJoin::By::kSet) text.commands.insert(text.commands.begin(), "SCARD" + text.commands[0].substr(std::string_view("SMEMBERS").size()));
+    text.commands.insert(text.commands.begin(), "ZCARD " + word(sql::TableKeys(*lookup.read.table).all_rows()));
   }
 
   void operator()(const LookupJoin& n) {

@@ -168,7 +168,9 @@ struct Describe {
   void operator()(const AdaptiveJoin& n) {
     (*this)(std::get<LookupJoin>(n.lookup->node));
     text.title = "Adaptive" + text.title.substr(std::string_view("Lookup").size());
-    property("Lookups", fmt::format("up to {} outer rows, a third of the inner table's; else a hash join", n.most_lookups));
+    const bool by_set = std::get<LookupJoin>(n.lookup->node).by == LookupJoin::By::kSet;
+    property("Lookups", fmt::format("up to {} outer rows{}, a third of the inner table's; else a hash join", n.most_lookups,
+                                    by_set ? " and rows of their sets" : ""));
   }
   void operator()(const PhysicalApply& n) {
     static constexpr std::string_view kNames[] = {"Scalar Subquery", "Exists Subquery", "In Subquery", "Lateral Join"};

@@ -10,6 +10,8 @@
 
 namespace redquel::planner {
 
+class Cardinality;
+
 /// What the nodes above would like: an order, and how many rows they will read. Granting it is optional.
 struct Wish {
   std::vector<SortKey> order;
@@ -67,9 +69,10 @@ class PhysicalPlanner {
                       const Wish&);
   /// Lookups for so few rows as an input surely has, or lookups if they turn out to be few.
   enum class LookupChoice { kFew, kAdaptive };
-  /// A lookup join where the inner side is a table with a key or set for the join's equalities; `whole` is all of the inner side.
-  std::optional<Planned> plan_lookup_join(const LogicalJoin& join, const Planned& outer, const LogicalPtr& inner, const Planned& whole,
-                                          LookupChoice choice);
+  /// A lookup join where the inner side is a table with a key or set for the join's equalities; `from` and `whole` are all of the outer
+  /// and of the inner side.
+  std::optional<Planned> plan_lookup_join(const LogicalJoin& join, const LogicalPtr& outer, const Planned& from, const LogicalPtr& inner,
+                                          const Planned& whole, const Cardinality& cardinality, LookupChoice choice);
   /// A semi-join as an inner join of the right side's distinct keys with the rows of the left table that have them.
   std::optional<Planned> plan_semi_join_reduction(const LogicalJoin& join, const Planned& left, const Planned& right);
   Planned plan_hash_join(const LogicalJoin& join, Planned left, Planned right);

@@ -7,6 +7,7 @@
 #include "planner/access/set_algebra.h"
 #include "planner/physical/member_sets.h"
 #include "planner/physical/physical_planner.h"
+#include "planner/rules/cardinality.h"
 #include "planner/rules/rule.h"
 #include "sql/catalog/mapping.h"
 #include "sql/expressions/coerce.h"
@@ -51,6 +52,8 @@ std::vector<PhysicalColumn> joined_columns(JoinKind kind, const PhysicalNode& le
 
 /// Outer inputs up to this many rows are joined by lookups rather than by reading the whole inner table.
 constexpr double kMaxLookupRows = 5000;
+/// A lookup, and a row that it finds, cost about so many times what a row of a scan does.
+constexpr double kLookupsForScan = 3;
 /// So few that they surely are.
 constexpr double kFewRows = 100;
 
@@ -120,15 +123,20 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalJoin& join,
   sides.needed = wish.needed ? *wish.needed : ids_of(node);
   if (join.condition) sides.needed->merge(columns_in(*join.condition));
   Planned left = plan(join.left, sides), right = plan(join.right, sides);
+  const Cardinality cardinality(node);
+  const bool right_is_smaller = cardinality.is_known() && cardinality.rows(*join.right) < cardinality.rows(*join.left);
   for (const LookupChoice choice : {LookupChoice::kFew, LookupChoice::kAdaptive}) {
-    if (auto lookup = plan_lookup_join(join, left, join.right, right, choice)) return std::move(*lookup);
-    if (join.kind == JoinKind::kInner) {
-      if (auto lookup = plan_lookup_join(join, right, join.left, left, choice)) return std::move(*lookup);
+    for (const bool from_right : {right_is_smaller, !right_is_smaller}) {
+      if (from_right && join.kind != JoinKind::kInner) continue;
+      auto lookup = from_right ? plan_lookup_join(join, join.right, right, join.left, left, cardinality, choice)
+                               : plan_lookup_join(join, join.left, left, join.right, right, cardinality, choice);
+      if (lookup) return std::move(*lookup);
     }
     if (auto reduced = plan_semi_join_reduction(join, left, right)) return std::move(*reduced);
   }
   if (auto members = !changed_tables_.empty() ? std::nullopt : join_member_sets(join.kind, join.condition, left, right)) return std::move(*members);
-  if (join.kind == JoinKind::kInner && estimated_rows(*left.plan) < estimated_rows(*right.plan)) std::swap(left, right);
+  const bool left_is_smaller = cardinality.is_known() ? !right_is_smaller : estimated_rows(*left.plan) < estimated_rows(*right.plan);
+  if (join.kind == JoinKind::kInner && left_is_smaller) std::swap(left, right);
   return plan_hash_join(join, std::move(left), std::move(right));
 }
 
@@ -237,10 +245,19 @@ LogicalPtr distinct_columns(const LogicalPtr& input, const std::vector<LogicalCo
   return std::make_shared<const Logical>(Logical{LogicalDistinct{std::move(picked), {}}, columns});
 }
 
+/// Outer rows, and rows of the inner table that the join's equalities find for them.
+double found_rows(const LogicalJoin& join, const Logical& outer, const Logical& inner_scan, const Cardinality& cardinality) {
+  std::vector<ExpressionPtr> equalities = sql::split_conjunction(join.condition);
+  std::erase_if(equalities, [](const ExpressionPtr& condition) { return sides_of_equality(*condition).first == nullptr; });
+  const double rows = cardinality.rows(outer);
+  return rows + rows * cardinality.rows(inner_scan) * cardinality.pair_selectivity(equalities);
+}
+
 }  // namespace
 
-std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join, const Planned& from, const LogicalPtr& inner,
-                                                         const Planned& whole, LookupChoice choice) {
+std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join, const LogicalPtr& outer, const Planned& from,
+                                                         const LogicalPtr& inner, const Planned& whole, const Cardinality& cardinality,
+                                                         LookupChoice choice) {
   if (join.kind == JoinKind::kFull || !join.condition) return {};
   const auto* filter = std::get_if<LogicalFilter>(&inner->node);
   const LogicalPtr& inner_scan = filter ? filter->input : inner;
@@ -248,8 +265,9 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   if (!scan || (!scan->table->mapping && changed_tables_.contains(scan->table->oid))) return {};
   const double outer_rows = estimated_rows(*from.plan), inner_rows = estimated_rows(*whole.plan);
   const bool few = outer_rows <= kFewRows;
+  const bool is_counted = cardinality.is_known();
   // How many rows a mapped table has nobody knows.
-  if (!scan->table->mapping && inner_rows < outer_rows) return {};
+  if (!scan->table->mapping && !is_counted && inner_rows < outer_rows) return {};
   if (!few && std::holds_alternative<IndexKeys>(whole.plan->node)) return {};
   // Nothing is cheaper than the cardinalities of sets that are known by name.
   const auto* index_values = std::get_if<IndexValues>(&whole.plan->node);
@@ -283,8 +301,11 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   if (filter) add_fixed_values(*filter, *scan->table, number, values);
   for (const LookupKey& key : lookup_keys(*scan->table)) {
     if (!std::all_of(key.columns.begin(), key.columns.end(), [&](std::int16_t n) { return values.contains(n); })) continue;
-    // How many rows an outer input really has is known when it runs; what a value's set holds is not.
-    const bool adapts = !few && key.by != LookupJoin::By::kSet && is_whole_table(*whole.plan);
+    // How many rows an outer input really has is known when it runs, and what the sets hold that it names. Sets are worth a look where
+    // they are expected to be far fewer rows than the table.
+    const bool by_set = key.by == LookupJoin::By::kSet;
+    if (by_set && is_counted && kLookupsForScan * found_rows(join, *outer, *inner_scan, cardinality) > scan->table_rows) continue;
+    const bool adapts = !few && (!by_set || is_counted) && is_whole_table(*whole.plan);
     if (adapts != (choice == LookupChoice::kAdaptive) || (!adapts && outer_rows > kMaxLookupRows)) continue;
 
     LookupJoin lookup{join.kind, from.plan, {}, key.by, key.columns, {}, nullptr};
@@ -322,7 +343,7 @@ std::optional<Planned> PhysicalPlanner::plan_semi_join_reduction(const LogicalJo
   }
   const Planned distinct = is_mapped(*join.left) ? plan(distinct_columns(join.right, keys)) : distinct_rows(right, keys);
   const LogicalJoin inner{JoinKind::kInner, join.left, join.right, join.condition};
-  return plan_lookup_join(inner, distinct, join.left, left, LookupChoice::kFew);
+  return plan_lookup_join(inner, join.right, distinct, join.left, left, Cardinality(), LookupChoice::kFew);
 }
 
 }  // namespace redquel::planner

@@ -1,5 +1,4 @@
-#include <algorithm>
-
+#include "planner/rules/join_order.h"
 #include "planner/rules/rule.h"
 
 namespace redquel::planner {
@@ -33,40 +32,13 @@ void take_apart(const LogicalPtr& node, JoinChain& chain) {
   }
 }
 
-bool is_equality(const sql::Expression& condition) {
-  const auto* call = std::get_if<sql::FunctionCall>(&condition.node);
-  return call && call->function->name == "=" && call->arguments.size() == 2;
-}
-
-/// 2: an equality links the relation to what is joined already; 1: some condition does; 0: it would be a cross product.
-int connection(const JoinChain& chain, const std::set<ColumnId>& joined, const Logical& relation) {
-  auto own = ids_of(relation);
-  int best = 0;
-  for (const ExpressionPtr& condition : chain.conditions) {
-    auto used = columns_in(*condition);
-    bool touches = std::any_of(used.begin(), used.end(), [&](ColumnId id) { return own.contains(id); });
-    bool known = std::all_of(used.begin(), used.end(), [&](ColumnId id) { return own.contains(id) || joined.contains(id); });
-    if (!touches || !known || is_subset(used, own)) continue;
-    best = std::max(best, is_equality(*condition) ? 2 : 1);
-  }
-  return best;
-}
-
 LogicalPtr join_in_order(JoinChain chain) {
-  LogicalPtr result = chain.relations.front();
-  std::vector<LogicalPtr> waiting(chain.relations.begin() + 1, chain.relations.end());
-  while (!waiting.empty()) {
-    auto joined = ids_of(*result);
-    auto best = waiting.begin();
-    int best_connection = -1;
-    for (auto it = waiting.begin(); it != waiting.end(); ++it) {
-      int linked = connection(chain, joined, **it);
-      if (linked > best_connection) best = it, best_connection = linked;  // ties keep the written order
-    }
-    LogicalPtr relation = *best;
-    waiting.erase(best);
-    auto ids = ids_of(*relation);
-    ids.insert(joined.begin(), joined.end());
+  const std::vector<std::size_t> order = join_order(chain.relations, chain.conditions);
+  LogicalPtr result = chain.relations[order.front()];
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const LogicalPtr& relation = chain.relations[order[i]];
+    auto ids = ids_of(*result);
+    ids.merge(ids_of(*relation));
     std::vector<ExpressionPtr> now, later;
     for (ExpressionPtr& condition : chain.conditions) (is_subset(columns_in(*condition), ids) ? now : later).push_back(condition);
     chain.conditions = std::move(later);

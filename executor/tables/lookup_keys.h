@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/physical_plan.h"
+#include "sql/catalog/table_keys.h"
+#include "sql/column.h"
+#include "sql/evaluation_context.h"
+
+namespace redquel::executor {
+
+/// What a batch of outer rows looks up: a row's member, a field of the uniques hash or the key of a set, each distinct one once.
+struct LookupKeys {
+  std::vector<std::string> names;
+  std::vector<std::optional<std::size_t>> of_rows;  // numbers of `names`; nullopt: a key with NULL, or one that no row can have
+};
+
+LookupKeys lookup_keys(const planner::LookupJoin& join, const sql::TableKeys& keys, const sql::Batch& outer, const sql::EvaluationContext& context);
+
+}  // namespace redquel::executor
