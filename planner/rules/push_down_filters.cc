@@ -88,6 +88,29 @@ Conditions split(const ExpressionPtr& condition) {
   return parts;
 }
 
+/// What conditions of the form (a AND b) OR (c AND d) say of these columns alone: a OR c, where b and d ask for others, too. It follows from
+/// the condition, which stays.
+Conditions implied_for(const std::set<ColumnId>& columns, const Conditions& conditions) {
+  Conditions implied;
+  for (const ExpressionPtr& condition : conditions) {
+    const auto* either = std::get_if<sql::Logical>(&condition->node);
+    if (!either || either->kind != sql::Logical::Kind::kOr || sql::is_volatile(*condition)) continue;
+    std::vector<ExpressionPtr> alternatives;
+    for (const ExpressionPtr& operand : either->operands) {
+      Conditions parts = sql::split_conjunction(operand);
+      std::erase_if(parts, [&](const ExpressionPtr& part) {
+        const auto used = columns_in(*part);
+        return used.empty() || !is_subset(used, columns);
+      });
+      if (parts.empty()) break;
+      alternatives.push_back(sql::conjunction(std::move(parts)));
+    }
+    if (alternatives.size() < either->operands.size()) continue;
+    implied.push_back(sql::make_expression(sql::kBool, sql::Logical{sql::Logical::Kind::kOr, std::move(alternatives)}, condition->offset));
+  }
+  return implied;
+}
+
 LogicalPtr push_into_project(const Logical& node, const LogicalProject& project, Conditions conditions) {
   std::map<ColumnId, ExpressionPtr> meaning;
   std::set<ColumnId> fixed;  // computing these twice would give other values
@@ -133,6 +156,8 @@ LogicalPtr push_into_join(const Logical& node, LogicalJoin join, Conditions abov
     to_right = extract(above, only(right_ids));
     to_left = extract(on, only(left_ids));
   }
+  if (join.kind == JoinKind::kInner || join.kind == JoinKind::kSemi || join.kind == JoinKind::kRight) append(to_left, implied_for(left_ids, on));
+  if (join.kind != JoinKind::kRight && join.kind != JoinKind::kFull) append(to_right, implied_for(right_ids, on));
   join.left = push(join.left, std::move(to_left));
   join.right = push(join.right, std::move(to_right));
   join.condition = sql::conjunction(std::move(on));
