@@ -100,9 +100,10 @@ struct OrderedScan {
   /// Nothing is fetched but columns of the primary key and the one that scores order: elements of the zset say it, no row is read.
   bool index_only = false;
 };
-/// The whole table in bounded chunks, in order of the all-rows zset.
+/// The whole table in bounded chunks, in order of the all-rows zset; or the rows with some values in the first columns of a composite key.
 struct FullScan {
   TableRead read;
+  std::vector<sql::ExpressionPtr> key_start = {};  // these values; none: every row
   bool descending = false;
   RowGoal goal;
   bool index_only = false;  // only columns of the primary key are fetched: no row is read
@@ -244,8 +245,8 @@ struct LookupJoin {
   JoinKind kind;  // inner, left, semi, anti
   PhysicalPlan outer;
   TableRead read;
-  enum class By : std::uint8_t { kPrimaryKey, kUnique, kSet } by;
-  std::vector<std::int16_t> columns;             // of the key, unique or set structure
+  enum class By : std::uint8_t { kPrimaryKey, kUnique, kSet, kKeyStart } by;
+  std::vector<std::int16_t> columns;             // of the key, unique or set structure; kKeyStart: the first ones of the key
   std::vector<sql::ExpressionPtr> values;        // over the outer's columns, in the columns' types
   sql::ExpressionPtr residual;                   // over outer then inner columns; holds the whole join condition
 };

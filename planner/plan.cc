@@ -38,7 +38,8 @@ void count_reads(const PhysicalNode& node, Reads& reads) {
                       std::is_same_v<Node, IndexValues> || std::is_same_v<Node, AdaptiveJoin>) {
           reads.long_walk = true;
         }
-        if constexpr (std::is_same_v<Node, FullScan> || std::is_same_v<Node, OrderedScan>) reads.whole_table = true;
+        if constexpr (std::is_same_v<Node, OrderedScan>) reads.whole_table = true;
+        if constexpr (std::is_same_v<Node, FullScan>) reads.whole_table = reads.whole_table || n.key_start.empty();
         if constexpr (std::is_same_v<Node, PhysicalAggregate> || std::is_same_v<Node, PhysicalSort> ||
                       std::is_same_v<Node, IndexCount> || std::is_same_v<Node, IndexMinMax>) {
           reads.blocking = true;

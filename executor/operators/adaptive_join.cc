@@ -9,7 +9,9 @@ namespace redquel::executor {
 
 namespace {
 
-/// Rows that sets may have for all outer rows together: one batch of these may name them all.
+using By = planner::LookupJoin::By;
+
+/// Rows that lookups may find for all outer rows together: one batch of these may name them all.
 constexpr std::size_t kMostFoundRows = 20000;
 
 /// Batches that were read already, then the rest of their source.
@@ -61,7 +63,7 @@ class AdaptiveJoinOperator final : public Operator {
       std::optional<sql::Batch> batch = co_await outer_->next();
       if (!batch) {
         bool are_few = true;
-        if (lookup_.by == planner::LookupJoin::By::kSet) are_few = co_await are_sets_small(batches, std::min(kMostFoundRows, inner_rows / 3));
+        if (finds_several()) are_few = co_await find_at_most(std::min(kMostFoundRows, inner_rows / 3), batches);
         OperatorPtr outer = std::make_unique<ReplayedSource>(std::move(batches), nullptr);
         if (are_few) run_ = make_lookup_join(node_, lookup_, std::move(outer), context_);
         else run_ = make_hash_join(std::get<planner::HashJoin>(plan_.hash->node), std::move(outer), context_);
@@ -75,17 +77,23 @@ class AdaptiveJoinOperator final : public Operator {
     run_ = make_hash_join(std::get<planner::HashJoin>(plan_.hash->node), std::move(outer), context_);
   }
 
-  /// Do the sets that the outer rows name hold no more rows than so many, together?
-  asio::awaitable<bool> are_sets_small(const std::vector<sql::Batch>& outer, std::size_t most_rows) {
+  bool finds_several() const { return lookup_.by == By::kSet || lookup_.by == By::kKeyStart; }
+
+  /// Do the keys that the outer rows name find no more rows than so many, together?
+  asio::awaitable<bool> find_at_most(std::size_t most_rows, const std::vector<sql::Batch>& outer) {
     const sql::TableKeys keys(*lookup_.read.table);
     CommandBatch sizes;
-    std::size_t rows = 0, sets = 0;
+    std::size_t rows = 0, count = 0;
     for (const sql::Batch& batch : outer) {
-      for (const std::string& name : lookup_keys(lookup_, keys, batch, context_.evaluation()).names) sizes.add("SCARD", name), ++sets;
+      for (const std::string& name : lookup_keys(lookup_, keys, batch, context_.evaluation()).names) {
+        if (lookup_.by == By::kSet) sizes.add("SCARD", name);
+        else sizes.add("ZLEXCOUNT", keys.all_rows(), "[" + name, end_of_start(name));
+        ++count;
+      }
     }
-    if (sets == 0) co_return true;
+    if (count == 0) co_return true;
     const RepliesPtr replies = co_await context_.ask(std::move(sizes), counters_.get());
-    for (std::size_t i = 0; i < sets; ++i) rows += static_cast<std::size_t>(replies->integer(i));
+    for (std::size_t i = 0; i < count; ++i) rows += static_cast<std::size_t>(replies->integer(i));
     co_return rows <= most_rows;
   }
 

@@ -41,6 +41,10 @@ class LookupJoinOperator final : public SourceOperator {
       co_await look_up_sets();
       co_return;
     }
+    if (join_.by == By::kKeyStart) {
+      co_await look_up_key_starts();
+      co_return;
+    }
     auto members = std::make_shared<std::vector<std::string>>(names_);
     std::vector<std::size_t> key_of_member(names_.size());
     for (std::size_t i = 0; i < names_.size(); ++i) key_of_member[i] = i;
@@ -100,6 +104,34 @@ class LookupJoinOperator final : public SourceOperator {
       }
     }
     reader_.keep_alive(replies);
+    co_await fetch_members(std::move(members), std::move(key_of_member));
+  }
+
+  asio::awaitable<void> look_up_key_starts() {
+    auto members = std::make_shared<std::vector<std::string>>();
+    std::vector<std::size_t> key_of_member, open(names_.size());
+    std::vector<std::string> from;
+    for (std::size_t key = 0; key < names_.size(); ++key) open[key] = key, from.push_back("[" + names_[key]);
+    while (!open.empty()) {
+      CommandBatch batch;
+      for (const std::size_t key : open) {
+        batch.add("ZRANGE", reader_.keys().all_rows(), from[key], end_of_start(names_[key]), "BYLEX", "LIMIT", 0, context_.limits.chunk_rows);
+      }
+      const RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
+      context_.note_turns(reader_.table());
+      std::vector<std::size_t> still_open;
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        const auto found = replies->array(i);
+        for (const Reply& member : found) {
+          members->emplace_back(member.text);
+          key_of_member.push_back(open[i]);
+        }
+        if (found.size() < context_.limits.chunk_rows) continue;
+        from[open[i]] = "(" + members->back();
+        still_open.push_back(open[i]);
+      }
+      open = std::move(still_open);
+    }
     co_await fetch_members(std::move(members), std::move(key_of_member));
   }
 

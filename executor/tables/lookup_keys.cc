@@ -15,11 +15,17 @@ std::string name_of_key(const planner::LookupJoin& join, const sql::TableKeys& k
     case By::kPrimaryKey: return keys.member(key);
     case By::kUnique: return keys.unique_field(join.columns, key);
     case By::kSet: return keys.value_set(join.columns, key);
+    case By::kKeyStart: return keys.member_prefix(key);
   }
   return {};
 }
 
 }  // namespace
+
+std::string end_of_start(std::string start) {
+  start.back() = ';';  // the next byte
+  return "(" + start;
+}
 
 LookupKeys lookup_keys(const planner::LookupJoin& join, const sql::TableKeys& keys, const sql::Batch& outer, const sql::EvaluationContext& context) {
   std::vector<sql::ColumnPtr> values;

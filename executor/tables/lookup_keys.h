@@ -12,12 +12,16 @@
 
 namespace redquel::executor {
 
-/// What a batch of outer rows looks up: a row's member, a field of the uniques hash or the key of a set, each distinct one once.
+/// What a batch of outer rows looks up: a row's member, what members start with, a field of the uniques hash or the key of a set, each
+/// distinct one once.
 struct LookupKeys {
   std::vector<std::string> names;
   std::vector<std::optional<std::size_t>> of_rows;  // numbers of `names`; nullopt: a key with NULL, or one that no row can have
 };
 
 LookupKeys lookup_keys(const planner::LookupJoin& join, const sql::TableKeys& keys, const sql::Batch& outer, const sql::EvaluationContext& context);
+
+/// Where the members end that begin so, for ZRANGE … BYLEX; the last byte of `start` is a ':'.
+std::string end_of_start(std::string start);
 
 }  // namespace redquel::executor

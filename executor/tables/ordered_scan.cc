@@ -2,6 +2,7 @@
 #include <unordered_set>
 
 #include "executor/tables/key_values.h"
+#include "executor/tables/lookup_keys.h"
 #include "executor/tables/score_range.h"
 #include "executor/tables/source_operator.h"
 #include "executor/tables/zset_walk.h"
@@ -154,9 +155,21 @@ class FullScanOperator final : public SourceOperator {
     options.range.low = options.by_score ? "-inf" : "-";
     options.range.high = options.by_score ? "+inf" : "+";
     options.range.descending = scan_.descending;
-    options.whole = true;
+    options.whole = scan_.key_start.empty();
+    if (!options.whole) {
+      const sql::TableDef& table = reader_.table();
+      const std::span<const std::int16_t> columns = std::span(table.primary_key).first(scan_.key_start.size());
+      const auto values = evaluate_key(table, columns, scan_.key_start, context_.evaluation());
+      if (!values) {
+        remaining_ = 0;
+        return;
+      }
+      const std::string start = reader_.keys().member_prefix(*values);
+      options.range.low = "[" + start;
+      options.range.high = end_of_start(start);
+    }
     options.index_only = scan_.index_only;
-    options.atomic_if_small = !counts.limit;
+    options.atomic_if_small = options.whole && !counts.limit;
     if (scan_.goal.exact) {
       options.offset = counts.offset;
       limited_ = counts.limit.has_value();

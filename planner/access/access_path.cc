@@ -104,11 +104,17 @@ class AccessPathChooser {
       if (wish_.order.empty()) goal = hint();
       return SetScan{std::move(read_), std::move(*sets), goal};
     }
+    std::vector<ExpressionPtr> key_start = fixed_key_start();
+    if (!key_start.empty()) return full_scan(std::move(key_start));
     if (auto range = range_scan()) return std::move(*range);
     if (auto partial = partial_scan()) return std::move(*partial);
     if (auto ordered = order_scan()) return std::move(*ordered);
     if (auto ordered = scored_scan()) return std::move(*ordered);
-    FullScan scan{std::move(read_), false, {}};
+    return full_scan({});
+  }
+
+  FullScan full_scan(std::vector<ExpressionPtr> key_start) {
+    FullScan scan{std::move(read_), std::move(key_start), false, {}};
     scan.index_only = by_indexes_alone_ && tells_columns(table_, scan.read.numbers, 0);
     if (wish_.order.empty()) {
       scan.goal = wish_.goal;
@@ -200,6 +206,16 @@ class AccessPathChooser {
       product = std::move(longer);
     }
     return product;
+  }
+
+  /// The values that conditions fix of a composite key's first columns, as many as there are.
+  std::vector<ExpressionPtr> fixed_key_start() const {
+    std::vector<std::int16_t> start = table_.primary_key;
+    while (start.size() > 1) {
+      start.pop_back();
+      if (auto values = key_values(start); values && values->size() == 1) return std::move(values->front());
+    }
+    return {};
   }
 
   std::optional<KeyLookup> key_lookup() {

@@ -128,8 +128,24 @@ class Describer {
     text.round_trips = "1 (one read-only script); of more than 100 rows 1 and 1 per 1000 rows";
   }
 
+  /// The range of all members that begin so, its last byte a ':'.
+  static std::string ends_of_start(std::string start) {
+    std::string text = "[" + start;
+    start.back() = ';';
+    return text + " (" + start + " BYLEX";
+  }
+
   void operator()(const FullScan& n) {
     sql::TableKeys keys(*n.read.table);
+    if (!n.key_start.empty()) {
+      std::string start;
+      for (const ExpressionPtr& value : n.key_start) start += value_text(*value) + ":";
+      const std::string count = n.index_only && !n.goal.limit ? kElements : goal_text(n.goal);
+      text.commands.push_back(fmt::format("ZRANGE {} {}{} LIMIT 0 {}", word(keys.all_rows()), ends_of_start(start), n.descending ? " REV" : "", count));
+      if (!n.index_only) hmget(n.read, row_key(n.read));
+      text.round_trips = n.index_only || in_script(n.read) ? "1 per chunk" : "2 per chunk";
+      return;
+    }
     walk(n, {keys.all_rows(), OrderedSource::Encoding::kRowKey, true});
   }
 
@@ -231,7 +247,10 @@ class Describer {
   void operator()(const AdaptiveJoin& n) {
     const auto& lookup = std::get<LookupJoin>(n.lookup->node);
     (*this)(lookup);
-    if (lookup.by == LookupJoin::By::kSet) text.commands.insert(text.commands.begin(), "SCARD" + text.commands[0].substr(std::string_view("SMEMBERS").size()));
+    const std::string first = text.commands[0];
+    const std::size_t name = first.find(' ');
+    if (lookup.by == LookupJoin::By::kSet) text.commands.insert(text.commands.begin(), "SCARD" + first.substr(name));
+    if (lookup.by == LookupJoin::By::kKeyStart) text.commands.insert(text.commands.begin(), "ZLEXCOUNT" + first.substr(name, first.rfind(' ') - name));
     text.commands.insert(text.commands.begin(), "ZCARD " + word(sql::TableKeys(*lookup.read.table).all_rows()));
   }
 
@@ -249,6 +268,9 @@ class Describer {
         break;
       case LookupJoin::By::kSet:
         text.commands.push_back("SMEMBERS " + word(keys.values(n.columns)) + ":" + entry);
+        break;
+      case LookupJoin::By::kKeyStart:
+        text.commands.push_back("ZRANGE " + word(keys.all_rows()) + " " + ends_of_start(entry + ":"));
         break;
     }
     hmget(n.read, row_key(n.read));

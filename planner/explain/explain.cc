@@ -98,7 +98,8 @@ struct Describe {
     goal(n.goal);
   }
   void operator()(const FullScan& n) {
-    read(n.index_only ? "Full Index Only Scan" : "Full Scan", n.read);
+    const std::string_view rows = n.key_start.empty() ? "Full" : "Key Start";
+    read(fmt::format("{}{} Scan", rows, n.index_only ? " Index Only" : ""), n.read);
     goal(n.goal);
   }
   void operator()(const MappedScan& n) {
@@ -168,9 +169,10 @@ struct Describe {
   void operator()(const AdaptiveJoin& n) {
     (*this)(std::get<LookupJoin>(n.lookup->node));
     text.title = "Adaptive" + text.title.substr(std::string_view("Lookup").size());
-    const bool by_set = std::get<LookupJoin>(n.lookup->node).by == LookupJoin::By::kSet;
+    const LookupJoin::By by = std::get<LookupJoin>(n.lookup->node).by;
+    const bool finds_several = by == LookupJoin::By::kSet || by == LookupJoin::By::kKeyStart;
     property("Lookups", fmt::format("up to {} outer rows{}, a third of the inner table's; else a hash join", n.most_lookups,
-                                    by_set ? " and rows of their sets" : ""));
+                                    finds_several ? " and rows that they find" : ""));
   }
   void operator()(const PhysicalApply& n) {
     static constexpr std::string_view kNames[] = {"Scalar Subquery", "Exists Subquery", "In Subquery", "Lateral Join"};

@@ -65,7 +65,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const UniqueLookup& n) const { return static_cast<double>(n.values.size()); }
     double operator()(const SetScan& n) const { return limited(n.goal, 500); }
     double operator()(const OrderedScan& n) const { return limited(n.goal, n.lower && n.upper ? 2000 : n.prefix ? 2000 : 100000); }
-    double operator()(const FullScan& n) const { return limited(n.goal, 100000); }
+    double operator()(const FullScan& n) const { return limited(n.goal, n.key_start.empty() ? 100000 : 500); }
     double operator()(const MappedScan& n) const {
       if (n.path == MappedScan::Path::kScan) return 100000;
       double keys = n.path == MappedScan::Path::kLookup ? static_cast<double>(n.lookups.size()) : n.path == MappedScan::Path::kSets || n.path == MappedScan::Path::kRange ? 500 : 1;
@@ -88,7 +88,7 @@ double estimated_rows(const PhysicalNode& node) {
     double operator()(const PhysicalProject& n) const { return estimated_rows(*n.input); }
     double operator()(const HashJoin& n) const { return std::max(estimated_rows(*n.left), estimated_rows(*n.right)); }
     double operator()(const NestedLoopJoin& n) const { return estimated_rows(*n.left) * estimated_rows(*n.right); }
-    double operator()(const LookupJoin& n) const { return estimated_rows(*n.outer) * (n.by == LookupJoin::By::kSet ? 10 : 1); }
+    double operator()(const LookupJoin& n) const { return estimated_rows(*n.outer) * (n.by == LookupJoin::By::kSet || n.by == LookupJoin::By::kKeyStart ? 10 : 1); }
     double operator()(const PhysicalApply& n) const { return estimated_rows(*n.input); }
     double operator()(const PhysicalAggregate& n) const { return n.scalar ? 1 : estimated_rows(*n.input) / 10; }
     double operator()(const PhysicalWindow& n) const { return estimated_rows(*n.input); }
@@ -189,6 +189,9 @@ std::vector<LookupKey> lookup_keys(const sql::TableDef& table) {
   for (const sql::Structure& structure : sql::structures_of(table)) {
     if (structure.readable && structure.kind == sql::Structure::Kind::kSets) keys.push_back({LookupJoin::By::kSet, structure.columns});
   }
+  for (std::size_t count = table.primary_key.size(); count-- > 1;) {
+    keys.push_back({LookupJoin::By::kKeyStart, {table.primary_key.begin(), table.primary_key.begin() + static_cast<std::ptrdiff_t>(count)}});
+  }
   return keys;
 }
 
@@ -224,7 +227,8 @@ bool is_mapped(const Logical& node) {
 }
 
 bool is_whole_table(const PhysicalNode& node) {
-  return std::holds_alternative<FullScan>(node.node) || std::holds_alternative<OrderedScan>(node.node);
+  const auto* scan = std::get_if<FullScan>(&node.node);
+  return (scan && scan->key_start.empty()) || std::holds_alternative<OrderedScan>(node.node);
 }
 
 /// The distinct values of some columns of a planned input.
@@ -301,11 +305,11 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   if (filter) add_fixed_values(*filter, *scan->table, number, values);
   for (const LookupKey& key : lookup_keys(*scan->table)) {
     if (!std::all_of(key.columns.begin(), key.columns.end(), [&](std::int16_t n) { return values.contains(n); })) continue;
-    // How many rows an outer input really has is known when it runs, and what the sets hold that it names. Sets are worth a look where
-    // they are expected to be far fewer rows than the table.
-    const bool by_set = key.by == LookupJoin::By::kSet;
-    if (by_set && is_counted && kLookupsForScan * found_rows(join, *outer, *inner_scan, cardinality) > scan->table_rows) continue;
-    const bool adapts = !few && (!by_set || is_counted) && is_whole_table(*whole.plan);
+    // How many rows an outer input really has is known when it runs, and how many rows its keys find. Where a key finds several, lookups
+    // are worth a try if they are expected to find far fewer rows than the table has.
+    const bool finds_several = key.by == LookupJoin::By::kSet || key.by == LookupJoin::By::kKeyStart;
+    if (finds_several && is_counted && kLookupsForScan * found_rows(join, *outer, *inner_scan, cardinality) > scan->table_rows) continue;
+    const bool adapts = !few && (!finds_several || is_counted) && is_whole_table(*whole.plan);
     if (adapts != (choice == LookupChoice::kAdaptive) || (!adapts && outer_rows > kMaxLookupRows)) continue;
 
     LookupJoin lookup{join.kind, from.plan, {}, key.by, key.columns, {}, nullptr};

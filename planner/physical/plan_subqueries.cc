@@ -126,7 +126,10 @@ std::optional<Planned> PhysicalPlanner::plan_over_kept_rows(const Logical& node,
       return inputs.empty() ? input : with_inputs(*input, inputs);
     }
     // What an index finds for each outer row stays as it is.
-    if (changed_tables_.contains(scan->table->oid) || !std::holds_alternative<FullScan>(plan(input).plan->node)) return input;
+    if (changed_tables_.contains(scan->table->oid)) return input;
+    const PhysicalPlan alone = plan(input).plan;
+    const auto* whole = std::get_if<FullScan>(&alone->node);
+    if (whole == nullptr || !whole->key_start.empty()) return input;
     std::vector<ExpressionPtr> own, outer;
     for (const ExpressionPtr& condition : filter != nullptr ? sql::split_conjunction(filter->condition) : std::vector<ExpressionPtr>{}) {
       if (sql::is_volatile(*condition)) return input;

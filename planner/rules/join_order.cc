@@ -90,7 +90,9 @@ class JoinOrder {
       }
       if (key.size() == numbers.size() && !key.empty()) relation.keys.push_back(std::move(key));
     };
-    add_key(scan->table->primary_key);
+    for (std::size_t count = scan->table->primary_key.size(); count > 0; --count) {
+      add_key({scan->table->primary_key.begin(), scan->table->primary_key.begin() + static_cast<std::ptrdiff_t>(count)});
+    }
     for (const sql::Structure& structure : sql::structures_of(*scan->table)) {
       const bool finds = structure.kind == sql::Structure::Kind::kUnique || structure.kind == sql::Structure::Kind::kSets;
       if (finds && structure.readable) add_key(structure.columns);

@@ -59,6 +59,15 @@ std::string TableKeys::member(std::span<const Datum> primary_key) const {
   return out;
 }
 
+std::string TableKeys::member_prefix(std::span<const Datum> first_values) const {
+  std::string out;
+  for (std::size_t position = 0; position < first_values.size(); ++position) {
+    out += unhashed_segment(key_type(position), first_values[position]);
+    out += ':';
+  }
+  return out;
+}
+
 std::string TableKeys::row(std::span<const Datum> primary_key) const { return row_of_member(member(primary_key)); }
 
 std::string TableKeys::row_of_member(std::string_view member) const {

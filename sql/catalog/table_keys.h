@@ -49,6 +49,9 @@ class TableKeys {
 
   /// Name of a row inside sets and zsets: the raw text of a single-column key, escaped segments joined by ':' for a composite one.
   std::string member(std::span<const Datum> primary_key) const;
+  /// What the members of all rows begin with that have these values in the first columns of a composite key: their segments, a ':' behind
+  /// each of them.
+  std::string member_prefix(std::span<const Datum> first_values) const;
   /// `emp:7`. From the member: `row_of_member`.
   std::string row(std::span<const Datum> primary_key) const;
   std::string row_of_member(std::string_view member) const;
