@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "planner/rules/equal_constants.h"
 #include "planner/rules/rule.h"
 
 namespace redquel::planner {
@@ -146,11 +147,14 @@ LogicalPtr push_into_join(const Logical& node, LogicalJoin join, Conditions abov
   Conditions on = split(join.condition), to_left, to_right;
   if (join.kind == JoinKind::kInner) {
     append(on, extract(above, [](const ExpressionPtr& c) { return !sql::is_volatile(*c); }));
+    append(on, equal_constants(on));
     to_left = extract(on, only(left_ids));
     to_right = extract(on, only(right_ids));
   } else if (join.kind == JoinKind::kLeft || join.kind == JoinKind::kSemi || join.kind == JoinKind::kAnti) {
     to_left = extract(above, only(left_ids));
     to_right = extract(on, only(right_ids));
+    Conditions implied = equal_constants(to_left, on);
+    append(to_right, extract(implied, only(right_ids)));
     if (join.kind == JoinKind::kSemi) append(to_left, extract(on, only(left_ids)));
   } else if (join.kind == JoinKind::kRight) {
     to_right = extract(above, only(right_ids));
