@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "executor/tables/condition_first.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/lookup_keys.h"
 #include "executor/tables/score_range.h"
@@ -132,8 +133,15 @@ class FullScanOperator final : public SourceOperator {
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (!walk_) start();
     while (remaining_ > 0 && !walk_->at_end()) {
-      co_await walk_->read_chunk();
-      sql::Batch batch = take();
+      sql::Batch batch;
+      if (condition_first_) {
+        batch = co_await read_by_condition();
+      } else {
+        co_await walk_->read_chunk();
+        const std::size_t rows = reader_.rows();
+        batch = take();
+        if (may_begin_with_condition_ && rows > 0) consider(rows, batch.rows);
+      }
       if (batch.rows == 0) continue;
       if (batch.rows > remaining_) {
         std::vector<std::uint32_t> rows(remaining_);
@@ -170,6 +178,7 @@ class FullScanOperator final : public SourceOperator {
     }
     options.index_only = scan_.index_only;
     options.atomic_if_small = options.whole && !counts.limit;
+    may_begin_with_condition_ = scan_.read.condition && !sql::is_volatile(*scan_.read.condition) && !scan_.index_only && !scan_.goal;
     if (scan_.goal.exact) {
       options.offset = counts.offset;
       limited_ = counts.limit.has_value();
@@ -178,6 +187,27 @@ class FullScanOperator final : public SourceOperator {
       options.wanted = *wanted;
     }
     walk_.emplace(std::move(options), reader_, context_, counters());
+  }
+
+  /// Of each row first what the condition asks for, from now on or no more: `found` of `rows` satisfied it.
+  void consider(std::size_t rows, std::size_t found) {
+    if (walk_->at_end()) return;
+    if (!condition_) condition_ = std::make_unique<ConditionReader>(scan_.read, context_.changes(scan_.read.table->oid));
+    const bool is_cheaper = condition_->is_cheaper(reader_, static_cast<double>(found) / static_cast<double>(rows));
+    if (is_cheaper == condition_first_) return;
+    if (condition_first_) may_begin_with_condition_ = false;  // no to and fro
+    condition_first_ = is_cheaper;
+    ZsetWalk walk(*walk_, is_cheaper ? condition_->rows() : reader_);
+    walk_.emplace(std::move(walk));
+  }
+
+  asio::awaitable<sql::Batch> read_by_condition() {
+    co_await walk_->read_chunk();
+    const std::size_t rows = condition_->rows().rows();
+    std::vector<std::string> members = condition_->take_members(context_.evaluation());
+    if (rows > 0) consider(rows, members.size());
+    if (members.empty()) co_return sql::Batch{};
+    co_return co_await fetch(std::move(members));
   }
 
   bool scores_order_rows() const {
@@ -192,6 +222,8 @@ class FullScanOperator final : public SourceOperator {
   std::optional<ZsetWalk> walk_;
   std::size_t remaining_ = SIZE_MAX;
   bool limited_ = false;
+  bool may_begin_with_condition_ = false, condition_first_ = false;
+  std::unique_ptr<ConditionReader> condition_;  // once it has been thought of
 };
 
 }  // namespace

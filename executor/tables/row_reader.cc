@@ -52,6 +52,7 @@ bool RowReader::add(std::string_view member, std::span<const Reply> values) {
       columns_[i]->append_null();
     }
   }
+  if (notes_members_) members_.push_back(member);
   ++rows_;
   return true;
 }

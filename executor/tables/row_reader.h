@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "executor/execution_context.h"
 #include "executor/redis/command_batch.h"
@@ -39,6 +40,9 @@ class RowReader {
   bool add_entry(std::string_view member, const Reply& value);
   void keep_alive(std::shared_ptr<const void> owner) { owners_.push_back(std::move(owner)); }
   std::size_t rows() const { return rows_; }
+  /// The members of the rows added so far are remembered.
+  void note_members() { notes_members_ = true; }
+  std::vector<std::string_view> take_members() { return std::exchange(members_, {}); }
   /// The rows added so far that satisfy the read's condition; may be empty. Starts anew.
   sql::Batch take(const sql::EvaluationContext& context);
   /// The same without the condition.
@@ -55,6 +59,8 @@ class RowReader {
   std::vector<std::shared_ptr<sql::Column>> columns_;
   std::vector<std::shared_ptr<const void>> owners_;
   std::vector<Reply> entry_;  // of add_entry
+  std::vector<std::string_view> members_;
+  bool notes_members_ = false;
   bool needs_key_parts_ = false;
   std::size_t rows_ = 0;
 };

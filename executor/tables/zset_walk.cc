@@ -27,9 +27,29 @@ ZsetWalk::ZsetWalk(Options options, RowReader& reader, ExecutionContext& context
   const bool has_ranks = options_.whole || (options_.by_score && options_.offset == 0 && !options_.wanted);
   ranked_ = has_rows && has_ranks && options_.source.encoding != planner::OrderedSource::Encoding::kMember;
   options_.range.by = options_.by_score ? ZsetRange::By::kScore : ZsetRange::By::kLex;
-  const sql::TableDef& table = reader.table();
-  const bool needs_score = std::ranges::any_of(reader.read().numbers, [&](std::int16_t n) { return n > 0 && !table.in_primary_key(n); });
-  width_ = !options_.index_only ? 1 + reader.fields().size() : needs_score ? 2 : 1;
+  width_ = replies_per_element();
+}
+
+ZsetWalk::ZsetWalk(const ZsetWalk& walk, RowReader& reader)
+    : options_(walk.options_),
+      reader_(reader),
+      context_(walk.context_),
+      counters_(walk.counters_),
+      ranked_(walk.ranked_),
+      width_(replies_per_element()),
+      first_(walk.first_),
+      at_end_(walk.at_end_),
+      lost_(walk.lost_),
+      ranks_(walk.ranks_),
+      rank_(walk.rank_),
+      ties_(walk.ties_),
+      last_(walk.last_),
+      null_count_(walk.null_count_) {}
+
+std::size_t ZsetWalk::replies_per_element() const {
+  const sql::TableDef& table = reader_.table();
+  const bool needs_score = std::ranges::any_of(reader_.read().numbers, [&](std::int16_t n) { return n > 0 && !table.in_primary_key(n); });
+  return !options_.index_only ? 1 + reader_.fields().size() : needs_score ? 2 : 1;
 }
 
 std::size_t ZsetWalk::chunk_rows() const {

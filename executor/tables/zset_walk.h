@@ -35,6 +35,8 @@ class ZsetWalk {
   };
 
   ZsetWalk(Options options, RowReader& reader, ExecutionContext& context, ExecutionCounters* counters);
+  /// Goes on where `walk` is, for another reader of the same table.
+  ZsetWalk(const ZsetWalk& walk, RowReader& reader);
 
   bool at_end() const { return at_end_; }
   /// Of `null_set`, after the first chunk; nullopt: not known.
@@ -51,6 +53,7 @@ class ZsetWalk {
     std::size_t begin, end;
   };
 
+  std::size_t replies_per_element() const;
   std::size_t chunk_rows() const;
   /// The first rows of a range of scores, or its ranks where there are more than a few.
   asio::awaitable<void> begin_range();
