@@ -18,7 +18,7 @@ using Kind = planner::SetExpression::Kind;
 class SetScanOperator final : public SourceOperator {
  public:
   SetScanOperator(const planner::PhysicalNode& node, const planner::SetScan& scan, ExecutionContext& context)
-      : SourceOperator(node, scan.read, context), node_(node), scan_(scan), whole_{scan.read, false, {}} {}
+      : SourceOperator(node, scan.read, context), node_(node), scan_(scan), whole_{.read = scan.read} {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (!started_) {

@@ -81,6 +81,13 @@ class PhysicalPlanner {
   Planned plan_apply(const Logical&, const LogicalApply&, const Wish&);
   /// A correlated EXISTS or aggregate as a join with all its answers (plan_subqueries.cc).
   std::optional<Planned> plan_decorrelated(const Logical&, const LogicalApply&, const Wish&);
+  /// Outer rows that are computed once, and which of the subquery's `rows` they look up all together (by `conditions` between them), where
+  /// these are rows of a table, and the outer ones more than a few.
+  struct KeptInput {
+    std::uint32_t number;
+    LogicalPtr outer, rows;
+  };
+  std::optional<KeptInput> keep_outer_rows(const LogicalApply& apply, const LogicalPtr& rows, const std::vector<sql::ExpressionPtr>& conditions);
   /// Does an index give these groups or distinct values?
   bool is_index_group(const Logical& rows);
   /// A correlated subquery over tables that are read once for all outer rows.
@@ -95,6 +102,7 @@ class PhysicalPlanner {
   const std::set<sql::Oid>& changed_tables_;
   bool index_answers_ = true;  // false while a fallback is planned
   std::uint32_t next_share_ = kFirstKeptRows;
+  ColumnId next_column_ = kFirstKeptRows;  // of columns that only the planner knows
 };
 
 /// One table, what is asked of it, and what the columns above it mean: a tree of projections and filters over a scan, folded.

@@ -6,6 +6,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/subquery_join.h"
 #include "planner/physical/physical_planner.h"
+#include "planner/rules/cardinality.h"
 #include "planner/rules/rule.h"
 
 namespace redquel::planner {
@@ -13,6 +14,9 @@ namespace redquel::planner {
 using sql::ExpressionPtr;
 
 namespace {
+
+/// Fewer outer rows look for theirs one by one.
+constexpr double kFewOuterRows = 100;
 
 /// A correlated subquery as rows that do not depend on the outer ones, and the equalities that link them.
 struct Link {
@@ -160,6 +164,39 @@ bool PhysicalPlanner::is_index_group(const Logical& rows) {
   return planned && std::holds_alternative<IndexGroups>(planned->plan->node);
 }
 
+std::optional<PhysicalPlanner::KeptInput> PhysicalPlanner::keep_outer_rows(const LogicalApply& apply, const LogicalPtr& rows,
+                                                                           const std::vector<ExpressionPtr>& conditions) {
+  const auto* filter = std::get_if<LogicalFilter>(&rows->node);
+  const Cardinality cardinality(*apply.input);
+  const bool is_table = std::holds_alternative<LogicalScan>((filter != nullptr ? filter->input : rows)->node);
+  if (!is_table || !cardinality.is_known() || cardinality.rows(*apply.input) < kFewOuterRows || has_volatile(*apply.input)) return {};
+  LogicalSharedScan shared{next_share_++, "outer rows", {}};
+  LogicalSharedScan keys = shared;
+  std::vector<LogicalColumn> key_columns;
+  std::map<ColumnId, ColumnId> renamed;
+  for (std::size_t i = 0; i < apply.input->columns.size(); ++i) {
+    shared.positions.push_back(i);
+    LogicalColumn column = apply.input->columns[i];
+    const auto asks = [&](const ExpressionPtr& condition) { return columns_in(*condition).contains(column.id); };
+    if (std::ranges::none_of(conditions, asks)) continue;
+    renamed[column.id] = next_column_;
+    column.id = next_column_++;
+    key_columns.push_back(column);
+    keys.positions.push_back(i);
+  }
+  std::vector<ExpressionPtr> links;
+  for (const ExpressionPtr& condition : conditions) {
+    links.push_back(sql::map_columns(condition, [&](const sql::Expression& whole, const sql::ColumnRef& column) {
+      const auto found = renamed.find(column.column);
+      return sql::make_column(whole.type, found == renamed.end() ? column.column : found->second, column.name);
+    }));
+  }
+  KeptInput kept{shared.number, make_logical(std::move(shared), apply.input->columns), nullptr};
+  LogicalPtr of_keys = make_logical(std::move(keys), std::move(key_columns));
+  kept.rows = make_logical(LogicalJoin{JoinKind::kSemi, rows, std::move(of_keys), sql::conjunction(std::move(links))}, rows->columns);
+  return kept;
+}
+
 std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, const LogicalApply& apply, const Wish& wish) {
   const bool exists = apply.kind == LogicalApply::Kind::kExists;
   if (!exists && apply.kind != LogicalApply::Kind::kScalar) return {};
@@ -170,6 +207,10 @@ std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, c
 
   std::optional<Link> link;
   LogicalPtr joined;
+  std::optional<KeptInput> kept;
+  const auto is_by_index = [&] {
+    return std::ranges::any_of(link->keys, [&](const LogicalColumn& key) { return is_looked_up(*apply.subquery, key.id); });
+  };
   if (exists) {
     link = take_apart(apply, subquery);
     if (!link) return {};
@@ -179,6 +220,8 @@ std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, c
     if (aggregate == nullptr || !aggregate->scalar || !std::ranges::all_of(aggregate->calls, is_simple)) return {};
     link = take_apart(apply, aggregate->input);
     if (!link) return {};
+    if (is_by_index()) kept = keep_outer_rows(apply, link->rows, link->conditions);
+    if (kept) link->rows = kept->rows;
     LogicalAggregate grouped{link->rows, {}, aggregate->calls, false};
     std::vector<LogicalColumn> columns = link->keys;
     for (const LogicalColumn& key : link->keys) grouped.group_by.push_back(reference(key));
@@ -198,10 +241,11 @@ std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, c
       return found == values.end() ? sql::make_expression(whole.type, column, whole.offset) : found->second;
     });
     link->rows = make_logical(std::move(grouped), std::move(columns));
-    joined = with_value(node, left_join(apply.input, link->rows, *link), std::move(value));
+    joined = with_value(node, left_join(kept ? kept->outer : apply.input, link->rows, *link), std::move(value));
   }
+  if (kept) return plan(make_logical(LogicalShare{joined, apply.input, kept->number, "outer rows"}, joined->columns), wish);
   // Where an index answers for all keys at once, or none finds the rows of one.
-  if (!is_index_group(*link->rows) && std::ranges::any_of(link->keys, [&](const LogicalColumn& key) { return is_looked_up(*apply.subquery, key.id); })) return {};
+  if (!is_index_group(*link->rows) && is_by_index()) return {};
   return plan(joined, wish);
 }
 

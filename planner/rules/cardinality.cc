@@ -14,13 +14,15 @@ namespace {
 
 // What is guessed where nothing tells more.
 constexpr double kRangeShare = 1.0 / 3, kPatternShare = 0.05, kNullShare = 0.05, kUnknownShare = 1.0 / 3, kGroupShare = 0.2;
-constexpr double kUsualValues = 100, kRowsOfUnknown = 1000;
+constexpr double kUsualValues = 100, kRowsOfUnknown = 1000, kRowsOfIndexedValue = 5;
+
+bool has_structure(const sql::TableDef& table, sql::Structure::Kind kind, std::int16_t number) {
+  const std::vector<std::int16_t> key{number};
+  return std::ranges::any_of(sql::structures_of(table), [&](const sql::Structure& s) { return s.kind == kind && s.columns == key; });
+}
 
 bool is_unique_column(const sql::TableDef& table, std::int16_t number) {
-  const std::vector<std::int16_t> key{number};
-  return table.primary_key == key || std::ranges::any_of(sql::structures_of(table), [&](const sql::Structure& structure) {
-           return structure.kind == sql::Structure::Kind::kUnique && structure.columns == key;
-         });
+  return table.primary_key == std::vector<std::int16_t>{number} || has_structure(table, sql::Structure::Kind::kUnique, number);
 }
 
 const sql::ColumnRef* column_under_casts(const sql::Expression& expression) {
@@ -55,7 +57,8 @@ void Cardinality::make_equal(ColumnId one, ColumnId other) {
   equal_to_[other] = one;
   const Values added = values_[other];
   Values& values = values_[one];
-  values.guessed = std::max(values.guessed, added.guessed);
+  values.named = std::max(values.named, added.named);
+  values.joined = std::max(values.joined, added.joined);
   if (added.at_most) values.at_most = std::min(values.at_most.value_or(*added.at_most), *added.at_most);
 }
 
@@ -73,9 +76,13 @@ void Cardinality::add(const Logical& node, const LogicalScan& scan) {
   for (std::size_t i = 0; i < scan.numbers.size(); ++i) {
     const std::int16_t number = scan.numbers[i];
     const sql::ColumnDef* column = number > 0 ? scan.table->find_column(number) : nullptr;
-    Values values{std::min(scan.table_rows, kUsualValues), {}};
-    if (column != nullptr && column->type.oid == sql::oid::kBool) values.guessed = 2;
-    if (number == 0 || is_unique_column(*scan.table, number)) values = {scan.table_rows, scan.table_rows};
+    const double usual = column != nullptr && column->type.oid == sql::oid::kBool ? 2 : std::min(scan.table_rows, kUsualValues);
+    Values values{usual, usual, {}};
+    if (number == 0 || is_unique_column(*scan.table, number)) {
+      values = {scan.table_rows, scan.table_rows, scan.table_rows};
+    } else if (has_structure(*scan.table, sql::Structure::Kind::kSets, number) || (!scan.table->primary_key.empty() && scan.table->primary_key[0] == number)) {
+      values.joined = std::max(usual, scan.table_rows / kRowsOfIndexedValue);
+    }
     values_[node.columns[i].id] = values;
   }
 }
@@ -87,16 +94,19 @@ void Cardinality::add(const Logical& node) {
   if (join != nullptr && join->condition) add_conditions(sql::split_conjunction(join->condition));
 }
 
-double Cardinality::values_of(const sql::Expression& expression) const {
+double Cardinality::values_of(const sql::Expression& expression, const sql::Expression& other) const {
   const sql::ColumnRef* column = column_under_casts(expression);
   if (column == nullptr) return columns_in(expression).empty() ? 1 : kUsualValues;
   const auto found = values_.find(representative(column->column));
-  return found == values_.end() ? kUsualValues : found->second.at_most.value_or(found->second.guessed);
+  if (found == values_.end()) return kUsualValues;
+  return found->second.at_most.value_or(columns_in(other).empty() ? found->second.named : found->second.joined);
 }
 
 double Cardinality::selectivity(const sql::Expression& condition) const {
   const auto& node = condition.node;
-  if (const auto [left, right] = sides_of_equality(condition); left != nullptr) return 1 / std::max(values_of(*left), values_of(*right));
+  if (const auto [left, right] = sides_of_equality(condition); left != nullptr) {
+    return 1 / std::max(values_of(*left, *right), values_of(*right, *left));
+  }
   if (const auto* call = std::get_if<sql::FunctionCall>(&node)) {
     const std::string_view name = call->function->name;
     if (name == "<" || name == "<=" || name == ">" || name == ">=") return kRangeShare;
@@ -104,7 +114,7 @@ double Cardinality::selectivity(const sql::Expression& condition) const {
     return name.starts_with('~') ? kPatternShare : kUnknownShare;
   }
   if (const auto* list = std::get_if<sql::InListTest>(&node)) {
-    const double share = std::min(0.5, static_cast<double>(list->list.size()) / values_of(*list->operand));
+    const double share = std::min(0.5, static_cast<double>(list->list.size()) / values_of(*list->operand, *list->list[0]));
     return list->negated ? 1 - share : share;
   }
   if (const auto* test = std::get_if<sql::NullTest>(&node)) return test->negated ? 1 - kNullShare : kNullShare;

@@ -32,15 +32,16 @@ class Cardinality {
  private:
   /// Columns that are equal to each other.
   struct Values {
-    double guessed = 1;              // how many different ones
+    double named = 1;                // how many different ones, if a query names one of them
+    double joined = 1;               // the same, if they are joined with others: those of an index are likely to be many then
     std::optional<double> at_most;   // one of the columns is unique, and its table has so many rows
   };
 
   void add(const Logical& node, const LogicalScan& scan);
   ColumnId representative(ColumnId column) const;
   void make_equal(ColumnId one, ColumnId other);
-  /// How many different values the expression has.
-  double values_of(const sql::Expression& expression) const;
+  /// How many different values the expression has; `other` is what it is compared with.
+  double values_of(const sql::Expression& expression, const sql::Expression& other) const;
 
   std::size_t counted_tables_ = 0, uncounted_tables_ = 0;
   std::map<ColumnId, ColumnId> equal_to_;  // towards the representative of its class
