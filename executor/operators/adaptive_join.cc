@@ -13,6 +13,8 @@ using By = planner::LookupJoin::By;
 
 /// Rows that lookups may find for all outer rows together: one batch of these may name them all.
 constexpr std::size_t kMostFoundRows = 20000;
+/// … and pairs of outer rows with these, for each row that they may have.
+constexpr std::size_t kMostPairsPerRow = 4;
 
 /// Batches that were read already, then the rest of their source.
 class ReplayedSource final : public Operator {
@@ -79,22 +81,33 @@ class AdaptiveJoinOperator final : public Operator {
 
   bool finds_several() const { return lookup_.by == By::kSet || lookup_.by == By::kKeyStart; }
 
-  /// Do the keys that the outer rows name find no more rows than so many, together?
+  /// Do the keys that the outer rows name find no more rows than so many, together? What many outer rows find must not be paired with
+  /// each of them too often either: a hash join knows more of them by the join's other equalities.
   asio::awaitable<bool> find_at_most(std::size_t most_rows, const std::vector<sql::Batch>& outer) {
     const sql::TableKeys keys(*lookup_.read.table);
     CommandBatch sizes;
-    std::size_t rows = 0, count = 0;
+    std::vector<std::size_t> users;  // outer rows of each key
     for (const sql::Batch& batch : outer) {
-      for (const std::string& name : lookup_keys(lookup_, keys, batch, context_.evaluation()).names) {
+      const LookupKeys found = lookup_keys(lookup_, keys, batch, context_.evaluation());
+      for (const std::string& name : found.names) {
         if (lookup_.by == By::kSet) sizes.add("SCARD", name);
         else sizes.add("ZLEXCOUNT", keys.all_rows(), "[" + name, end_of_start(name));
-        ++count;
+      }
+      const std::size_t first = users.size();
+      users.resize(first + found.names.size());
+      for (const auto& key : found.of_rows) {
+        if (key) ++users[first + *key];
       }
     }
-    if (count == 0) co_return true;
+    if (users.empty()) co_return true;
     const RepliesPtr replies = co_await context_.ask(std::move(sizes), counters_.get());
-    for (std::size_t i = 0; i < count; ++i) rows += static_cast<std::size_t>(replies->integer(i));
-    co_return rows <= most_rows;
+    std::size_t rows = 0, pairs = 0;
+    for (std::size_t i = 0; i < users.size(); ++i) {
+      const auto size = static_cast<std::size_t>(replies->integer(i));
+      rows += size;
+      pairs += size * users[i];
+    }
+    co_return rows <= most_rows && pairs <= kMostPairsPerRow * most_rows;
   }
 
   const planner::PhysicalNode& node_;

@@ -249,12 +249,16 @@ LogicalPtr distinct_columns(const LogicalPtr& input, const std::vector<LogicalCo
   return std::make_shared<const Logical>(Logical{LogicalDistinct{std::move(picked), {}}, columns});
 }
 
-/// Outer rows, and rows of the inner table that the join's equalities find for them.
-double found_rows(const LogicalJoin& join, const Logical& outer, const Logical& inner_scan, const Cardinality& cardinality) {
-  std::vector<ExpressionPtr> equalities = sql::split_conjunction(join.condition);
-  std::erase_if(equalities, [](const ExpressionPtr& condition) { return sides_of_equality(*condition).first == nullptr; });
-  const double rows = cardinality.rows(outer);
-  return rows + rows * cardinality.rows(inner_scan) * cardinality.pair_selectivity(equalities);
+bool finds_several(const LookupKey& key) { return key.by == LookupJoin::By::kSet || key.by == LookupJoin::By::kKeyStart; }
+
+/// The share of a table's rows that a key finds for one outer row; `shares` are those of its columns, by number.
+double share_found(const LookupKey& key, const std::map<std::int16_t, double>& shares) {
+  double share = finds_several(key) ? 1 : 0;
+  for (const std::int16_t column : key.columns) {
+    const auto found = shares.find(column);
+    if (found != shares.end()) share *= found->second;
+  }
+  return share;
 }
 
 }  // namespace
@@ -284,6 +288,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   if (filter) inner_conditions = sql::split_conjunction(filter->condition);
   const IndexedExpressions indexed(*scan, inner_scan->columns, inner_conditions);
   std::map<std::int16_t, ExpressionPtr> values;
+  std::map<std::int16_t, double> shares;
   for (const ExpressionPtr& condition : sql::split_conjunction(join.condition)) {
     auto equality = match_equality(condition, outer_ids, inner_ids);
     const auto* column = equality ? std::get_if<sql::ColumnRef>(&equality->right->node) : nullptr;
@@ -292,7 +297,7 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
     if (!found || *found == 0) continue;
     const sql::Oid left = equality->left->type.oid, right = equality->right->type.oid;
     const bool fits = left == right || (sql::is_integer_type(left) && sql::is_integer_type(right));
-    if (fits) values.emplace(*found, equality->left);
+    if (fits && values.emplace(*found, equality->left).second) shares[*found] = cardinality.selectivity(*condition);
   }
   if (values.empty()) return {};
   if (scan->table->mapping) {
@@ -303,13 +308,17 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
     return lookup_plan(join, std::move(lookup), from, *inner_scan);
   }
   if (filter) add_fixed_values(*filter, *scan->table, number, values);
-  for (const LookupKey& key : lookup_keys(*scan->table)) {
-    if (!std::all_of(key.columns.begin(), key.columns.end(), [&](std::int16_t n) { return values.contains(n); })) continue;
+  std::vector<LookupKey> keys = lookup_keys(*scan->table);
+  std::erase_if(keys, [&](const LookupKey& key) { return !std::ranges::all_of(key.columns, [&](std::int16_t n) { return values.contains(n); }); });
+  if (is_counted) std::ranges::stable_sort(keys, {}, [&](const LookupKey& key) { return share_found(key, shares); });
+  for (const LookupKey& key : keys) {
     // How many rows an outer input really has is known when it runs, and how many rows its keys find. Where a key finds several, lookups
     // are worth a try if they are expected to find far fewer rows than the table has.
-    const bool finds_several = key.by == LookupJoin::By::kSet || key.by == LookupJoin::By::kKeyStart;
-    if (finds_several && is_counted && kLookupsForScan * found_rows(join, *outer, *inner_scan, cardinality) > scan->table_rows) continue;
-    const bool adapts = !few && (!finds_several || is_counted) && is_whole_table(*whole.plan);
+    if (finds_several(key) && is_counted) {
+      const double found = cardinality.rows(*outer) * (1 + share_found(key, shares) * scan->table_rows);
+      if (kLookupsForScan * found > scan->table_rows) continue;
+    }
+    const bool adapts = !few && (!finds_several(key) || is_counted) && is_whole_table(*whole.plan);
     if (adapts != (choice == LookupChoice::kAdaptive) || (!adapts && outer_rows > kMaxLookupRows)) continue;
 
     LookupJoin lookup{join.kind, from.plan, {}, key.by, key.columns, {}, nullptr};

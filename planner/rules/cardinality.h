@@ -32,7 +32,7 @@ class Cardinality {
  private:
   /// Columns that are equal to each other.
   struct Values {
-    double named = 1;                // how many different ones, if a query names one of them
+    double named = 1;                // how many different ones they have, if a query names one
     double joined = 1;               // the same, if they are joined with others: those of an index are likely to be many then
     std::optional<double> at_most;   // one of the columns is unique, and its table has so many rows
   };
