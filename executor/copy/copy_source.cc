@@ -11,6 +11,7 @@
 #include "executor/operators/event_loop_turn.h"
 #include "executor/writes/writes.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/functions/object_names.h"
 #include "sql/types/binary_io.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/text_io.h"
@@ -190,7 +191,7 @@ class TextCopySource final : public CopySource {
     for (std::size_t i = 0; i < width(); ++i) {
       force_not_null_.push_back(in_list(options_.force_not_null, i));
       force_null_.push_back(in_list(options_.force_null, i));
-      has_modifier_.push_back(sql::has_modifier_effect(type(i)));
+      reads_values_.push_back(sql::has_modifier_effect(type(i)) || sql::shows_object_names(type(i).oid));
     }
   }
 
@@ -282,12 +283,11 @@ class TextCopySource final : public CopySource {
     }
     if (field.is_null) return columns_[column]->append_null();
     try {
-      const sql::SessionSettings& settings = *context_.evaluation().settings;
-      const sql::Now now{context_.evaluation().transaction_timestamp};
-      if (has_modifier_[column]) {
-        append_value(column, sql::parse_value(type(column), field.text, settings, now));
+      const sql::EvaluationContext& evaluation = context_.evaluation();
+      if (reads_values_[column]) {
+        append_value(column, sql::read_value(type(column), field.text, evaluation));
       } else {
-        sql::append_parsed(*columns_[column], field.text, settings, now);
+        sql::append_parsed(*columns_[column], field.text, *evaluation.settings, sql::Now{evaluation.transaction_timestamp});
       }
     } catch (const SqlError&) {
       failure_context_ = input_.context_of_value(reader_.line_number(), name(column), field.text);
@@ -317,7 +317,7 @@ class TextCopySource final : public CopySource {
   bool header_pending_;
   std::string unconverted_, scratch_;
   std::vector<CopyField> fields_;
-  std::vector<bool> force_not_null_, force_null_, has_modifier_;
+  std::vector<bool> force_not_null_, force_null_, reads_values_;
 };
 
 class BinaryCopySource final : public CopySource {

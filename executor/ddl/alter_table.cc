@@ -147,6 +147,18 @@ void check_index_statistics(const CatalogDraft& draft, const ast::RelationName& 
       .hint(wanted > keys ? "" : "Alter statistics on table column instead.");
 }
 
+/// Those of a primary key that is the table's own key are checked, and not kept.
+void change_index_options(CatalogDraft& draft, const ast::RelationName& name, const ast::SetTableOptions& written) {
+  const auto [owner, index] = draft.catalog().find_index(name.schema, name.name, draft.session().search_path);
+  if (written.reset) check_reset_parameters(written.options);
+  else check_storage_parameters(parameter_owner(index ? index->method : sql::IndexMethod::kBtree), written.options);
+  if (index == nullptr) return;
+  sql::TableDef table = *owner;
+  const auto changed = std::ranges::find(table.indexes, index->oid, &sql::IndexDef::oid);
+  set_index_options(*changed, written.options, written.reset);
+  draft.put(std::move(table));
+}
+
 /// ALTER VIEW, SEQUENCE and INDEX with commands of ALTER TABLE: an owner, and options that mean nothing here.
 void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, RelationKind kind) {
   const std::string_view plural = kind == RelationKind::kView ? "views" : kind == RelationKind::kIndex ? "indexes" : "sequences";
@@ -158,10 +170,7 @@ void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, Relation
       view.owner = role_meant(draft.session(), owner->role);
       draft.put(std::move(view));
     } else if (const auto* options = std::get_if<ast::SetTableOptions>(&command); options != nullptr && kind == RelationKind::kIndex) {
-      const sql::IndexDef* index =
-          draft.catalog().find_index(statement.relation.schema, statement.relation.name, draft.session().search_path).second;
-      if (options->reset) check_reset_parameters(options->options);
-      else check_storage_parameters(parameter_owner(index ? index->method : sql::IndexMethod::kBtree), options->options);
+      change_index_options(draft, statement.relation, *options);
     } else if (const auto* statistics = std::get_if<ast::SetIndexStatistics>(&command); statistics != nullptr && kind == RelationKind::kIndex) {
       check_index_statistics(draft, statement.relation, statistics->column);
     } else if (const auto* value = std::get_if<ast::AlterColumnDefault>(&command); value != nullptr && kind == RelationKind::kView) {

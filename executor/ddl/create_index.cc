@@ -42,17 +42,6 @@ sql::IndexMethod index_method(const ast::CreateIndex& statement) {
   throw SqlError("42704", fmt::format("access method \"{}\" does not exist", name));
 }
 
-/// Storage parameters as pg_get_indexdef() shows them: fillfactor='80', fastupdate=off.
-std::string written_parameters(const std::vector<ast::Option>& options) {
-  std::string text;
-  for (const ast::Option& option : options) {
-    const std::string value = parser::option_text(option).value_or("true");
-    const bool is_bare = parser::quote_identifier(value) == value;
-    text += (text.empty() ? "" : ", ") + option.name + "=" + (is_bare ? value : parser::quote_literal(value));
-  }
-  return text;
-}
-
 /// The definition, without oid, name and state; how its columns, and then the included ones, are called.
 sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& statement, const sql::TableDef& table,
                          std::vector<std::string>& names) {
@@ -89,8 +78,7 @@ sql::IndexDef read_index(const CatalogDraft& draft, const ast::CreateIndex& stat
     names.push_back(element.column);
   }
   names = sql::distinct_column_names(names);
-  const std::string parameters = written_parameters(statement.options);
-  if (!parameters.empty()) index.definition_suffix = "WITH (" + parameters + ")";
+  set_index_options(index, statement.options, false);
   return index;
 }
 

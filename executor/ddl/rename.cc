@@ -350,6 +350,11 @@ bool is_temporary(const CatalogDraft& draft, const ast::RelationName& name) {
 asio::awaitable<void> run(DdlContext& context, const ast::SetSchema& statement) {
   const MakeDraft make = [&](CatalogDraft& draft) {
     if (is_routine(statement.object)) return move_function(draft, statement);
+    if (statement.object == ast::ObjectType::kType || statement.object == ast::ObjectType::kDomain) {
+      const sql::UserTypePtr type = require_movable_type(draft, statement);
+      check_new_schema(draft, statement.new_schema);
+      return move_type(draft, *type, statement.new_schema);
+    }
     if (!statement.relation) throw sql::not_supported("SET SCHEMA of this kind of object");
     const RelationKind kind = relation_kind(draft, *statement.relation);
     if (kind == RelationKind::kNone) {

@@ -11,6 +11,7 @@
 
 #include "parser/option_value.h"
 #include "sql/ascii.h"
+#include "sql/catalog/index_text.h"
 #include "sql/error.h"
 #include "sql/types/number_text.h"
 
@@ -156,6 +157,15 @@ void check_storage_parameters(std::string_view owner, const std::vector<ast::Opt
 void check_reset_parameters(const std::vector<ast::Option>& options) {
   const auto has_value = [](const ast::Option& option) { return !std::holds_alternative<std::monostate>(option.value); };
   if (std::ranges::any_of(options, has_value)) throw SqlError("42601", "RESET must not include values for parameters");
+}
+
+void set_index_options(sql::IndexDef& index, const std::vector<ast::Option>& options, bool reset) {
+  sql::IndexOptions kept = sql::read_index_options(index.definition_suffix);
+  for (const ast::Option& option : options) {
+    std::erase_if(kept, [&](const auto& other) { return other.first == option.name; });
+    if (!reset) kept.emplace_back(option.name, parser::option_text(option).value_or("true"));
+  }
+  index.definition_suffix = sql::index_options_text(kept);
 }
 
 }  // namespace redquel::executor

@@ -16,4 +16,7 @@ void check_storage_parameters(std::string_view owner, const std::vector<parser::
 /// 42601 where RESET gives values.
 void check_reset_parameters(const std::vector<parser::ast::Option>& options);
 
+/// CREATE INDEX … WITH and ALTER INDEX … SET or RESET (…): remembered in the index's definition.
+void set_index_options(sql::IndexDef& index, const std::vector<parser::ast::Option>& options, bool reset);
+
 }  // namespace redquel::executor

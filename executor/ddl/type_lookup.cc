@@ -24,10 +24,11 @@ SqlError missing_type(const ast::QualifiedName& names) {
 
 /// Stored texts name types as they were written; they do not follow another name.
 void check_not_in_texts(const sql::CatalogSnapshot& catalog, const UserType& type) {
-  const std::string name = parser::quote_identifier(type.name);
+  const std::string name = parser::quote_identifier(type.name), qualified = parser::quote_identifier(type.schema) + "." + name;
   const auto check = [&](const std::string& text) {
-    if (text.find("::" + name) == std::string::npos && text.find("AS " + name) == std::string::npos) return;
-    throw sql::not_supported("another name for a type that stored expressions name");
+    const auto names = [&](const std::string& cast) { return text.find(cast + name) != std::string::npos || text.find(cast + qualified) != std::string::npos; };
+    if (!names("::") && !names("AS ")) return;
+    throw sql::not_supported("another name or schema for a type that stored expressions name");
   };
   for (const auto& [oid, table] : catalog.tables) {
     for (const sql::ColumnDef& column : table->columns) check(column.default_sql), check(column.generated_sql);
@@ -113,23 +114,53 @@ bool uses_type(const sql::CatalogSnapshot& catalog, const sql::ColumnDef& column
   return contains_type(catalog, column.type.oid, type) || contains_type(catalog, column.domain, type);
 }
 
+namespace {
+
+/// A table's row type goes where the table goes.
+void refuse_row_type(const CatalogDraft& draft, const ast::QualifiedName& names) {
+  if (find_type(draft, names)) return;
+  const ast::RelationName name = relation_name(names);
+  if (draft.catalog().find_table(name.schema, name.name, draft.session().search_path)) {
+    throw SqlError("42809", fmt::format("{} is a table's row type", parser::quote_identifier(name.name))).hint("Use ALTER TABLE instead.");
+  }
+}
+
+}  // namespace
+
 void rename_type(CatalogDraft& draft, const ast::Rename& statement) {
   const ast::QualifiedName& names = statement.name.names;
-  if (!find_type(draft, names)) {
-    const ast::RelationName name = relation_name(names);
-    if (draft.catalog().find_table(name.schema, name.name, draft.session().search_path)) {
-      throw SqlError("42809", fmt::format("\"{}\" is a table's row type", name.name)).hint("Use ALTER TABLE instead.");
-    }
-  }
+  refuse_row_type(draft, names);
   const sql::UserTypePtr found = require_type(draft, names);
   if (statement.object == ast::ObjectType::kDomain && found->kind != UserType::Kind::kDomain) {
-    throw SqlError("42809", fmt::format("\"{}\" is not a domain", written_name(names)));
+    throw SqlError("42809", fmt::format("{} is not a domain", sql::format_type(sql::Type{found->oid})));
   }
   check_new_type_name(draft, found->schema, statement.new_name);
   check_not_in_texts(draft.catalog(), *found);
   UserType type = *found;
   type.name = statement.new_name;
   draft.put(std::move(type));
+}
+
+sql::UserTypePtr require_movable_type(const CatalogDraft& draft, const ast::SetSchema& statement) {
+  if (statement.object == ast::ObjectType::kDomain) return require_domain(draft, statement.name.names);
+  refuse_row_type(draft, statement.name.names);
+  return require_type(draft, statement.name.names);
+}
+
+void move_type(CatalogDraft& draft, const UserType& type, const std::string& schema) {
+  if (type.schema == schema) return;
+  if (sql::is_temporary_schema(type.schema) || sql::is_temporary_schema(schema)) {
+    throw SqlError("0A000", "cannot move objects into or out of temporary schemas");
+  }
+  if (type.kind == UserType::Kind::kRange) throw sql::not_supported("SET SCHEMA of a range type");  // its multirange type would stay
+  const sql::CatalogSnapshot& catalog = draft.catalog();
+  if (planner::find_made_type({schema, type.name}, catalog, {}) || catalog.find_table(schema, type.name, {}) || catalog.find_view(schema, type.name, {})) {
+    throw SqlError("42710", fmt::format("type \"{}\" already exists in schema \"{}\"", type.name, schema));
+  }
+  check_not_in_texts(catalog, type);
+  UserType moved = type;
+  moved.schema = schema;
+  draft.put(std::move(moved));
 }
 
 void rename_domain_constraint(CatalogDraft& draft, const ast::Rename& statement) {

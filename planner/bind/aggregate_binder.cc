@@ -167,9 +167,9 @@ ExpressionPtr ExpressionBinder::bind_aggregate(const ast::FunctionCall& function
     ExpressionBinder binder(state_, owner);
     for (const ast::Argument& argument : function.arguments) arguments.push_back(binder.bind(*argument.value));
     for (const ast::SortKey& key : function.order_by) {
-      const SortOrder order = sort_order(key);
-      const ExpressionPtr value = binder.bind(*key.value);
-      call.order_by.push_back({resolve_unknown(state_, value), order.descending, order.nulls_first});
+      const ExpressionPtr value = binder.bind(*key.value), known = resolve_unknown(state_, value);
+      const SortOrder order = sort_order(key, known->type);
+      call.order_by.push_back({known, order.descending, order.nulls_first});
       if (function.within_group) arguments.push_back(value);
     }
     if (function.filter) {

@@ -55,9 +55,10 @@ void BindState::count_query() {
 namespace {
 
 /// Names of objects come as text: they are looked up when the statement runs.
-Type parameter_type(Type wanted) { return sql::is_object_name_type(wanted.oid) ? sql::kText : wanted; }
+Type parameter_type(Type wanted) { return sql::shows_object_names(wanted.oid) ? sql::kText : wanted; }
 
-/// An untyped literal that names an object of the catalog, as its oid: 'emp'::regclass. nullptr: it is something else.
+/// An untyped literal that names an object of the catalog, as its oid: 'emp'::regclass; or several, '{emp,dept}'::regclass[]. nullptr: it is
+/// something else.
 ExpressionPtr read_object_name(const BindState& state, const ExpressionPtr& expression, Type target) {
   const auto* constant = std::get_if<sql::Constant>(&expression->node);
   if (!is_unknown(*expression) || constant == nullptr || sql::is_null(constant->value)) return nullptr;
@@ -68,6 +69,10 @@ ExpressionPtr read_object_name(const BindState& state, const ExpressionPtr& expr
   context.search_path = state.settings.search_path;
   context.catalog = &state.catalog;
   try {
+    if (!sql::is_object_name_type(target.oid)) {
+      std::string oids = sql::read_object_names(target, std::get<std::string>(constant->value), context);
+      return sql::make_expression(target, sql::Constant{std::move(oids)}, expression->offset);
+    }
     const sql::Oid oid = sql::parse_object_name(target, std::get<std::string>(constant->value), context);
     if (state.names != nullptr && expression->offset) state.names->objects[*expression->offset] = {target, oid};
     return sql::make_expression(target, sql::Constant{static_cast<std::int32_t>(oid)}, expression->offset);
@@ -96,7 +101,7 @@ std::uint32_t calls_at(const sql::Expression& expression, std::uint32_t offset) 
 parser::QueryNames::Literal read_literal(const BindState& state, const sql::Datum& written, Type target) {
   const bool is_interval = target.oid == sql::oid::kInterval;  // its modifier says how the text is read
   parser::QueryNames::Literal literal{.type = type_in_words(is_interval ? target : Type{target.oid}), .text = std::nullopt};
-  if (sql::is_null(written) || sql::is_object_name_type(target.oid)) return literal;
+  if (sql::is_null(written) || sql::shows_object_names(target.oid)) return literal;
   const Type read_as = is_interval ? target : Type{target.oid};
   try {
     const sql::Datum value = sql::parse_value(read_as, std::get<std::string>(written), state.settings.session, state.settings.now);
@@ -133,7 +138,7 @@ void note_type(BindState& state, const sql::Expression& expression, Type target,
 ExpressionPtr coerce(BindState& state, const ExpressionPtr& expression, Type target, CastContext context,
                      std::optional<std::uint32_t> offset) {
   note_type(state, *expression, target, context);
-  if (sql::is_object_name_type(target.oid)) {
+  if (sql::shows_object_names(target.oid)) {
     if (ExpressionPtr named = read_object_name(state, expression, target)) return named;
   }
   if (ParameterTypes::is_undecided(*expression) && target.oid != sql::oid::kUnknown) {
@@ -145,7 +150,7 @@ ExpressionPtr coerce(BindState& state, const ExpressionPtr& expression, Type tar
 
 ExpressionPtr try_coerce(BindState& state, const ExpressionPtr& expression, Type target, CastContext context) {
   note_type(state, *expression, target, context);
-  if (sql::is_object_name_type(target.oid)) {
+  if (sql::shows_object_names(target.oid)) {
     if (ExpressionPtr named = read_object_name(state, expression, target)) return named;
   }
   if (ParameterTypes::is_undecided(*expression) && target.oid != sql::oid::kUnknown) {

@@ -47,11 +47,10 @@ void check_plain_call(const ast::FunctionCall& call, std::string_view name, std:
   if (call.filter) throw refuse("FILTER");
 }
 
-/// Is the word VARIADIC in the call more than decoration? Aggregates and window functions take no variadic arguments, except
-/// hypothetical-set ones (0A000).
-bool spreads_array(const ast::FunctionCall& call, const std::string& name, std::optional<std::uint32_t> offset) {
+/// Is the word VARIADIC in the call more than decoration? Aggregates and window functions take no variadic arguments; before WITHIN
+/// GROUP the grammar refuses it.
+bool spreads_array(const ast::FunctionCall& call, const std::string& name) {
   if (!call.variadic) return false;
-  if (is_hypothetical_set(name) && !call.over) throw sql::not_supported("VARIADIC of a hypothetical-set aggregate", offset);
   return sql::find_aggregates(name).empty() && sql::find_window_functions(name).empty() && !call.over;
 }
 
@@ -175,7 +174,7 @@ ExpressionPtr ExpressionBinder::bind_call(const ast::FunctionCall& function, con
     if (const ExpressionPtr value = bind_sql_call(function, whole)) return value;
   }
   const std::string name = function_name(state_, function.name, offset);
-  if (spreads_array(function, name, offset)) {
+  if (spreads_array(function, name)) {
     check_plain_call(function, name, offset);
     Operands arguments = bind_all_arguments(function, name, offset);
     const sql::ResolvedFunction resolved = sql::resolve_variadic_call(name, types_of(arguments), offset, arguments.back()->offset);

@@ -83,7 +83,7 @@ ExpressionPtr ExpressionBinder::bind_hypothetical_set(const ast::FunctionCall& f
     for (std::size_t i = 0; i < count; ++i) {
       const ExpressionPtr value = binder.bind(*function.order_by[i].value);
       const sql::Type common = common_type({value, given[i]}, "WITHIN GROUP");
-      keys.push_back({in_common_type(state_, value, common), in_common_type(state_, given[i], common), sort_order(function.order_by[i])});
+      keys.push_back({in_common_type(state_, value, common), in_common_type(state_, given[i], common), sort_order(function.order_by[i], common)});
       sql::ordering_operator(common, keys.back().order.descending, value->offset);
     }
     if (function.filter) {

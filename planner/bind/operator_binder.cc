@@ -98,14 +98,18 @@ ExpressionPtr ExpressionBinder::compare_rows(std::string_view name, const Operan
     for (std::size_t i = 0; i < left.size(); ++i) terms.push_back(compare(name, left[i], right[i], offset));
     return make_boolean(name == "=" ? BooleanKind::kAnd : BooleanKind::kOr, std::move(terms), offset);
   }
-  if (name != "<" && name != "<=" && name != ">" && name != ">=") {
+  const bool is_pattern_order = name == "~<~" || name == "~<=~" || name == "~>~" || name == "~>=~";
+  if (name != "<" && name != "<=" && name != ">" && name != ">=" && !is_pattern_order) {
     for (std::size_t i = 0; i < left.size(); ++i) compare(name, left[i], right[i], offset);
     throw SqlError("0A000", fmt::format("could not determine interpretation of row comparison operator {}", name))
         .hint("Row comparison operators must be associated with btree operator families.")
         .at(offset);
   }
+  if (is_pattern_order) {
+    for (std::size_t i = 0; i < left.size(); ++i) compare(name, left[i], right[i], offset);  // for errors that name it
+  }
   // (a, b, c) < (d, e, f)  is  a < d OR (a = d AND (b < e OR (b = e AND c < f)))
-  const std::string strict(1, name[0]);
+  const std::string strict = is_pattern_order ? fmt::format("~{}~", name[1]) : std::string(1, name[0]);
   ExpressionPtr result = compare(name, left.back(), right.back(), offset);
   for (std::size_t i = left.size() - 1; i-- > 0;) {
     check_repeatable(*left[i]);

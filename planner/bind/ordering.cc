@@ -31,17 +31,19 @@ bool has_conflict(const sql::Expression& value) { return value.collation.strengt
 
 }  // namespace
 
-SortOrder sort_order(const ast::SortKey& key) {
+SortOrder sort_order(const ast::SortKey& key, sql::Type type) {
   SortOrder order;
   order.descending = key.direction == ast::SortDirection::kDescending;
   if (key.direction == ast::SortDirection::kUsing) {
     const std::string& name = key.using_operator.back();
-    if (name != "<" && name != ">") {
+    const bool is_pattern_order = name == "~<~" || name == "~>~";  // all texts are ordered by their bytes
+    if (name != "<" && name != ">") sql::resolve_operator(name, type, type, key.offset);
+    if (name != "<" && name != ">" && !is_pattern_order) {
       throw SqlError("42809", fmt::format("operator {} is not a valid ordering operator", name))
           .hint("Ordering operators must be \"<\" or \">\" members of btree operator families.")
           .at(key.offset);
     }
-    order.descending = name == ">";
+    order.descending = name == ">" || name == "~>~";
   }
   order.nulls_first = key.nulls == ast::SortNulls::kDefault ? order.descending : key.nulls == ast::SortNulls::kFirst;
   return order;
@@ -112,8 +114,8 @@ void bind_order_by(BindState& state, TargetList& targets, QueryTail& tail, const
   for (const ast::SortKey& key : select.order_by) {
     const std::size_t target = targets.find_or_add(*key.value, Clause::kOrderBy);
     if (state.names != nullptr && select.set_operator != ast::SetOperator::kNone) state.names->sort_positions[key.value.get()] = target + 1;
-    const SortOrder order = sort_order(key);
     const sql::Expression& value = *targets.items()[target].value;
+    const SortOrder order = sort_order(key, value.type);
     sql::ordering_operator(value.type, order.descending, value.offset);
     check_key_collation(value);
     // A key that was given before cannot order anything any more.

@@ -10,8 +10,9 @@ namespace redquel::planner {
 struct SortOrder {
   bool descending = false, nulls_first = false;
 };
-/// Direction and place of NULLs with PostgreSQL's defaults. 42809 for USING with an operator that does not order.
-SortOrder sort_order(const parser::ast::SortKey&);
+/// Direction and place of NULLs with PostgreSQL's defaults. `type` is the key's: 42883 for USING with an operator that it has not, 42809 with
+/// one that does not order.
+SortOrder sort_order(const parser::ast::SortKey&, sql::Type type);
 
 /// A value of the select list, or one that only ORDER BY needs (junk).
 struct Target {

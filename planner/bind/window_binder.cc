@@ -54,7 +54,7 @@ class WindowBinder {
   void bind_order(PendingWindow& window) {
     for (const ast::SortKey& written : window.written->order_by) {
       const ExpressionPtr value = bind_key(*written.value, Clause::kWindowOrder);
-      const SortOrder order = sort_order(written);
+      const SortOrder order = sort_order(written, value->type);
       sql::ordering_operator(value->type, order.descending, value->offset);
       check_key_collation(*value);
       const bool known = std::ranges::any_of(window.order_by, [&](const SortKey& key) { return sql::equal(*key.expression, *value); });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "sql/functions/quote.h"
+
 namespace redquel::sql {
 
 namespace {
@@ -48,6 +50,43 @@ std::vector<std::string> distinct_column_names(const std::vector<std::string>& n
     distinct.push_back(std::move(own));
   }
   return distinct;
+}
+
+std::string index_options_text(const IndexOptions& options) {
+  std::string text;
+  for (const auto& [name, value] : options) {
+    text += (text.empty() ? "WITH (" : ", ") + name + "=";
+    if (quote_identifier(value) == value) {
+      text += value;
+    } else {
+      append_quoted_literal(value, text);
+    }
+  }
+  return text.empty() ? text : text + ")";
+}
+
+IndexOptions read_index_options(const std::string& text) {
+  IndexOptions options;
+  for (std::size_t at = text.find('('); at != std::string::npos && text[at] != ')';) {
+    const std::size_t name = text[at] == '(' ? at + 1 : at + 2, equals = text.find('=', name);
+    if (equals == std::string::npos) break;
+    auto& [_, value] = options.emplace_back(text.substr(name, equals - name), "");
+    at = equals + 1;
+    const bool is_quoted = text[at] == '\'';
+    if (!is_quoted) {
+      const std::size_t end = text.find_first_of(",)", at);
+      value = text.substr(at, end - at);
+      at = end;
+      continue;
+    }
+    for (++at; at < text.size(); ++at) {
+      if (text[at] == '\'' && text.compare(at, 2, "''") != 0) break;
+      if (text[at] == '\'') ++at;
+      value += text[at];
+    }
+    ++at;
+  }
+  return options;
 }
 
 }  // namespace redquel::sql

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redquel::sql {
@@ -9,5 +10,12 @@ namespace redquel::sql {
 std::string index_expression_text(const std::string& written);
 /// What an index calls columns of these names: one that was there before gets a number, `a`, `a1`.
 std::vector<std::string> distinct_column_names(const std::vector<std::string>& names);
+
+/// Storage parameters by name.
+using IndexOptions = std::vector<std::pair<std::string, std::string>>;
+/// As IndexDef::definition_suffix has them, `WITH (fillfactor='80', fastupdate=off)`: empty where there are none.
+std::string index_options_text(const IndexOptions& options);
+/// The same the other way round.
+IndexOptions read_index_options(const std::string& text);
 
 }  // namespace redquel::sql

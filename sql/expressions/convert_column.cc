@@ -43,6 +43,8 @@ ColumnPtr convert_rows(const Column& column, Type target, std::size_t rows, cons
       result.append(form);
     } else if (is_object_name_type(target.oid)) {
       result.append(static_cast<std::int32_t>(parse_object_name(target, form, context)));
+    } else if (shows_object_names(target.oid)) {
+      result.append(read_object_names(target, form, context));
     } else {
       append_parsed(result, form, *context.settings, context.transaction_timestamp);
     }

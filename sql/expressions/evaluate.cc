@@ -8,6 +8,7 @@
 #include "sql/expressions/constant_set.h"
 #include "sql/expressions/convert_column.h"
 #include "sql/expressions/row_selection.h"
+#include "sql/functions/object_names.h"
 #include "sql/functions/padded_text.h"
 #include "sql/types/array_value.h"
 #include "sql/types/compare.h"
@@ -310,7 +311,7 @@ class Evaluator {
   void check_domain(const DomainTest& test, const ColumnPtr& operand) {
     for (std::size_t row = 0; test.not_null && row < size(); ++row) {
       if (!operand->is_null(row)) continue;
-      throw SqlError("23502", "domain " + test.domain + " does not allow null values").schema(test.schema).data_type(test.domain);
+      throw SqlError("23502", "domain " + test.domain + " does not allow null values").schema(test.schema).data_type(split_name(test.domain).back());
     }
     for (const DomainTest::Part& part : test.parts) check_part(part, *operand);
     Batch values;
@@ -322,7 +323,7 @@ class Evaluator {
         if (holds->is_null(row) || holds->get<bool>(row)) continue;
         throw SqlError("23514", "value for domain " + test.domain + " violates check constraint \"" + check.name + "\"")
             .schema(test.schema)
-            .data_type(test.domain)
+            .data_type(split_name(test.domain).back())
             .constraint(check.name);
       }
     }

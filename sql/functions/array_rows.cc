@@ -152,6 +152,10 @@ std::unique_ptr<RowSource> string_to_table(Values values, const EvaluationContex
   return std::make_unique<Parts>(text(0) ? split_text(*text(0), text(1), text(2)) : std::vector<std::optional<std::string>>());
 }
 
+// Arrays over regclass and its kin. Each has rows of its own: it could be taken for several arrays of numbers, too.
+constexpr Oid kRegprocArray = 1008, kRegprocedureArray = 2207, kRegoperArray = 2208, kRegoperatorArray = 2209, kRegclassArray = 2210,
+              kRegtypeArray = 2211, kRegnamespaceArray = 4090, kRegroleArray = 4097, kRegcollationArray = 4192;
+
 /// Calls `add` with every array type, as a compile-time constant.
 template <class Add>
 void for_each_array(const Add& add) {
@@ -163,7 +167,8 @@ void for_each_array(const Add& add) {
                             oid::kVarcharArray, oid::kDateArray, oid::kTimeArray, oid::kTimestampArray, oid::kTimestamptzArray,
                             oid::kIntervalArray, oid::kNumericArray, oid::kUuidArray, oid::kInt2Vector, oid::kOidVector, oid::kJsonArray,
                             oid::kJsonbArray, oid::kJsonpathArray, oid::kInetArray, oid::kCidrArray, oid::kMacaddrArray, oid::kMacaddr8Array,
-                            oid::kTimetzArray, oid::kBitArray, oid::kVarbitArray>{});
+                            oid::kTimetzArray, oid::kBitArray, oid::kVarbitArray, kRegprocArray, kRegprocedureArray, kRegoperArray,
+                            kRegoperatorArray, kRegclassArray, kRegtypeArray, kRegnamespaceArray, kRegroleArray, kRegcollationArray>{});
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ const EncodingInfo& require_encoding(std::string_view name, std::string_view rol
     if (is_alphanumeric(c)) clean += to_lower(c);
   }
   if (clean == "muleinternal") throw not_supported("conversion with encoding " + std::string(name));
-  throw SqlError("22023", "invalid " + std::string(role) + " encoding name \"" + std::string(name) + "\"");
+  throw SqlError("22023", "invalid " + std::string(role) + "encoding name \"" + std::string(name) + "\"");
 }
 
 bool is_utf8(const EncodingInfo& encoding) { return encoding.name == "UTF8"; }
@@ -223,13 +223,13 @@ void decode_bytes(std::string_view text, std::string_view format, std::string& o
 }
 
 void bytes_in_encoding(std::string_view text, std::string_view encoding, std::string& out) {
-  const EncodingInfo& to = require_encoding(encoding, "destination");
+  const EncodingInfo& to = require_encoding(encoding, "destination ");
   if (is_utf8(to) || is_raw(to)) out += text;
   else converter_of(to).append_for_client(text, out);
 }
 
 void text_from_encoding(std::string_view bytes, std::string_view encoding, std::string& out) {
-  const EncodingInfo& from = require_encoding(encoding, "source");
+  const EncodingInfo& from = require_encoding(encoding, "source ");
   if (!is_utf8(from) && !is_raw(from)) {
     out += converter_of(from).from_client(bytes);
     return;
@@ -238,9 +238,17 @@ void text_from_encoding(std::string_view bytes, std::string_view encoding, std::
   out += bytes;
 }
 
+std::int32_t characters_in_encoding(std::string_view bytes, std::string_view name) {
+  const EncodingInfo& encoding = require_encoding(name, "");
+  verify(bytes, encoding);
+  const bool is_narrow = is_raw(encoding) || (!is_utf8(encoding) && encoding.width == EncodingInfo::Width::kSingle);
+  if (is_narrow) return static_cast<std::int32_t>(bytes.size());
+  return static_cast<std::int32_t>(utf8_length(is_utf8(encoding) ? std::string(bytes) : converter_of(encoding).from_client(bytes)));
+}
+
 void convert_bytes(std::string_view bytes, std::string_view source, std::string_view destination, std::string& out) {
-  const EncodingInfo& from = require_encoding(source, "source");
-  const EncodingInfo& to = require_encoding(destination, "destination");
+  const EncodingInfo& from = require_encoding(source, "source ");
+  const EncodingInfo& to = require_encoding(destination, "destination ");
   verify(bytes, from);
   if (&from == &to || is_raw(from) || is_raw(to)) {
     if (is_raw(from)) verify(bytes, to);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,8 @@ void decode_bytes(std::string_view text, std::string_view format, std::string& o
 /// 22021 for what cannot be converted.
 void bytes_in_encoding(std::string_view text, std::string_view encoding, std::string& out);
 void text_from_encoding(std::string_view bytes, std::string_view encoding, std::string& out);
+/// length(bytea, encoding): of the text that the bytes are.
+std::int32_t characters_in_encoding(std::string_view bytes, std::string_view encoding);
 /// convert(bytea, source, destination). 42883 where PostgreSQL has no conversion between the two.
 void convert_bytes(std::string_view bytes, std::string_view source, std::string_view destination, std::string& out);
 

@@ -114,6 +114,7 @@ void md5(Bytes bytes, std::string& out) {
 std::vector<ScalarFunction> bytea_functions() {
   return {
       scalar<octets>("length", {kBytea}, kInt4),
+      scalar<characters_in_encoding>("length", {kBytea, kName}, kInt4, Volatility::kStable),
       scalar<octets>("octet_length", {kBytea}, kInt4),
       scalar<[](Bytes bytes) { return octets(bytes) * 8; }>("bit_length", {kBytea}, kInt4),
       scalar<substring_to_end>("substr", {kBytea, kInt4}, kBytea),

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sql/error.h"
+#include "sql/functions/object_names.h"
 #include "sql/functions/row_functions.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
@@ -109,7 +110,7 @@ std::optional<std::string> storage_text(Type type, Text value, const EvaluationC
   if (value[0] == '[' && is_array_type(type.oid) && !is_vector_type(type.oid)) return array_storage_text(type, value, context, key);
   if (value[0] != '"' && is_array_type(type.oid) && !is_vector_type(type.oid)) throw expected_array(key, {});
   const std::string text = value[0] == '"' ? json_string(value) : std::string(value);
-  Datum parsed = parse_value(type, text, *context.settings, context.transaction_timestamp);
+  Datum parsed = read_value(type, text, context);
   return format_value(Type{type.oid}, apply_modifier(type, std::move(parsed), false));
 }
 

@@ -1,6 +1,7 @@
 #include "sql/functions/object_names.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "sql/catalog/catalog.h"
 #include "sql/error.h"
@@ -338,6 +339,22 @@ bool shows_object_names(Oid type) {
   return is_object_name_type(type) || (is_array_type(type) && is_object_name_type(element_type_of(Type{type}).oid));
 }
 
+std::string read_object_names(Type array, std::string_view text, const EvaluationContext& context) {
+  const Type element = element_type_of(array);
+  ArrayValue value = read_array(array.oid, text);
+  std::deque<std::string> oids;  // what the elements are views into
+  for (std::optional<std::string_view>& name : value.elements) {
+    if (name) name = oids.emplace_back(std::to_string(parse_object_name(element, *name, context)));
+  }
+  return array_text(array.oid, value);
+}
+
+Datum read_value(Type type, std::string_view text, const EvaluationContext& context) {
+  if (is_object_name_type(type.oid)) return static_cast<std::int32_t>(parse_object_name(type, text, context));
+  if (shows_object_names(type.oid)) return read_object_names(type, text, context);
+  return parse_value(type, text, *context.settings, context.transaction_timestamp);
+}
+
 std::string object_names(Type array, std::string_view oids, const EvaluationContext& context) {
   const Type element = element_type_of(array);
   const ArrayValue numbers = read_array(array.oid, oids);
@@ -363,7 +380,7 @@ Oid parse_object_name(Type type, std::string_view text, const EvaluationContext&
     case oid::kRegprocedure: return procedure_named(text, context);
     case oid::kRegnamespace: return schema_named(text, context);
     case oid::kRegrole: return role_named(text, context);
-    case oid::kRegoper: return operator_named(text);
+    case oid::kRegoper: check_schema(text, context); return operator_named(text);
     case oid::kRegoperator: return operator_with_types_named(text, context);
     case oid::kRegcollation: check_schema(text, context); return collation_named(text);
     default:

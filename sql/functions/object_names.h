@@ -23,6 +23,10 @@ Oid parse_object_name(Type type, std::string_view text, const EvaluationContext&
 /// Their output functions: quoted where needed, with the schema where the search path does not find it; the digits of an unknown
 /// oid; "-" for 0.
 std::string object_name(Type type, Oid object, const EvaluationContext& context);
+/// A literal of an array over such a type, with names or oids for elements, as an array of oids.
+std::string read_object_names(Type array, std::string_view text, const EvaluationContext& context);
+/// A type's input function: parse_value(), and the catalog where the text is a name, or an array of names.
+Datum read_value(Type type, std::string_view text, const EvaluationContext& context);
 /// An array of oids as text with the names of the objects: {integer,"character varying"}.
 std::string object_names(Type array, std::string_view oids, const EvaluationContext& context);
 /// A column of such a type, or of arrays over one, as clients see it in text format: an encoded column of the names. Other columns unchanged.

@@ -8,6 +8,7 @@
 #include "sql/functions/json_families.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/more_families.h"
+#include "sql/functions/range_distance.h"
 #include "sql/functions/range_functions.h"
 #include "sql/functions/row_functions.h"
 #include "sql/functions/sequence_calls.h"
@@ -99,6 +100,7 @@ const NamedTable<ScalarFunction>& functions() {
       unicode_functions(),
       notification_functions(),
       type_io_functions(),
+      in_range_functions(),
       tid_functions(),
       server_number_functions(),
       column_size_functions(),

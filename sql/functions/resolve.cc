@@ -147,6 +147,12 @@ class BoundSignature {
     return bound;
   }
 
+  /// Of a function that takes no such type the result is the placeholder itself: array_in() gives anyarray.
+  Type result(Oid declared) const {
+    const bool says_nothing = is_polymorphic(declared) && std::ranges::none_of(signature_, is_polymorphic);
+    return says_nothing ? Type{declared} : actual(declared);
+  }
+
   Type actual(Oid declared) const {
     const Oid oid = types_.actual(declared);
     if (oid != 0) return Type{oid};
@@ -186,7 +192,7 @@ ResolvedFunction resolve_function(std::string_view name, std::span<const Type> a
   if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, arguments, offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
   const BoundSignature bound(overload.signature, arguments);
-  return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
+  return {overload.function, bound.arguments(), bound.result(overload.function->result)};
 }
 
 ResolvedFunction resolve_overload(std::string_view name, std::span<const ScalarFunction* const> overloads, std::span<const Type> arguments,
@@ -196,7 +202,7 @@ ResolvedFunction resolve_overload(std::string_view name, std::span<const ScalarF
   if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, arguments, offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
   const BoundSignature bound(overload.signature, arguments);
-  return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
+  return {overload.function, bound.arguments(), bound.result(overload.function->result)};
 }
 
 ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> left, Type right, Offset offset) {
@@ -225,7 +231,7 @@ ResolvedFunction resolve_operator(std::string_view name, std::optional<Type> lef
     throw ambiguous_operator(operator_text(name, operands), offset);
   }
   const BoundSignature bound(overload.signature, operands);
-  return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
+  return {overload.function, bound.arguments(), bound.result(overload.function->result)};
 }
 
 ResolvedAggregate resolve_aggregate(std::string_view name, std::span<const Type> arguments, Offset offset) {
@@ -234,7 +240,7 @@ ResolvedAggregate resolve_aggregate(std::string_view name, std::span<const Type>
   if (overload.outcome == Choice::Outcome::kNone) throw undefined_function(name, arguments, offset);
   if (overload.outcome == Choice::Outcome::kAmbiguous) throw ambiguous_function(call_text(name, arguments), offset);
   const BoundSignature bound(overload.signature, arguments);
-  return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
+  return {overload.function, bound.arguments(), bound.result(overload.function->result)};
 }
 
 ResolvedWindowFunction resolve_window_function(std::string_view name, std::span<const Type> arguments, Offset offset) {
@@ -252,7 +258,7 @@ ResolvedWindowFunction resolve_window_function(std::string_view name, std::span<
   const auto overload = choose(std::span<const WindowFunction* const>(overloads), std::span<const Oid>(types));
   if (overload.outcome != Choice::Outcome::kFound) throw undefined_function(name, arguments, offset);
   const BoundSignature bound(overload.signature, given);
-  return {overload.function, bound.arguments(), bound.actual(overload.function->result)};
+  return {overload.function, bound.arguments(), bound.result(overload.function->result)};
 }
 
 ResolvedTableFunction resolve_table_function(std::string_view name, std::span<const Type> arguments, Offset offset) {

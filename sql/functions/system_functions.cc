@@ -82,6 +82,17 @@ void set_setting(Context context, std::optional<Text> name, std::optional<Text> 
 /// Never decreases and differs between transactions; it counts nothing.
 std::int64_t transaction_id(Context context) { return context.transaction_timestamp; }
 
+/// The name, cut so that the oid behind it finds its place within the length of names.
+void name_with_oid(Text name, std::int32_t oid, std::string& out) {
+  constexpr std::size_t kMaxNameLength = 63;
+  const std::string suffix = "_" + std::to_string(static_cast<Oid>(oid));
+  std::size_t length = std::min(name.size(), kMaxNameLength - suffix.size());
+  if (length < name.size()) {
+    while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xC0) == 0x80) --length;  // not inside a character
+  }
+  out = std::string(name.substr(0, length)) + suffix;
+}
+
 /// Before any transaction of this process.
 const std::int64_t kStartTime = current_timestamp();
 
@@ -225,6 +236,10 @@ std::vector<ScalarFunction> session_functions() {
       scalar<transaction_id>("txid_current", {}, kInt8, kStable),
       scalar<[](Context context) { return from_unsigned_bits(static_cast<std::uint64_t>(transaction_id(context))); }>("pg_current_xact_id", {},
                                                                                                                   kXid8, kStable),
+      scalar<transaction_id>("txid_current_if_assigned", {}, kInt8, kStable),
+      scalar<[](Context context) { return from_unsigned_bits(static_cast<std::uint64_t>(transaction_id(context))); }>(
+          "pg_current_xact_id_if_assigned", {}, kXid8, kStable),
+      scalar<name_with_oid>("nameconcatoid", {kName, kOidType}, kName),
       scalar<[](Context) { return kStartTime; }>("pg_postmaster_start_time", {}, kTimestamptz, kStable),
       scalar<[](Context) { return kStartTime; }>("pg_conf_load_time", {}, kTimestamptz, kStable),
       scalar<[] { return false; }>("pg_is_in_recovery", {}, kBool, kStable),

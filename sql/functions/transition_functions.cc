@@ -1,5 +1,6 @@
 // The functions that PostgreSQL's aggregates are made of, as far as they can be called by name: int4larger(1, 2), float8_accum(state, 1).
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <deque>
@@ -11,6 +12,7 @@
 #include "sql/functions/more_families.h"
 #include "sql/types/array_value.h"
 #include "sql/types/compare.h"
+#include "sql/types/datetime.h"
 #include "sql/types/more_types.h"
 #include "sql/types/numeric.h"
 #include "sql/types/server_numbers.h"
@@ -19,7 +21,7 @@
 namespace redquel::sql {
 namespace {
 
-constexpr Type kFloat8Vector{oid::kFloat8Array}, kInt8Vector{oid::kInt8Array};
+constexpr Type kFloat8Vector{oid::kFloat8Array}, kInt8Vector{oid::kInt8Array}, kIntervalVector{oid::kIntervalArray};
 
 template <std::size_t size>
 std::array<double, size> read_state(std::string_view function, Text state) {
@@ -107,19 +109,16 @@ void accumulate_real(Text state, float value, std::string& out) {
   write_moments(moments, out);
 }
 
-template <std::optional<double> result_of(const FloatMoments&)>
-std::optional<double> float_result(Text state) {
-  return result_of(moments_of("float8_accum", state));
-}
-std::optional<double> average_of(const FloatMoments& state) { return state.average(); }
 template <bool sample>
-std::optional<double> variance_of(const FloatMoments& state) {
-  return state.variance(sample);
+std::optional<double> float_variance(Text state) {
+  return moments_of(sample ? "float8_var_samp" : "float8_var_pop", state).variance(sample);
 }
 template <bool sample>
-std::optional<double> deviation_of(const FloatMoments& state) {
-  return state.deviation(sample);
+std::optional<double> float_deviation(Text state) {
+  return moments_of(sample ? "float8_stddev_samp" : "float8_stddev_pop", state).deviation(sample);
 }
+
+// ---- sums and counts --------------------------------------------------------------------------------------------------
 
 /// How many integers there were, and their sum.
 struct IntegerState {
@@ -147,6 +146,50 @@ std::optional<Numeric> integer_average(Text text) {
 std::optional<std::int64_t> integer_sum(Text text) {
   const IntegerState state = read_integers(text);
   return state.count == 0 ? std::nullopt : std::optional(state.sum);
+}
+
+/// The sum of intervals, and in the time of a second one how many there were.
+struct IntervalState {
+  Interval sum, counted;
+};
+
+IntervalState read_intervals(Text text) {
+  const ArrayValue array = read_array(kIntervalVector.oid, text);
+  const auto is_null = [](const std::optional<std::string_view>& element) { return !element; };
+  if (std::ranges::any_of(array.elements, is_null)) throw SqlError("22004", "null array element not allowed in this context");
+  if (array.dimensions.size() != 1 || array.elements.size() != 2) throw SqlError("XX000", "expected 2-element interval array");
+  const auto interval = [&](std::size_t i) { return std::get<Interval>(parse_value(kInterval, *array.elements[i], {})); };
+  return {interval(0), interval(1)};
+}
+
+void write_intervals(const IntervalState& state, std::string& out) {
+  ArrayValue array;
+  const std::string sum = format_value(kInterval, state.sum), counted = format_value(kInterval, state.counted);
+  array.elements = {sum, counted};
+  array.make_vector();
+  out = array_text(kIntervalVector.oid, array);
+}
+
+template <int step>
+void accumulate_interval(Text text, const Interval& value, std::string& out) {
+  IntervalState state = read_intervals(text);
+  state.sum = step > 0 ? add_intervals(state.sum, value) : subtract_intervals(state.sum, value);
+  state.counted.microseconds += step;
+  write_intervals(state, out);
+}
+
+void combine_intervals(Text first, Text second, std::string& out) {
+  IntervalState a = read_intervals(first);
+  const IntervalState b = read_intervals(second);
+  a.sum = add_intervals(a.sum, b.sum);
+  a.counted.microseconds += b.counted.microseconds;
+  write_intervals(a, out);
+}
+
+std::optional<Interval> interval_average(Text text) {
+  const IntervalState state = read_intervals(text);
+  const std::int64_t count = state.counted.microseconds;
+  return count == 0 ? std::nullopt : std::optional(divide_interval(state.sum, static_cast<double>(count)));
 }
 
 /// NULLs add nothing.
@@ -188,6 +231,31 @@ ColumnPtr extreme_of_two(std::span<const ColumnPtr> arguments, std::size_t rows,
   return std::make_shared<const Column>(std::move(chosen));
 }
 
+struct PairResult {
+  std::string_view name;
+  std::optional<double> (FloatPairMoments::*value)() const;
+};
+constexpr PairResult kPairResults[] = {
+    {"float8_corr", &FloatPairMoments::correlation},
+    {"float8_covar_pop", &FloatPairMoments::covariance},
+    {"float8_covar_samp", &FloatPairMoments::sample_covariance},
+    {"float8_regr_avgx", &FloatPairMoments::average_x},
+    {"float8_regr_avgy", &FloatPairMoments::average_y},
+    {"float8_regr_intercept", &FloatPairMoments::intercept},
+    {"float8_regr_r2", &FloatPairMoments::determination},
+    {"float8_regr_slope", &FloatPairMoments::slope},
+    {"float8_regr_sxx", &FloatPairMoments::squares_around_x},
+    {"float8_regr_sxy", &FloatPairMoments::sum_of_products},
+    {"float8_regr_syy", &FloatPairMoments::squares_around_y},
+};
+
+template <std::size_t... i>
+void add_pair_results(std::vector<ScalarFunction>& table, std::index_sequence<i...>) {
+  (table.push_back(scalar<[](Text state) { return (pair_moments_of(kPairResults[i].name, state).*kPairResults[i].value)(); }>(
+       kPairResults[i].name, {kFloat8Vector}, kFloat8)),
+   ...);
+}
+
 struct ExtremeNames {
   std::string_view larger, smaller;
   Oid type;
@@ -226,17 +294,21 @@ std::vector<ScalarFunction> transition_functions() {
       scalar<combine_floats>("float8_combine", {kFloat8Vector, kFloat8Vector}, kFloat8Vector),
       scalar<combine_pairs>("float8_regr_combine", {kFloat8Vector, kFloat8Vector}, kFloat8Vector),
       scalar<accumulate_real>("float4_accum", {kFloat8Vector, kFloat4}, kFloat8Vector),
-      scalar<float_result<average_of>>("float8_avg", {kFloat8Vector}, kFloat8),
-      scalar<float_result<variance_of<false>>>("float8_var_pop", {kFloat8Vector}, kFloat8),
-      scalar<float_result<variance_of<true>>>("float8_var_samp", {kFloat8Vector}, kFloat8),
-      scalar<float_result<deviation_of<false>>>("float8_stddev_pop", {kFloat8Vector}, kFloat8),
-      scalar<float_result<deviation_of<true>>>("float8_stddev_samp", {kFloat8Vector}, kFloat8),
+      scalar<[](Text state) { return moments_of("float8_avg", state).average(); }>("float8_avg", {kFloat8Vector}, kFloat8),
+      scalar<float_variance<false>>("float8_var_pop", {kFloat8Vector}, kFloat8),
+      scalar<float_variance<true>>("float8_var_samp", {kFloat8Vector}, kFloat8),
+      scalar<float_deviation<false>>("float8_stddev_pop", {kFloat8Vector}, kFloat8),
+      scalar<float_deviation<true>>("float8_stddev_samp", {kFloat8Vector}, kFloat8),
       scalar<accumulate_integer<std::int16_t, 1>>("int2_avg_accum", {kInt8Vector, kInt2}, kInt8Vector),
       scalar<accumulate_integer<std::int16_t, -1>>("int2_avg_accum_inv", {kInt8Vector, kInt2}, kInt8Vector),
       scalar<accumulate_integer<std::int32_t, 1>>("int4_avg_accum", {kInt8Vector, kInt4}, kInt8Vector),
       scalar<accumulate_integer<std::int32_t, -1>>("int4_avg_accum_inv", {kInt8Vector, kInt4}, kInt8Vector),
       scalar<integer_average>("int8_avg", {kInt8Vector}, kNumeric),
       scalar<integer_sum>("int2int4_sum", {kInt8Vector}, kInt8),
+      scalar<accumulate_interval<1>>("interval_accum", {kIntervalVector, kInterval}, kIntervalVector),
+      scalar<accumulate_interval<-1>>("interval_accum_inv", {kIntervalVector, kInterval}, kIntervalVector),
+      scalar<combine_intervals>("interval_combine", {kIntervalVector, kIntervalVector}, kIntervalVector),
+      scalar<interval_average>("interval_avg", {kIntervalVector}, kInterval),
       scalar<add_integer<std::int16_t>>("int2_sum", {kInt8, kInt2}, kInt8),
       scalar<add_integer<std::int32_t>>("int4_sum", {kInt8, kInt4}, kInt8),
       scalar<add_bigint>("int8_sum", {kNumeric, kInt8}, kNumeric),
@@ -249,6 +321,7 @@ std::vector<ScalarFunction> transition_functions() {
       scalar<either_true>("boolor_statefunc", {kBool, kBool}, kBool),
       scalar<numeric_after>("numeric_inc", {kNumeric}, kNumeric),
   };
+  add_pair_results(table, std::make_index_sequence<std::size(kPairResults)>{});
   for (const ExtremeNames& pair : kExtremeNames) {
     table.push_back({.name = pair.larger, .arguments = {pair.type, pair.type}, .result = pair.type, .kernel = extreme_of_two<true>});
     table.push_back({.name = pair.smaller, .arguments = {pair.type, pair.type}, .result = pair.type, .kernel = extreme_of_two<false>});

@@ -1,10 +1,15 @@
 // The functions that read and print the text forms of types (pg_type.typinput, typoutput): int4in('1'), numeric_out(1.5).
 
+#include "sql/error.h"
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/more_families.h"
+#include "sql/functions/object_names.h"
+#include "sql/functions/polymorphic.h"
 #include "sql/types/geometry.h"
 #include "sql/types/more_types.h"
+#include "sql/types/range_value.h"
+#include "sql/types/row_value.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/text_io.h"
 #include "sql/types/type_oids.h"
@@ -21,6 +26,61 @@ ColumnPtr input(Arguments arguments, std::size_t rows, Type result, const Evalua
     column.append_datum(apply_modifier(type, parse_value(type, arguments[0]->get<std::string_view>(row), *context.settings, now), false));
   });
 }
+
+/// array_in(text, oid of the element type, modifier), enum_in(text, oid) and their like: read as the type that the oid names.
+template <Oid kind>
+ColumnPtr input_of_named_type(Arguments arguments, std::size_t rows, Type result, const EvaluationContext& context) {
+  const auto is_kind = [](Oid type) {
+    switch (kind) {
+      case oid::kAnyArray: return is_array_type(type);
+      case oid::kAnyEnum: return is_enum_type(type);
+      case oid::kAnyRange: return is_range_type(type);
+      case oid::kAnyMultirange: return is_multirange_type(type);
+      default: return is_composite_type(type) || type == oid::kRecord;
+    }
+  };
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    const auto named = static_cast<Oid>(arguments[1]->get<std::int32_t>(row));
+    if (find_type(named) == nullptr) throw SqlError("42704", "type with OID " + std::to_string(named) + " does not exist");
+    Type type{kind == oid::kAnyArray ? array_type_over(named) : named};
+    const std::string_view text = arguments[0]->get<std::string_view>(row);
+    if (!is_kind(type.oid)) {
+      if (kind == oid::kAnyEnum) throw SqlError("22P02", "invalid input value for enum " + format_type(type) + ": \"" + std::string(text) + "\"");
+      throw SqlError("42809", "type " + format_type(Type{named}) + " is not " + (kind == oid::kRecord ? "composite" : "of the kind that the function reads"));
+    }
+    if (arguments.size() == 3) type.modifier = arguments[2]->get<std::int32_t>(row);
+    const std::string stored = std::get<std::string>(apply_modifier(type, read_value(type, text, context), false));
+    column.append(is_composite_type(type.oid) ? row_text(oid::kRecord, read_row(type.oid, stored)) : stored);
+  });
+}
+
+/// regclassin('pg_class') and its like, for which the catalog is asked.
+ColumnPtr object_input(Arguments arguments, std::size_t rows, Type result, const EvaluationContext& context) {
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    column.append(static_cast<std::int32_t>(parse_object_name(result, arguments[0]->get<std::string_view>(row), context)));
+  });
+}
+ColumnPtr object_output(Arguments arguments, std::size_t rows, Type result, const EvaluationContext& context) {
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    column.append(object_name(arguments[0]->type(), static_cast<Oid>(arguments[0]->get<std::int32_t>(row)), context));
+  });
+}
+
+struct ObjectForm {
+  std::string_view input, output;
+  Oid type;
+};
+constexpr ObjectForm kObjectForms[] = {
+    {"regclassin", "regclassout", oid::kRegclass},
+    {"regtypein", "regtypeout", oid::kRegtype},
+    {"regprocin", "regprocout", oid::kRegproc},
+    {"regprocedurein", "regprocedureout", oid::kRegprocedure},
+    {"regoperin", "regoperout", oid::kRegoper},
+    {"regoperatorin", "regoperatorout", oid::kRegoperator},
+    {"regcollationin", "regcollationout", oid::kRegcollation},
+    {"regnamespacein", "regnamespaceout", oid::kRegnamespace},
+    {"regrolein", "regroleout", oid::kRegrole},
+};
 
 /// A value, the modifier, and for some types whether what is too long is cut.
 ColumnPtr coerce_length(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
@@ -98,6 +158,8 @@ constexpr TextForm kTextForms[] = {
     {"pg_lsn_in", "pg_lsn_out", oid::kPgLsn},
     {"pg_snapshot_in", "pg_snapshot_out", oid::kPgSnapshot},
     {"txid_snapshot_in", "txid_snapshot_out", oid::kTxidSnapshot},
+    {"int2vectorin", "int2vectorout", oid::kInt2Vector},
+    {"oidvectorin", "oidvectorout", oid::kOidVector},
     {"aclitemin", "aclitemout", oid::kAclitem, false, kStable},
     {"point_in", "point_out", oid::kPoint},
     {"lseg_in", "lseg_out", oid::kLseg},
@@ -125,6 +187,19 @@ std::vector<ScalarFunction> type_io_functions() {
     }
     table.push_back(column_function(form.output, {type}, kCstring, output, form.volatility, true));
   }
+  for (const ObjectForm& form : kObjectForms) {
+    table.push_back(column_function(form.input, {kCstring}, Type{form.type}, object_input, kStable, true));
+    table.push_back(column_function(form.output, {Type{form.type}}, kCstring, object_output, kStable, true));
+  }
+  const auto add_input = [&](std::string_view name, Oid kind, Kernel kernel) {
+    table.push_back(kind == oid::kAnyEnum ? column_function(name, {kCstring, kOidType}, Type{kind}, kernel, kStable, true)
+                                          : column_function(name, {kCstring, kOidType, kInt4}, Type{kind}, kernel, kStable, true));
+  };
+  add_input("array_in", oid::kAnyArray, input_of_named_type<oid::kAnyArray>);
+  add_input("enum_in", oid::kAnyEnum, input_of_named_type<oid::kAnyEnum>);
+  add_input("range_in", oid::kAnyRange, input_of_named_type<oid::kAnyRange>);
+  add_input("multirange_in", oid::kAnyMultirange, input_of_named_type<oid::kAnyMultirange>);
+  add_input("record_in", oid::kRecord, input_of_named_type<oid::kRecord>);
   for (const LengthCoercion& coercion : kLengthCoercions) {
     const Type type{coercion.type};
     table.push_back(coercion.may_refuse

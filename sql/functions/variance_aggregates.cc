@@ -69,6 +69,33 @@ void FloatPairMoments::accumulate(double y, double x) {
   if (!std::isfinite(y)) squares_y = products = kNan;
 }
 
+using MaybeDouble = std::optional<double>;
+
+MaybeDouble FloatPairMoments::squares_around_x() const { return count < 1 ? std::nullopt : MaybeDouble(squares_x); }
+MaybeDouble FloatPairMoments::squares_around_y() const { return count < 1 ? std::nullopt : MaybeDouble(squares_y); }
+MaybeDouble FloatPairMoments::sum_of_products() const { return count < 1 ? std::nullopt : MaybeDouble(products); }
+MaybeDouble FloatPairMoments::average_x() const { return count < 1 ? std::nullopt : MaybeDouble(sum_x / count); }
+MaybeDouble FloatPairMoments::average_y() const { return count < 1 ? std::nullopt : MaybeDouble(sum_y / count); }
+MaybeDouble FloatPairMoments::covariance() const { return count < 1 ? std::nullopt : MaybeDouble(products / count); }
+MaybeDouble FloatPairMoments::sample_covariance() const { return count < 2 ? std::nullopt : MaybeDouble(products / (count - 1.0)); }
+MaybeDouble FloatPairMoments::correlation() const {
+  if (count < 1 || squares_x == 0 || squares_y == 0) return std::nullopt;
+  return products / std::sqrt(squares_x * squares_y);
+}
+MaybeDouble FloatPairMoments::determination() const {
+  if (count < 1 || squares_x == 0) return std::nullopt;
+  if (squares_y == 0) return 1.0;
+  return products * products / (squares_x * squares_y);
+}
+MaybeDouble FloatPairMoments::slope() const {
+  if (count < 1 || squares_x == 0) return std::nullopt;
+  return products / squares_x;
+}
+MaybeDouble FloatPairMoments::intercept() const {
+  if (count < 1 || squares_x == 0) return std::nullopt;
+  return (sum_y - sum_x * products / squares_x) / count;
+}
+
 namespace {
 
 enum class Measure { kVariance, kDeviation };
@@ -134,13 +161,12 @@ void add_spread(std::vector<AggregateFunction>& table, Type argument, Type resul
   table.push_back(aggregate<T, Spread<T, kDeviation, false>>("stddev_pop", argument, result));
 }
 
-/// `value(moments)` of at least `minimum` pairs.
-template <auto value, int minimum>
+template <std::optional<double> (FloatPairMoments::*value)() const>
 struct PairStatistic : FloatPairMoments {
   void add(double y, double x) { accumulate(y, x); }
   std::optional<double> result() const {
-    if (count < minimum) return std::nullopt;
-    return value(static_cast<const FloatPairMoments&>(*this));
+    const FloatPairMoments& moments = *this;
+    return (moments.*value)();
   }
 };
 struct PairCount : FloatPairMoments {
@@ -148,36 +174,9 @@ struct PairCount : FloatPairMoments {
   std::optional<std::int64_t> result() const { return static_cast<std::int64_t>(count); }
 };
 
-using Pairs = const FloatPairMoments&;
-using MaybeDouble = std::optional<double>;
-MaybeDouble squares_of_x(Pairs p) { return p.squares_x; }
-MaybeDouble squares_of_y(Pairs p) { return p.squares_y; }
-MaybeDouble sum_of_products(Pairs p) { return p.products; }
-MaybeDouble average_x(Pairs p) { return p.sum_x / p.count; }
-MaybeDouble average_y(Pairs p) { return p.sum_y / p.count; }
-MaybeDouble covariance(Pairs p) { return p.products / p.count; }
-MaybeDouble sample_covariance(Pairs p) { return p.products / (p.count - 1.0); }
-MaybeDouble correlation(Pairs p) {
-  if (p.squares_x == 0 || p.squares_y == 0) return std::nullopt;
-  return p.products / std::sqrt(p.squares_x * p.squares_y);
-}
-MaybeDouble determination(Pairs p) {
-  if (p.squares_x == 0) return std::nullopt;
-  if (p.squares_y == 0) return 1.0;
-  return p.products * p.products / (p.squares_x * p.squares_y);
-}
-MaybeDouble slope(Pairs p) {
-  if (p.squares_x == 0) return std::nullopt;
-  return p.products / p.squares_x;
-}
-MaybeDouble intercept(Pairs p) {
-  if (p.squares_x == 0) return std::nullopt;
-  return (p.sum_y - p.sum_x * p.products / p.squares_x) / p.count;
-}
-
-template <auto value, int minimum>
+template <std::optional<double> (FloatPairMoments::*value)() const>
 AggregateFunction statistic(std::string_view name) {
-  return pair_aggregate<double, double, PairStatistic<value, minimum>>(name, kFloat8, kFloat8, kFloat8);
+  return pair_aggregate<double, double, PairStatistic<value>>(name, kFloat8, kFloat8, kFloat8);
 }
 
 }  // namespace
@@ -185,17 +184,17 @@ AggregateFunction statistic(std::string_view name) {
 std::vector<AggregateFunction> variance_aggregates() {
   std::vector<AggregateFunction> table = {
       pair_aggregate<double, double, PairCount>("regr_count", kFloat8, kFloat8, kInt8),
-      statistic<squares_of_x, 1>("regr_sxx"),
-      statistic<squares_of_y, 1>("regr_syy"),
-      statistic<sum_of_products, 1>("regr_sxy"),
-      statistic<average_x, 1>("regr_avgx"),
-      statistic<average_y, 1>("regr_avgy"),
-      statistic<determination, 1>("regr_r2"),
-      statistic<slope, 1>("regr_slope"),
-      statistic<intercept, 1>("regr_intercept"),
-      statistic<covariance, 1>("covar_pop"),
-      statistic<sample_covariance, 2>("covar_samp"),
-      statistic<correlation, 1>("corr"),
+      statistic<&FloatPairMoments::squares_around_x>("regr_sxx"),
+      statistic<&FloatPairMoments::squares_around_y>("regr_syy"),
+      statistic<&FloatPairMoments::sum_of_products>("regr_sxy"),
+      statistic<&FloatPairMoments::average_x>("regr_avgx"),
+      statistic<&FloatPairMoments::average_y>("regr_avgy"),
+      statistic<&FloatPairMoments::determination>("regr_r2"),
+      statistic<&FloatPairMoments::slope>("regr_slope"),
+      statistic<&FloatPairMoments::intercept>("regr_intercept"),
+      statistic<&FloatPairMoments::covariance>("covar_pop"),
+      statistic<&FloatPairMoments::sample_covariance>("covar_samp"),
+      statistic<&FloatPairMoments::correlation>("corr"),
   };
   add_spread<std::int16_t, ExactSpread>(table, kInt2, kNumeric);
   add_spread<std::int32_t, ExactSpread>(table, kInt4, kNumeric);

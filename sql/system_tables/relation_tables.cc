@@ -1,7 +1,9 @@
 // pg_namespace, pg_class and what hangs on a relation: attributes, defaults, sequences.
 
 #include <algorithm>
+#include <deque>
 
+#include "sql/catalog/index_text.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/foreign_options.h"
@@ -41,6 +43,15 @@ std::optional<std::string> options_of(const Relation& relation) {
     const std::string option = table.ttl_column != 0 ? "ttl_column=" + table.find_column(table.ttl_column)->name : "ttl=" + table.ttl;
     ArrayValue options;
     options.elements.emplace_back(option);
+    options.make_vector();
+    return array_text(oid::kTextArray, options);
+  }
+  if (relation.index && relation.table != nullptr) {
+    const IndexOptions parameters = read_index_options(relation.index->definition_suffix);
+    if (parameters.empty()) return std::nullopt;
+    ArrayValue options;
+    std::deque<std::string> texts;
+    for (const auto& [name, value] : parameters) options.elements.emplace_back(texts.emplace_back(name + "=" + value));
     options.make_vector();
     return array_text(oid::kTextArray, options);
   }
