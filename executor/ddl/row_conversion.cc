@@ -87,8 +87,8 @@ asio::awaitable<std::vector<RowConverter::Row>> RowConverter::convert(RedisClien
     if (source.copied) {
       batch.columns.push_back(page.columns[*source.copied]);
     } else if (source.sequence != nullptr) {
-      const std::optional<std::vector<std::int64_t>> values = co_await allocate(client, *source.sequence, page.rows);
-      batch.columns.push_back(numbers(*values, after_->columns[i].type));
+      const std::vector<std::int64_t> values = co_await allocate(client, *source.sequence, page.rows);
+      batch.columns.push_back(numbers(values, after_->columns[i].type));
     } else if (source.over_old) {
       batch.columns.push_back(sql::evaluate(*source.over_old, page, evaluation_));
     } else {

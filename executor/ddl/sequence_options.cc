@@ -153,6 +153,11 @@ SequenceOptions apply_sequence_options(const std::vector<ast::Option>& options, 
   } else if (is_new) {
     sequence.start = ascending ? sequence.minimum : sequence.maximum;
   }
+  for (const char* option : {"as", "increment", "start", "minvalue", "maxvalue", "cache", "cycle"}) {
+    if (is_new || !seen.contains(option)) continue;
+    ++sequence.changes;
+    break;
+  }
   if (result.restart_at_start) result.restart = sequence.start;
   check(sequence, result.restart);
   return result;

@@ -1,5 +1,7 @@
 #include "executor/ddl/sequence_restart.h"
 
+#include <algorithm>
+
 #include "executor/ddl/catalog_draft.h"
 #include "executor/storage/sequences.h"
 #include "executor/transaction/transaction_catalog.h"
@@ -13,6 +15,24 @@ asio::awaitable<void> lock_sequence(DdlContext& context, const sql::SequenceDef&
   relation.name = sequence.name;
   co_await context.lock_table(relation, TableLock::kShareRowExclusive);
 }
+
+namespace {
+
+/// What sessions have taken ahead is from before.
+asio::awaitable<void> forget_values_ahead(DdlContext& context, const SequenceRestarts& restarts) {
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    for (const auto& [oid, first] : restarts) {
+      const auto sequence = draft.catalog().sequences.find(oid);
+      if (sequence == draft.catalog().sequences.end() || sequence->second.cache == 1) continue;
+      sql::SequenceDef changed = sequence->second;
+      ++changed.changes;
+      draft.put(std::move(changed));
+    }
+  };
+  co_await change_catalog(context, make);
+}
+
+}  // namespace
 
 asio::awaitable<void> restart_sequences(DdlContext& context, SequenceRestarts restarts) {
   if (restarts.empty()) co_return;
@@ -36,6 +56,8 @@ asio::awaitable<void> restart_sequences(DdlContext& context, SequenceRestarts re
     const auto sequence = loaded.snapshot->sequences.find(oid);
     if (sequence != loaded.snapshot->sequences.end()) co_await set_sequence(context.redis, sequence->second, first, false);
   }
+  // In a transaction the new key tells it.
+  if (!context.session.transaction) co_await forget_values_ahead(context, restarts);
 }
 
 }  // namespace redquel::executor

@@ -205,8 +205,12 @@ asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
       for (const TablePtr& table : now) {
         const Contents& found = contents.at(table->oid);
         if (statement.restart_identity) {
-          for (const auto& [oid, sequence] : draft.catalog().sequences) {
-            if (sequence.owner_table == table->oid) draft.delete_key(sequence.key);
+          const std::map<sql::Oid, sql::SequenceDef> sequences = draft.catalog().sequences;
+          for (auto [oid, sequence] : sequences) {
+            if (sequence.owner_table != table->oid) continue;
+            draft.delete_key(sequence.key);
+            ++sequence.changes;
+            if (sequence.cache > 1) draft.put(std::move(sequence));
           }
         }
         if (found.is_large) {

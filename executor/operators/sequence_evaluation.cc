@@ -82,6 +82,7 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
       refuse_write("setval()", sequence, context);
       co_await context.confirm_catalog(nullptr);
       co_await set_sequence(client_of(sequence, context), sequence, row.value, row.is_called);
+      session.ahead.erase(row.sequence);
       if (row.is_called) session.values[row.sequence] = row.value;
       answer.emplace_back(row.value);
       ++next;
@@ -135,6 +136,29 @@ asio::awaitable<std::vector<sql::ColumnPtr>> evaluate_once(std::span<const sql::
   }
 }
 
+/// What a session takes at a time. More than Lua counts exactly is of no use to anybody.
+std::size_t cache_of(const sql::SequenceDef& sequence) {
+  constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 40;
+  return static_cast<std::size_t>(std::min(sequence.cache, kMostAtOnce));
+}
+
+/// What the session has left of a sequence (CACHE), if that is still good.
+SequenceRuns* values_ahead(sql::SessionSequences& session, const sql::SequenceDef& sequence, const RedisClient& client) {
+  const auto found = session.ahead.find(sequence.oid);
+  if (found == session.ahead.end()) return nullptr;
+  sql::SessionSequences::Ahead& ahead = found->second;
+  const bool is_good = ahead.key == sequence.key && ahead.changes == sequence.changes && ahead.generation == client.generation();
+  return is_good && !ahead.runs.empty() ? &ahead.runs : nullptr;
+}
+
+/// StaleCatalog where the sequence is defined otherwise by now, and not only written otherwise by an older redquel.
+asio::awaitable<void> refuse_old_definition(RedisClient& client, const sql::SequenceDef& sequence, ExecutionCounters* counters) {
+  const LoadedCatalog now = co_await load_catalog(client, counters);
+  const auto newest = now.snapshot->sequences.find(sequence.oid);
+  const bool is_same = newest != now.snapshot->sequences.end() && sql::encode_sequence(newest->second) == sql::encode_sequence(sequence);
+  if (!is_same) throw StaleCatalog{};
+}
+
 }  // namespace
 
 asio::awaitable<std::vector<std::int64_t>> next_values(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
@@ -146,16 +170,31 @@ asio::awaitable<std::vector<std::int64_t>> next_values(RedisClient& client, cons
     committed = found == own->base().sequences.end() ? nullptr : &found->second;
   }
   // A definition that the transaction has made is nobody else's; the counter of an application lies in another place than definitions.
-  const std::string definition = sql::encode_sequence(sequence);
-  const bool is_checked = &client == &context.redis() && committed != nullptr && sql::encode_sequence(*committed) == definition;
-  auto values = co_await allocate(client, sequence, count, is_checked, counters);
-  if (values) co_return *std::move(values);
-  // An older redquel may have written it otherwise.
-  const LoadedCatalog now = co_await load_catalog(client, counters);
-  const auto newest = now.snapshot->sequences.find(sequence.oid);
-  if (newest == now.snapshot->sequences.end() || sql::encode_sequence(newest->second) != definition) throw StaleCatalog{};
-  values = co_await allocate(client, sequence, count, false, counters);
-  co_return *std::move(values);
+  const bool is_checked = &client == &context.redis() && committed != nullptr &&
+                          (committed == &sequence || sql::encode_sequence(*committed) == sql::encode_sequence(sequence));
+  const bool takes_ahead = sequence.cache > 1 && !sequence.foreign && context.sequences != nullptr;
+  std::vector<std::int64_t> values;
+  std::size_t ahead = 0;
+  if (takes_ahead) {
+    if (values_ahead(*context.sequences, sequence, client) != nullptr && is_checked) {
+      const bool is_current = co_await is_defined_so(client, sequence, counters);
+      if (!is_current) co_await refuse_old_definition(client, sequence, counters);
+    }
+    if (SequenceRuns* left = values_ahead(*context.sequences, sequence, client)) values = take_values(*left, sequence, count);
+    if (values.size() == count) co_return values;
+    const std::size_t cache = cache_of(sequence), missing = count - values.size();
+    ahead = (cache - missing % cache) % cache;
+  }
+  const std::size_t missing = count - values.size();
+  std::optional<SequenceRuns> runs = co_await allocate_runs(client, sequence, missing, ahead, is_checked, counters);
+  if (!runs) {
+    co_await refuse_old_definition(client, sequence, counters);
+    runs = co_await allocate_runs(client, sequence, missing, ahead, false, counters);
+  }
+  const std::vector<std::int64_t> more = take_values(*runs, sequence, missing);
+  values.insert(values.end(), more.begin(), more.end());
+  if (takes_ahead) context.sequences->ahead[sequence.oid] = {sequence.key, sequence.changes, client.generation(), *std::move(runs)};
+  co_return values;
 }
 
 bool calls_sequences(std::span<const sql::ExpressionPtr> expressions) { return count_calls(expressions) > 0; }

@@ -20,13 +20,14 @@ using sql::SqlError;
 
 namespace {
 
-// Numbers of 64 bits do not fit Lua's doubles: they are compared as strings, and only INCRBY adds them.
+// Numbers of 64 bits do not fit Lua's doubles: they are compared as strings, and only INCRBY adds them. The last `ahead` of the values
+// are given as far as the sequence goes without beginning again.
 const Script& allocate_script() {
   static const Script kScript("allocate_values", R"lua(
 local key = KEYS[1]
-local start, increment, minimum, maximum, cycle, remaining, field, definition = unpack(ARGV)
+local start, increment, minimum, maximum, cycle, remaining, ahead, field, definition = unpack(ARGV)
 if field and redis.call('HGET', KEYS[2], field) ~= definition then return {} end
-remaining = tonumber(remaining)
+remaining, ahead = tonumber(remaining), tonumber(ahead)
 local descending = string.sub(increment, 1, 1) == '-'
 local function less(a, b)
   local a_negative, b_negative = string.sub(a, 1, 1) == '-', string.sub(b, 1, 1) == '-'
@@ -57,27 +58,35 @@ local function advance(delta)
 end
 
 local given = {}
-local function give(last, count) given[#given + 1], given[#given + 2] = last, tostring(count) end
+local function give(last, count) given[#given + 1], given[#given + 2] = last, string.format('%.0f', count) end
 if not redis.call('GET', key) then
   redis.call('SET', key, start)
   give(start, 1)
   remaining = remaining - 1
 end
+local step = remaining
 while remaining > 0 do
-  local delta = tonumber(increment) * remaining
-  local last = math.abs(delta) < 2 ^ 53 and advance(string.format('%.0f', delta))
-  if last then
-    give(last, remaining)
+  local delta = tonumber(increment) * step
+  local last = false
+  if step == 1 then
+    last = advance(increment)
+  elseif math.abs(delta) < 2 ^ 53 then
+    last = advance(string.format('%.0f', delta))
+  end
+  if not last and step > 1 then
+    step = math.floor(step / 2)
+  elseif not last and remaining <= ahead then
     break
+  else
+    if not last then
+      if cycle ~= '1' then return {'end'} end
+      last = descending and maximum or minimum
+      redis.call('SET', key, last)
+    end
+    give(last, step)
+    remaining = remaining - step
+    step = math.min(2 * step, remaining)
   end
-  last = advance(increment)
-  if not last then
-    if cycle ~= '1' then return {'end'} end
-    last = descending and maximum or minimum
-    redis.call('SET', key, last)
-  end
-  give(last, 1)
-  remaining = remaining - 1
 end
 return given
 )lua");
@@ -93,6 +102,9 @@ std::int64_t parse(std::string_view text, const sql::SequenceDef& sequence) {
   return value;
 }
 
+/// Where the definition is in the catalog.
+std::string definition_field(const sql::SequenceDef& sequence) { return "sequence:" + std::to_string(sequence.oid); }
+
 SqlError exhausted(const sql::SequenceDef& sequence) {
   const bool descending = sequence.increment < 0;
   return SqlError("2200H", fmt::format("nextval: reached {} value of sequence \"{}\" ({})", descending ? "minimum" : "maximum",
@@ -101,31 +113,61 @@ SqlError exhausted(const sql::SequenceDef& sequence) {
 
 }  // namespace
 
-asio::awaitable<std::optional<std::vector<std::int64_t>>> allocate(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
-                                                                   bool checked, ExecutionCounters* counters) {
-  std::vector<std::int64_t> values;
-  if (count == 0) co_return values;
+asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
+                                                           std::size_t ahead, bool checked, ExecutionCounters* counters) {
+  SequenceRuns runs;
+  if (count == 0) co_return runs;
   std::vector<std::string> keys{sequence.key};
   std::vector<std::string> arguments{std::to_string(sequence.start),   std::to_string(sequence.increment),
                                      std::to_string(sequence.minimum), std::to_string(sequence.maximum),
-                                     sequence.cycle ? "1" : "0",       std::to_string(count)};
+                                     sequence.cycle ? "1" : "0",       std::to_string(count + ahead),
+                                     std::to_string(ahead)};
   if (checked) {
     keys.emplace_back("redquel:catalog");
-    arguments.insert(arguments.end(), {"sequence:" + std::to_string(sequence.oid), sql::encode_sequence(sequence)});
+    arguments.insert(arguments.end(), {definition_field(sequence), sql::encode_sequence(sequence)});
   }
   RepliesPtr replies = co_await run_script(client, allocate_script(), keys, arguments, counters);
   const std::span<const Reply> given = replies->array(0);
   if (given.empty()) co_return std::nullopt;
   if (given.size() == 1) throw exhausted(sequence);
-  values.reserve(count);
+  std::size_t total = 0;
   for (std::size_t index = 0; index + 1 < given.size(); index += 2) {
     const std::int64_t last = parse(given[index].text, sequence);
     const std::int64_t size = parse(given[index + 1].text, sequence);
-    if (size < 1 || values.size() + static_cast<std::size_t>(size) > count) throw unexpected_reply("EVALSHA", "as many values as asked for");
-    for (std::int64_t back = size - 1; back >= 0; --back) values.push_back(last - back * sequence.increment);
+    if (size < 1) throw unexpected_reply("EVALSHA", "values of a sequence");
+    runs.push_back({last - (size - 1) * sequence.increment, size});
+    total += static_cast<std::size_t>(size);
   }
-  if (values.size() != count) throw unexpected_reply("EVALSHA", "as many values as asked for");
-  co_return values;
+  if (total < count || total > count + ahead) throw unexpected_reply("EVALSHA", "as many values as asked for");
+  co_return runs;
+}
+
+asio::awaitable<std::vector<std::int64_t>> allocate(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count) {
+  std::optional<SequenceRuns> runs = co_await allocate_runs(client, sequence, count, 0, false, nullptr);
+  co_return take_values(*runs, sequence, count);
+}
+
+std::vector<std::int64_t> take_values(SequenceRuns& runs, const sql::SequenceDef& sequence, std::size_t count) {
+  std::vector<std::int64_t> values;
+  values.reserve(count);
+  while (values.size() < count && !runs.empty()) {
+    sql::SessionSequences::Run& run = runs.front();
+    values.push_back(run.first);
+    if (--run.count == 0) {
+      runs.pop_front();
+    } else {
+      run.first += sequence.increment;
+    }
+  }
+  return values;
+}
+
+asio::awaitable<bool> is_defined_so(RedisClient& client, const sql::SequenceDef& sequence, ExecutionCounters* counters) {
+  CommandBatch batch;
+  batch.add("HGET", "redquel:catalog", definition_field(sequence));
+  RepliesPtr replies = co_await client.execute(std::move(batch), counters);
+  const std::optional<std::string_view> definition = replies->text(0);
+  co_return definition && *definition == sql::encode_sequence(sequence);
 }
 
 asio::awaitable<void> set_sequence(RedisClient& client, const sql::SequenceDef& sequence, std::int64_t value, bool is_called) {

@@ -3,20 +3,35 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
 #include "executor/redis/client.h"
 #include "sql/catalog/catalog.h"
+#include "sql/functions/sequence_calls.h"
 
 namespace redquel::executor {
 
 namespace asio = boost::asio;
 
+/// Values of a sequence in their order.
+using SequenceRuns = std::deque<sql::SessionSequences::Run>;
+
 /// The next `count` values of a sequence (nextval), in order. Throws SqlError 2200H at its end. Values that were given are
-/// gone, whatever becomes of the statement. With `checked`, nothing where the definition in Redis is written otherwise.
-asio::awaitable<std::optional<std::vector<std::int64_t>>> allocate(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
-                                                                   bool checked = false, ExecutionCounters* counters = nullptr);
+/// gone, whatever becomes of the statement.
+asio::awaitable<std::vector<std::int64_t>> allocate(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count);
+
+/// The same, with up to `ahead` more behind them: fewer at the sequence's end. With `checked`, nothing where the definition in Redis is
+/// written otherwise.
+asio::awaitable<std::optional<SequenceRuns>> allocate_runs(RedisClient& client, const sql::SequenceDef& sequence, std::size_t count,
+                                                           std::size_t ahead, bool checked, ExecutionCounters* counters);
+
+/// Takes the first `count` of them, or all.
+std::vector<std::int64_t> take_values(SequenceRuns& runs, const sql::SequenceDef& sequence, std::size_t count);
+
+/// Whether the definition in Redis is still this one, as this redquel writes it.
+asio::awaitable<bool> is_defined_so(RedisClient& client, const sql::SequenceDef& sequence, ExecutionCounters* counters);
 
 /// setval(sequence, value, is_called). Throws 22003 outside of the bounds.
 asio::awaitable<void> set_sequence(RedisClient& client, const sql::SequenceDef& sequence, std::int64_t value, bool is_called);

@@ -173,6 +173,7 @@ struct SequenceDef {
   Oid owner_table = 0;  // dropped with it
   std::int16_t owner_column = 0;
   bool foreign = false;  // the counter of a mapped table: its key belongs to the application
+  std::int64_t changes = 0;  // counted where sessions have to forget what they have taken ahead (CACHE)
   std::string comment;
 };
 

@@ -227,6 +227,7 @@ void visit(Visitor& visitor, SequenceDef& sequence) {
   visitor.member("owner_table", sequence.owner_table);
   visitor.member("owner_column", sequence.owner_column);
   visitor.member("foreign", sequence.foreign);
+  if (std::is_same_v<Visitor, Reader> || sequence.changes != 0) visitor.member("changes", sequence.changes);
   visitor.member("comment", sequence.comment);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +15,19 @@ namespace redquel::sql {
 struct SessionSequences {
   std::map<Oid, std::int64_t> values;  // currval
   Oid latest = 0;                      // lastval; 0: none
+
+  /// Values that follow each other by the sequence's increment.
+  struct Run {
+    std::int64_t first, count;
+  };
+  /// What was taken ahead (CACHE).
+  struct Ahead {
+    std::string key;               // the sequence's counter, and how often it had changed: after another change there are other values
+    std::int64_t changes = 0;
+    std::uint64_t generation = 0;  // of the Redis that gave them
+    std::deque<Run> runs;
+  };
+  std::map<Oid, Ahead> ahead;
 
   void note(Oid sequence, std::int64_t value) {
     values[sequence] = value;

@@ -311,7 +311,7 @@ TEST_F(DdlTest, SequencesHaveOptionsAndBounds) {
   for (const auto& [sql, expected] : cases) EXPECT_EQ(error(sql), expected) << sql;
   const auto next = [&](const std::string& name, std::size_t count) {
     const LoadedCatalog loaded = load();
-    return await(allocate(connection_, *loaded.snapshot->find_sequence("public", name, {}), count)).value();
+    return await(allocate(connection_, *loaded.snapshot->find_sequence("public", name, {}), count));
   };
   run_sql("create sequence s start 10 increment 5 maxvalue 22; create sequence c minvalue -1 maxvalue 2 cycle; create sequence d increment -3 maxvalue 7");
   EXPECT_THAT(next("s", 2), ElementsAre(10, 15));
