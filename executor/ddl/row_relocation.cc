@@ -44,6 +44,21 @@ return {'copied'}
   return kScript;
 }
 
+/// About three milliseconds of Redis.
+constexpr std::size_t kComparedRows = 2000;
+
+// Keys: rows. Arguments: the key column's field, what their keys begin with.
+const Script& compare_script() {
+  static const Script kScript("compare_row_keys", R"lua(
+for k = 1, #KEYS do
+  local value = redis.call('HGET', KEYS[k], ARGV[1])
+  if not value or ARGV[2] .. value ~= KEYS[k] then return 0 end
+end
+return 1
+)lua", Script::Access::read_only);
+  return kScript;
+}
+
 /// Fields of rows of `before` that rows of `after` do not have; nullopt: those have others, too.
 std::optional<std::vector<std::string>> lost_fields(const TablePtr& before, const TablePtr& after) {
   const RowEncoder old_rows(before, std::vector<sql::Structure>()), new_rows(after, std::vector<sql::Structure>());
@@ -77,6 +92,21 @@ bool may_relocate(const TablePtr& before, const TablePtr& after) {
   const sql::ColumnDef& key = *before->find_column(after->primary_key[0]);
   return has_same_checks && RowEncoder(before, std::vector<sql::Structure>()).field(before->position(key.number)) != nullptr &&
          lost_fields(before, after).has_value();
+}
+
+asio::awaitable<bool> may_stay(DdlContext& context, TablePtr before, TablePtr after) {
+  if (!may_relocate(before, after) || !lost_fields(before, after)->empty()) co_return false;
+  const sql::TableKeys keys(*before);
+  const std::vector<std::string> arguments{before->find_column(after->primary_key[0])->field, before->prefix + ":"};
+  TableWalk walk(before, kComparedRows);
+  while (true) {
+    const std::vector<std::string> members = co_await walk.next_members(context.bulk);
+    if (members.empty()) co_return true;
+    std::vector<std::string> rows;
+    for (const std::string& member : members) rows.push_back(keys.row_of_member(member));
+    RepliesPtr replies = co_await run_script(context.bulk, compare_script(), rows, arguments);
+    if (replies->integer(0) != 1) co_return false;
+  }
 }
 
 asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TablePtr after) {

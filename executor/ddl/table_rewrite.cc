@@ -6,8 +6,10 @@
 #include <memory>
 
 #include "executor/ddl/row_copy.h"
+#include "executor/ddl/row_relocation.h"
 #include "executor/ddl/table_alteration.h"
 #include "executor/storage/table_walk.h"
+#include "sql/catalog/table_keys.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -24,6 +26,34 @@ sql::TableDef alter(CatalogDraft& draft, const ast::AlterTable& statement, const
   alteration.apply(statement.commands);
   rewrites = alteration.rewrites();
   return relocated(alteration.result(), prefix);
+}
+
+/// Commits the altered definition alone, where the rows can stay as they are and where they are.
+asio::awaitable<bool> try_keep_rows(DdlContext& context, const ast::AlterTable& statement, TablePtr before) {
+  const LoadedCatalog loaded = co_await load_catalog(context.redis);
+  const TablePtr now = loaded.snapshot->find_table(before->oid);
+  if (!now || now->version != before->version || !now->has_hidden_key()) co_return false;
+  const TableState state = co_await table_state(context.redis, *before);
+  CatalogDraft trial(loaded, context.session);
+  std::vector<ColumnRewrite> rewrites;
+  const auto after = std::make_shared<const sql::TableDef>(alter(trial, statement, now, before->prefix, rewrites));
+  const RowConverter converter(context.session, trial.catalog(), now, after, rewrites);
+  if (!converter.keeps_values()) co_return false;
+  const bool stays = co_await may_stay(context, now, after);
+  if (!stays) co_return false;
+  bool is_same = false;
+  const MakeDraft make = [&](CatalogDraft& draft) {
+    const TablePtr table = draft.catalog().find_table(before->oid);
+    is_same = table && table->version == before->version;
+    if (!is_same) return;
+    sql::TableDef altered = alter(draft, statement, table, table->prefix, rewrites);
+    altered.used_fields = table->used_fields;
+    draft.require_unchanged(table->oid, state.change_counter);
+    draft.delete_key(sql::TableKeys(*table).row_counter());
+    draft.put(std::move(altered));
+  };
+  const bool is_first = co_await try_change_catalog(context, make);
+  co_return is_first && is_same;
 }
 
 }  // namespace
@@ -50,6 +80,8 @@ void move_sequences(CatalogDraft& draft, const sql::TableDef& before, const std:
 }
 
 asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTable& statement, TablePtr before) {
+  const bool is_kept = co_await try_keep_rows(context, statement, before);
+  if (is_kept) co_return true;
   std::string prefix;
   const MakeDraft reserve = [&](CatalogDraft& draft) {
     prefix = draft.reserve_prefix(before->schema, before->name, fmt::format("table {}", before->oid));

@@ -28,6 +28,20 @@ return redis.call('UNLINK', unpack(KEYS))
   return kScript;
 }
 
+// The rows of a table as their zset names them, which lie in Redis side by side; a row of another name is found by SCAN. Keys: the zset.
+const Script& unlink_rows_script() {
+  static const Script kScript("unlink_rows", R"lua(
+if redis.call('HEXISTS', 'redquel:removals', ARGV[1]) == 0 then return -1 end
+if redis.call('TYPE', KEYS[1]).ok ~= 'zset' then return 0 end
+local rows = redis.call('ZRANGE', KEYS[1], 0, ARGV[3])
+for i = 1, #rows do rows[i] = ARGV[2] .. rows[i] end
+redis.call('UNLINK', unpack(rows))
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, ARGV[3])
+return #rows
+)lua");
+  return kScript;
+}
+
 const Script& finish_script() {
   static const Script kScript("finish_removal", R"lua(
 if redis.call('HDEL', 'redquel:removals', ARGV[1]) == 1 and ARGV[2] ~= '' then redis.call('HDEL', 'redquel:prefixes', ARGV[2]) end
@@ -74,7 +88,21 @@ std::pair<std::string, std::vector<std::string>> scan_step(const Replies& replie
   return {std::string(parts[0].text), texts_of(parts[1].children())};
 }
 
+/// False: somebody else finished the removal.
+asio::awaitable<bool> remove_rows(RedisClient& client, const Removal& removal) {
+  sql::TableDef table;
+  table.prefix = removal.prefix;
+  const std::vector<std::string> keys{sql::TableKeys(table).all_rows()};
+  const std::vector<std::string> arguments{removal.id, removal.prefix + ":", std::to_string(kStep - 1)};
+  while (true) {
+    RepliesPtr replies = co_await run_script(client, unlink_rows_script(), keys, arguments);
+    if (replies->integer(0) <= 0) co_return replies->integer(0) == 0;
+  }
+}
+
 asio::awaitable<bool> remove_prefix(RedisClient& client, const Removal& removal) {
+  const bool is_ours = co_await remove_rows(client, removal);
+  if (!is_ours) co_return false;
   const std::string pattern = removal.prefix + ":*";  // no prefix holds a character that MATCH would interpret
   std::string cursor = "0";
   do {

@@ -44,6 +44,20 @@ def wait_for_none(redis, prefix):
     wait_for(lambda: leftovers(redis, prefix) == [], what=f"the end of the keys of {prefix}")
 
 
+def test_rows_that_are_called_by_their_new_key_stay(make_server, make_redis):
+    redis = make_redis()
+    with make_server(redis=redis).connect() as connection, redis.connect() as raw:
+        connection.run("CREATE TABLE cut (id integer NOT NULL, a integer)")
+        connection.run(f"INSERT INTO cut SELECT g, g % 100 FROM generate_series(1, {ROWS}) AS s(g)")
+        raw("CONFIG", "RESETSTAT")
+        connection.run("ALTER TABLE cut ADD PRIMARY KEY (id)")
+        commands = raw("INFO", "commandstats")
+        assert "cmdstat_copy" not in commands and "cmdstat_unlink" not in commands, commands
+        assert raw("HGET", f"cut:{ROWS}", "id") == str(ROWS)
+        assert raw("EXISTS", "cut:rowid") == 0
+        assert connection.run("SELECT * FROM redquel.check_indexes('cut')") == []
+
+
 def test_drop_table_leaves_nothing(make_server, make_redis):
     redis = make_redis()
     server = make_server(redis=redis)
