@@ -1,5 +1,6 @@
 """Statements of many scripts, cut short in each of their phases: all of their rows are there afterwards, or none."""
 import os
+import random
 import signal
 import threading
 
@@ -225,6 +226,54 @@ def test_update_and_delete_killed(make_server, make_redis):
         with server.connect() as connection:
             changed = connection.run("SELECT count(*) FROM bulk WHERE a >= 1000 OR word LIKE '%x' OR amount < 0 OR id >= 1000000")
             assert changed == [[str(count)]] or changed == [["0"]] and running.outcome != "done", (sql, running.outcome, count, changed)
+
+
+def cut_short(server, redis, sql, is_due):
+    """Kills redquel when `is_due` of the journal's length, or when the statement has ended; the server is there again."""
+    running = Running(server, lambda connection: connection.run(sql))
+    with redis.connect() as raw:
+        wait_for(lambda: is_due(journal_length(raw) or 0) or running.outcome, pause=0.0005)
+    server.kill()
+    running.join()
+    assert running.outcome in ("done", "closed"), running.outcome
+    server.start()
+    forget_owner(redis)
+    return running.outcome
+
+
+def shrinks():
+    longest = [0]
+
+    def is_due(length):
+        longest[0] = max(longest[0], length)
+        return length < longest[0]
+    return is_due
+
+
+def test_statements_of_many_rows_are_killed_again_and_again(make_server, make_redis):
+    """One table through all of them, killed in a phase that chance chooses, and while what it has left is undone. JOURNAL_ROWS=300000 for more."""
+    rows = int(os.environ.get("JOURNAL_ROWS", 12_000))
+    empty, full, updated = [["0", None, "0"]], [[str(rows), str(rows), "0"]], [[str(rows), str(2 * rows), str(rows)]]
+    redis, server = start(make_server, make_redis, rows=0)
+    for sql, before, after in ((f"INSERT INTO bulk SELECT g, 1, 'w' || g, g FROM generate_series(1, {rows}) AS s(g)", empty, full),
+                               ("UPDATE bulk SET a = a + 1, word = word || 'x', amount = -amount", full, updated),
+                               ("DELETE FROM bulk", updated, empty)):
+        for attempt in range(4):
+            if attempt == 3:  # nobody disturbs it any more
+                with server.connect(timeout=300) as connection:
+                    run_when_it_is_back(connection, sql)
+                outcome = "done"
+            else:
+                chunks = random.randrange(rows // 2000 + 3)
+                outcome = cut_short(server, redis, sql, lambda length: length >= chunks)
+                for _ in range(attempt):
+                    cut_short(server, redis, "DELETE FROM bulk WHERE id = -1", shrinks())
+            check(server, redis, {int(count) for (count, _, _), in (before, after)})
+            with server.connect() as connection:
+                found = connection.run("SELECT count(*), sum(a), count(*) FILTER (WHERE amount < 0 AND word LIKE '%x') FROM bulk")
+            assert found == after or found == before and outcome != "done", (sql, attempt, outcome, found)
+            if found == after:
+                break
 
 
 def test_what_foreign_keys_act_on_is_killed_along(make_server, make_redis):
