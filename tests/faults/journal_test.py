@@ -1,6 +1,5 @@
 """Statements of many scripts, cut short in each of their phases: all of their rows are there afterwards, or none."""
 import os
-import random
 import signal
 import threading
 
@@ -250,7 +249,7 @@ def shrinks():
     return is_due
 
 
-def test_statements_of_many_rows_are_killed_again_and_again(make_server, make_redis):
+def test_statements_of_many_rows_are_killed_again_and_again(make_server, make_redis, random):
     """One table through all of them, killed in a phase that chance chooses, and while what it has left is undone. JOURNAL_ROWS=300000 for more."""
     rows = int(os.environ.get("JOURNAL_ROWS", 12_000))
     empty, full, updated = [["0", None, "0"]], [[str(rows), str(rows), "0"]], [[str(rows), str(2 * rows), str(rows)]]
