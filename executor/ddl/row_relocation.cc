@@ -44,8 +44,8 @@ return {'copied'}
   return kScript;
 }
 
-/// About three milliseconds of Redis.
-constexpr std::size_t kComparedRows = 2000;
+/// About five milliseconds of Redis.
+constexpr std::size_t kComparedRows = 5000;
 
 // Keys: rows. Arguments: the key column's field, what their keys begin with.
 const Script& compare_script() {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <set>
@@ -153,11 +154,9 @@ SequenceOptions apply_sequence_options(const std::vector<ast::Option>& options, 
   } else if (is_new) {
     sequence.start = ascending ? sequence.minimum : sequence.maximum;
   }
-  for (const char* option : {"as", "increment", "start", "minvalue", "maxvalue", "cache", "cycle"}) {
-    if (is_new || !seen.contains(option)) continue;
-    ++sequence.changes;
-    break;
-  }
+  // Whoever restarts it counts that once it has taken place.
+  const auto is_change = [](const std::string& option) { return option != "restart" && option != "generated" && option != "owned_by"; };
+  if (!is_new && std::ranges::any_of(seen, is_change)) ++sequence.changes;
   if (result.restart_at_start) result.restart = sequence.start;
   check(sequence, result.restart);
   return result;
