@@ -11,6 +11,14 @@ namespace redquel::executor {
 
 namespace {
 
+/// Gives the rows of the rounds one after the other: after its end it begins anew with the rows that are there then.
+bool begins_anew(const planner::PhysicalNode& node, std::uint32_t number) {
+  if (const auto* project = std::get_if<planner::PhysicalProject>(&node.node)) return begins_anew(*project->input, number);
+  if (const auto* filter = std::get_if<planner::PhysicalFilter>(&node.node)) return begins_anew(*filter->input, number);
+  const auto* scan = std::get_if<planner::PhysicalSharedScan>(&node.node);
+  return scan != nullptr && scan->number == number;
+}
+
 /// Each round runs the recursive term over the rows of the round before, until one gives nothing. Rows go out as they come, so that a
 /// LIMIT above ends an endless recursion.
 class RecursiveUnionOperator final : public Operator {
@@ -24,6 +32,7 @@ class RecursiveUnionOperator final : public Operator {
         current_(nullptr, context, "recursive query"),
         scope_(context, plan.number, previous_),
         run_(make_operator(*plan.left, context)),
+        keeps_run_(context.statistics == nullptr && begins_anew(*plan.right, plan.number)),  // statistics count the rounds
         limit_(context, "recursive query") {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
@@ -44,9 +53,14 @@ class RecursiveUnionOperator final : public Operator {
 
  private:
   void start_round() {
-    run_.reset();
+    const bool is_first = !std::exchange(is_recursive_, true);
+    if (is_first || !keeps_run_) run_.reset();
     previous_.take(current_);
-    if (!previous_.empty()) run_ = make_operator(*plan_.right, context_);
+    if (previous_.empty()) {
+      run_.reset();
+    } else if (!run_) {
+      run_ = make_operator(*plan_.right, context_);
+    }
   }
 
   sql::Batch new_rows(const sql::Batch& batch) {
@@ -63,6 +77,8 @@ class RecursiveUnionOperator final : public Operator {
   SharedRows previous_, current_;
   SharedRowsScope scope_;
   OperatorPtr run_;  // of the term that gives rows; null at the end
+  bool is_recursive_ = false;  // it is the recursive term's
+  const bool keeps_run_;       // which is made once for all rounds
   MemoryLimit limit_;
   EventLoopTurn turn_;
   std::vector<RowNumber> numbers_;

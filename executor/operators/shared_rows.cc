@@ -1,5 +1,7 @@
 #include "executor/operators/shared_rows.h"
 
+#include <algorithm>
+
 #include "executor/operators/make_operator.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/row_store.h"
@@ -40,6 +42,15 @@ asio::awaitable<void> SharedRows::finish() {
 }
 
 void SharedRows::add(const sql::Batch& batch, const std::vector<sql::Type>& types) {
+  const auto has_texts = [](const sql::ColumnPtr& column) {
+    return column->is_encoded() || sql::storage_of(column->type()) == sql::Storage::kText;
+  };
+  if (std::ranges::none_of(batch.columns, has_texts)) {  // nothing else is kept alive by it
+    bytes_ += batch.memory();
+    limit_.check(bytes_);
+    batches_.push_back(batch);
+    return;
+  }
   RowStore copy(types);
   copy.append_all(batch);
   bytes_ += copy.memory();
@@ -91,16 +102,29 @@ class SharedScanOperator final : public Operator {
   SharedScanOperator(const planner::PhysicalSharedScan& plan, ExecutionContext& context)
       : plan_(plan), rows_(*context.shared_rows.at(plan.number)) {}
 
+  /// Asked again after the end it begins anew, with the rows that are there then.
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    std::optional<sql::Batch> batch = co_await next_of_source();
-    if (!batch) co_return std::nullopt;
-    sql::Batch picked;
-    picked.rows = batch->rows;
-    for (const std::size_t position : plan_.positions) picked.columns.push_back(batch->columns[position]);
-    co_return picked;
+    if (const sql::Batch* kept = rows_.kept(next_)) {
+      ++next_;
+      co_return picked(*kept);
+    }
+    const std::optional<sql::Batch> batch = co_await next_of_source();
+    if (!batch) {
+      next_ = 0;
+      co_return std::nullopt;
+    }
+    co_return picked(*batch);
   }
 
  private:
+  sql::Batch picked(const sql::Batch& batch) const {
+    sql::Batch result;
+    result.rows = batch.rows;
+    result.columns.reserve(plan_.positions.size());
+    for (const std::size_t position : plan_.positions) result.columns.push_back(batch.columns[position]);
+    return result;
+  }
+
   asio::awaitable<std::optional<sql::Batch>> next_of_source() {
     if (!run_ && rows_.is_recomputed()) run_ = rows_.take_run();
     if (run_) co_return co_await run_->next();

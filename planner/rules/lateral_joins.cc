@@ -33,9 +33,19 @@ LogicalPtr apply_to(LogicalApply apply, const LogicalPtr& subquery) {
   std::vector<LogicalColumn> columns = apply.input->columns;
   columns.insert(columns.end(), subquery->columns.begin(), subquery->columns.end());
   apply.subquery = subquery;
+  std::erase_if(apply.correlations, [&](const LogicalApply::Correlation& correlation) {
+    return !reads_slots(*subquery, CorrelationFrame{{correlation.slot, nullptr}});
+  });
   const LogicalPtr node = make_logical(std::move(apply), std::move(columns));
   const LogicalPtr flat = flatten(*node, std::get<LogicalApply>(node->node));
   return flat ? flat : node;
+}
+
+/// Rows of functions, filtered and computed with, but nothing that an index could answer.
+bool is_of_functions(const Logical& node) {
+  if (const auto* project = std::get_if<LogicalProject>(&node.node)) return is_of_functions(*project->input);
+  if (const auto* filter = std::get_if<LogicalFilter>(&node.node)) return is_of_functions(*filter->input);
+  return std::holds_alternative<LogicalFunctionScan>(node.node);
 }
 
 /// nullptr: it stays as it is.
@@ -47,6 +57,19 @@ LogicalPtr flatten(const Logical& node, const LogicalApply& apply) {
     for (const LogicalColumn& column : apply.input->columns) expressions.push_back(reference(column));
     for (const ExpressionPtr& value : values->rows[0]) expressions.push_back(over_input(value, frame));
     return make_logical(LogicalProject{apply.input, std::move(expressions)}, node.columns);
+  }
+  // What stands above a function is computed for many of its rows at once, not anew for each row of the input.
+  const auto* project = std::get_if<LogicalProject>(&apply.subquery->node);
+  if (project != nullptr && is_of_functions(*project->input)) {
+    const LogicalPtr rest = apply_to(apply, project->input);
+    std::vector<ExpressionPtr> expressions;
+    for (const LogicalColumn& column : apply.input->columns) expressions.push_back(reference(column));
+    for (const ExpressionPtr& expression : project->expressions) expressions.push_back(over_input(expression, frame));
+    return make_logical(LogicalProject{rest, std::move(expressions)}, node.columns);
+  }
+  const auto* filter = std::get_if<LogicalFilter>(&apply.subquery->node);
+  if (filter != nullptr && is_of_functions(*filter->input)) {
+    return make_logical(LogicalFilter{apply_to(apply, filter->input), over_input(filter->condition, frame)}, node.columns);
   }
   const auto* join = std::get_if<LogicalJoin>(&apply.subquery->node);
   if (join == nullptr || join->kind != JoinKind::kInner) return nullptr;

@@ -7,6 +7,7 @@
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/functions/repeated_array.h"
 #include "sql/functions/resolve.h"
 #include "sql/types/compare.h"
 #include "sql/types/structured_compare.h"
@@ -58,10 +59,11 @@ bool overlaps(const ArrayValue& a, const ArrayValue& b, Oid element) {
 
 template <auto relation, bool reversed = false>
 ColumnPtr relate_arrays(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
-  const Oid type = arguments[0]->type().oid, element = element_type_of(arguments[0]->type()).oid;
+  const Oid element = element_type_of(arguments[0]->type()).oid;
   check_elements(*arguments[0], false);
-  return test_rows(arguments, rows, result, [&](Text a, Text b) {
-    return relation(read_array(type, reversed ? b : a), read_array(type, reversed ? a : b), element);
+  RepeatedArray left(*arguments[reversed ? 1 : 0]), right(*arguments[reversed ? 0 : 1]);
+  return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    column.append(relation(left.at(row), right.at(row), element));
   });
 }
 

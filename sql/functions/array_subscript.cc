@@ -6,6 +6,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
+#include "sql/functions/repeated_array.h"
 
 namespace redquel::sql {
 namespace {
@@ -76,8 +77,9 @@ std::vector<Int> integers_at(Arguments arguments, std::size_t row) {
 }
 
 ColumnPtr subscript(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  RepeatedArray arrays(*arguments[0]);
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
-    const ArrayValue array = array_at(*arguments[0], row);
+    const ArrayValue& array = arrays.at(row);
     const std::vector<Int> subscripts = integers_at(arguments.subspan(1), row);
     std::optional<std::size_t> position;
     if (subscripts.size() == array.dimensions.size()) position = position_of(array.dimensions, subscripts);
@@ -115,8 +117,9 @@ void for_each_position(const Bounds& dimensions, const Bounds& slice, const Use&
 }
 
 ColumnPtr slice(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
+  RepeatedArray arrays(*arguments[0]);
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
-    const ArrayValue array = array_at(*arguments[0], row);
+    const ArrayValue& array = arrays.at(row);
     const std::vector<Int> written = integers_at(arguments.subspan(2), row);
     ArrayValue part;
     Bounds bounds = slice_bounds(array, arguments[1]->get<Int>(row), written);

@@ -98,12 +98,24 @@ class FoundRows final : public RowSource {
   std::size_t at_ = 0;
 };
 
+/// The path of a call; a lateral call has mostly that of the row before.
+const JsonPath& path_of(const std::string& text) {
+  thread_local std::string known;
+  thread_local std::optional<JsonPath> path;
+  if (!path || known != text) {
+    path.reset();
+    path = parse_jsonpath(text);
+    known = text;
+  }
+  return *path;
+}
+
 template <bool with_zone>
 std::unique_ptr<RowSource> open_query(std::span<const Datum> arguments, const EvaluationContext& context) {
   for (const Datum& argument : arguments) {
     if (is_null(argument)) return std::make_unique<FoundRows>(std::vector<std::string>());
   }
-  const JsonPath path = parse_jsonpath(std::get<std::string>(arguments[1]));
+  const JsonPath& path = path_of(std::get<std::string>(arguments[1]));
   const std::string variables = arguments.size() > 2 ? std::get<std::string>(arguments[2]) : "{}";
   const bool silent = arguments.size() > 3 && std::get<bool>(arguments[3]);
   auto found = run_jsonpath({path, std::get<std::string>(arguments[0]), variables, silent, with_zone, context});

@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/lift.h"
+#include "sql/types/part_text.h"
 #include "sql/types/row_value.h"
 #include "sql/types/structured_compare.h"
 #include "sql/types/text_io.h"
@@ -19,13 +21,37 @@ namespace {
 
 Type plain(Type type) { return Type{type.oid}; }
 
+/// Writes rows of values; what stands in front of them is the same for all rows.
+class RowWriter {
+ public:
+  RowWriter(Oid type, Arguments fields, const std::vector<std::string>& names = {}) : fields_(fields) {
+    RowValue shape;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      shape.add(plain(fields[i]->type()), std::nullopt, names.empty() ? std::string() : names[i]);
+    }
+    head_ = row_text(type, shape);
+    head_.resize(head_.find('(') + 1);
+  }
+
+  std::string_view write(std::size_t row) {
+    text_ = head_;
+    for (const ColumnPtr& field : fields_) {
+      if (const std::optional<std::string_view> value = element_at(*field, row, element_)) append_part(*value, kRowSigns, text_);
+      text_ += ',';
+    }
+    if (fields_.empty()) text_ += ')';
+    text_.back() = ')';
+    return text_;
+  }
+
+ private:
+  Arguments fields_;
+  std::string head_, text_, element_;
+};
+
 ColumnPtr construct(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
-  std::string text;
-  return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
-    RowValue value;
-    for (const ColumnPtr& argument : arguments) value.add(plain(argument->type()), element_at(*argument, row, text));
-    column.append(row_text(result.oid, value));
-  });
+  RowWriter writer(result.oid, arguments);
+  return each_row(arguments, rows, result, [&](Column& column, std::size_t row) { column.append(writer.write(row)); });
 }
 
 /// `null_extended`: a row whose fields are all NULL is no row.
@@ -35,16 +61,13 @@ ColumnPtr construct_named(Arguments arguments, std::size_t rows, Type result, co
   if (rows > 0) {
     for (const auto& name : array_at(*arguments[0], 0).elements) names.emplace_back(name.value_or(""));
   }
-  std::string text;
+  if (rows == 0) return each_row(arguments, rows, result, [](Column&, std::size_t) {});
+  const Arguments fields = arguments.subspan(1);
+  RowWriter writer(result.oid, fields, names);
   return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
-    RowValue value;
-    bool exists = !null_extended;
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
-      exists = exists || !arguments[i]->is_null(row);
-      value.add(plain(arguments[i]->type()), element_at(*arguments[i], row, text), names[i - 1]);
-    }
+    const bool exists = !null_extended || !std::ranges::all_of(fields, [&](const ColumnPtr& field) { return field->is_null(row); });
     if (exists) {
-      column.append(row_text(result.oid, value));
+      column.append(writer.write(row));
     } else {
       column.append_null();
     }

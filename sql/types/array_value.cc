@@ -29,11 +29,12 @@ class ArrayReader {
   explicit ArrayReader(std::string_view text) : text_(text) {}
 
   ArrayValue read() {
+    value_.elements.reserve(std::min<std::size_t>(text_.size() / 2, 8));
     read_bounds();
     if (value_.dimensions.empty()) {
       if (!next_is('{')) fail("Array value must start with \"{\" or dimension information.");
       read_braces();
-      value_.dimensions = braces_;
+      value_.dimensions = std::move(braces_);
     } else {
       if (!next_is('=')) fail("Missing \"=\" after array dimensions.");
       ++at_;
@@ -174,6 +175,14 @@ class ArrayReader {
 
   void bare() {
     const std::size_t first = at_;
+    // Most elements are numbers or plain words.
+    while (!at_end() && (is_digit(text_[at_]) || text_[at_] == '-' || text_[at_] == '.')) ++at_;
+    if (at_ > first && (next_is(',') || next_is('}'))) {
+      value_.elements.emplace_back(text_.substr(first, at_ - first));
+      last_ = Last::kElement;
+      return;
+    }
+    at_ = first;
     bool escaped = false;
     std::string content;
     std::size_t kept = 0;  // up to here trailing space counts

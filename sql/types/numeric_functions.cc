@@ -70,11 +70,16 @@ cpp_int atanh_of_inverse(unsigned n, unsigned bits) {
   return sum;
 }
 
+/// Most of an exponential's time would go into this constant, so it is kept with the most bits that were asked for.
 cpp_int fixed_ln2(unsigned bits) {
-  const unsigned guarded = bits + 32;
-  return (atanh_of_inverse(26, guarded) * 18 - atanh_of_inverse(4801, guarded) * 2 +
-          atanh_of_inverse(8749, guarded) * 8) >>
-         32;
+  constexpr unsigned kGuard = 64;
+  thread_local cpp_int kept;
+  thread_local unsigned kept_bits = 0;
+  if (kept_bits < bits + kGuard) {
+    kept_bits = bits + 4 * kGuard;
+    kept = atanh_of_inverse(26, kept_bits) * 18 - atanh_of_inverse(4801, kept_bits) * 2 + atanh_of_inverse(8749, kept_bits) * 8;
+  }
+  return kept >> (kept_bits - bits);
 }
 
 /// e^x for |x| < 1: the argument is halved until the Taylor series is short, the result squared as often.

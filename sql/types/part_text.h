@@ -10,6 +10,9 @@ namespace redquel::sql {
 
 // Fields of rows and bounds of ranges as their texts have them: bare, or in quotes where "" is a quote and \x is x.
 
+/// What stands between the fields of rows and around them.
+inline constexpr std::string_view kRowSigns = "(),";
+
 /// The part that begins at `at`, which moves to the sign outside of quotes that ends it; `fail` throws where the text is over before.
 template <typename Ends, typename Fail>
 std::string read_part(std::string_view text, std::size_t& at, Ends ends, Fail fail) {

@@ -25,6 +25,7 @@ constexpr RangeType kRangeTypes[] = {
 
 /// The range type that has this oid in one of its places; nullopt where there is none.
 std::optional<RangeType> find(Oid RangeType::* member, Oid oid) {
+  if (member != &RangeType::subtype && oid < kRangeTypes[0].range) return std::nullopt;  // most types
   if (oid < kFirstUserOid) {
     const auto found = std::ranges::find(kRangeTypes, oid, member);
     if (found != std::end(kRangeTypes)) return *found;

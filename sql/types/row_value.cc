@@ -8,6 +8,7 @@
 #include "sql/ascii.h"
 #include "sql/error.h"
 #include "sql/types/part_text.h"
+#include "sql/types/record_header.h"
 #include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 
@@ -84,22 +85,30 @@ std::string read_name(std::string_view text) {
   return name;
 }
 
-void read_header(std::string_view header, RowValue& row) {
+/// Calls `use` with type and name of each field; the name is as `append_name` wrote it.
+template <class Use>
+void read_header(std::string_view header, const Use& use) {
   while (!header.empty()) {
     const std::string_view item = header.substr(0, header.find(','));
     header.remove_prefix(std::min(item.size() + 1, header.size()));
     Oid oid = 0;
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), oid);
     if (error != std::errc() || find_type(oid) == nullptr) throw corrupt();
-    row.types.push_back(Type{oid});
     const std::string_view name = item.substr(static_cast<std::size_t>(end - item.data()));
-    row.names.push_back(name.empty() ? std::string() : read_name(name.substr(1)));
+    use(Type{oid}, name.substr(name.empty() ? 0 : 1));
   }
+}
+
+std::size_t end_of_header(std::string_view record) {
+  const std::size_t open = record.find('(');
+  if (open == std::string_view::npos) throw corrupt();
+  return open;
 }
 
 std::vector<std::optional<std::string>> split(RowReader& reader, std::size_t fields) {
   reader.open();
   std::vector<std::optional<std::string>> values;
+  values.reserve(fields);
   for (std::size_t i = 0; i < fields; ++i) {
     if (i > 0) {
       if (!reader.next_is(',')) reader.fail("Too few columns.");
@@ -145,10 +154,12 @@ std::vector<std::optional<std::string>> split_row_literal(std::string_view text,
 
 RowValue read_row(Oid type, std::string_view text) {
   RowValue shape;
-  const std::size_t open = type == oid::kRecord ? text.find('(') : 0;
-  if (open == std::string_view::npos) throw corrupt();
+  const std::size_t open = type == oid::kRecord ? end_of_header(text) : 0;
   if (type == oid::kRecord) {
-    read_header(text.substr(0, open), shape);
+    read_header(text.substr(0, open), [&](Type field, std::string_view name) {
+      shape.types.push_back(field);
+      shape.names.push_back(read_name(name));
+    });
   } else {
     const UserType& composite = *find_user_type(type);
     for (const CompositeField& field : composite.fields) {
@@ -159,15 +170,25 @@ RowValue read_row(Oid type, std::string_view text) {
   RowReader reader(text.substr(open));
   const std::vector<std::optional<std::string>> values = split(reader, shape.types.size());
   RowValue row;
+  row.types.reserve(values.size());
+  row.names.reserve(values.size());
+  row.fields.reserve(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) row.add(shape.types[i], values[i], std::move(shape.names[i]));
   return row;
+}
+
+RecordHeader read_record_header(std::string_view record) {
+  RecordHeader header;
+  header.length = end_of_header(record);
+  read_header(record.substr(0, header.length), [&](Type field, std::string_view) { header.types.push_back(field); });
+  return header;
 }
 
 void append_plain_row(const RowValue& row, std::string& out) {
   out += '(';
   for (std::size_t i = 0; i < row.fields.size(); ++i) {
     if (i > 0) out += ',';
-    if (row.fields[i]) append_part(*row.fields[i], "(),", out);
+    if (row.fields[i]) append_part(*row.fields[i], kRowSigns, out);
   }
   out += ')';
 }

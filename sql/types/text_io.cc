@@ -21,6 +21,7 @@
 #include "sql/types/network.h"
 #include "sql/types/number_text.h"
 #include "sql/types/range_value.h"
+#include "sql/types/record_header.h"
 #include "sql/types/row_value.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/tid.h"
@@ -98,6 +99,13 @@ void append_row_value(Oid type, std::string_view value, const SessionSettings& s
   if (type != oid::kRecord && settings == SessionSettings{}) {
     out += value;
     return;
+  }
+  if (type == oid::kRecord) {
+    const RecordHeader header = read_record_header(value);
+    if (std::ranges::all_of(header.types, [&](Type field) { return output_is_storage_form(field, settings); })) {
+      out += value.substr(header.length);
+      return;
+    }
   }
   const RowValue row = read_row(type, value);
   RowValue printed;
