@@ -46,15 +46,17 @@ class AggregateOperator final : public Operator {
         shared_(shared_columns(plan)),
         group_by_(plan.group_by),
         groups_(group_by_.types(), KeyTable::Nulls::kEqual),
-        limit_(context, "hash aggregate") {
-    for (std::size_t i = 0; i < plan.calls.size(); ++i)
-      calls_.emplace_back(plan.calls[i], node.columns[group_by_.size() + i].type, limit_);
-  }
+        limit_(context, "hash aggregate") {}
 
+  /// Without groups it begins anew when it is asked again after the end, if its input does.
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    if (input_) co_await read();
+    if (!std::exchange(has_read_, true)) co_await read();
     if (turn_.is_over()) co_await turn_.yield();
     const std::size_t count = std::min(sql::kBatchRows, group_count_ - next_);
+    if (count == 0 && plan_.scalar) {
+      begin_anew();
+      co_return std::nullopt;
+    }
     if (count == 0) co_return co_await next_of_parts();
     const std::vector<RowNumber> rows = row_range(next_, count);
     next_ += count;
@@ -68,7 +70,16 @@ class AggregateOperator final : public Operator {
   }
 
  private:
+  void begin_anew() {
+    has_read_ = false;
+    calls_.clear();
+    results_.clear();
+    next_ = group_count_ = 0;
+  }
+
   asio::awaitable<void> read() {
+    for (std::size_t i = 0; i < plan_.calls.size(); ++i)
+      calls_.emplace_back(plan_.calls[i], node_.columns[group_by_.size() + i].type, limit_);
     if (plan_.scalar) group_count_ = 1;
     while (true) {
       std::optional<sql::Batch> batch = co_await input_->next();
@@ -79,7 +90,7 @@ class AggregateOperator final : public Operator {
       if (rows_since_check_ >= std::max<std::size_t>(kCheckRows, group_count_)) co_await check_memory();
       if (turn_.is_over()) co_await turn_.yield();
     }
-    input_.reset();
+    if (!plan_.scalar) input_.reset();
     co_await check_memory();
     for (AggregateCallRun& call : calls_) {
       sql::ColumnPtr result = co_await call.finish(group_count_, context_.evaluation());
@@ -154,7 +165,8 @@ class AggregateOperator final : public Operator {
 
   const planner::PhysicalNode& node_;
   const planner::PhysicalAggregate& plan_;
-  OperatorPtr input_;  // null when it has been read
+  OperatorPtr input_;  // with groups null when it has been read
+  bool has_read_ = false;
   ExecutionContext& context_;
   unsigned level_;
   std::vector<std::uint32_t> shared_;

@@ -113,6 +113,7 @@ class ApplyOperator final : public Operator {
     OperatorPtr run = subquery_.open(row);
     std::optional<sql::Batch> rows = co_await run->next();
     if (!rows) {
+      subquery_.close(std::move(run));
       answers_.append_nulls();
       co_return;
     }
@@ -121,6 +122,7 @@ class ApplyOperator final : public Operator {
     if (rows->rows > 1 || more) {
       throw sql::SqlError("21000", "more than one row returned by a subquery used as an expression");
     }
+    subquery_.close(std::move(run));
     const RowNumber only = 0;
     answers_.append({rows->columns.data(), 1}, {&only, 1});
   }
@@ -128,6 +130,7 @@ class ApplyOperator final : public Operator {
   asio::awaitable<void> ask_existence(std::size_t row) {
     OperatorPtr run = subquery_.open(row);
     const std::optional<sql::Batch> rows = co_await run->next();
+    if (!rows) subquery_.close(std::move(run));
     append_answer(sql::Datum(rows.has_value()));
   }
 

@@ -1,5 +1,6 @@
 #include "executor/operators/correlated_subquery.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "executor/operators/make_operator.h"
@@ -10,7 +11,7 @@
 namespace redquel::executor {
 
 CorrelatedSubquery::CorrelatedSubquery(const planner::PhysicalApply& plan, ExecutionContext& context)
-    : plan_(plan), context_(context), repeatable_(!is_volatile(*plan.subquery)) {
+    : plan_(plan), context_(context), repeatable_(!is_volatile(*plan.subquery)), keeps_run_(begins_anew(*plan.subquery, context)) {
   std::vector<sql::Datum>& parameters = context.evaluation().parameters;
   for (const auto& correlation : plan.correlations) {
     if (correlation.slot >= parameters.size()) parameters.resize(correlation.slot + 1);
@@ -25,7 +26,26 @@ void CorrelatedSubquery::start(const sql::Batch& batch) {
 OperatorPtr CorrelatedSubquery::open(std::size_t row) {
   std::vector<sql::Datum>& parameters = context_.evaluation().parameters;
   for (std::size_t i = 0; i < values_.size(); ++i) parameters[plan_.correlations[i].slot] = values_[i]->datum(row);
-  return make_operator(*plan_.subquery, context_);
+  return run_ ? std::move(run_) : make_operator(*plan_.subquery, context_);
+}
+
+void CorrelatedSubquery::close(OperatorPtr run) {
+  if (keeps_run_) run_ = std::move(run);
+}
+
+bool begins_anew(const planner::PhysicalNode& node, const ExecutionContext& context) {
+  if (context.statistics != nullptr) return false;
+  if (const auto* project = std::get_if<planner::PhysicalProject>(&node.node)) return begins_anew(*project->input, context);
+  if (const auto* filter = std::get_if<planner::PhysicalFilter>(&node.node)) return begins_anew(*filter->input, context);
+  const auto* aggregate = std::get_if<planner::PhysicalAggregate>(&node.node);
+  if (aggregate != nullptr && aggregate->scalar) return begins_anew(*aggregate->input, context);
+  const auto* functions = std::get_if<planner::PhysicalFunctionScan>(&node.node);
+  if (functions != nullptr) {
+    return std::ranges::all_of(functions->calls, [](const planner::TableFunctionCall& call) {
+      return call.function == nullptr || call.function->open != nullptr || call.function->open_record != nullptr;
+    });
+  }
+  return std::holds_alternative<planner::PhysicalSharedScan>(node.node);
 }
 
 namespace {

@@ -21,13 +21,20 @@ class CorrelatedSubquery {
   void start(const sql::Batch& batch);
   /// Writes the row's values into the slots; the operator reads them as it runs.
   OperatorPtr open(std::size_t row);
+  /// Takes a run back that was asked to its end: it may serve the next row.
+  void close(OperatorPtr run);
 
  private:
   const planner::PhysicalApply& plan_;
   ExecutionContext& context_;
   bool repeatable_;
+  const bool keeps_run_;
+  OperatorPtr run_;  // that is at its end
   std::vector<sql::ColumnPtr> values_;  // parallel to the correlations
 };
+
+/// Whether the node's operator, asked again after its end, begins anew. Not where statistics count how often each begins.
+bool begins_anew(const planner::PhysicalNode& node, const ExecutionContext& context);
 
 /// Columns that tell values apart even where = does not (1.0 and 1.00, -0 and 0, 'a' and 'a ' of type char): keys under
 /// which results are remembered. `columns` are decoded.

@@ -43,6 +43,13 @@ class FunctionRows {
     }
   }
 
+  /// Before it is opened again.
+  void close() {
+    ended_ = false;
+    rows_.reset();
+    value_ = {};
+  }
+
   /// At most `limit` rows; an empty batch is the end. Several functions may end at different rows.
   sql::Batch next(std::size_t limit) {
     if (ended_) return {};
@@ -85,13 +92,19 @@ class FunctionScanOperator final : public Operator {
     }
   }
 
+  /// Asked again after the end it begins anew, with the arguments as they are then.
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (turn_.is_over()) co_await turn_.yield();
     if (!std::exchange(opened_, true)) {
       for (FunctionRows& function : functions_) co_await function.open();
     }
     sql::Batch batch = functions_.size() == 1 ? functions_[0].next(sql::kBatchRows) : side_by_side();
-    if (batch.rows == 0) co_return std::nullopt;
+    if (batch.rows == 0) {
+      for (FunctionRows& function : functions_) function.close();
+      opened_ = false;
+      ordinality_ = 0;
+      co_return std::nullopt;
+    }
     if (plan_.with_ordinality) {
       std::vector<std::int64_t> numbers(batch.rows);
       for (std::int64_t& number : numbers) number = ++ordinality_;

@@ -159,7 +159,7 @@ class LateralOperator final : public Operator {
       collected_.clear();
     }
     if (!matched_) joined_.add_unmatched(row_);
-    run_.reset();
+    subquery_.close(std::move(run_));
     ++row_;
   }
 

@@ -1,26 +1,21 @@
+#include <algorithm>
 #include <optional>
 
+#include "executor/operators/correlated_subquery.h"
 #include "executor/operators/event_loop_turn.h"
 #include "executor/operators/key_table.h"
 #include "executor/operators/make_operator.h"
 #include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"
+#include "executor/operators/plan_volatility.h"
 #include "executor/operators/shared_rows.h"
 
 namespace redquel::executor {
 
 namespace {
 
-/// Gives the rows of the rounds one after the other: after its end it begins anew with the rows that are there then.
-bool begins_anew(const planner::PhysicalNode& node, std::uint32_t number) {
-  if (const auto* project = std::get_if<planner::PhysicalProject>(&node.node)) return begins_anew(*project->input, number);
-  if (const auto* filter = std::get_if<planner::PhysicalFilter>(&node.node)) return begins_anew(*filter->input, number);
-  const auto* scan = std::get_if<planner::PhysicalSharedScan>(&node.node);
-  return scan != nullptr && scan->number == number;
-}
-
-/// Each round runs the recursive term over the rows of the round before, until one gives nothing. Rows go out as they come, so that a
-/// LIMIT above ends an endless recursion.
+/// Each round runs the recursive term over the rows of the round before, until one gives nothing. No more rows are held back than have
+/// been given, so that a LIMIT above ends an endless recursion.
 class RecursiveUnionOperator final : public Operator {
  public:
   RecursiveUnionOperator(const planner::PhysicalNode& node, const planner::PhysicalRecursiveUnion& plan, ExecutionContext& context)
@@ -32,7 +27,9 @@ class RecursiveUnionOperator final : public Operator {
         current_(nullptr, context, "recursive query"),
         scope_(context, plan.number, previous_),
         run_(make_operator(*plan.left, context)),
-        keeps_run_(context.statistics == nullptr && begins_anew(*plan.right, plan.number)),  // statistics count the rounds
+        keeps_run_(begins_anew(*plan.right, context)),
+        gathers_(!is_volatile(*plan.right)),
+        gathered_(types_),
         limit_(context, "recursive query") {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
@@ -46,12 +43,20 @@ class RecursiveUnionOperator final : public Operator {
       sql::Batch rows = plan_.all ? *std::move(batch) : new_rows(*batch);
       if (rows.rows == 0) continue;
       current_.add(rows, types_);
-      co_return rows;
+      if (!gathers_) co_return rows;
+      gathered_.append_all(rows);
+      if (gathered_.rows() >= std::min(given_, sql::kBatchRows)) co_return give();
     }
+    if (gathered_.rows() > 0) co_return give();
     co_return std::nullopt;
   }
 
  private:
+  sql::Batch give() {
+    given_ += gathered_.rows();
+    return gathered_.take();
+  }
+
   void start_round() {
     const bool is_first = !std::exchange(is_recursive_, true);
     if (is_first || !keeps_run_) run_.reset();
@@ -79,6 +84,9 @@ class RecursiveUnionOperator final : public Operator {
   OperatorPtr run_;  // of the term that gives rows; null at the end
   bool is_recursive_ = false;  // it is the recursive term's
   const bool keeps_run_;       // which is made once for all rounds
+  const bool gathers_;         // rows of several rounds go out together
+  RowStore gathered_;
+  std::size_t given_ = 0;
   MemoryLimit limit_;
   EventLoopTurn turn_;
   std::vector<RowNumber> numbers_;

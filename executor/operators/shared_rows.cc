@@ -110,6 +110,7 @@ class SharedScanOperator final : public Operator {
     }
     const std::optional<sql::Batch> batch = co_await next_of_source();
     if (!batch) {
+      run_.reset();
       next_ = 0;
       co_return std::nullopt;
     }

@@ -31,11 +31,24 @@ namespace {
 
 // ---- joining --------------------------------------------------------------------------------------------------------
 
+/// Whether it is the text of an array with elements, of one dimension that is counted from 1, and not near the most elements there may be.
+bool is_plain_vector(std::string_view text) {
+  return text.size() > 2 && text.size() < kMaxArrayElements && text[0] == '{' && text[1] != '{';
+}
+
 template <bool at_front>
 ColumnPtr add_element(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
   const Column &arrays = *arguments[at_front ? 1 : 0], &elements = *arguments[at_front ? 0 : 1];
-  std::string text;
+  std::string text, longer;
   return each_row(arguments, rows, result, [&](Column& column, std::size_t row) {
+    if (!at_front && !arrays.is_null(row) && is_plain_vector(arrays.get<std::string_view>(row))) {
+      longer = arrays.get<std::string_view>(row);
+      longer.pop_back();
+      append_array_element(element_at(elements, row, text), longer);
+      finish_array_text(longer);
+      column.append(longer);
+      return;
+    }
     ArrayValue array = array_or_null(arrays, row).value_or(ArrayValue{});
     if (array.dimensions.size() > 1) throw SqlError("22000", "argument must be empty or one-dimensional array");
     const Int lower = array.dimensions.empty() ? 1 : array.dimensions[0].lower;

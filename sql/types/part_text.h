@@ -20,6 +20,10 @@ std::string read_part(std::string_view text, std::size_t& at, Ends ends, Fail fa
   bool quoted = false;
   const auto next = [&] { return at < text.size() ? text[at++] : (fail("Unexpected end of input."), '\0'); };
   while (quoted || at >= text.size() || !ends(text[at])) {
+    const std::size_t first = at;
+    while (at < text.size() && is_alphanumeric(text[at])) ++at;
+    part += text.substr(first, at - first);
+    if (at > first) continue;
     const char c = next();
     if (c == '\\') {
       part += next();
@@ -36,7 +40,9 @@ std::string read_part(std::string_view text, std::size_t& at, Ends ends, Fail fa
 
 /// In quotes where it is empty or has blanks, quotes, backslashes or one of the signs.
 inline void append_part(std::string_view part, std::string_view signs, std::string& out) {
-  const auto needs_quotes = [&](char c) { return c == '"' || c == '\\' || is_blank(c) || signs.find(c) != std::string_view::npos; };
+  const auto needs_quotes = [&](char c) {
+    return !is_alphanumeric(c) && (c == '"' || c == '\\' || is_blank(c) || signs.find(c) != std::string_view::npos);
+  };
   if (!part.empty() && std::ranges::none_of(part, needs_quotes)) {
     out += part;
     return;

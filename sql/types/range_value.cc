@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "sql/ascii.h"
 #include "sql/error.h"
@@ -23,14 +24,29 @@ constexpr RangeType kRangeTypes[] = {
     {oid::kTsRange, oid::kTsMultirange, oid::kTimestamp}, {oid::kTstzRange, oid::kTstzMultirange, oid::kTimestamptz},
 };
 
+/// Where a built-in range or multirange type stands in kRangeTypes, by how far its oid lies behind the first one's; -1: nowhere.
+constexpr auto kPlaces = [] {
+  std::array<std::int8_t, oid::kInt8Multirange - oid::kInt4Range + 1> places{};
+  places.fill(-1);
+  for (std::size_t i = 0; i < std::size(kRangeTypes); ++i) {
+    for (const Oid type : {kRangeTypes[i].range, kRangeTypes[i].multirange}) places[type - oid::kInt4Range] = static_cast<std::int8_t>(i);
+  }
+  return places;
+}();
+
 /// The range type that has this oid in one of its places; nullopt where there is none.
 std::optional<RangeType> find(Oid RangeType::* member, Oid oid) {
-  if (member != &RangeType::subtype && oid < kRangeTypes[0].range) return std::nullopt;  // most types
-  if (oid < kFirstUserOid) {
+  if (member == &RangeType::subtype) {
     const auto found = std::ranges::find(kRangeTypes, oid, member);
-    if (found != std::end(kRangeTypes)) return *found;
+    return found == std::end(kRangeTypes) ? std::nullopt : std::optional(*found);
   }
-  const UserType* made = oid < kFirstUserOid || member == &RangeType::subtype ? nullptr : find_user_range(oid);
+  if (oid < kFirstUserOid) {
+    const Oid distance = oid - oid::kInt4Range;
+    if (distance >= kPlaces.size() || kPlaces[distance] < 0) return std::nullopt;
+    const RangeType& found = kRangeTypes[kPlaces[distance]];
+    return found.*member == oid ? std::optional(found) : std::nullopt;
+  }
+  const UserType* made = find_user_range(oid);
   if (made == nullptr) return std::nullopt;
   const RangeType type{made->oid, made->range.multirange, made->base.oid};
   return type.*member == oid ? std::optional(type) : std::nullopt;
