@@ -18,6 +18,9 @@ namespace {
 /// Fewer outer rows look for theirs one by one.
 constexpr double kFewOuterRows = 100;
 
+/// What a lookup, or a row that it finds, costs in rows of a scan.
+constexpr double kScansPerLookup = 3;
+
 /// A correlated subquery as rows that do not depend on the outer ones, and the equalities that link them.
 struct Link {
   LogicalPtr rows;
@@ -78,6 +81,18 @@ bool is_looked_up(const Logical& plan, ColumnId id) {
   }
   const std::vector<LogicalPtr> inputs = inputs_of(plan);
   return std::ranges::any_of(inputs, [&](const LogicalPtr& input) { return is_looked_up(*input, id); });
+}
+
+/// Would lookups for all outer rows cost more than reading the whole table whose rows the link names?
+bool finds_most(const LogicalApply& apply, const Link& link) {
+  Cardinality cardinality(*apply.input);
+  cardinality.add(*link.rows);
+  cardinality.add_conditions(link.conditions);
+  const auto* filter = std::get_if<LogicalFilter>(&link.rows->node);
+  const auto* scan = std::get_if<LogicalScan>(&(filter != nullptr ? *filter->input : *link.rows).node);
+  if (scan == nullptr || !cardinality.is_known()) return false;
+  const double found = cardinality.rows(*apply.input) * (1 + scan->table_rows * cardinality.pair_selectivity(link.conditions));
+  return kScansPerLookup * found > scan->table_rows;
 }
 
 /// `input` with the rows of `right` that the link names, NULLs where there are none.
@@ -208,6 +223,7 @@ std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, c
   std::optional<Link> link;
   LogicalPtr joined;
   std::optional<KeptInput> kept;
+  bool reads_whole = false;
   const auto is_by_index = [&] {
     return std::ranges::any_of(link->keys, [&](const LogicalColumn& key) { return is_looked_up(*apply.subquery, key.id); });
   };
@@ -220,7 +236,8 @@ std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, c
     if (aggregate == nullptr || !aggregate->scalar || !std::ranges::all_of(aggregate->calls, is_simple)) return {};
     link = take_apart(apply, aggregate->input);
     if (!link) return {};
-    if (is_by_index()) kept = keep_outer_rows(apply, link->rows, link->conditions);
+    reads_whole = finds_most(apply, *link);
+    if (is_by_index() && !reads_whole) kept = keep_outer_rows(apply, link->rows, link->conditions);
     if (kept) link->rows = kept->rows;
     LogicalAggregate grouped{link->rows, {}, aggregate->calls, false};
     std::vector<LogicalColumn> columns = link->keys;
@@ -245,7 +262,7 @@ std::optional<Planned> PhysicalPlanner::plan_decorrelated(const Logical& node, c
   }
   if (kept) return plan(make_logical(LogicalShare{joined, apply.input, kept->number, "outer rows"}, joined->columns), wish);
   // Where an index answers for all keys at once, or none finds the rows of one.
-  if (!is_index_group(*link->rows) && is_by_index()) return {};
+  if (!reads_whole && !is_index_group(*link->rows) && is_by_index()) return {};
   return plan(joined, wish);
 }
 
