@@ -3,6 +3,7 @@
 #include <map>
 
 #include "executor/operators/aggregate_call.h"
+#include "executor/operators/correlated_subquery.h"
 #include "executor/operators/key_table.h"
 #include "executor/operators/make_operator.h"
 #include "executor/operators/memory_limit.h"
@@ -46,6 +47,7 @@ class AggregateOperator final : public Operator {
         shared_(shared_columns(plan)),
         group_by_(plan.group_by),
         groups_(group_by_.types(), KeyTable::Nulls::kEqual),
+        keeps_input_(plan.scalar && begins_anew(*plan.input, context)),
         limit_(context, "hash aggregate") {}
 
   /// Without groups it begins anew when it is asked again after the end, if its input does.
@@ -53,7 +55,7 @@ class AggregateOperator final : public Operator {
     if (!std::exchange(has_read_, true)) co_await read();
     if (turn_.is_over()) co_await turn_.yield();
     const std::size_t count = std::min(sql::kBatchRows, group_count_ - next_);
-    if (count == 0 && plan_.scalar) {
+    if (count == 0 && keeps_input_) {
       begin_anew();
       co_return std::nullopt;
     }
@@ -90,7 +92,7 @@ class AggregateOperator final : public Operator {
       if (rows_since_check_ >= std::max<std::size_t>(kCheckRows, group_count_)) co_await check_memory();
       if (turn_.is_over()) co_await turn_.yield();
     }
-    if (!plan_.scalar) input_.reset();
+    if (!keeps_input_) input_.reset();
     co_await check_memory();
     for (AggregateCallRun& call : calls_) {
       sql::ColumnPtr result = co_await call.finish(group_count_, context_.evaluation());
@@ -165,13 +167,14 @@ class AggregateOperator final : public Operator {
 
   const planner::PhysicalNode& node_;
   const planner::PhysicalAggregate& plan_;
-  OperatorPtr input_;  // with groups null when it has been read
+  OperatorPtr input_;  // null when it has been read, unless it is kept
   bool has_read_ = false;
   ExecutionContext& context_;
   unsigned level_;
   std::vector<std::uint32_t> shared_;
   ExpressionList group_by_;
   KeyTable groups_;
+  const bool keeps_input_;  // it may be asked again
   MemoryLimit limit_;
   std::deque<AggregateCallRun> calls_;
   EventLoopTurn turn_;
