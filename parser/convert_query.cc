@@ -210,7 +210,11 @@ ast::Select convert_select(const PgQuery__SelectStmt& select) {
   }
   result.set_operator = convert_set_operator(select.op);
   result.set_all = select.all;
-  if (select.larg != nullptr) result.left = std::make_unique<const ast::Select>(convert_select(*select.larg));
+  if (select.larg != nullptr) {
+    ast::Select left = convert_select(*select.larg);
+    std::swap(result.into, left.into);  // INTO is written in the first SELECT, and belongs to the whole
+    result.left = std::make_unique<const ast::Select>(std::move(left));
+  }
   if (select.rarg != nullptr) result.right = std::make_unique<const ast::Select>(convert_select(*select.rarg));
   result.offset = first_offset(result);
   return result;

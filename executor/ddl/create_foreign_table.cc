@@ -175,7 +175,7 @@ void make_foreign_table(CatalogDraft& draft, const ast::CreateForeignTable& stat
     checks.insert(checks.end(), column.checks.begin(), column.checks.end());
   }
   put_mapping(draft, table, sql::make_mapping(table, read_options(statement.options), columns));
-  for (const auto& [column, expression] : generated) set_generated(draft, table, table.find_column(column)->number, *expression);
+  for (const auto& [column, expression] : generated) check_generated(draft, table, table.find_column(column)->number, *expression);
   set_row_defaults(table);
   for (const CheckDraft& check : checks) add_check(draft, table, check, true);
   check_overlap(draft, table);

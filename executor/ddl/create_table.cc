@@ -142,7 +142,7 @@ void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
     add_column(draft, table, column, is_single_key(column.column.name));
   }
   for (std::size_t i = 0; i < parts.columns.size(); ++i) {
-    if (parts.columns[i].generated != nullptr) set_generated(draft, table, table.columns[i].number, *parts.columns[i].generated);
+    if (parts.columns[i].generated != nullptr) check_generated(draft, table, table.columns[i].number, *parts.columns[i].generated);
   }
   set_time_to_live(table, statement.options);
   for (const CheckDraft& check : parts.checks) add_check(draft, table, check, true);

@@ -112,7 +112,7 @@ void TableAlteration::command(const ast::AddColumn& written) {
   without_positions([&] { number = add_column(draft_, table_, read, is_key).number; });
   if (read.generated != nullptr) {
     needs_rewrite_ = needs_rewrite_ || !is_empty_;
-    without_positions([&] { set_generated(draft_, table_, number, *read.generated); });
+    without_positions([&] { check_generated(draft_, table_, number, *read.generated); });
   }
   if (!is_empty_) set_missing(table_.columns[table_.position(number)], read);
   for (const KeyDraft& key : read.keys) add_key(key);

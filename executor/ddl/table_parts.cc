@@ -92,10 +92,9 @@ void set_default(const CatalogDraft& draft, const sql::TableDef& table, sql::Col
   column.default_sql = column.sequence == 0 ? parser::to_sql(written) : "";
 }
 
-void set_generated(const CatalogDraft& draft, sql::TableDef& table, std::int16_t number, const parser::ast::Expression& written) {
-  sql::ColumnDef& column = table.columns[table.position(number)];
+void check_generated(const CatalogDraft& draft, const sql::TableDef& table, std::int16_t number, const parser::ast::Expression& written) {
+  const sql::ColumnDef& column = table.columns[table.position(number)];
   planner::bind_generation(written, table, column, planner::positions_as_ids(table), draft.catalog(), bind_settings(draft.session()));
-  column.generated_sql = stored_check(written);
 }
 
 void check_not_within_itself(const CatalogDraft& draft, const sql::TableDef& table, sql::Type type) {
@@ -110,6 +109,7 @@ sql::ColumnDef& add_column(CatalogDraft& draft, sql::TableDef& table, const Colu
   column.number = table.next_column++;
   column.field = sql::choose_field(table, column.name);
   if (written.default_value != nullptr) set_default(draft, table, column, *written.default_value);
+  if (written.generated != nullptr) column.generated_sql = stored_check(*written.generated);
   if (written.sequence) add_column_sequence(draft, table, column, *written.sequence, is_key);
   return table.columns.emplace_back(std::move(column));
 }

@@ -15,15 +15,15 @@ namespace redquel::executor {
 // Columns, keys and checks put into a table's definition: what CREATE TABLE and ALTER TABLE … ADD have in common. The table must
 // be in the draft already (its name is taken); the changed definition is the caller's to put back.
 
-/// Gives the column its number and field, binds its default, makes its sequence. `is_key`: the single column of the primary key,
-/// whose counter is `emp:id`. Returns the column.
+/// Gives the column its number and field, binds its default, keeps its generation expression, makes its sequence. `is_key`: the
+/// single column of the primary key, whose counter is `emp:id`. Returns the column.
 sql::ColumnDef& add_column(CatalogDraft& draft, sql::TableDef& table, const ColumnDraft& column, bool is_key);
 /// 42P16 for a column of a type that has the table's rows within it.
 void check_not_within_itself(const CatalogDraft& draft, const sql::TableDef& table, sql::Type type);
 /// DEFAULT: the next value of a sequence, or an expression.
 void set_default(const CatalogDraft& draft, const sql::TableDef& table, sql::ColumnDef& column, const parser::ast::Expression& written);
-/// GENERATED ALWAYS AS, once all columns are there. 42P17, 42804 …
-void set_generated(const CatalogDraft& draft, sql::TableDef& table, std::int16_t number, const parser::ast::Expression& written);
+/// GENERATED ALWAYS AS, once all columns are there and know whether they are generated. 42P17, 42804 …
+void check_generated(const CatalogDraft& draft, const sql::TableDef& table, std::int16_t number, const parser::ast::Expression& written);
 /// A new sequence for a column (identity, serial).
 void add_column_sequence(CatalogDraft& draft, const sql::TableDef& table, sql::ColumnDef& column, sql::SequenceDef sequence,
                          bool is_key);

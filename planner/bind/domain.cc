@@ -139,7 +139,7 @@ LogicalPtr FromBinder::test_records(LogicalPtr rows, const BoundCall& call) {
     std::vector<std::string> names;
     for (const sql::ResultColumn& column : call.columns) names.push_back(column.name);
     const std::vector<ExpressionPtr> fields(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(names.size()));
-    const ExpressionPtr row = named_row(call.row->type, names, fields, call.row->offset);
+    const ExpressionPtr row = named_row(call.row->type, names, fields, false, call.row->offset);
     ExpressionPtr tested = into_domain(state_.catalog, state_.settings, row, 0);
     if (const auto* domain = std::get_if<sql::DomainTest>(&call.row->node)) {
       sql::DomainTest test = *domain;

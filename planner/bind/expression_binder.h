@@ -138,7 +138,7 @@ class ExpressionBinder {
   sql::ExpressionPtr bind_set_returning(const parser::ast::FunctionCall&, const std::string& name, const Whole&);
   sql::ExpressionPtr run_set_returning(const SqlFunctionCall&, const Whole&);
   /// The columns of a set-returning call as one value.
-  sql::ExpressionPtr row_of_columns(sql::Type type, const std::vector<LogicalColumn>& columns, const Whole&);
+  sql::ExpressionPtr row_of_columns(sql::Type type, const std::vector<LogicalColumn>& columns, bool null_extended, const Whole&);
   /// Can evaluation wait here for a function whose body is run?
   bool runs_in_place() const;
   /// 0A000 "set-returning functions are not allowed in WHERE".

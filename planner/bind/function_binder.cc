@@ -306,17 +306,18 @@ ExpressionPtr ExpressionBinder::run_set_returning(const SqlFunctionCall& call, c
   const LogicalPtr plan = run_function_rows(state_, call, std::move(arguments), call.function->name, !gives_rows);
   const std::vector<LogicalColumn> columns = plan->columns;
   pending.plan = pending.plan ? scan_beside(pending.plan, plan) : plan;
-  return gives_rows ? row_of_columns(call.function->result, columns, whole) : reference(columns[0], start(whole));
+  return gives_rows ? row_of_columns(call.function->result, columns, false, whole) : reference(columns[0], start(whole));
 }
 
-ExpressionPtr ExpressionBinder::row_of_columns(Type type, const std::vector<LogicalColumn>& columns, const Whole& whole) {
+ExpressionPtr ExpressionBinder::row_of_columns(Type type, const std::vector<LogicalColumn>& columns, bool null_extended,
+                                               const Whole& whole) {
   std::vector<std::string> names;
   Operands fields;
   for (const LogicalColumn& column : columns) {
     names.push_back(column.name);
     fields.push_back(reference(column));
   }
-  return named_row(type, names, std::move(fields), start(whole));
+  return named_row(type, names, std::move(fields), null_extended, start(whole));
 }
 
 void ExpressionBinder::check_set_returning_allowed(const Whole& whole) const {
@@ -400,7 +401,10 @@ ExpressionPtr ExpressionBinder::bind_set_returning(const ast::FunctionCall& func
   const LogicalPtr plan = scan_function(state_, resolved, std::move(arguments), name, false, std::move(record));
   const std::vector<LogicalColumn> columns = plan->columns;
   pending.plan = pending.plan ? scan_beside(pending.plan, plan) : plan;
-  return gives_rows ? row_of_columns(row_type, columns, whole) : reference(columns[0], start(whole));
+  // Where another function of the select list gives more rows there is no row of this one. None of those with columns of their own
+  // gives a row of NULLs.
+  const bool null_extended = resolved.function->columns.size() > 1;
+  return gives_rows ? row_of_columns(row_type, columns, null_extended, whole) : reference(columns[0], start(whole));
 }
 
 std::size_t ExpressionBinder::set_returning_depth(const sql::Expression& expression) const {

@@ -111,9 +111,9 @@ std::optional<std::vector<RowField>> row_shape(const BindState& state, const sql
   return fields;
 }
 
-ExpressionPtr named_row(sql::Type type, const std::vector<std::string>& names, std::vector<ExpressionPtr> fields,
+ExpressionPtr named_row(sql::Type type, const std::vector<std::string>& names, std::vector<ExpressionPtr> fields, bool null_extended,
                         std::optional<std::uint32_t> offset) {
-  return constructed_row(type, names, std::move(fields), false, offset);
+  return constructed_row(type, names, std::move(fields), null_extended, offset);
 }
 
 ExpressionPtr table_row(BindState& state, const sql::TableDef& table, const ExpressionPtr& value, std::optional<std::uint32_t> offset) {
@@ -220,7 +220,7 @@ std::vector<RowField> ExpressionBinder::expanded_row(const ast::Indirection& wri
   auto fields = row_shape(*row);
   if (fields) return *std::move(fields);
   if (row->type.oid == sql::oid::kRecord) throw sql::not_supported("row expansion of a record whose fields are not known", offset);
-  throw SqlError("42809", fmt::format("type {} is not composite", sql::format_type(sql::Type{row->type.oid}))).at(offset);
+  throw SqlError("42809", fmt::format("type {} is not composite", sql::format_type(sql::Type{row->type.oid})));
 }
 
 ExpressionPtr ExpressionBinder::node(const ast::Row& row, const Whole& whole) {

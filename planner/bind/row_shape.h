@@ -20,9 +20,10 @@ std::optional<std::vector<RowField>> row_shape(const sql::Expression& row);
 /// The same, also of columns of subqueries whose rows are known.
 std::optional<std::vector<RowField>> row_shape(const BindState&, const sql::Expression& row);
 
-/// A row of these fields: of type record with their names, or of a composite type.
+/// A row of these fields: of type record with their names, or of a composite type. One that is `null_extended` is NULL where all
+/// of them are.
 sql::ExpressionPtr named_row(sql::Type type, const std::vector<std::string>& names, std::vector<sql::ExpressionPtr> fields,
-                             std::optional<std::uint32_t> offset);
+                             bool null_extended, std::optional<std::uint32_t> offset);
 
 /// NULL::t and ROW(…)::t, where t is a table: a record with the table's names. 42846, 0A000 for anything else.
 sql::ExpressionPtr table_row(BindState&, const sql::TableDef&, const sql::ExpressionPtr& value, std::optional<std::uint32_t> offset);

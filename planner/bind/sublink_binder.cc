@@ -96,7 +96,7 @@ ExpressionBinder::Operands ExpressionBinder::fields_of_row(PendingSubquery pendi
   }
   pending.name = "row";
   pending.type = sql::Type{sql::oid::kRecord};
-  pending.plan = make_project(state_, plan, {{named_row(pending.type, names, std::move(columns), offset), pending.name}});
+  pending.plan = make_project(state_, plan, {{named_row(pending.type, names, std::move(columns), false, offset), pending.name}});
   const ExpressionPtr row = add_subquery(std::move(pending), offset);
   for (std::size_t i = 0; i < plan->columns.size(); ++i) {
     const ExpressionPtr place = sql::make_constant(sql::kInt4, static_cast<std::int32_t>(i));

@@ -79,7 +79,12 @@ void check_language(Context, Text name) {
 void check_tablespace(Context, Text name) {
   if (name != "pg_default" && name != "pg_global") throw SqlError("42704", "tablespace \"" + std::string(name) + "\" does not exist");
 }
-void check_nothing(Context, Text) {}
+void check_wrapper(Context, Text name) {
+  if (name != "redis") throw SqlError("42704", "foreign-data wrapper \"" + std::string(name) + "\" does not exist");
+}
+void check_server(Context, Text name) {
+  if (name != "redis") throw SqlError("42704", "server \"" + std::string(name) + "\" does not exist");
+}
 
 constexpr ObjectKind kKinds[] = {
     {"has_table_privilege", ",select,insert,update,delete,truncate,references,trigger,rule,", check_relation, relation_exists},
@@ -91,8 +96,8 @@ constexpr ObjectKind kKinds[] = {
     {"has_type_privilege", ",usage,", check_object<oid::kRegtype>, always},
     {"has_language_privilege", ",usage,", check_language, always},
     {"has_tablespace_privilege", ",create,", check_tablespace, always},
-    {"has_foreign_data_wrapper_privilege", ",usage,", check_nothing, always},
-    {"has_server_privilege", ",usage,", check_nothing, always},
+    {"has_foreign_data_wrapper_privilege", ",usage,", check_wrapper, always},
+    {"has_server_privilege", ",usage,", check_server, always},
 };
 
 template <std::size_t kind>
