@@ -346,7 +346,9 @@ class ChangeGenerator:
             return self.definition_change(table)
         kinds = [self.insert] * 6 + [self.update] * 6 + [self.delete] * 3 + [self.with_writes]
         if table.key:
-            kinds += [self.update_from, self.merge, self.merge, self.insert_select]
+            kinds += [self.merge, self.merge, self.insert_select]
+        if table.key and not table.is_deferrable:  # a key that waits for its check may find two rows
+            kinds.append(self.update_from)
         if table.references:
             kinds.append(self.delete_using)
         if self.chance(0.01) and not (self.in_transaction and self.may_wait_for_checks(table)):
