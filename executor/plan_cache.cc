@@ -41,10 +41,9 @@ bool begins_as_query(std::string_view text) {
 
 }  // namespace
 
-bool PlanCache::Conditions::operator==(const Conditions& other) const {
-  return parameters == other.parameters && catalog_version == other.catalog_version &&
-         settings.search_path == other.settings.search_path && settings.user == other.settings.user &&
-         settings.database == other.settings.database && settings.session == other.settings.session;
+bool PlanCache::Conditions::hold(const DeclaredParameters& declared, const SessionState& session, std::string_view version) const {
+  return parameters == declared && catalog_version == version && settings.search_path == session.search_path && settings.user == session.user &&
+         settings.database == session.database && settings.session == session.settings;
 }
 
 PlanCache::Entry* PlanCache::find(std::string_view text) {
@@ -59,9 +58,10 @@ std::shared_ptr<const parser::ast::Statement> PlanCache::find_statement(std::str
   return entry ? entry->prepared->statement : nullptr;
 }
 
-PreparedPtr PlanCache::find_plan(std::string_view text, const Conditions& conditions) {
+PreparedPtr PlanCache::find_plan(std::string_view text, const DeclaredParameters& parameters, const SessionState& session,
+                                 std::string_view catalog_version) {
   const Entry* entry = find(text);
-  if (!entry || !(entry->conditions == conditions)) return nullptr;
+  if (!entry || !entry->conditions.hold(parameters, session, catalog_version)) return nullptr;
   const auto age = std::chrono::steady_clock::now() - entry->prepared->plan->planned_at;
   return entry->prepared->plan->depends_on_sizes && age > kSizesHold ? nullptr : entry->prepared;
 }

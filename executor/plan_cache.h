@@ -20,7 +20,8 @@ class PlanCache {
     planner::BindSettings settings;
     std::string catalog_version;
 
-    bool operator==(const Conditions& other) const;
+    /// Are these those of the session? (Compared where they stand: every statement asks.)
+    bool hold(const DeclaredParameters& declared, const SessionState& session, std::string_view version) const;
   };
 
   explicit PlanCache(std::size_t most_plans) : most_plans_(most_plans) {}
@@ -28,7 +29,7 @@ class PlanCache {
   /// The parsed text; null: not known.
   std::shared_ptr<const parser::ast::Statement> find_statement(std::string_view text);
   /// The text's plan; null: not known, or made under other conditions.
-  PreparedPtr find_plan(std::string_view text, const Conditions& conditions);
+  PreparedPtr find_plan(std::string_view text, const DeclaredParameters& parameters, const SessionState& session, std::string_view catalog_version);
   /// Takes a plan, unless it is of a kind that must be made anew each time (see is_lasting).
   void remember(PreparedPtr prepared, Conditions conditions);
   std::size_t size() const { return entries_.size(); }

@@ -348,7 +348,7 @@ class QueryRun {
 
   /// What was added to rows of the plan's tables becomes visible to it.
   asio::awaitable<void> settle(Transaction& transaction) {
-    if (transaction.buffer().empty()) co_return;
+    if (!transaction.buffer().has_increments()) co_return;
     std::set<sql::Oid> tables;
     for (const auto& table : planner::tables_of(plan_)) tables.insert(table->oid);
     const auto looked_at = transaction.buffer().increments(tables);

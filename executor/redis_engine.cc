@@ -284,10 +284,10 @@ asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_
   sql::CatalogPtr known = co_await catalog(session);
   // Definitions of an open transaction are nobody else's.
   const bool has_own = has_own_definitions(session);
-  PlanCache::Conditions conditions{parameters, bind_settings(session, true), known->version};
   PreparedPtr prepared;
-  if (!has_own) prepared = plans_.find_plan(text, conditions);
+  if (!has_own) prepared = plans_.find_plan(text, parameters, session, known->version);
   if (prepared) co_return prepared;
+  PlanCache::Conditions conditions{parameters, bind_settings(session, true), {}};
   // A name that this process does not know may be another's newest table: an error counts only with the catalog of now.
   std::exception_ptr error;
   try {

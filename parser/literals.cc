@@ -16,7 +16,7 @@ constexpr std::size_t kMostBytes = 8192;
 constexpr std::size_t kMostLiterals = 200;
 constexpr std::uint64_t kMostInteger = std::numeric_limits<std::int64_t>::max();
 
-bool is_word_part(char c) { return is_identifier_start(c) || is_digit(c); }
+bool is_word_part(char c) { return character::is(c, character::kIdentifierStart | character::kDigit); }
 
 /// What matters of a word: each is looked up once.
 struct WordClass {
@@ -36,46 +36,57 @@ struct KnownWord {
   std::uint8_t classes;
 };
 
+// In the order of the alphabet.
 constexpr KnownWord kKnownWords[] = {
-    {"select", WordClass::kStatement},
-    {"insert", WordClass::kStatement | WordClass::kInsert},
-    {"update", WordClass::kStatement},
-    {"delete", WordClass::kStatement},
-    {"with", WordClass::kStatement},
-    {"values", WordClass::kValues},
-    {"in", WordClass::kIn},
-    {"between", WordClass::kBetween},
     {"and", WordClass::kAnd | WordClass::kOperandEnd},
-    {"or", WordClass::kOperandEnd},
-    {"order", WordClass::kOperandEnd},
+    {"as", WordClass::kOperandEnd},
+    {"between", WordClass::kBetween},
+    {"by", WordClass::kOperandEnd},
+    {"delete", WordClass::kStatement},
+    {"end", WordClass::kOperandEnd},
+    {"except", WordClass::kOperandEnd},
+    {"fetch", WordClass::kOperandEnd},
+    {"for", WordClass::kOperandEnd},
+    {"from", WordClass::kOperandEnd},
     {"group", WordClass::kOperandEnd},
+    {"having", WordClass::kOperandEnd},
+    {"in", WordClass::kIn},
+    {"insert", WordClass::kStatement | WordClass::kInsert},
+    {"intersect", WordClass::kOperandEnd},
     {"limit", WordClass::kOperandEnd},
     {"offset", WordClass::kOperandEnd},
-    {"fetch", WordClass::kOperandEnd},
-    {"returning", WordClass::kOperandEnd},
-    {"where", WordClass::kOperandEnd},
-    {"having", WordClass::kOperandEnd},
-    {"from", WordClass::kOperandEnd},
-    {"union", WordClass::kOperandEnd},
-    {"intersect", WordClass::kOperandEnd},
-    {"except", WordClass::kOperandEnd},
-    {"then", WordClass::kOperandEnd},
-    {"for", WordClass::kOperandEnd},
     {"on", WordClass::kOperandEnd},
-    {"window", WordClass::kOperandEnd},
-    {"as", WordClass::kOperandEnd},
+    {"or", WordClass::kOperandEnd},
+    {"order", WordClass::kOperandEnd},
+    {"returning", WordClass::kOperandEnd},
+    {"select", WordClass::kStatement},
+    {"then", WordClass::kOperandEnd},
+    {"union", WordClass::kOperandEnd},
+    {"update", WordClass::kStatement},
+    {"values", WordClass::kValues},
     {"when", WordClass::kOperandEnd},
-    {"end", WordClass::kOperandEnd},
-    {"by", WordClass::kOperandEnd},
+    {"where", WordClass::kOperandEnd},
+    {"window", WordClass::kOperandEnd},
+    {"with", WordClass::kStatement},
 };
 constexpr std::size_t kLongestWord = 9;
 
+/// Where the words of each letter begin.
+constexpr std::array<std::uint8_t, 27> kFirstWord = [] {
+  std::array<std::uint8_t, 27> first{};
+  for (const KnownWord& known : kKnownWords) ++first[static_cast<std::size_t>(known.text[0] - 'a') + 1];
+  for (std::size_t letter = 1; letter < first.size(); ++letter) first[letter] = static_cast<std::uint8_t>(first[letter] + first[letter - 1]);
+  return first;
+}();
+
 std::uint8_t classes_of(std::string_view word) {
   if (word.size() < 2 || word.size() > kLongestWord) return 0;
-  char lower[kLongestWord];
-  for (std::size_t i = 0; i < word.size(); ++i) lower[i] = sql::to_lower(word[i]);
-  for (const KnownWord& known : kKnownWords) {
-    if (known.text.size() == word.size() && known.text[0] == lower[0] && known.text == std::string_view(lower, word.size())) return known.classes;
+  const auto is_same_letter = [](char a, char b) { return sql::to_lower(a) == b; };
+  const auto letter = static_cast<unsigned char>(sql::to_lower(word[0]) - 'a');
+  if (letter >= 26) return 0;
+  for (std::size_t index = kFirstWord[letter]; index < kFirstWord[letter + 1]; ++index) {
+    const KnownWord& known = kKnownWords[index];
+    if (known.text.size() == word.size() && std::equal(word.begin(), word.end(), known.text.begin(), is_same_letter)) return known.classes;
   }
   return 0;
 }
@@ -84,6 +95,7 @@ struct Token {
   enum class Kind : std::uint8_t { kWord, kQuotedName, kInteger, kNumber, kString, kOperator, kPunctuation };
   Kind kind;
   std::uint8_t classes;  // of a word
+  char alone;            // punctuation or operator of one character; of all others '\0'
   std::size_t begin, end;
   std::string_view text;  // as written; a string's is between its quotes
 };
@@ -110,14 +122,15 @@ class Scanner {
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
     if (c == '\'') return string();
     if (c == '"') return quoted_name();
-    if (c == '(' || c == ')' || c == '[' || c == ']' || c == ',' || c == ';' || c == '.') return add(Token::Kind::kPunctuation, at_ + 1);
+    if (is_punctuation(c)) return add(Token::Kind::kPunctuation, at_ + 1);
     return is_operator_character(c) && symbol();
   }
 
   bool add(Token::Kind kind, std::size_t end) {
     const std::string_view text = text_.substr(at_, end - at_);
     const std::uint8_t classes = kind == Token::Kind::kWord ? classes_of(text) : 0;
-    tokens_.push_back({kind, classes, at_, end, text});
+    const bool is_alone = text.size() == 1 && (kind == Token::Kind::kPunctuation || kind == Token::Kind::kOperator);
+    tokens_.push_back({kind, classes, is_alone ? text[0] : '\0', at_, end, text});
     at_ = end;
     return true;
   }
@@ -126,7 +139,8 @@ class Scanner {
     std::size_t end = at_;
     while (end < text_.size() && is_word_part(text_[end])) ++end;
     // E'…', B'…', U&'…' and names with $.
-    if (end < text_.size() && (text_[end] == '\'' || text_[end] == '$' || text_.substr(end, 2) == "&'" || text_.substr(end, 2) == "&\"")) return false;
+    if (end < text_.size() && (text_[end] == '\'' || text_[end] == '$')) return false;
+    if (end + 1 < text_.size() && text_[end] == '&' && (text_[end + 1] == '\'' || text_[end + 1] == '"')) return false;
     return add(Token::Kind::kWord, end);
   }
 
@@ -165,6 +179,7 @@ class Scanner {
   bool symbol() {
     std::size_t end = at_;
     while (end < text_.size() && is_operator_character(text_[end])) ++end;
+    if (end == at_ + 1) return add(Token::Kind::kOperator, end);
     const std::string_view whole = text_.substr(at_, end - at_);
     if (whole.find("--") != std::string_view::npos || whole.find("/*") != std::string_view::npos) return false;
     // `=-5` is = and -5: an operator ends in + or - only if it holds one of ~!@#%^&|`?
@@ -190,6 +205,11 @@ std::string content_of(std::string_view written) {
   return content;
 }
 
+void append_decimal(std::size_t number, std::string& out) {
+  char digits[20];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
 constexpr std::array<std::string_view, 7> kComparisons = {"=", "<", ">", "<=", ">=", "<>", "!="};
 
 class Taker {
@@ -201,7 +221,9 @@ class Taker {
     if (tokens_.empty() || !is_word(0, WordClass::kStatement)) return std::nullopt;
     const std::size_t end = tokens_.back().end;
     std::size_t copied = 0;
+    out_.text.reserve(end + 32);
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (tokens_[i].kind == Token::Kind::kWord) continue;
       if (is(i, ';')) return std::nullopt;
       if (is(i, '(')) {
         const bool row = i > 0 && is_word(i - 1, WordClass::kValues) && is_word(0, WordClass::kInsert);
@@ -219,23 +241,22 @@ class Taker {
       if (out_.literals.size() == kMostLiterals) return std::nullopt;
       out_.text += text_.substr(copied, tokens_[first].begin - copied);
       out_.literals.push_back(std::move(*literal));
-      out_.text += '$' + std::to_string(out_.literals.size());
+      out_.text += '$';
+      append_decimal(out_.literals.size(), out_.text);
       copied = tokens_[i].end;
     }
     if (out_.literals.empty()) return std::nullopt;
     out_.text += text_.substr(copied, end - copied);
     // An integer's type is part of the text's meaning.
     for (std::size_t i = 0; i < out_.literals.size(); ++i) types_ += type_of(out_.literals[i]);
-    out_.text += "\n--" + types_;
+    out_.text += "\n--";
+    out_.text += types_;
     return std::move(out_);
   }
 
  private:
   /// A character of punctuation, or an operator of one character.
-  bool is(std::size_t i, char character) const {
-    const Token& token = tokens_[i];
-    return (token.kind == Token::Kind::kPunctuation || token.kind == Token::Kind::kOperator) && token.text.size() == 1 && token.text[0] == character;
-  }
+  bool is(std::size_t i, char character) const { return tokens_[i].alone == character; }
   bool is_word(std::size_t i, std::uint8_t wanted) const { return (tokens_[i].classes & wanted) != 0; }
   bool is_operator(std::size_t i) const { return tokens_[i].kind == Token::Kind::kOperator; }
 
@@ -266,6 +287,7 @@ class Taker {
   bool begins_operand(std::size_t i) const {
     if (i == 0) return false;
     const Token& before = tokens_[i - 1];
+    if (before.alone == '=') return true;
     if (before.kind == Token::Kind::kOperator) {
       if (std::ranges::find(kComparisons, before.text) != kComparisons.end()) return true;
       return (is(i - 1, '+') || is(i - 1, '-')) && tokens_[i].kind != Token::Kind::kString && i > 1 && is_value_end(i - 2);

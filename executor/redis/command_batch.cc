@@ -115,16 +115,22 @@ CommandBatch& CommandBatch::arg(std::string_view word) {
     names_.append(word);
     name_is_next_ = false;
   }
-  if (word.size() < 10) {  // most are: in one piece
-    char text[4 + 10 + 2] = {'$', static_cast<char>('0' + word.size()), '\r', '\n'};
-    word.copy(text + 4, word.size());
-    kLineEnd.copy(text + 4 + word.size(), kLineEnd.size());
-    bytes_.append(text, 4 + word.size() + kLineEnd.size());
+  if (word.size() >= 100) {
+    append_header('$', word.size());
+    bytes_ += word;
+    bytes_ += kLineEnd;
     return *this;
   }
-  append_header('$', word.size());
-  bytes_ += word;
-  bytes_ += kLineEnd;
+  // Most are short: in one piece.
+  const std::size_t before = bytes_.size(), digits = word.size() < 10 ? 1 : 2;
+  bytes_.resize(before + 1 + digits + kLineEnd.size() + word.size() + kLineEnd.size());
+  char* out = bytes_.data() + before;
+  *out++ = '$';
+  if (digits == 2) *out++ = static_cast<char>('0' + word.size() / 10);
+  *out++ = static_cast<char>('0' + word.size() % 10);
+  out += kLineEnd.copy(out, kLineEnd.size());
+  out += word.copy(out, word.size());
+  kLineEnd.copy(out, kLineEnd.size());
   return *this;
 }
 

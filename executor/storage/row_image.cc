@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
-#include <unordered_map>
+#include <type_traits>
 
 #include "executor/storage/stored_text.h"
+#include "executor/storage/table_companion.h"
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/computed_columns.h"
 #include "sql/catalog/prefixes.h"
@@ -29,7 +30,7 @@ std::string_view Words::number(std::size_t value) {
 }
 
 RowEncoder::RowEncoder(std::shared_ptr<const sql::TableDef> table, std::optional<std::vector<Structure>> structures)
-    : table_(std::move(table)), keys_(*table_), all_rows_(keys_.all_rows()), presence_field_(keys_.presence_field()) {
+    : table_(std::move(table)), keys_(*table_), all_rows_(keys_.all_rows()), counter_(keys_.changes()), presence_field_(keys_.presence_field()) {
   for (const sql::ColumnDef& column : table_->columns) {
     const bool in_key = table_->in_primary_key(column.number);
     fields_.push_back(!in_key || keys_.writes_key_column(&column) ? column.field : std::string());
@@ -88,17 +89,7 @@ RowEncoder::RowEncoder(std::shared_ptr<const sql::TableDef> table, std::optional
   }
 }
 
-std::shared_ptr<const RowEncoder> encoder_of(const std::shared_ptr<const sql::TableDef>& table) {
-  // They keep their definitions alive: an address means the same one for as long as it is here.
-  constexpr std::size_t kMostEncoders = 200;
-  thread_local std::unordered_map<const sql::TableDef*, std::shared_ptr<const RowEncoder>> encoders;
-  const auto found = encoders.find(table.get());
-  if (found != encoders.end()) return found->second;
-  if (encoders.size() >= kMostEncoders) encoders.clear();
-  auto encoder = std::make_shared<const RowEncoder>(table);
-  encoders.emplace(table.get(), encoder);
-  return encoder;
-}
+std::shared_ptr<const RowEncoder> encoder_of(const std::shared_ptr<const sql::TableDef>& table) { return companion_of<RowEncoder>(table); }
 
 bool RowEncoder::is_free_to_insert() const {
   return table_->has_hidden_key() && std::none_of(structures_.begin(), structures_.end(), [](const StructureKeys& keys) {
@@ -112,20 +103,28 @@ std::vector<sql::Datum> RowEncoder::primary_key(std::span<const sql::Datum> row)
   return values;
 }
 
-RowImage RowEncoder::encode(std::span<const sql::Datum> row, Words& words) const {
-  assert(row.size() == width());
-  RowImage image;
-  image.texts = words.size();
+namespace {
+
+/// Surely the same text? Equal numbers, for one, may be written in several ways.
+bool is_written_alike(const sql::Datum& a, const sql::Datum& b) {
+  if (a.index() != b.index()) return false;
+  const auto are_equal = [&]<typename Value>(std::type_identity<Value>) { return std::get<Value>(a) == std::get<Value>(b); };
+  if (sql::is_null(a)) return true;
+  if (std::holds_alternative<std::int32_t>(a)) return are_equal(std::type_identity<std::int32_t>());
+  if (std::holds_alternative<std::int64_t>(a)) return are_equal(std::type_identity<std::int64_t>());
+  return std::holds_alternative<std::string>(a) && are_equal(std::type_identity<std::string>());
+}
+
+}  // namespace
+
+void RowEncoder::encode_text(std::size_t position, const sql::Datum& value, Words& words) const {
+  if (sql::is_null(value)) return words.push({});
   std::string text;
-  for (std::size_t position = 0; position < row.size(); ++position) {
-    if (sql::is_null(row[position])) {
-      words.push({});
-      continue;
-    }
-    text.clear();
-    append_stored_text(type(position), row[position], text);
-    words.push(words.store(text));
-  }
+  append_stored_text(type(position), value, text);
+  words.push(words.store(text));
+}
+
+void RowEncoder::encode_key(std::span<const sql::Datum> row, RowImage& image, Words& words) const {
   if (key_positions_.size() == 1 && canonical_is_stored_[key_positions_[0]]) {
     image.member = words[image.texts + key_positions_[0]];
   } else {
@@ -133,6 +132,14 @@ RowImage RowEncoder::encode(std::span<const sql::Datum> row, Words& words) const
   }
   image.key = words.store(keys_.row_of_member(image.member));
   image.score = words.store(keys_.row_score(primary_key(row)));
+}
+
+RowImage RowEncoder::encode(std::span<const sql::Datum> row, Words& words) const {
+  assert(row.size() == width());
+  RowImage image;
+  image.texts = words.size();
+  for (std::size_t position = 0; position < row.size(); ++position) encode_text(position, row[position], words);
+  encode_key(row, image, words);
 
   image.entries = words.size();
   std::vector<sql::Datum> whole;
@@ -141,6 +148,40 @@ RowImage RowEncoder::encode(std::span<const sql::Datum> row, Words& words) const
     row = whole;
   }
   for (const StructureKeys& structure : structures_) encode_entry(structure, row, image, words);
+  return image;
+}
+
+RowImage RowEncoder::encode_change(std::span<const sql::Datum> old_row, const RowImage& before, std::span<const sql::Datum> row,
+                                   Words& words) const {
+  assert(row.size() == width() && old_row.size() == width());
+  const auto stays = [&](std::size_t position) { return is_written_alike(old_row[position], row[position]); };
+  RowImage image = before;
+  image.texts = words.size();
+  for (std::size_t position = 0; position < row.size(); ++position) {
+    if (stays(position)) {
+      words.push(words[before.texts + position]);
+    } else {
+      encode_text(position, row[position], words);
+    }
+  }
+  const bool keeps_key = std::ranges::all_of(key_positions_, stays);
+  if (!keeps_key) encode_key(row, image, words);
+
+  image.entries = words.size();
+  std::vector<sql::Datum> whole;
+  for (std::size_t index = 0; index < structures_.size(); ++index) {
+    if (keeps_key && std::ranges::all_of(structures_[index].sources, stays)) {
+      const auto [first, second] = entry(words, before, index);
+      words.push(first);
+      words.push(second);
+      continue;
+    }
+    if (!computed_.empty() && whole.empty()) {
+      whole = with_computed(row);
+      row = whole;
+    }
+    encode_entry(structures_[index], row, image, words);
+  }
   return image;
 }
 

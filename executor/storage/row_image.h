@@ -68,6 +68,8 @@ class RowEncoder {
   };
   const std::vector<StructureKeys>& structures() const { return structures_; }
   const std::string& all_rows() const { return all_rows_; }
+  /// Key of the counter of the table's changes.
+  const std::string& counter() const { return counter_; }
 
   /// No other row can have the key or a unique value of a new one.
   bool is_free_to_insert() const;
@@ -89,6 +91,8 @@ class RowEncoder {
   std::vector<sql::Datum> values(const StructureKeys& structure, std::span<const sql::Datum> row) const;
 
   RowImage encode(std::span<const sql::Datum> row, Words& words) const;
+  /// The image of what has become of a row: texts and entries that stay are those of `before`, its image in the same words.
+  RowImage encode_change(std::span<const sql::Datum> old_row, const RowImage& before, std::span<const sql::Datum> row, Words& words) const;
   /// The fields of the row's hash, replacing what the vectors held. Names view into the encoder.
   void fields_of(const RowImage& image, const Words& words, std::vector<std::string_view>& names,
                  std::vector<std::string_view>& values) const;
@@ -100,13 +104,15 @@ class RowEncoder {
   }
 
  private:
+  void encode_text(std::size_t position, const sql::Datum& value, Words& words) const;
+  void encode_key(std::span<const sql::Datum> row, RowImage& image, Words& words) const;
   void encode_entry(const StructureKeys& structure, std::span<const sql::Datum> row, RowImage image, Words& words) const;
   std::vector<sql::Datum> with_computed(std::span<const sql::Datum> row) const;
   std::string canonical(std::size_t position, std::span<const sql::Datum> row, const RowImage& image, const Words& words) const;
 
   std::shared_ptr<const sql::TableDef> table_;
   sql::TableKeys keys_;
-  std::string all_rows_, presence_field_;
+  std::string all_rows_, counter_, presence_field_;
   std::vector<StructureKeys> structures_;
   std::vector<std::string> fields_, null_markers_;
   std::vector<bool> canonical_is_stored_;

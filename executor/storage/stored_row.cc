@@ -2,6 +2,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/storage/stored_text.h"
+#include "executor/storage/table_companion.h"
 
 namespace redquel::executor {
 
@@ -17,7 +18,12 @@ std::vector<std::int16_t> all_columns(const sql::TableDef& table) {
 }  // namespace
 
 StoredRows::StoredRows(std::shared_ptr<const sql::TableDef> table)
-    : table_(std::move(table)), keys_(*table_), fields_(sql::row_fields(*table_, all_columns(*table_))) {}
+    : table_(std::move(table)), keys_(*table_), fields_(sql::row_fields(*table_, all_columns(*table_))) {
+  presence_and_fields_.push_back(fields_.fields[fields_.presence]);
+  presence_and_fields_.insert(presence_and_fields_.end(), fields_.fields.begin(), fields_.fields.end());
+}
+
+std::shared_ptr<const StoredRows> stored_rows_of(const std::shared_ptr<const sql::TableDef>& table) { return companion_of<StoredRows>(table); }
 
 void StoredRows::append_fetch(CommandBatch& batch, std::string_view member) const {
   batch.add("HMGET", keys_.row_of_member(member), fields_.fields);

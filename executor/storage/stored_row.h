@@ -21,6 +21,9 @@ class StoredRows {
  public:
   explicit StoredRows(std::shared_ptr<const sql::TableDef> table);
 
+  const sql::TableKeys& keys() const { return keys_; }
+  /// The field that every row has, and then those that `decode` wants.
+  const std::vector<std::string>& presence_and_fields() const { return presence_and_fields_; }
   /// HMGET of all fields.
   void append_fetch(CommandBatch& batch, std::string_view member) const;
   /// Values of all columns and the hidden key; nullopt: no such row. Throws SqlError where a text or the member does not parse.
@@ -30,6 +33,10 @@ class StoredRows {
   std::shared_ptr<const sql::TableDef> table_;
   sql::TableKeys keys_;
   sql::RowFields fields_;
+  std::vector<std::string> presence_and_fields_;
 };
+
+/// Made once for many statements. Of this thread.
+std::shared_ptr<const StoredRows> stored_rows_of(const std::shared_ptr<const sql::TableDef>& table);
 
 }  // namespace redquel::executor

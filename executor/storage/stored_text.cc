@@ -7,10 +7,10 @@ namespace redquel::executor {
 
 void append_stored_text(sql::Type type, const sql::Datum& value, std::string& out) {
   static const sql::SessionSettings kStorageForm;
-  const std::size_t before = out.size();
-  sql::format_value(type, value, kStorageForm, out);
-  if (type.oid == sql::oid::kBpchar) {
-    out.resize(before + sql::without_trailing_blanks(std::string_view(out).substr(before)).size());
+  if (type.oid == sql::oid::kBpchar) {  // its blanks are added when it is printed
+    out += sql::without_trailing_blanks(std::get<std::string>(value));
+  } else {
+    sql::format_value(type, value, kStorageForm, out);
   }
 }
 

@@ -213,10 +213,10 @@ void WriteEncoding::order_old_rows() {
 }
 
 /// Those whose definitions are verified and whose counters move.
-std::map<sql::Oid, const sql::TableDef*> WriteEncoding::written_tables() const {
-  std::map<sql::Oid, const sql::TableDef*> tables;
+std::map<sql::Oid, const RowEncoder*> WriteEncoding::written_tables() const {
+  std::map<sql::Oid, const RowEncoder*> tables;
   if (unit_.options_.ahead_of_commit) return tables;
-  for (const WriteUnit::Table& table : unit_.tables_) tables.emplace(table.encoder.table().oid, &table.encoder.table());
+  for (const WriteUnit::Table& table : unit_.tables_) tables.emplace(table.encoder.table().oid, &table.encoder);
   return tables;
 }
 
@@ -234,13 +234,13 @@ void WriteEncoding::write_call(const Call& call) {
   for (const std::string* word : {&token.key, &token.slot, &token.number}) put(unit_.words_.store(*word));
   // Tables.
   keys_.push_back("redquel:versions");
-  const std::map<sql::Oid, const sql::TableDef*> tables = written_tables();
+  const std::map<sql::Oid, const RowEncoder*> tables = written_tables();
   put(tables.size());
-  for (const auto& [oid, table] : tables) {
+  for (const auto& [oid, encoder] : tables) {
     put(unit_.words_.number(oid));
-    keys_.push_back(unit_.words_.store(sql::TableKeys(*table).changes()));
+    keys_.push_back(encoder->counter());
   }
-  for (const auto& [oid, table] : tables) put(unit_.options_.journal ? unit_.options_.journal->owner : table->version);
+  for (const auto& [oid, encoder] : tables) put(unit_.options_.journal ? unit_.options_.journal->owner : encoder->table().version);
   write_relied_tables();
   write_locks(call.locks);
   write_reads();

@@ -103,7 +103,7 @@ class WriteEncoding {
   void take_children(Call& done, Call& call, std::size_t left) const;
   void write_locks(const Range& range);
   void write_reads();
-  std::map<sql::Oid, const sql::TableDef*> written_tables() const;
+  std::map<sql::Oid, const RowEncoder*> written_tables() const;
   bool is_plain() const;
   void write_plain_locks();
   void write_plain_changes();

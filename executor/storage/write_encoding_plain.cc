@@ -48,11 +48,11 @@ std::optional<CommandBatch> WriteEncoding::plain_command() {
   for (const std::string* word : {&token.key, &token.slot, &token.number}) put(*word);
   put(unit_.options_.locks != nullptr ? Word(unit_.options_.locks->token) : Word());
 
-  const std::map<sql::Oid, const sql::TableDef*> tables = written_tables();
+  const std::map<sql::Oid, const RowEncoder*> tables = written_tables();
   std::vector<Word> words;
-  for (const auto& [oid, table] : tables) words.push_back(unit_.words_.number(oid));
+  for (const auto& [oid, encoder] : tables) words.push_back(unit_.words_.number(oid));
   write_words({"redquel:versions"}, words);
-  for (const auto& [oid, table] : tables) put(table->version);
+  for (const auto& [oid, encoder] : tables) put(encoder->table().version);
   for (const std::size_t number : old_rows_) {
     const WriteUnit::Change& change = unit_.changes_[number];
     if (only_adds(change)) continue;
@@ -84,7 +84,7 @@ std::optional<CommandBatch> WriteEncoding::plain_command() {
   }
   put(Word());
   words.clear();
-  for (const auto& [oid, table] : tables) words.push_back(unit_.words_.store(sql::TableKeys(*table).changes()));
+  for (const auto& [oid, encoder] : tables) words.push_back(encoder->counter());
   write_words({}, words);
   write_plain_changes();
   order_emptied();

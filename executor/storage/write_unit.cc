@@ -102,7 +102,7 @@ bool WriteUnit::update_row(const TablePtr& table, std::span<const sql::Datum> ol
     return true;
   }
   change.increments = increments;
-  change.new_image = target.encoder.encode(new_row, words_);
+  change.new_image = target.encoder.encode_change(old_row, change.old_image, new_row, words_);
 
   // A row that gets another key is written anew, with all that was read of it.
   const bool moves = change.old_image.member != change.new_image.member;

@@ -114,12 +114,6 @@ sql::SqlError outcome_unknown(const sql::SqlError& error) {
   return sql::SqlError("08007", "the connection to Redis was lost during COMMIT: it is not known whether it took place").detail(error.message());
 }
 
-std::size_t changed_rows(const Transaction& transaction) {
-  std::size_t rows = 0;
-  for (const TableChangesPtr& changes : transaction.buffer().all_changes()) rows += changes->table->mapping ? 0 : changes->size;
-  return rows;
-}
-
 /// Locks that the committing script verifies and gives back: each about two microseconds of Redis.
 constexpr std::size_t kLocksPerScript = 10'000;
 
@@ -259,7 +253,7 @@ bool is_unseen(const TransactionCatalog& catalog, const sql::TableDef& table) {
 asio::awaitable<void> write_ahead_of_commit(RedisClient& redis, Transaction& transaction, const sql::SessionSettings& settings,
                                             std::size_t script_rows) {
   TransactionCatalog& catalog = *transaction.catalog();
-  if (changed_rows(transaction) <= script_rows) co_return;
+  if (transaction.buffer().changed_rows() <= script_rows) co_return;
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     if (!is_unseen(catalog, *changes->table)) continue;
     std::string place = changes->table->prefix;
@@ -328,7 +322,7 @@ asio::awaitable<WriteStatus> commit_definitions(RedisClient& redis, Transaction&
 std::vector<sql::Oid> tables_too_large_for_commit(const Transaction& transaction, std::size_t script_rows) {
   std::vector<sql::Oid> large;
   if (transaction.catalog() == nullptr || transaction.catalog()->take_change().empty()) return large;
-  std::size_t rows = changed_rows(transaction);
+  std::size_t rows = transaction.buffer().changed_rows();
   std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
   std::erase_if(all, [](const TableChangesPtr& changes) {
     return changes->table->mapping || changes->table->on_commit != sql::TableDef::OnCommit::kPreserveRows;
@@ -352,13 +346,13 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   if (transaction.keeps_reads() && !transaction.reads().empty()) options.reads = &transaction.reads();
   const bool reads_are_past = transaction.keeps_reads() && transaction.read_moment().is_past();
   options.mapped = co_await mapped_changes(redis, transaction, place);
-  if (!has_definitions && changed_rows(transaction) == 0 && !options.mapped) co_return;
+  if (!has_definitions && transaction.buffer().changed_rows() == 0 && !options.mapped) co_return;
   if (reads_are_past) throw serialization_failure("update");
   // It is 0 where the transaction began before the first connection.
   if (transaction.generation() != 0 && redis.generation() != transaction.generation()) {
     throw sql::SqlError("40001", "could not serialize access: Redis is another one than when the transaction began");
   }
-  const bool is_large = changed_rows(transaction) > script_rows || transaction.locks().size() > kLocksPerScript;
+  const bool is_large = transaction.buffer().changed_rows() > script_rows || transaction.locks().size() > kLocksPerScript;
   if (!has_definitions && is_large && !options.mapped) {
     std::set<sql::Oid> tables = transaction.changed_tables();
     if (!transaction.buffer().increments(tables).empty()) {

@@ -35,11 +35,11 @@ RowValues grown(const BufferedRow& row, const RowValues& fresh, const sql::Table
 }
 
 asio::awaitable<RowValues> fetch(RedisClient& redis, const std::shared_ptr<const sql::TableDef>& table, const std::string& member) {
-  const StoredRows rows(table);
+  const std::shared_ptr<const StoredRows> rows = stored_rows_of(table);
   CommandBatch batch;
-  rows.append_fetch(batch, member);
+  rows->append_fetch(batch, member);
   RepliesPtr replies = co_await redis.execute(std::move(batch));
-  std::optional<std::vector<sql::Datum>> row = rows.decode(member, replies->array(0));
+  std::optional<std::vector<sql::Datum>> row = rows->decode(member, replies->array(0));
   if (!row) co_return nullptr;
   co_return std::make_shared<const std::vector<sql::Datum>>(*std::move(row));
 }

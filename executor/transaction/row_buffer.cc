@@ -107,7 +107,9 @@ TableChangesPtr RowBuffer::changes(sql::Oid table) const {
   const auto found = tables_.find(table);
   if (found == tables_.end() || found->second.log->size() == 0) return nullptr;
   const std::shared_ptr<ChangeLog>& log = found->second.log;
-  return std::make_shared<const TableChanges>(TableChanges{log->table(), log, log->size(), log->rows()});
+  TableChangesPtr& changes = found->second.as_now;
+  if (!changes) changes = std::make_shared<const TableChanges>(TableChanges{log->table(), log, log->size(), log->rows()});
+  return changes;
 }
 
 std::vector<TableChangesPtr> RowBuffer::all_changes() const {
@@ -118,12 +120,30 @@ std::vector<TableChangesPtr> RowBuffer::all_changes() const {
   return all;
 }
 
+std::set<sql::Oid> RowBuffer::changed_tables() const {
+  std::set<sql::Oid> changed;
+  for (const auto& [oid, table] : tables_) {
+    if (table.log->size() > 0) changed.insert(changed.end(), oid);
+  }
+  return changed;
+}
+
+std::size_t RowBuffer::changed_rows() const {
+  std::size_t rows = 0;
+  for (const auto& [oid, table] : tables_) rows += table.log->table()->mapping ? 0 : table.log->rows();
+  return rows;
+}
+
 std::optional<BufferedRow> RowBuffer::find(sql::Oid table, std::string_view member) const {
   const auto found = tables_.find(table);
   if (found == tables_.end()) return std::nullopt;
   const ChangeLog& log = *found->second.log;
   const std::optional<ChangeLog::Position> position = log.find(member, log.size());
   return position ? std::optional(log.at(*position)->row) : std::nullopt;
+}
+
+bool RowBuffer::has_increments() const {
+  return std::ranges::any_of(tables_, [](const auto& table) { return !table.second.growing.empty(); });
 }
 
 std::vector<std::pair<RowBuffer::TablePtr, std::string>> RowBuffer::increments(const std::set<sql::Oid>& tables) const {
@@ -285,6 +305,7 @@ bool RowBuffer::has_other_owner(const Table& table, const std::string& value, co
 }
 
 void RowBuffer::append(Table& table, const std::string& member, BufferedRow row) {
+  table.as_now.reset();
   const ChangeLog::Position position = table.log->append(member, std::move(row));
   const ChangeLog::VersionPtr version = table.log->at(position);
   if (version->before != ChangeLog::kNone) note(table, version->before, *table.log->at(version->before), false);
@@ -292,6 +313,7 @@ void RowBuffer::append(Table& table, const std::string& member, BufferedRow row)
 }
 
 void RowBuffer::take_back(Table& table) {
+  table.as_now.reset();
   const ChangeLog::VersionPtr version = table.log->pop();
   note(table, table.log->size(), *version, false);
   if (version->before != ChangeLog::kNone) note(table, version->before, *table.log->at(version->before), true);

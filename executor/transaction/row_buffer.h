@@ -69,6 +69,9 @@ class RowBuffer {
   /// As they are now; they will not change, unless a savepoint of before is rolled back to. Null: there are none.
   TableChangesPtr changes(sql::Oid table) const;
   std::vector<TableChangesPtr> all_changes() const;
+  std::set<sql::Oid> changed_tables() const;
+  /// In tables whose rows are redquel's own.
+  std::size_t changed_rows() const;
   /// Nothing: the transaction has not changed this row.
   std::optional<BufferedRow> find(sql::Oid table, std::string_view member) const;
 
@@ -87,6 +90,7 @@ class RowBuffer {
 
   void set(const TablePtr& table, const std::string& member, BufferedRow row);
 
+  bool has_increments() const;
   /// Rows with increments, by table: (table, member).
   std::vector<std::pair<TablePtr, std::string>> increments(const std::set<sql::Oid>& tables) const;
 
@@ -109,6 +113,7 @@ class RowBuffer {
     PositionIndex owners, former_owners;
     std::unordered_map<std::string, References> referring;  // by key of the set
     std::set<std::string> growing;                          // members of rows with increments
+    mutable TableChangesPtr as_now;                         // of `changes`; null: to be made
   };
   /// Changes that follow each other: versions of rows of one table, or the table as a whole.
   struct Undo {

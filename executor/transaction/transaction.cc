@@ -4,12 +4,6 @@
 
 namespace redquel::executor {
 
-std::set<sql::Oid> Transaction::changed_tables() const {
-  std::set<sql::Oid> tables;
-  for (const TableChangesPtr& changes : buffer_.all_changes()) tables.insert(changes->table->oid);
-  return tables;
-}
-
 void Transaction::follow_definitions(const sql::SessionSettings& settings) {
   for (const TableChangesPtr& changes : buffer_.all_changes()) {
     const RowBuffer::TablePtr now = catalog_->snapshot()->find_table(changes->table->oid);

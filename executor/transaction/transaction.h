@@ -24,7 +24,7 @@ class Transaction {
   RowBuffer& buffer() { return buffer_; }
   const RowBuffer& buffer() const { return buffer_; }
   /// Tables whose rows in Redis are not what the transaction sees.
-  std::set<sql::Oid> changed_tables() const;
+  std::set<sql::Oid> changed_tables() const { return buffer_.changed_tables(); }
 
   /// What it has read, at the stricter levels.
   ReadChecks& reads() { return reads_; }

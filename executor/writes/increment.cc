@@ -41,24 +41,15 @@ bool is_selected(const planner::PhysicalUpdate& update, const sql::Batch& row, c
 
 namespace {
 
-/// The field that every row has, and then those that StoredRows reads.
-std::vector<std::string> fields_of_rows(const sql::TableDef& table) {
-  std::vector<std::int16_t> numbers;
-  for (const sql::ColumnDef& column : table.columns) numbers.push_back(column.number);
-  sql::RowFields read = sql::row_fields(table, numbers);
-  read.fields.insert(read.fields.begin(), std::string(read.fields[read.presence]));
-  return std::move(read.fields);
-}
-
 /// The row is read, locked in the same script where a query will look at it, and what becomes of it noted, without the general write unit.
 class BufferedIncrement final : public Operator {
  public:
   BufferedIncrement(const planner::PhysicalNode& node, const planner::PhysicalUpdate& update, std::string member, ExecutionContext& context)
-      : update_(update), context_(context), member_(std::move(member)), counters_(node, context) {}
+      : update_(update), context_(context), rows_(stored_rows_of(update.table)), member_(std::move(member)), counters_(node, context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     const sql::TableDef& table = *update_.table;
-    const StoredRows rows(update_.table);
+    const StoredRows& rows = *rows_;
     const bool locks = IncrementHabits::of_this_thread().locks_at_once(table.oid);
     std::optional<std::vector<sql::Datum>> before;
     if (locks) {
@@ -98,10 +89,9 @@ class BufferedIncrement final : public Operator {
   asio::awaitable<Row> lock(const StoredRows& rows) {
     Transaction& transaction = *context_.transaction();
     const planner::RowLock lock{planner::RowLock::Strength::kNoKeyUpdate, planner::RowLock::Wait::kBlock};
-    std::vector<std::string> fields = fields_of_rows(*update_.table);
-    std::vector<RowLockRequest::Table> tables{{update_.table->oid, lock, std::move(fields)}};
+    std::vector<RowLockRequest::Table> tables{{update_.table->oid, lock, rows.presence_and_fields()}};
     RowLockRequest request(std::move(tables), transaction.locks().token);
-    request.add_row(member_, sql::TableKeys(*update_.table).row_of_member(member_), {});
+    request.add_row(member_, rows.keys().row_of_member(member_), {});
     request.read_to_write();
     const RowLockRequest::Answer answer = co_await request.execute(context_.redis(), std::nullopt, &transaction.locks(), counters_.get());
     co_await context_.check_version(*answer.replies);
@@ -112,6 +102,7 @@ class BufferedIncrement final : public Operator {
 
   const planner::PhysicalUpdate& update_;
   ExecutionContext& context_;
+  const std::shared_ptr<const StoredRows> rows_;
   const std::string member_;
   NodeCounters counters_;
 };

@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include <array>
 #include <stdexcept>
 
 #include "sql/catalog/table_keys.h"
@@ -14,11 +15,17 @@ namespace {
 constexpr char kHexDigits[] = "0123456789ABCDEF";
 constexpr std::string_view kReservedSegments[] = {"id", "rowid", "zset", "indices", "uniques"};
 
+/// By byte.
+constexpr std::array<bool, 256> kNeedsEscape = [] {
+  std::array<bool, 256> bytes{};
+  for (unsigned byte = 0; byte < 0x21; ++byte) bytes[byte] = true;
+  bytes[0x7F] = true;
+  for (const char character : std::string_view("%:{}*?[]\\")) bytes[static_cast<unsigned char>(character)] = true;
+  return bytes;
+}();
+
 bool needs_escape(char character, std::string_view also) {
-  const auto byte = static_cast<unsigned char>(character);
-  if (byte < 0x21 || byte == 0x7F) return true;
-  return std::string_view("%:{}*?[]\\").find(character) != std::string_view::npos ||
-         also.find(character) != std::string_view::npos;
+  return kNeedsEscape[static_cast<unsigned char>(character)] || also.find(character) != std::string_view::npos;
 }
 
 void append_escaped(char character, std::string& out) {
@@ -28,16 +35,17 @@ void append_escaped(char character, std::string& out) {
   out += kHexDigits[byte & 15];
 }
 
-std::string escape(std::string_view raw, std::string_view also) {
-  if (raw.empty()) return "%";
+void append_segment(std::string_view raw, std::string_view also, std::string& out) {
+  if (raw.empty()) {
+    out += '%';
+    return;
+  }
   for (std::string_view reserved : kReservedSegments) {
     if (raw != reserved) continue;
-    std::string out;
     append_escaped(raw.front(), out);
-    return out.append(raw.substr(1));
+    out.append(raw.substr(1));
+    return;
   }
-  std::string out;
-  out.reserve(raw.size());
   for (char character : raw) {
     if (needs_escape(character, also)) {
       append_escaped(character, out);
@@ -45,6 +53,12 @@ std::string escape(std::string_view raw, std::string_view also) {
       out += character;
     }
   }
+}
+
+std::string escape(std::string_view raw, std::string_view also) {
+  std::string out;
+  out.reserve(raw.size());
+  append_segment(raw, also, out);
   return out;
 }
 
@@ -73,6 +87,14 @@ int capital_hex_value(char digit) {
 
 std::string escape_segment(std::string_view raw) {
   return raw.size() > kMaxSegmentValue ? hashed_segment(raw) : escape(raw, "");
+}
+
+void append_escaped_segment(std::string_view raw, std::string& out) {
+  if (raw.size() > kMaxSegmentValue) {
+    out += hashed_segment(raw);
+  } else {
+    append_segment(raw, "", out);
+  }
 }
 
 std::string escape_name(std::string_view name) { return escape(name, ","); }

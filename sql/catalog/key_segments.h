@@ -12,6 +12,8 @@ namespace redquel::sql {
 /// A value longer than this is named in keys by its hash.
 inline constexpr std::size_t kMaxSegmentValue = 512;
 
+/// escape_segment of `raw`, behind `out`.
+void append_escaped_segment(std::string_view raw, std::string& out);
 /// As escape_segment, of a table's, schema's or column's name: ',' is escaped too, because it joins column names.
 std::string escape_name(std::string_view name);
 /// As escape_segment, but never hashed: for composite members and fields of uniques, which must be decoded again.

@@ -71,8 +71,14 @@ std::string TableKeys::member_prefix(std::span<const Datum> first_values) const 
 std::string TableKeys::row(std::span<const Datum> primary_key) const { return row_of_member(member(primary_key)); }
 
 std::string TableKeys::row_of_member(std::string_view member) const {
-  std::string key = table_.prefix;
-  if (key_size() == 1) return key.append(":").append(escape_segment(member));
+  std::string key;
+  key.reserve(table_.prefix.size() + 1 + member.size());
+  key += table_.prefix;
+  if (key_size() == 1) {
+    key += ':';
+    append_escaped_segment(member, key);
+    return key;
+  }
   for (std::string_view segment : split_segments(member)) {
     key += ':';
     // A segment may be long because of its escapes alone; only the value's own length counts.
