@@ -95,53 +95,91 @@ struct Token {
   enum class Kind : std::uint8_t { kWord, kQuotedName, kInteger, kNumber, kString, kOperator, kPunctuation };
   Kind kind;
   std::uint8_t classes;  // of a word
-  char alone;            // punctuation or operator of one character; of all others '\0'
+  char character;        // of punctuation and of an operator of one character; else 0
   std::size_t begin, end;
-  std::string_view text;  // as written; a string's is between its quotes
 };
 
-/// The tokens of a text; nullopt where it holds what is left to the parser.
-class Scanner {
- public:
-  explicit Scanner(std::string_view text) : text_(text) { tokens_.reserve(2 + text.size() / 3); }
+std::string content_of(std::string_view written) {
+  std::string content;
+  content.reserve(written.size());
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    content += written[i];
+    if (written[i] == '\'') ++i;  // two of them are one
+  }
+  return content;
+}
 
-  std::optional<std::vector<Token>> run() {
-    while (true) {
-      while (at_ < text_.size() && is_space(text_[at_])) ++at_;
-      if (at_ == text_.size()) return std::move(tokens_);
+void append_decimal(std::size_t number, std::string& out) {
+  char digits[20];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+constexpr std::array<std::string_view, 7> kComparisons = {"=", "<", ">", "<=", ">=", "<>", "!="};
+
+/// Goes through a text once. What a literal is depends on few tokens before it and on the one after it: it is taken, or left, when that
+/// one has come.
+class LiteralTaker {
+ public:
+  explicit LiteralTaker(std::string_view text) : text_(text) { out_.text.reserve(text.size() + 16); }
+
+  std::optional<TextWithoutLiterals> run() {
+    while (skip_spaces()) {
       if (!step()) return std::nullopt;
+      const std::size_t i = count_ - 1;
+      if (is(i, ';')) {
+        --count_;
+        if (skip_spaces()) return std::nullopt;  // another statement
+        break;
+      }
+      if (i == 0) {
+        if (!is_word(0, WordClass::kStatement)) return std::nullopt;
+        is_insert_ = is_word(0, WordClass::kInsert);
+      } else if (!take(i - 1) || !follow_lists(i)) {
+        return std::nullopt;
+      }
     }
+    if (count_ == 0 || !take(count_ - 1) || types_.empty()) return std::nullopt;
+    out_.text.append(text_.substr(copied_, token(count_ - 1).end - copied_)).append("\n--").append(types_);
+    return std::move(out_);
   }
 
  private:
+  // Tokens.
+
+  bool skip_spaces() {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+    return at_ < text_.size();
+  }
+
   char peek(std::size_t ahead) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
 
+  /// The next token; false where the text holds what is left to the parser.
   bool step() {
     const char c = text_[at_];
     if (is_identifier_start(c)) return word();
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
     if (c == '\'') return string();
     if (c == '"') return quoted_name();
-    if (is_punctuation(c)) return add(Token::Kind::kPunctuation, at_ + 1);
+    if (is_punctuation(c)) return add(Token::Kind::kPunctuation, at_ + 1, 0, c);
     return is_operator_character(c) && symbol();
   }
 
-  bool add(Token::Kind kind, std::size_t end) {
-    const std::string_view text = text_.substr(at_, end - at_);
-    const std::uint8_t classes = kind == Token::Kind::kWord ? classes_of(text) : 0;
-    const bool is_alone = text.size() == 1 && (kind == Token::Kind::kPunctuation || kind == Token::Kind::kOperator);
-    tokens_.push_back({kind, classes, is_alone ? text[0] : '\0', at_, end, text});
+  bool add(Token::Kind kind, std::size_t end, std::uint8_t classes = 0, char character = 0) {
+    recent_[count_++ % kRecent] = {kind, classes, character, at_, end};
     at_ = end;
     return true;
   }
 
   bool word() {
-    std::size_t end = at_;
+    std::size_t end = at_ + 1;
     while (end < text_.size() && is_word_part(text_[end])) ++end;
-    // E'…', B'…', U&'…' and names with $.
-    if (end < text_.size() && (text_[end] == '\'' || text_[end] == '$')) return false;
-    if (end + 1 < text_.size() && text_[end] == '&' && (text_[end + 1] == '\'' || text_[end + 1] == '"')) return false;
-    return add(Token::Kind::kWord, end);
+    if (end < text_.size()) {
+      // E'…', B'…', U&'…' and names with $.
+      const char c = text_[end];
+      if (c == '\'' || c == '$') return false;
+      if (c == '&' && end + 1 < text_.size() && (text_[end + 1] == '\'' || text_[end + 1] == '"')) return false;
+    }
+    return add(Token::Kind::kWord, end, classes_of(text_.substr(at_, end - at_)));
   }
 
   bool number() {
@@ -165,10 +203,8 @@ class Scanner {
       else break;
     }
     // 'a' 'b' over two lines are one string.
-    if (!tokens_.empty() && tokens_.back().kind == Token::Kind::kString) return false;
-    add(Token::Kind::kString, end + 1);
-    tokens_.back().text = text_.substr(tokens_.back().begin + 1, end - tokens_.back().begin - 1);
-    return true;
+    if (count_ > 0 && token(count_ - 1).kind == Token::Kind::kString) return false;
+    return add(Token::Kind::kString, end + 1);
   }
 
   bool quoted_name() {
@@ -177,88 +213,69 @@ class Scanner {
   }
 
   bool symbol() {
-    std::size_t end = at_;
+    std::size_t end = at_ + 1;
     while (end < text_.size() && is_operator_character(text_[end])) ++end;
-    if (end == at_ + 1) return add(Token::Kind::kOperator, end);
-    const std::string_view whole = text_.substr(at_, end - at_);
-    if (whole.find("--") != std::string_view::npos || whole.find("/*") != std::string_view::npos) return false;
-    // `=-5` is = and -5: an operator ends in + or - only if it holds one of ~!@#%^&|`?
-    while (end - at_ > 1 && (text_[end - 1] == '-' || text_[end - 1] == '+') &&
-           text_.substr(at_, end - at_).find_first_of("~!@#%^&|`?") == std::string_view::npos) {
-      --end;
-    }
-    return add(Token::Kind::kOperator, end);
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  std::vector<Token> tokens_;
-};
-
-std::string content_of(std::string_view written) {
-  std::string content;
-  content.reserve(written.size());
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    content += written[i];
-    if (written[i] == '\'') ++i;  // two of them are one
-  }
-  return content;
-}
-
-void append_decimal(std::size_t number, std::string& out) {
-  char digits[20];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-}
-
-constexpr std::array<std::string_view, 7> kComparisons = {"=", "<", ">", "<=", ">=", "<>", "!="};
-
-class Taker {
- public:
-  Taker(std::string_view text, std::vector<Token> tokens) : text_(text), tokens_(std::move(tokens)) {}
-
-  std::optional<TextWithoutLiterals> run() {
-    if (!tokens_.empty() && is(tokens_.size() - 1, ';')) tokens_.pop_back();
-    if (tokens_.empty() || !is_word(0, WordClass::kStatement)) return std::nullopt;
-    const std::size_t end = tokens_.back().end;
-    std::size_t copied = 0;
-    out_.text.reserve(end + 32);
-    for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      if (tokens_[i].kind == Token::Kind::kWord) continue;
-      if (is(i, ';')) return std::nullopt;
-      if (is(i, '(')) {
-        const bool row = i > 0 && is_word(i - 1, WordClass::kValues) && is_word(0, WordClass::kInsert);
-        lists_.push_back(row || (i > 0 && is_word(i - 1, WordClass::kIn)));
-      } else if (is(i, ')')) {
-        if (lists_.empty()) return std::nullopt;
-        // INSERT of several rows: not one statement with other values, but a load.
-        if (lists_.back() && is_word(0, WordClass::kInsert) && i + 2 < tokens_.size() && is(i + 1, ',') && is(i + 2, '(')) return std::nullopt;
-        lists_.pop_back();
+    if (end - at_ > 1) {
+      const std::string_view whole = text_.substr(at_, end - at_);
+      if (whole.find("--") != std::string_view::npos || whole.find("/*") != std::string_view::npos) return false;
+      // `=-5` is = and -5: an operator ends in + or - only if it holds one of ~!@#%^&|`?
+      while (end - at_ > 1 && (text_[end - 1] == '-' || text_[end - 1] == '+') &&
+             text_.substr(at_, end - at_).find_first_of("~!@#%^&|`?") == std::string_view::npos) {
+        --end;
       }
-      std::optional<Literal> literal = literal_at(i);
-      if (!literal) continue;
-      const std::size_t first = has_sign(i) ? i - 1 : i;
-      if (!begins_operand(first) || !ends_operand(i)) continue;
-      if (out_.literals.size() == kMostLiterals) return std::nullopt;
-      out_.text += text_.substr(copied, tokens_[first].begin - copied);
-      out_.literals.push_back(std::move(*literal));
-      out_.text += '$';
-      append_decimal(out_.literals.size(), out_.text);
-      copied = tokens_[i].end;
     }
-    if (out_.literals.empty()) return std::nullopt;
-    out_.text += text_.substr(copied, end - copied);
-    // An integer's type is part of the text's meaning.
-    for (std::size_t i = 0; i < out_.literals.size(); ++i) types_ += type_of(out_.literals[i]);
-    out_.text += "\n--";
-    out_.text += types_;
-    return std::move(out_);
+    return add(Token::Kind::kOperator, end, 0, end - at_ == 1 ? text_[at_] : '\0');
   }
 
- private:
-  /// A character of punctuation, or an operator of one character.
-  bool is(std::size_t i, char character) const { return tokens_[i].alone == character; }
-  bool is_word(std::size_t i, std::uint8_t wanted) const { return (tokens_[i].classes & wanted) != 0; }
-  bool is_operator(std::size_t i) const { return tokens_[i].kind == Token::Kind::kOperator; }
+  /// One of the last kRecent tokens, by its number from the text's begin.
+  const Token& token(std::size_t i) const { return recent_[i % kRecent]; }
+  std::string_view written(std::size_t i) const { return text_.substr(token(i).begin, token(i).end - token(i).begin); }
+  bool is(std::size_t i, char character) const { return token(i).character == character; }
+  bool is_word(std::size_t i, std::uint8_t wanted) const { return (token(i).classes & wanted) != 0; }
+
+  // What they mean.
+
+  /// Opens and closes lists; false at what is left to the parser.
+  bool follow_lists(std::size_t i) {
+    if (is(i, '(')) {
+      // INSERT of several rows: not one statement with other values, but a load.
+      if (is_insert_ && list_end_ + 2 == i && is(i - 1, ',')) return false;
+      lists_.push_back((is_insert_ && is_word(i - 1, WordClass::kValues)) || is_word(i - 1, WordClass::kIn));
+    } else if (is(i, ')')) {
+      if (lists_.empty()) return false;
+      if (lists_.back()) list_end_ = i;
+      lists_.pop_back();
+    }
+    return true;
+  }
+
+  bool is_in_list() const { return !lists_.empty() && lists_.back(); }
+
+  /// Takes the token `i` if it is a literal that a parameter can stand for; false if these are too many.
+  bool take(std::size_t i) {
+    const bool is_string = token(i).kind == Token::Kind::kString;
+    if (!is_string && token(i).kind != Token::Kind::kInteger) return true;
+    const std::size_t first = has_sign(i) ? i - 1 : i;
+    if (!begins_operand(first) || !ends_operand(i)) return true;
+    std::string_view text = written(i);
+    Literal literal{.is_string = is_string};
+    if (is_string) {
+      literal.text = content_of(text.substr(1, text.size() - 2));
+    } else {
+      std::uint64_t magnitude = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), magnitude);
+      const bool negative = first != i;
+      if (error != std::errc() || magnitude > kMostInteger + (negative ? 1 : 0)) return true;
+      literal.number = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
+    }
+    if (out_.literals.size() == kMostLiterals) return false;
+    types_ += type_of(literal);
+    out_.literals.push_back(std::move(literal));
+    out_.text.append(text_.substr(copied_, token(first).begin - copied_)).append("$");
+    append_decimal(out_.literals.size(), out_.text);
+    copied_ = token(i).end;
+    return true;
+  }
 
   static char type_of(const Literal& literal) {
     if (literal.is_string) return 's';
@@ -267,58 +284,52 @@ class Taker {
 
   /// Is the number at `i` preceded by a minus of its own (`= -5`, `(-5`, not `a - 5`)?
   bool has_sign(std::size_t i) const {
-    if (i < 2 || tokens_[i].kind != Token::Kind::kInteger || !is(i - 1, '-')) return false;
-    const Token& before = tokens_[i - 2];
-    return before.kind == Token::Kind::kOperator || is(i - 2, '(') || is(i - 2, ',') || is_word(i - 2, WordClass::kBetween) || is_word(i - 2, WordClass::kAnd);
-  }
-
-  std::optional<Literal> literal_at(std::size_t i) const {
-    const Token& token = tokens_[i];
-    if (token.kind == Token::Kind::kString) return Literal{true, content_of(token.text), 0};
-    if (token.kind != Token::Kind::kInteger) return std::nullopt;
-    std::uint64_t magnitude = 0;
-    const auto [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), magnitude);
-    const bool negative = has_sign(i);
-    if (error != std::errc() || magnitude > kMostInteger + (negative ? 1 : 0)) return std::nullopt;
-    Literal literal{false, {}, static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude)};
-    return literal;
+    if (i < 2 || token(i).kind != Token::Kind::kInteger || !is(i - 1, '-')) return false;
+    return token(i - 2).kind == Token::Kind::kOperator || is(i - 2, '(') || is(i - 2, ',') || is_word(i - 2, WordClass::kBetween | WordClass::kAnd);
   }
 
   bool begins_operand(std::size_t i) const {
     if (i == 0) return false;
-    const Token& before = tokens_[i - 1];
-    if (before.alone == '=') return true;
-    if (before.kind == Token::Kind::kOperator) {
-      if (std::ranges::find(kComparisons, before.text) != kComparisons.end()) return true;
-      return (is(i - 1, '+') || is(i - 1, '-')) && tokens_[i].kind != Token::Kind::kString && i > 1 && is_value_end(i - 2);
+    if (is(i - 1, '=')) return true;
+    if (token(i - 1).kind == Token::Kind::kOperator) {
+      if (std::ranges::find(kComparisons, written(i - 1)) != kComparisons.end()) return true;
+      return (is(i - 1, '+') || is(i - 1, '-')) && token(i).kind != Token::Kind::kString && i > 1 && is_value_end(i - 2);
     }
-    if (is(i - 1, '(') || is(i - 1, ',')) return !lists_.empty() && lists_.back();
+    if (is(i - 1, '(') || is(i - 1, ',')) return is_in_list();
     if (is_word(i - 1, WordClass::kBetween)) return true;
     return is_word(i - 1, WordClass::kAnd) && ends_between(i - 1);
   }
 
   /// Does an operand end at `i`, so that a + or - after it has two?
   bool is_value_end(std::size_t i) const {
-    return tokens_[i].kind == Token::Kind::kQuotedName || is(i, ')') || (tokens_[i].kind == Token::Kind::kWord && !is_word(i, WordClass::kOperandEnd));
+    const Token::Kind kind = token(i).kind;
+    return kind == Token::Kind::kQuotedName || is(i, ')') || (kind == Token::Kind::kWord && !is_word(i, WordClass::kOperandEnd));
   }
 
   /// Is the AND at `i` that of `BETWEEN literal AND`?
   bool ends_between(std::size_t i) const {
     if (i < 2) return false;
     const std::size_t first = has_sign(i - 1) ? i - 2 : i - 1;
-    const Token::Kind kind = tokens_[i - 1].kind;
+    const Token::Kind kind = token(i - 1).kind;
     return first > 0 && (kind == Token::Kind::kInteger || kind == Token::Kind::kString) && is_word(first - 1, WordClass::kBetween);
   }
 
   bool ends_operand(std::size_t i) const {
-    if (i + 1 == tokens_.size()) return true;
-    return is(i + 1, ')') || is(i + 1, ',') || is_word(i + 1, WordClass::kOperandEnd);
+    return i + 1 == count_ || is(i + 1, ')') || is(i + 1, ',') || is_word(i + 1, WordClass::kOperandEnd);
   }
 
+  /// As far back as `BETWEEN - 1 AND - 1` and the token after it.
+  static constexpr std::size_t kRecent = 8;
+
   std::string_view text_;
-  std::vector<Token> tokens_;
-  std::vector<bool> lists_;  // open parentheses: is it a list whose members are operands?
-  std::string types_;
+  std::size_t at_ = 0;
+  std::array<Token, kRecent> recent_{};
+  std::size_t count_ = 0;
+  bool is_insert_ = false;
+  std::vector<bool> lists_;     // open parentheses: is it a list whose members are operands?
+  std::size_t list_end_ = 0;    // the last token that closed such a list
+  std::size_t copied_ = 0;      // so much of the text is in that of `out_`
+  std::string types_;           // of the literals: part of the text's meaning
   TextWithoutLiterals out_;
 };
 
@@ -326,9 +337,7 @@ class Taker {
 
 std::optional<TextWithoutLiterals> take_literals(std::string_view text) {
   if (text.size() > kMostBytes) return std::nullopt;
-  std::optional<std::vector<Token>> tokens = Scanner(text).run();
-  if (!tokens) return std::nullopt;
-  return Taker(text, *std::move(tokens)).run();
+  return LiteralTaker(text).run();
 }
 
 }  // namespace redquel::parser
