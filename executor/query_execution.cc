@@ -6,7 +6,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
-#include <deque>
+#include <list>
 
 #include "executor/copy/copy_source.h"
 #include "executor/function_execution.h"
@@ -242,7 +242,8 @@ class QueryRun {
     writes_ = prepared_->plan->writes;
     const bool may_empty = writes_ && !session_.temporary_schema.empty();
     is_compound_ = planned.is_compound_write || (may_empty && empties_on_commit(planned.plan));
-    sql::CatalogPtr catalog = co_await engine_.catalog(session_);
+    sql::CatalogPtr catalog = engine_.catalog_at_hand(session_);
+    if (!catalog) catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
     if (!engine_.exclusive_tables().empty()) {
       for (const auto& table : planner::tables_of(planned.plan)) {
@@ -263,9 +264,11 @@ class QueryRun {
       if (writes_ || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_, session_);
       if (!own_transaction_) evaluation.transaction_timestamp = transaction_->started();
       if (session_.function_depth > 0) evaluation.transaction_timestamp = session_.transaction_time;
-      co_await settle(*transaction_);
-      const std::set<sql::Oid> changed = transaction_->changed_tables();
-      if (!changed.empty()) plan_ = engine_.plan_over_changes(*prepared_, *catalog, changed, session_);
+      if (transaction_->buffer().has_increments()) co_await settle(*transaction_);
+      if (!prepared_->plan->reads_plainly) {
+        const std::set<sql::Oid> changed = transaction_->changed_tables();
+        if (!changed.empty()) plan_ = engine_.plan_over_changes(*prepared_, *catalog, changed, session_);
+      }
     }
     catalog_ = catalog;
     context_.emplace(engine_.shared(), engine_.bulk(), catalog, std::move(evaluation));
@@ -348,7 +351,6 @@ class QueryRun {
 
   /// What was added to rows of the plan's tables becomes visible to it.
   asio::awaitable<void> settle(Transaction& transaction) {
-    if (!transaction.buffer().has_increments()) co_return;
     std::set<sql::Oid> tables;
     for (const auto& table : planner::tables_of(plan_)) tables.insert(table->oid);
     const auto looked_at = transaction.buffer().increments(tables);
@@ -363,14 +365,16 @@ class QueryRun {
 
   asio::awaitable<std::optional<sql::Batch>> pull() {
     if (!holds_) {
-      auto batch = co_await next_batch();
+      auto batch = co_await root_->next();
+      if (context_->evaluation().sleep > 0) co_await sleep();
       if (is_strict_ && !co_await reads_hold()) throw serialization_failure("update");
       if (is_strict_ && !batch) transaction_->reads().merge(reads_);
       if (batch) rows_ += batch->rows;
       co_return batch;
     }
     std::size_t memory = 0;
-    while (auto batch = co_await next_batch()) {
+    while (auto batch = co_await root_->next()) {
+      if (context_->evaluation().sleep > 0) co_await sleep();
       memory += batch->memory();
       held_.push_back(std::move(*batch));
       if (memory > context_->work_mem && !is_compound_) {  // too much to hold: rows of one moment each, as a plain scan gives them
@@ -425,15 +429,10 @@ class QueryRun {
   }
 
   /// Rows that called pg_sleep() come that much later.
-  asio::awaitable<std::optional<sql::Batch>> next_batch() {
-    auto batch = co_await root_->next();
-    const std::int64_t sleep = std::exchange(context_->evaluation().sleep, 0);
-    if (sleep > 0) {
-      asio::steady_timer timer(co_await asio::this_coro::executor);
-      timer.expires_after(std::chrono::microseconds(sleep));
-      co_await timer.async_wait(asio::use_awaitable);
-    }
-    co_return batch;
+  asio::awaitable<void> sleep() {
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    timer.expires_after(std::chrono::microseconds(std::exchange(context_->evaluation().sleep, 0)));
+    co_await timer.async_wait(asio::use_awaitable);
   }
 
   std::optional<sql::Batch> take_held() {
@@ -493,7 +492,7 @@ class QueryRun {
   planner::PhysicalPlan plan_;  // of the last run
   std::optional<ExecutionContext> context_;
   OperatorPtr root_;
-  std::deque<sql::Batch> held_;
+  std::list<sql::Batch> held_;
   std::unique_ptr<RedisRequest> counters_request_;  // for them, where nobody has waited for it yet
   std::vector<std::string> counters_before_;
   sql::CatalogPtr catalog_;  // of the last run: rows are shown after it has ended, too

@@ -30,10 +30,15 @@ RedisEngine::RedisEngine(RedisAccess& access, int database, RedisClient& home, E
       limits_(limits),
       plans_(limits.cached_plans) {}
 
-asio::awaitable<sql::CatalogPtr> RedisEngine::catalog(const SessionState& session) {
-  if (session.transaction && session.transaction->catalog()) co_return session.transaction->catalog()->snapshot();
+sql::CatalogPtr RedisEngine::catalog_at_hand(const SessionState& session) const {
+  if (session.transaction && session.transaction->catalog()) return session.transaction->catalog()->snapshot();
   // Another Redis than before (restart, failover) may have lost definitions.
-  if (!catalog_ || generation_ != shared_.generation()) co_await reload_catalog();
+  return generation_ == shared_.generation() ? catalog_ : nullptr;
+}
+
+asio::awaitable<sql::CatalogPtr> RedisEngine::catalog(const SessionState& session) {
+  if (sql::CatalogPtr known = catalog_at_hand(session)) co_return known;
+  co_await reload_catalog();
   co_return catalog_;
 }
 
@@ -250,6 +255,9 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   if (plan->planned.plan) {
     plan->writes = plan->planned.is_compound_write || planner::main_write(*plan->planned.plan) != nullptr;
     plan->needs_snapshot = planner::needs_snapshot(plan->planned.plan);
+    std::set<sql::Oid> tables;
+    for (const auto& table : planner::tables_of(plan->planned.plan)) tables.insert(table->oid);
+    plan->reads_plainly = planner::reads_changed_tables_plainly(plan->planned.plan, tables);
     plan->depends_on_sizes = !sizes.empty() || !planner::tables_whose_sizes_count(plan->planned.plan).empty();
   }
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - started;
@@ -281,7 +289,8 @@ asio::awaitable<PreparedPtr> RedisEngine::plan_by_sizes(PreparedPtr prepared, De
 
 asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_ptr<const ast::Statement> statement,
                                                   DeclaredParameters parameters, SessionState& session) {
-  sql::CatalogPtr known = co_await catalog(session);
+  sql::CatalogPtr known = catalog_at_hand(session);
+  if (!known) known = co_await catalog(session);
   // Definitions of an open transaction are nobody else's.
   const bool has_own = has_own_definitions(session);
   PreparedPtr prepared;

@@ -52,6 +52,8 @@ class RedisEngine final : public Engine {
   // ---- for its executions ----
   /// The definitions as last loaded, at first use as they are now; the transaction's own, if it has any.
   asio::awaitable<sql::CatalogPtr> catalog(const SessionState& session);
+  /// The same without waiting; null: they must be loaded.
+  sql::CatalogPtr catalog_at_hand(const SessionState& session) const;
   /// The same as they are now.
   asio::awaitable<sql::CatalogPtr> newest_catalog(const SessionState& session);
   /// Those that another unit had for itself when the definitions were loaded.

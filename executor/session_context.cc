@@ -83,17 +83,15 @@ void name_session_hooks() {
 
 sql::EvaluationContext session_context(const SessionState& session, const sql::CatalogSnapshot* catalog) {
   name_session_hooks();
-  sql::EvaluationContext context;
-  context.settings = &session.settings;
-  context.user = session.user;
-  context.database = session.database;
-  context.search_path = session.search_path;
-  context.backend_pid = session.backend_pid;
-  context.catalog = catalog;
-  context.show = show_parameter;
-  context.run_time_parameters = run_time_parameters;
-  context.session = &session;
-  return context;
+  return {.settings = &session.settings,
+          .user = session.user,
+          .database = session.database,
+          .search_path = session.search_path,
+          .backend_pid = session.backend_pid,
+          .catalog = catalog,
+          .show = show_parameter,
+          .run_time_parameters = run_time_parameters,
+          .session = &session};
 }
 
 sql::EvaluationContext definition_context(const SessionState& session, const sql::CatalogSnapshot& catalog) {

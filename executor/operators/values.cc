@@ -21,6 +21,8 @@ class ValuesOperator final : public Operator {
     sql::Batch batch;
     batch.rows = end - next_;
     std::vector<sql::Column> columns;
+    columns.reserve(node_.columns.size());
+    batch.columns.reserve(node_.columns.size());
     for (const planner::PhysicalColumn& column : node_.columns) columns.emplace_back(column.type).reserve(batch.rows);
     for (; next_ < end; ++next_) {
       const std::vector<sql::ExpressionPtr>& row = plan_.rows[next_];

@@ -27,7 +27,9 @@ const planner::KeyLookup& lookup_of(const planner::PhysicalUpdate& update) { ret
 
 sql::Batch looked_up(const planner::PhysicalUpdate& update, const std::vector<sql::Datum>& row) {
   sql::Batch batch{.rows = 1, .columns = {}};
-  for (const std::int16_t number : lookup_of(update).read.numbers) {
+  const std::vector<std::int16_t>& numbers = lookup_of(update).read.numbers;
+  batch.columns.reserve(numbers.size());
+  for (const std::int16_t number : numbers) {
     const std::size_t position = update.table->position(number);
     batch.columns.push_back(std::make_shared<const sql::Column>(sql::Column::constant(update.table->columns[position].type, row[position], 1)));
   }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -39,6 +40,9 @@ class InsertOperator final : public WriteOperator {
       : WriteOperator(node, insert.table, insert.source, context, std::move(source)), insert_(insert), brings_many_(brings_many) {
     conflict_.skip = insert.on_conflict == planner::LogicalInsert::OnConflict::kNothing;
     conflict_.columns = insert.conflict_columns;
+    calls_sequences_ = std::ranges::any_of(insert.columns, [](const planner::InsertColumn& column) {
+      return column.value && calls_sequences({&column.value, 1});
+    });
     if (!conflict_.skip && brings_many) write_ahead_if_possible();
   }
 
@@ -46,12 +50,14 @@ class InsertOperator final : public WriteOperator {
   asio::awaitable<void> collect(const sql::Batch& source) override {
     sql::Batch batch;
     batch.rows = source.rows;
-    std::map<const planner::InsertColumn*, sql::ColumnPtr> in_order = co_await evaluate_in_order(source);
+    batch.columns.reserve(insert_.columns.size());
+    std::map<const planner::InsertColumn*, sql::ColumnPtr> in_order;
+    if (calls_sequences_) in_order = co_await evaluate_in_order(source);
     for (const planner::InsertColumn& column : insert_.columns) {
       sql::ColumnPtr values;
       if (const auto known = in_order.find(&column); known != in_order.end()) {
         values = known->second;
-      } else if (column.value && calls_sequences({&column.value, 1})) {
+      } else if (calls_sequences_ && column.value && calls_sequences({&column.value, 1})) {
         std::vector<sql::ColumnPtr> evaluated = co_await evaluate_with_sequences({&column.value, 1}, source, context_);
         values = std::move(evaluated[0]);
       } else if (column.value) {
@@ -154,6 +160,7 @@ class InsertOperator final : public WriteOperator {
   std::vector<Collected> batches_;
   std::uint64_t inserted_ = 0;
   const bool brings_many_;
+  bool calls_sequences_ = false;  // in the values of columns
   std::deque<std::int64_t> keys_;  // hidden ones, not given to a row yet
   std::size_t given_keys_ = 0;
 };
