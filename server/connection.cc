@@ -63,11 +63,13 @@ asio::awaitable<std::size_t> Connection::read_some(std::span<char> room) {
   co_return count;
 }
 
-asio::awaitable<void> Connection::write(std::string_view bytes) {
-  // Most answers fit into the socket's buffer: then no turn of the event loop is spent.
+std::string_view Connection::write_at_once(std::string_view bytes) {
   const ssize_t sent = ::send(socket_.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
-  if (bytes.empty()) co_return;
+  return bytes;
+}
+
+asio::awaitable<void> Connection::write(std::string_view bytes) {
   auto buffer = asio::buffer(bytes.data(), bytes.size());
   auto token = unstoppable();
   auto [failure, count] = co_await asio::async_write(socket_, buffer, std::move(token));

@@ -26,6 +26,8 @@ class Connection {
   /// Sends all of it; waits while the client does not read. No cancellation stops it half-way, as that would cut a
   /// message; only `close` does. Throws Disconnected.
   asio::awaitable<void> write(std::string_view bytes);
+  /// Sends what the socket's buffer takes, which is most answers: no turn of the event loop is spent. The rest is for `write`.
+  std::string_view write_at_once(std::string_view bytes);
 
   /// Ends a waiting `read_some`.
   void interrupt();

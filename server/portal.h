@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +23,7 @@ struct Portal {
   std::vector<std::int16_t> result_formats;  // one per column
 
   std::unique_ptr<executor::Execution> execution;  // from the first Execute on
-  std::deque<sql::Batch> pulled;                   // the front one is being sent
+  std::list<sql::Batch> pulled;                    // the front one is being sent
   std::size_t next_row = 0;                        // of the front batch
   bool ended = false;                              // the execution has said its end
   bool resumed = false;                            // rows were sent by an earlier Execute

@@ -176,7 +176,9 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
   }
   if (raw.type == 'Q' || raw.type == 'F' || raw.type == 'S') {
     skipping_to_sync_ = false;
-    co_await ready();
+    tell_ready();
+    const std::string_view rest = flush_at_once();
+    if (!rest.empty()) co_await finish_flush(rest);
   }
 }
 
@@ -187,20 +189,30 @@ void Session::send_notifications() {
   }
 }
 
-asio::awaitable<void> Session::ready() {
+void Session::tell_ready() {
   follow_client_encoding();
   for (const auto& [name, value] : parameters_.take_changes()) encoder_.parameter_status(name, value);
   send_notifications();
   encoder_.ready_for_query(transactions_.block().status());
   is_idle_ = true;
-  co_await flush();
+}
+
+std::string_view Session::flush_at_once() {
+  if (encoder_.empty()) return {};
+  error_unsent_ = false;
+  const std::string_view rest = connection_.write_at_once(encoder_.bytes());
+  if (rest.empty()) encoder_.clear();
+  return rest;
+}
+
+asio::awaitable<void> Session::finish_flush(std::string_view rest) {
+  co_await connection_.write(rest);
+  encoder_.clear();
 }
 
 asio::awaitable<void> Session::flush() {
-  if (encoder_.empty()) co_return;
-  error_unsent_ = false;
-  co_await connection_.write(encoder_.bytes());
-  encoder_.clear();
+  const std::string_view rest = flush_at_once();
+  if (!rest.empty()) co_await finish_flush(rest);
 }
 
 void Session::cancel(CancelReason reason) {

@@ -85,11 +85,14 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::awaitable<void> handle(RawMessage raw);
   asio::awaitable<void> read_more();
   asio::awaitable<void> flush();
+  /// The same as far as it goes without waiting; the rest is what `finish_flush` sends.
+  std::string_view flush_at_once();
+  asio::awaitable<void> finish_flush(std::string_view rest);
   asio::awaitable<void> say_goodbye(std::optional<sql::SqlError> fatal);
   /// NotificationResponse of what has arrived, unless a transaction is open.
   void send_notifications();
-  /// ParameterStatus of what changed, notifications, then ReadyForQuery, sent.
-  asio::awaitable<void> ready();
+  /// ParameterStatus of what changed, notifications, then ReadyForQuery.
+  void tell_ready();
 
   // --- session_startup.cc: until the first ReadyForQuery
   /// False: the connection has served its purpose (a CancelRequest) or never was one of ours.
@@ -114,7 +117,8 @@ class Session : public std::enable_shared_from_this<Session> {
   /// `describe`: RowDescription goes before the first row.
   /// `commits`: the implicit transaction ends with this statement, before its end is told.
   asio::awaitable<void> run_portal(Portal& portal, std::size_t max_rows, bool describe, bool commits = false);
-  asio::awaitable<bool> pull(Portal& portal);
+  /// What the portal's execution gave: a batch to send, or the end.
+  static void take(Portal& portal, std::optional<sql::Batch> batch);
   asio::awaitable<void> hold_all_rows(Portal& portal);
 
   // --- simple_query.cc

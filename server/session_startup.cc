@@ -72,7 +72,8 @@ asio::awaitable<void> Session::open(StartupMessage message) {
   started_ = true;
   spdlog::debug("session {}: {} at {}, database {}", key_.process_id, state_.user, connection_.peer_address(),
                 state_.database);
-  co_await ready();
+  tell_ready();
+  co_await flush();
 }
 
 }  // namespace redquel::server

@@ -85,8 +85,8 @@ asio::awaitable<std::string> SessionTransactions::run(const ast::Transaction& st
     if (failure) std::rethrow_exception(failure);
   }
   if (steps.commit || steps.roll_back) {
-    RunTimeParameters::TransactionValues values = parameters_.transaction_values();
-    if (steps.roll_back && chained_values_) values = *chained_values_;
+    RunTimeParameters::TransactionValues values;
+    if (steps.chain) values = steps.roll_back && chained_values_ ? *chained_values_ : parameters_.transaction_values();
     std::exception_ptr failure;
     try {
       co_await end(steps.commit, running);

@@ -15,6 +15,7 @@ constexpr std::size_t kMostIndividualTexts = 100;
 
 std::vector<sql::Type> types_of(const std::vector<parser::Literal>& literals) {
   std::vector<sql::Type> types;
+  types.reserve(literals.size());
   for (const parser::Literal& literal : literals) {
     const bool is_short = literal.number == static_cast<std::int32_t>(literal.number);
     types.push_back(literal.is_string ? sql::kUnknown : is_short ? sql::kInt4 : sql::kInt8);
@@ -103,6 +104,7 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
       // A definition (SELECT INTO) keeps its text and takes no parameters.
       is_individual = portal.statement->parameter_types.size() != shared.literals.size();
       if (const executor::PreparedPtr& plan = portal.statement->plan) is_individual = is_individual || plan->depends_on_constants;
+      portal.parameters.reserve(shared.literals.size());
       const sql::Now moment = executor::transaction_moment(state_);
       for (std::size_t i = 0; i < shared.literals.size() && !is_individual; ++i) {
         const parser::Literal& literal = shared.literals[i];

@@ -22,6 +22,9 @@ std::string tag_with_count(const std::string& tag, std::size_t rows) {
   return fmt::format("{}{}", tag.substr(0, blank + 1), rows);
 }
 
+/// A statement that was prepared without waiting.
+asio::awaitable<PreparedStatementPtr> prepared_at_once(PreparedStatementPtr statement) { co_return statement; }
+
 bool is_select(const PreparedStatement& statement) {
   return statement.statement && std::holds_alternative<parser::ast::Select>(statement.statement->node);
 }
@@ -32,7 +35,8 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
   cancel_reason_ = CancelReason::kNone;
   statement_running_ = true;
   ++statement_number_;
-  if (const std::int64_t limit = parameters_.statement_timeout_ms(); limit > 0) {
+  const std::int64_t limit = parameters_.statement_timeout_ms();
+  if (limit > 0) {
     timeout_timer_.expires_after(std::chrono::milliseconds(limit));
     timeout_timer_.async_wait(
         [weak = weak_from_this(), number = statement_number_](const boost::system::error_code& failure) {
@@ -48,7 +52,7 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
     failure = std::current_exception();
   }
   statement_running_ = false;
-  timeout_timer_.cancel();
+  if (limit > 0) timeout_timer_.cancel();
   // A chain of coroutines that was cancelled throws at whatever it waits for, until it is told that this is over.
   co_await asio::this_coro::reset_cancellation_state();
   if (failure) std::rethrow_exception(failure);
@@ -58,25 +62,18 @@ asio::awaitable<PreparedStatementPtr> Session::prepare(SourceText source, std::s
                                                        std::shared_ptr<const parser::ast::Statement> statement,
                                                        executor::DeclaredParameters parameters) {
   if (SessionStatements::handles(*statement)) {
-    co_return session_statements_.prepare(std::move(source), std::move(statement));
+    return prepared_at_once(session_statements_.prepare(std::move(source), std::move(statement)));
   }
-  co_return co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(statement),
-                                    std::move(parameters), state_);
+  return plan_statement(*engine_, std::move(source), std::move(text), std::move(statement), std::move(parameters), state_);
 }
 
-/// Brings the next batch to the front; false at the end.
-asio::awaitable<bool> Session::pull(Portal& portal) {
-  if (!portal.pulled.empty()) co_return true;
-  if (portal.ended) co_return false;
-  std::optional<sql::Batch> batch = co_await portal.execution->next();
-  if (!batch) {
+void Session::take(Portal& portal, std::optional<sql::Batch> batch) {
+  if (batch) {
+    portal.pulled.push_back(*std::move(batch));
+  } else {
     portal.ended = true;
     portal.command_tag = portal.execution->command_tag();
-    co_return false;
   }
-  portal.pulled.push_back(*std::move(batch));
-  portal.next_row = 0;
-  co_return true;
 }
 
 /// A statement that writes is complete before the first of its rows leaves, also when they leave in pieces.
@@ -84,17 +81,12 @@ asio::awaitable<void> Session::hold_all_rows(Portal& portal) {
   std::size_t bytes = 0;
   while (!portal.ended) {
     std::optional<sql::Batch> batch = co_await portal.execution->next();
-    if (!batch) {
-      portal.ended = true;
-      portal.command_tag = portal.execution->command_tag();
-      break;
-    }
-    bytes += batch->memory();
+    if (batch) bytes += batch->memory();
     if (bytes > state_.work_mem) {
       throw sql::SqlError("53200", "out of memory")
           .detail("The result of a row-limited statement that writes exceeds work_mem.");
     }
-    portal.pulled.push_back(*std::move(batch));
+    take(portal, std::move(batch));
   }
 }
 
@@ -132,7 +124,10 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
   if (!describe) begin_rows();
   std::size_t sent = 0;
   while (max_rows == 0 || sent < max_rows) {
-    const bool more = co_await pull(portal);
+    if (portal.pulled.empty() && !portal.ended) {
+      std::optional<sql::Batch> batch = co_await portal.execution->next();
+      take(portal, std::move(batch));
+    }
     // Not before the first batch has come: what fails at once, fails without a description, as constants do in
     // PostgreSQL.
     if (describe) {
@@ -141,7 +136,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
       encoder_.row_description(portal.statement->columns, portal.result_formats);
     }
     describe = false;
-    if (!more) break;
+    if (portal.pulled.empty()) break;
     const sql::Batch& batch = portal.pulled.front();
     std::size_t end = batch.rows;
     if (max_rows > 0) end = std::min(end, portal.next_row + (max_rows - sent));
@@ -160,7 +155,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
     encoder_.portal_suspended();
     co_return;
   }
-  if (commits) co_await transactions_.commit_implicit();
+  if (commits && transactions_.block().is_implicit()) co_await transactions_.commit_implicit();
   if (!state_.transaction && state_.notifications->has_pending()) co_await engine_->finish_statement(state_);
   portal.finished = !portal.statement->returns_rows;
   encoder_.command_complete(portal.resumed ? tag_with_count(portal.command_tag, sent) : portal.command_tag);
