@@ -150,6 +150,11 @@ bool add_in_phase(WriteUnit& unit, Phase phase, const WriteUnit::TablePtr& table
   return true;
 }
 
+/// Is there a row that was there before, or will be?
+bool writes_rows(const TableChanges& changes) {
+  return changes.any_row([](const BufferedRow& row) { return row.stored || row.current; });
+}
+
 /// Sends the transaction's rows chunk by chunk. Reads are verified by the first one, locks before it, when the tables are nobody else's
 /// already.
 class ChunkedCommit {
@@ -160,8 +165,10 @@ class ChunkedCommit {
   asio::awaitable<void> run(Transaction& transaction, LockDeadline deadline) {
     std::vector<JournaledUnit::TablePtr> tables;
     std::vector<TableChangesPtr> all = transaction.buffer().all_changes();
-    std::erase_if(all, [](const TableChangesPtr& changes) { return changes->table->mapping != nullptr; });
+    // (What the unit has for itself without a row is another table to its foreign keys than the one that they rely on.)
+    std::erase_if(all, [](const TableChangesPtr& changes) { return changes->table->mapping || !writes_rows(*changes); });
     for (const TableChangesPtr& changes : all) tables.push_back(changes->table);
+    if (tables.empty()) co_return;
     if (!co_await journal_.begin(std::move(tables), deadline)) throw serialization_failure("change of the table's definition");
     const LockSet locks = transaction.locks().take();
     if (!co_await release_locks(redis_, locks)) throw lapsed_lock();
@@ -369,8 +376,7 @@ asio::awaitable<void> commit_changes(RedisClient& redis, Transaction& transactio
   WriteStatus status = WriteStatus::kApplied;
   bool has_unit = transaction.writes_ahead() || (options.mapped && has_definitions);
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
-    if (changes->table->mapping) continue;
-    has_unit = has_unit || changes->any_row([](const BufferedRow& row) { return row.stored || row.current; });
+    has_unit = has_unit || (!changes->table->mapping && writes_rows(*changes));
   }
   if (has_unit) {
     status = co_await commit_rows(redis, transaction, std::move(options), limits, random);

@@ -56,7 +56,10 @@ bool ReferentialActions::add(const TablePtr& table, std::span<const sql::Datum> 
   std::string member = member_of(*table, old_row);
   if (log.find(member, log.size())) return false;
   BufferedRow row{std::make_shared<const Row>(old_row.begin(), old_row.end()), nullptr};
-  if (new_row) row.current = std::make_shared<const Row>(new_row->begin(), new_row->end());
+  if (new_row) {
+    row.current = std::make_shared<const Row>(new_row->begin(), new_row->end());
+    only_gives_up_ = false;
+  }
   log.append(std::move(member), std::move(row));
   of.has_updates |= new_row.has_value();
   return true;
@@ -65,9 +68,47 @@ bool ReferentialActions::add(const TablePtr& table, std::span<const sql::Datum> 
 std::vector<TableChangesPtr> ReferentialActions::changes() const {
   std::vector<TableChangesPtr> all;
   for (const auto& [oid, of] : changed_) {
-    if (of.log->size() > 0) all.push_back(std::make_shared<const TableChanges>(TableChanges{of.table, of.log, of.log->size(), of.log->rows()}));
+    if (of.log->size() > 0) all.push_back(changes_of(of));
   }
   return all;
+}
+
+TableChangesPtr ReferentialActions::changes_of(const Changed& of) {
+  return std::make_shared<const TableChanges>(TableChanges{of.table, of.log, of.log->size(), of.log->rows()});
+}
+
+std::optional<std::vector<TableChangesPtr>> ReferentialActions::changes_in_parts() const {
+  if (!only_gives_up_) return std::nullopt;
+  std::map<sql::Oid, const Changed*> left;
+  for (const auto& [oid, of] : changed_) {
+    if (of.log->size() > 0) left.emplace(oid, &of);
+  }
+  std::vector<TableChangesPtr> ordered;
+  while (!left.empty()) {
+    const auto next = std::ranges::find_if(left, [&](const auto& candidate) {
+      return std::ranges::none_of(left, [&](const auto& other) {
+        return std::ranges::find(other.second->table->foreign_keys, candidate.first, &sql::ForeignKeyDef::referenced) !=
+               other.second->table->foreign_keys.end();
+      });
+    });
+    if (next == left.end()) return std::nullopt;
+    ordered.push_back(changes_of(*next->second));
+    left.erase(next);
+  }
+  return ordered;
+}
+
+bool ReferentialActions::only_gives_up(const TablePtr& table, const Row& before, const Row& after) {
+  const auto is_taken = [&](const ForeignKeyPtr& key) {
+    const std::optional<std::string> set = key->own_set(after);
+    return set && set != key->own_set(before);
+  };
+  const auto [keys, is_new] = own_keys_.try_emplace(table->oid);
+  if (is_new) keys->second = foreign_keys_of(*context_.catalog(), table);
+  // A NULL may be a unique value, and a generated or computed one anything.
+  return table->computed.empty() && std::ranges::none_of(table->indexes, &sql::IndexDef::nulls_not_distinct) &&
+         std::ranges::all_of(table->columns, [](const sql::ColumnDef& column) { return column.generated_sql.empty(); }) &&
+         std::ranges::none_of(keys->second, is_taken);
 }
 
 asio::awaitable<void> ReferentialActions::run(ExecutionCounters* counters) {
@@ -222,6 +263,7 @@ asio::awaitable<void> ReferentialActions::act_on(std::vector<Reached> all, Execu
       if (!before.current || reach->key->own_set(*before.current) != reach->set) continue;
       const bool goes = !reach->event.after && reach->key->definition().on_delete == Action::kCascade;
       RowValues after = goes ? nullptr : std::make_shared<const Row>(acted_on(*reach->key, reach->event, *before.current));
+      if (after && only_gives_up_) only_gives_up_ = only_gives_up(of.table, *before.current, *after);
       of.log->append(member, {before.stored, std::move(after)});
     }
   }

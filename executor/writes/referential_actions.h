@@ -38,6 +38,10 @@ class ReferentialActions {
   asio::awaitable<void> run(ExecutionCounters* counters);
   /// Table by table, each row as it was (`stored`) and as it becomes (`current`).
   std::vector<TableChangesPtr> changes() const;
+  /// The same for parts that are checked one by one: each table before those that it refers to. Nullopt where the order of rows may
+  /// matter: a change refers to a row that another one brings, takes a value that another one leaves, or tables refer to each other
+  /// in a circle.
+  std::optional<std::vector<TableChangesPtr>> changes_in_parts() const;
 
  private:
   /// The changes of one table's rows, version after version: each is an event for the tables that refer to it.
@@ -66,6 +70,9 @@ class ReferentialActions {
   };
 
   Changed& changed(const TablePtr& table);
+  static TableChangesPtr changes_of(const Changed& of);
+  /// Does the row, which stays, give up values and take no others?
+  bool only_gives_up(const TablePtr& table, const Row& before, const Row& after);
   const std::vector<ForeignKeyPtr>& keys_to(const TablePtr& table);
   /// Some of the events that are not handled yet, of the table.
   std::vector<Reach> next_reaches(Changed& table);
@@ -82,7 +89,8 @@ class ReferentialActions {
 
   ExecutionContext& context_;
   std::map<sql::Oid, Changed> changed_;
-  std::map<sql::Oid, std::vector<ForeignKeyPtr>> keys_;
+  std::map<sql::Oid, std::vector<ForeignKeyPtr>> keys_, own_keys_;
+  bool only_gives_up_ = true;  // in whatever order its parts are written, a row meets none that is yet to change
   /// A row that the statement has put into a set of references: its number among the table's changes, and member.
   struct Put {
     ChangeLog::Position at;

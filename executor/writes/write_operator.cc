@@ -131,15 +131,23 @@ bool WriteOperator::delete_row(std::span<const sql::Datum> old_row) {
 
 asio::awaitable<void> WriteOperator::take_actions(std::size_t limit) {
   co_await actions_->run(counters());
+  const std::vector<TableChangesPtr> all = actions_->changes();
   std::size_t rows = unit_.size() + written_rows_;
-  for (const TableChangesPtr& changes : actions_->changes()) rows += changes->size;
-  const bool is_large = rows > limit && written_rows_ == 0;  // nothing waits to be written before
+  for (const TableChangesPtr& changes : all) rows += changes->size;
+  // Nothing waits to be written before.
+  if (is_buffered() && unit_.empty() && rows > context_.max_written_rows) {
+    if (const auto parts = actions_->changes_in_parts()) {
+      streams_ = true;
+      co_return co_await collect_actions(*parts, context_.max_written_rows);
+    }
+  }
+  const bool is_large = rows > limit && written_rows_ == 0;
   if (is_large && exchanges_keys_ && !table_->rows_expire()) {
     const WriteOptions options = unit_.options();
     unit_ = WriteUnit(options_of_leaving(options));
     streams_ = true;
     step_ = Exchange::kLeave;
-    co_await collect_actions(limit);
+    co_await collect_actions(all, limit);
     co_await put_aside();
     co_await journaled_->flush();
     unit_ = WriteUnit(options);
@@ -147,11 +155,11 @@ asio::awaitable<void> WriteOperator::take_actions(std::size_t limit) {
     step_ = Exchange::kArrive;
   }
   streams_ = streams_ || is_large;
-  co_await collect_actions(limit);
+  co_await collect_actions(all, limit);
 }
 
-asio::awaitable<void> WriteOperator::collect_actions(std::size_t limit) {
-  for (const TableChangesPtr& changes : actions_->changes()) {
+asio::awaitable<void> WriteOperator::collect_actions(const std::vector<TableChangesPtr>& all, std::size_t limit) {
+  for (const TableChangesPtr& changes : all) {
     TableChanges::Walk walk(*changes);
     while (const ChangeLog::VersionPtr change = walk.next()) {
       if (unit_.size() >= limit) co_await put_aside();

@@ -84,7 +84,7 @@ class WriteOperator : public Operator {
   asio::awaitable<void> write_chunks_as(Exchange step);
   /// What the changes bring about in other tables, and all of it into the unit.
   asio::awaitable<void> take_actions(std::size_t limit);
-  asio::awaitable<void> collect_actions(std::size_t limit);
+  asio::awaitable<void> collect_actions(const std::vector<TableChangesPtr>& changes, std::size_t limit);
   static WriteOptions options_of_leaving(const WriteOptions& options);
   /// All that was collected as one unit: into Redis, or into the transaction's buffer.
   asio::awaitable<void> write_at_once();
