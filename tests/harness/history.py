@@ -21,7 +21,7 @@ class Read:
 class Transaction:
     def __init__(self, name, began):
         self.name, self.began, self.ended, self.commit_sent = name, began, None, None
-        self.outcome = ABORTED
+        self.outcome, self.refused = ABORTED, None  # by which SQLSTATE
         self.reads = []
         self.appends = []  # (key, element, tag or None: as before)
         self.undone = []  # those that ROLLBACK TO took back

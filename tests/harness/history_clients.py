@@ -131,7 +131,7 @@ class Client(threading.Thread):
         except ServerError as error:
             if error.sqlstate in LOST:
                 raise
-            transaction.outcome = ABORTED
+            transaction.outcome, transaction.refused = ABORTED, error.sqlstate
             transaction.ended = time.monotonic()
             if error.sqlstate not in self.allowed:
                 raise
