@@ -30,8 +30,9 @@ constexpr int kMaxAttempts = 10;
 constexpr int kMaxConflicts = 1000;
 /// Runs that began under definitions that were not the newest.
 constexpr int kMaxStaleRuns = 100;
-/// Runs that look for a quiet moment in which all reads of a statement belong together.
+/// Runs that look for a quiet moment in which all reads of a statement belong together: so many, and more while it is so many microseconds old.
 constexpr int kMaxSnapshotAttempts = 4;
+constexpr std::int64_t kSnapshotPatience = 2'000'000;
 
 /// The command of a plan that writes, without its WITH queries; null: it only reads.
 const char* command_of(const planner::PhysicalNode& plan) {
@@ -264,6 +265,7 @@ class QueryRun {
       if (writes_ || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_, session_);
       if (!own_transaction_) evaluation.transaction_timestamp = transaction_->started();
       if (session_.function_depth > 0) evaluation.transaction_timestamp = session_.transaction_time;
+      check_definitions(*catalog);
       if (transaction_->buffer().has_increments()) co_await settle(*transaction_);
       if (!prepared_->plan->reads_plainly) {
         const std::set<sql::Oid> changed = transaction_->changed_tables();
@@ -314,6 +316,16 @@ class QueryRun {
       if (walks_on_bulk_connection(*plan_)) co_await take_counters_before();
     }
     root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : make_operator(*plan_, *context_);
+  }
+
+  /// New rows without a key lock nothing, so that others may define their table anew: the values that wait for the commit are not what the
+  /// plan takes them for. Where the transaction has definitions of its own, it follows those of others before (`rebase`).
+  void check_definitions(const sql::CatalogSnapshot& catalog) const {
+    if (transaction_->catalog() != nullptr) return;
+    for (const TableChangesPtr& changes : transaction_->buffer().all_changes()) {
+      const auto now = catalog.find_table(changes->table->oid);
+      if (!now || now->version != changes->table->version) throw serialization_failure("change of the table's definition");
+    }
   }
 
   /// May the run go on in a catalog that has moved? Before its rows go out, or a client's come in, it begins again instead.
@@ -390,7 +402,8 @@ class QueryRun {
       co_await start();
       co_return co_await pull();
     }
-    if (compares_counters_ && context_->needs_snapshot_check() && ++snapshot_attempts_ < kMaxSnapshotAttempts) {
+    if (compares_counters_ && context_->needs_snapshot_check() &&
+        (++snapshot_attempts_ < kMaxSnapshotAttempts || now_microseconds() - timestamp_ < kSnapshotPatience)) {
       if (counters_request_) co_await take_counters_before();
       RepliesPtr replies = co_await context_->ask(counter_commands(), nullptr);
       if (texts_of(*replies) != counters_before_) {

@@ -213,3 +213,17 @@ def test_ddl_beside_writers_of_another_redquel(make_server, make_redis):
         assert connection.run("SELECT * FROM redquel.check_indexes('busy')") == []
         found = [connection.run(f"SELECT count(*) FROM busy WHERE {condition}") for condition in ("a = 5", "a + 0 = 5")]
         assert found[0] == found[1], found
+
+
+def test_rows_without_a_key_meet_another_definition(server):
+    """An INSERT into a table without a key locks nothing: what waits for the commit must not be read as the new definition has it."""
+    alterations = ("ADD COLUMN e text", "ALTER COLUMN d TYPE integer USING 1", "DROP COLUMN d", "RENAME d TO e")
+    looks = ("SELECT * FROM keyless", "UPDATE keyless SET c = 2", "INSERT INTO keyless VALUES (2)", "DELETE FROM keyless", "COMMIT")
+    with server.connect() as writer, server.connect() as other:
+        for alteration in alterations:
+            for look in looks:
+                other.run("DROP TABLE IF EXISTS keyless; CREATE TABLE keyless (c integer, d text)")
+                writer.run("BEGIN; INSERT INTO keyless VALUES (1, 'a')")
+                other.run(f"ALTER TABLE keyless {alteration}")
+                assert writer.query(look)[-1].sqlstate == "40001", (alteration, look)
+                writer.run("ROLLBACK")
