@@ -115,6 +115,7 @@ def run_on_redquel(make_redis, make_server, random, level, way):
 
 
 def run_rounds(make_redis, make_server, random, way):
+    random.seed(f"{random.getrandbits(32)} {way}")  # each way another level
     for _ in range(ROUNDS):
         for level in LEVELS if LONG or way == "undisturbed" else [random.choice(LEVELS)]:
             run_on_redquel(make_redis, make_server, random, level, way)
