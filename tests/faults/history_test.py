@@ -67,11 +67,9 @@ def disturb(way, redis, servers, random):
         change_definitions(servers, random)
 
 
-def run_history(servers, level, random, disturbance, redquel=True, mutexes=None, seconds=SECONDS):
+def run_history(servers, level, random, disturbance, redquel=True, mutexes=None, seconds=SECONDS, looks_across=True):
     """Problems that were seen, the history, and the clients."""
     history_clients.set_up(servers[0])
-    # redquel looks for such a moment, but not for ever (docs/differences.md): on a machine that stands still it may find none.
-    looks_across = LONG or not redquel or level != "READ COMMITTED"
     clients = [history_clients.Client(servers, number, level, chance.Random(random.getrandbits(64)), 60, mutexes, looks_across)
                for number in range(CLIENTS)]
     for client in clients:
@@ -108,7 +106,10 @@ def run_on_redquel(make_redis, make_server, random, level, way):
         disturb(way, redis, servers, random)
 
     mutexes = [threading.Lock() for _ in range(3)] if way in ("undisturbed", "definitions") else None
-    problems, _ = run_history(servers, level, random, disturbance, mutexes=mutexes)
+    # At READ COMMITTED redquel looks for a moment of all that a statement reads, but not for ever (docs/differences.md): on a machine that
+    # stands still it may find none.
+    looks_across = level != "READ COMMITTED" or LONG and way != "paused"
+    problems, _ = run_history(servers, level, random, disturbance, mutexes=mutexes, looks_across=looks_across)
     assert not problems, "\n".join(problems)
     for thing in (*servers, redis):
         thing.stop()

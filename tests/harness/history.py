@@ -14,8 +14,8 @@ COMMITTED, ABORTED, UNKNOWN = "committed", "aborted", "unknown"
 class Read:
     """One statement's view of other transactions' appends: text by key, without the reader's own."""
 
-    def __init__(self, began, ended, seen, tags):
-        self.began, self.ended, self.seen, self.tags = began, ended, seen, tags
+    def __init__(self, began, ended, seen, tags, sql=""):
+        self.began, self.ended, self.seen, self.tags, self.sql = began, ended, seen, tags, sql
 
 
 class Transaction:
@@ -234,7 +234,7 @@ class History:
                 continue
             for read in transaction.reads:
                 if by_statement:
-                    node = graph.node(f"{transaction} reading")
+                    node = graph.node(f"{transaction} reading by {read.sql}")
                     spans.append((node, read.began, read.ended))
                 else:
                     node = nodes[transaction]

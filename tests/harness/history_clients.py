@@ -173,7 +173,7 @@ class Client(threading.Thread):
                 found[key] = int(tag)
         if keys is not None and seen.keys() != set(keys):
             raise Wrong(f"lists {sorted(set(keys) - seen.keys())} are not there, {self.transaction}: {self.transaction.sql}")
-        self.transaction.reads.append(Read(began, time.monotonic(), seen, found))
+        self.transaction.reads.append(Read(began, time.monotonic(), seen, found, self.transaction.sql[-1]))
 
     def key(self):
         return self.random.randrange(KEYS)
