@@ -221,7 +221,8 @@ class ChangeGenerator:
             text += " ON CONFLICT DO NOTHING"
         elif kind < 0.5 and targets and not table.is_deferrable:
             target = self.pick(targets)
-            plain = [c for c in table.columns if not c.generated and c.name not in target]
+            # Of several rows one may be given a unique value that another gives up: whether it may depends on their order.
+            plain = [c for c in table.columns if not c.generated and c.name not in target and (self.violates_once or not table.is_unique(c.name))]
             if plain:
                 column = self.pick(plain)
                 value = f"excluded.{column.name}" if self.chance(0.6) else self.changed(table, column, "n")
@@ -249,11 +250,13 @@ class ChangeGenerator:
         key = table.key[0]
         literals = sorted({self.literal(table.column(key).type) for _ in range(4)})
         source = f"(VALUES {', '.join(f'({literal})' for literal in literals)}) AS s (v)"
-        whens = []
+        whens, gives_up = [], False
         if self.chance(0.7):
             also = f" AND {self.condition(table, 'n')}" if self.chance(0.5) else ""
-            whens.append(f"WHEN MATCHED{also} THEN {self.pick(('DELETE', 'DO NOTHING', 'UPDATE SET ' + self.assignments(table, 'n')))}")
-        if self.chance(0.8) or not whens:
+            action = self.pick(("DELETE", "DO NOTHING", "UPDATE SET " + self.assignments(table, "n")))
+            gives_up = bool(table.uniques) and action != "DO NOTHING"  # unique values, which a new row might have
+            whens.append(f"WHEN MATCHED{also} THEN {action}")
+        if not whens or (not gives_up and self.chance(0.8)):
             values = ", ".join("s.v" if c.name == key else self.stored(c) for c in table.columns)
             whens.append(f"WHEN NOT MATCHED THEN INSERT VALUES ({values})")
         return f"MERGE INTO {table.name} AS n USING {source} ON n.{key} = s.v {' '.join(whens)}"
