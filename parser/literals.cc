@@ -7,6 +7,7 @@
 
 #include "parser/scanner_characters.h"
 #include "sql/ascii.h"
+#include "sql/types/number_text.h"
 
 namespace redquel::parser {
 namespace {
@@ -107,11 +108,6 @@ std::string content_of(std::string_view written) {
     if (written[i] == '\'') ++i;  // two of them are one
   }
   return content;
-}
-
-void append_decimal(std::size_t number, std::string& out) {
-  char digits[20];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
 constexpr std::array<std::string_view, 7> kComparisons = {"=", "<", ">", "<=", ">=", "<>", "!="};
@@ -272,7 +268,7 @@ class LiteralTaker {
     types_ += type_of(literal);
     out_.literals.push_back(std::move(literal));
     out_.text.append(text_.substr(copied_, token(first).begin - copied_)).append("$");
-    append_decimal(out_.literals.size(), out_.text);
+    sql::append_integer(static_cast<std::int64_t>(out_.literals.size()), out_.text);
     copied_ = token(i).end;
     return true;
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
-#include <type_traits>
 
 #include "executor/storage/stored_text.h"
 #include "executor/storage/table_companion.h"
@@ -107,12 +106,9 @@ namespace {
 
 /// Surely the same text? Equal numbers, for one, may be written in several ways.
 bool is_written_alike(const sql::Datum& a, const sql::Datum& b) {
-  if (a.index() != b.index()) return false;
-  const auto are_equal = [&]<typename Value>(std::type_identity<Value>) { return std::get<Value>(a) == std::get<Value>(b); };
-  if (sql::is_null(a)) return true;
-  if (std::holds_alternative<std::int32_t>(a)) return are_equal(std::type_identity<std::int32_t>());
-  if (std::holds_alternative<std::int64_t>(a)) return are_equal(std::type_identity<std::int64_t>());
-  return std::holds_alternative<std::string>(a) && are_equal(std::type_identity<std::string>());
+  const bool has_one_form = sql::is_null(a) || std::holds_alternative<std::int32_t>(a) || std::holds_alternative<std::int64_t>(a) ||
+                            std::holds_alternative<std::string>(a);
+  return has_one_form && a == b;
 }
 
 }  // namespace

@@ -86,7 +86,9 @@ int capital_hex_value(char digit) {
 }  // namespace
 
 std::string escape_segment(std::string_view raw) {
-  return raw.size() > kMaxSegmentValue ? hashed_segment(raw) : escape(raw, "");
+  std::string out;
+  append_escaped_segment(raw, out);
+  return out;
 }
 
 void append_escaped_segment(std::string_view raw, std::string& out) {

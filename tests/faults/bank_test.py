@@ -9,6 +9,7 @@ import time
 
 from harness import bank
 from harness.servers import sharing_redis
+from harness.visitors import end as end_visits
 
 CONCURRENT = True
 SLOW = True
@@ -49,12 +50,7 @@ def run_bank(make_redis, make_server, random, level):
         else:
             killer.strike()
     killer.continue_if_due(now=True)
-    for visitor in visitors:
-        visitor.stopped.set()
-    for visitor in visitors:
-        visitor.join(PAUSE + 120)
-        assert not visitor.is_alive(), "somebody waits for ever"
-        assert visitor.trouble is None, visitor.trouble
+    end_visits(visitors, PAUSE + 120)
     kept = bank.check(servers[0], clients)
     print(f"  {level}: {kept} transfers, {sum(len(client.unknown) for client in clients)} of unknown outcome, "
           f"{sum(client.retries for client in clients)} tried again, {sum(reader.sums for reader in readers)} sums; {killer.deeds}", flush=True)

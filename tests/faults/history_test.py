@@ -13,6 +13,7 @@ from harness import history_clients
 from harness.history import COMMITTED, LEVELS, History, Read, Transaction
 from harness.pgwire import ServerError
 from harness.servers import sharing_redis
+from harness.visitors import end as end_visits
 
 SLOW = True
 LIMIT = 3600
@@ -82,14 +83,7 @@ def run_history(servers, level, random, disturbance, redquel=True, mutexes=None,
         if now > end and (committed > 100 or now > last):
             break
         disturbance()
-    for client in clients:
-        client.stopped.set()
-    for client in clients:
-        client.join(120)
-        assert not client.is_alive(), "somebody waits for ever"
-    for client in clients:
-        if client.trouble:
-            raise client.trouble
+    end_visits(clients, 120)
     problems, history = history_clients.check(servers[0], clients, level, redquel)
     outcomes = [transaction.refused or transaction.outcome for client in clients for transaction in client.history]
     print(f"  {level}: {({outcome: outcomes.count(outcome) for outcome in sorted(set(outcomes))})}", flush=True)

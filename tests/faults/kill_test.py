@@ -9,6 +9,7 @@ import time
 
 from harness.pgwire import ConnectionClosed, ServerError, query
 from harness.servers import run_when_it_is_back, wait_until_gone
+from harness.visitors import LOST
 
 CONCURRENT = True
 GROUP = 50
@@ -18,7 +19,6 @@ TABLE = """
     CREATE INDEX fault_n ON fault (n);
     CREATE INDEX fault_note ON fault (note);
 """
-LOST = ("08006", "08007", "57P01", "57P03", "40003")
 
 
 class Writer(threading.Thread):

@@ -1,18 +1,14 @@
 """A bank: clients that move money, readers that look at the whole of it, and somebody who kills what it runs on (faults/bank_test.py)."""
 import glob
 import signal
-import threading
 import time
 
-from harness.pgwire import ConnectionClosed, ServerError
+from harness.pgwire import ServerError
 from harness.servers import run_when_it_is_back
+from harness.visitors import RETRIED, Visitor
 
 ACCOUNTS, COUNTERS, OPENING = 1000, 7, 1000
 TOTAL = str(ACCOUNTS * OPENING)
-# To be tried again: it did not take place.
-RETRIED = ("40001", "40P01", "55P03")
-# A server is not there, or went away.
-LOST = ("08006", "08007", "57P01", "57P03", "40003")
 TABLES = ("bank", "transfer", "counter", "wave")
 
 
@@ -28,37 +24,6 @@ def set_up(server):
         connection.run(f"INSERT INTO bank SELECT g, {OPENING} FROM generate_series(0, {ACCOUNTS - 1}) AS s(g)")
         connection.run(f"INSERT INTO counter SELECT g, 0 FROM generate_series(0, {COUNTERS - 1}) AS s(g)")
         connection.run(f"INSERT INTO wave SELECT g, 0 FROM generate_series(1, {ACCOUNTS}) AS s(g)")
-
-
-class Visitor(threading.Thread):
-    """Works on one of the servers, on another after each loss, until it is told to stop."""
-
-    def __init__(self, servers, number, timeout):
-        super().__init__(daemon=True)
-        self.servers, self.number, self.timeout = servers, number, timeout
-        self.turn, self.retries, self.losses = 0, 0, 0
-        self.trouble, self.stopped = None, threading.Event()
-
-    def run(self):
-        while not self.stopped.is_set():
-            self.turn += 1
-            try:
-                with self.servers[(self.number + self.turn) % len(self.servers)].connect(timeout=self.timeout) as connection:
-                    connection.run("SET lock_timeout = '1s'")
-                    while not self.stopped.is_set():
-                        self.turn += 1
-                        self.work(connection)
-            except (ConnectionClosed, OSError):
-                self.losses += 1
-            except ServerError as error:
-                self.losses += 1
-                if error.sqlstate not in LOST + RETRIED:
-                    self.trouble = error
-                    return
-            except Exception as error:  # a thread's errors are seen by nobody else
-                self.trouble = error
-                return
-            self.stopped.wait(0.1)
 
 
 class Client(Visitor):

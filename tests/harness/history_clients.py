@@ -1,15 +1,13 @@
 """Clients whose transactions append to lists and read them by all kinds of ways; what they saw is kept for harness/history.py. Beside the lists
 are things whose parts must agree in every statement: counters with their ledger, seats with one holder each, children with parents, jobs."""
-import threading
 import time
 
 from harness.history import ABORTED, COMMITTED, UNKNOWN, History, Read, Transaction
-from harness.pgwire import ConnectionClosed, ServerError
+from harness.pgwire import ServerError
 from harness.servers import run_when_it_is_back
+from harness.visitors import LOST, RETRIED, Visitor
 
 KEYS, TAGS, COUNTERS, SEATS, PARENTS = 12, 3, 4, 6, 5
-RETRIED = ("40001", "40P01", "55P03")
-LOST = ("08006", "08007", "57P01", "57P03", "40003")
 SCHEMA = (
     "CREATE TABLE lists (k int PRIMARY KEY, alias int NOT NULL, tag int NOT NULL, v text NOT NULL)",
     "CREATE INDEX ON lists (alias)",
@@ -73,44 +71,22 @@ def set_up(server):
             connection.run(statement)
 
 
-class Client(threading.Thread):
-    """Transactions on one of the servers, on another after each loss, until it is told to stop."""
+class Client(Visitor):
+    """Transactions of one level."""
 
     def __init__(self, servers, number, level, seed, timeout, mutexes=None, looks_across=True):
         """`looks_across`: a statement that reads several tables, or one of them twice, sees one moment of all."""
-        super().__init__(daemon=True)
-        self.servers, self.number, self.level, self.random = servers, number, level, seed
-        self.timeout, self.mutexes = timeout, mutexes
-        self.looks_across = looks_across
-        self.history, self.taken, self.stopped, self.trouble = [], [], threading.Event(), None
+        super().__init__(servers, number, timeout, ("SET lock_timeout = '2s'", "SET deadlock_timeout = '100ms'",
+                                                    f"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level}"))
+        self.level, self.random, self.mutexes, self.looks_across = level, seed, mutexes, looks_across
+        self.history, self.taken = [], []
         self.connection = self.transaction = None
-        self.next, self.turn, self.in_block, self.losses, self.allowed = 0, number, False, 0, set()
-
-    def run(self):
-        while not self.stopped.is_set():
-            self.turn += 1
-            try:
-                with self.servers[self.turn % len(self.servers)].connect(timeout=self.timeout) as self.connection:
-                    self.connection.run("SET lock_timeout = '2s'")
-                    self.connection.run("SET deadlock_timeout = '100ms'")
-                    self.connection.run(f"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {self.level}")
-                    while not self.stopped.is_set():
-                        self.work()
-            except (ConnectionClosed, OSError):
-                self.losses += 1
-            except ServerError as error:
-                self.losses += 1
-                if error.sqlstate not in LOST + RETRIED:
-                    self.trouble = error
-                    return
-            except Exception as error:  # a thread's errors are seen by nobody else
-                self.trouble = error
-                return
-            self.stopped.wait(0.1)
+        self.next, self.in_block, self.allowed = 0, False, set()
 
     # one transaction
 
-    def work(self):
+    def work(self, connection):
+        self.connection = connection
         self.transaction = transaction = Transaction(f"{self.number}/{len(self.history)}", time.monotonic())
         self.history.append(transaction)
         self.in_block = self.random.random() < 0.85
