@@ -6,6 +6,7 @@
 
 #include "executor/function_settings.h"
 #include "executor/redis_engine.h"
+#include "executor/transaction/transaction.h"
 #include "parser/parse.h"
 #include "planner/bind/function_body.h"
 #include "planner/bind/sql_function.h"
