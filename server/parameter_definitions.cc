@@ -298,6 +298,8 @@ constexpr ParameterDefinition kParameters[] = {
      {.minimum = 0, .maximum = 1024}},
     {"max_parallel_workers_per_gather", kInteger, kUser, "0",
      "Sets the maximum number of parallel processes per executor node.", {.minimum = 0, .maximum = 1024}},
+    {"max_prepared_transactions", kInteger, kStart, "0", "Sets the maximum number of simultaneously prepared transactions.",
+     {.minimum = 0, .maximum = 0}},
     {"max_stack_depth", kInteger, kUser, "2048",
      "Sets the maximum stack depth, in kilobytes.",
      {.unit = kKilobytes, .minimum = 100, .maximum = 2147483647}},

@@ -125,6 +125,7 @@ asio::awaitable<std::string> SessionTransactions::run(const ast::Transaction& st
     savepoint_values_.resize(*steps.roll_back_to + 1);
     parameters_.roll_back_to(parameter_marks_.back());
   }
+  if (steps.refusal) throw *steps.refusal;
   co_return steps.tag;
 }
 

@@ -54,8 +54,7 @@ TransactionBlock::Steps TransactionBlock::run(const ast::Transaction& statement)
     case ast::TransactionKind::kRollback:
       return end(statement, false);
     case ast::TransactionKind::kPrepare:
-      if (state_ == State::kOpen) throw sql::not_supported("PREPARE TRANSACTION");
-      return end(statement, false);
+      return refuse_to_prepare(statement);
     case ast::TransactionKind::kSavepoint:
       if (state_ != State::kOpen) throw outside_block("SAVEPOINT");
       savepoints_.push_back(statement.savepoint);
@@ -113,6 +112,20 @@ TransactionBlock::Steps TransactionBlock::end(const ast::Transaction& statement,
   steps.chain = statement.chain;
   end();
   if (steps.chain) state_ = State::kOpen;
+  return steps;
+}
+
+TransactionBlock::Steps TransactionBlock::refuse_to_prepare(const ast::Transaction& statement) {
+  constexpr std::size_t kLongestIdentifier = 199;
+  const bool has_transaction = state_ == State::kOpen || state_ == State::kString;
+  Steps steps = end(statement, state_ == State::kPipeline);  // which commits what the pipeline has done
+  steps.tag = "ROLLBACK";
+  if (!has_transaction) return steps;
+  if (statement.global_id.size() > kLongestIdentifier) {
+    steps.refusal = sql::SqlError("22023", fmt::format("transaction identifier \"{}\" is too long", statement.global_id));
+  } else {
+    steps.refusal = sql::SqlError("55000", "prepared transactions are disabled").hint("Set max_prepared_transactions to a nonzero value.");
+  }
   return steps;
 }
 

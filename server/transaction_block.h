@@ -52,6 +52,7 @@ class TransactionBlock {
     std::optional<std::size_t> release, roll_back_to;  // savepoint numbers
     std::string tag;
     std::optional<sql::SqlError> warning;
+    std::optional<sql::SqlError> refusal;  // to be thrown when all of this is done
   };
   /// Throws SqlError 25P01, 3B001, 42704; the block is then as it was.
   Steps run(const parser::ast::Transaction& statement);
@@ -64,6 +65,8 @@ class TransactionBlock {
  private:
   Steps begin(const parser::ast::Transaction& statement);
   Steps end(const parser::ast::Transaction& statement, bool commit);
+  /// PREPARE TRANSACTION is refused as by a PostgreSQL whose max_prepared_transactions is 0: the transaction ends.
+  Steps refuse_to_prepare(const parser::ast::Transaction& statement);
   std::size_t find_savepoint(const std::string& name) const;
 
   State state_ = State::kNone;

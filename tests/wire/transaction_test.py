@@ -75,3 +75,27 @@ def test_discard_in_a_block(server, postgres):
 def test_closing_in_a_failed_block(server, postgres):
     same(server, postgres, parse("SELECT 1", "s") + SYNC, query("BEGIN; SELECT 1/0"), close(b"S", "s") + SYNC, query("ROLLBACK"),
          bind("", "s") + SYNC)
+
+
+def test_prepare_transaction_ends_the_transaction(server, postgres):
+    same(server, postgres, query("BEGIN"), query("INSERT INTO x_2pc VALUES (9, 9)"), query("PREPARE TRANSACTION 'x'"), query("SELECT * FROM x_2pc ORDER BY id"),
+         query("BEGIN"), query("SAVEPOINT a"), query("PREPARE TRANSACTION 'x'"), query("ROLLBACK TO a"), query("ROLLBACK"),
+         query("BEGIN; INSERT INTO x_2pc VALUES (9, 9); PREPARE TRANSACTION 'x'; SELECT 1"), query("SELECT count(*) FROM x_2pc"),
+         query(f"BEGIN; PREPARE TRANSACTION '{'x' * 200}'"), query("SELECT 1"), setup=table("x_2pc"))
+
+
+def test_prepare_transaction_outside_of_a_block(server, postgres):
+    same(server, postgres, query("PREPARE TRANSACTION 'x'"), query("INSERT INTO x_2pc2 VALUES (9, 9); PREPARE TRANSACTION 'x'"),
+         query("SELECT count(*) FROM x_2pc2"), query("BEGIN"), query("SELECT 1/0"), query("PREPARE TRANSACTION 'x'"), query("SELECT 1"),
+         run("INSERT INTO x_2pc2 VALUES (8, 8)") + run("PREPARE TRANSACTION 'x'") + SYNC, query("SELECT * FROM x_2pc2 ORDER BY id"),
+         setup=table("x_2pc2"))
+
+
+def test_prepare_transaction_by_the_extended_protocol(server, postgres):
+    same(server, postgres, run("BEGIN") + SYNC, run("PREPARE TRANSACTION 'x'") + SYNC, run("SELECT 1") + SYNC)
+
+
+def test_there_are_no_prepared_transactions(server, postgres):
+    same(server, postgres, query("COMMIT PREPARED 'x'"), query("BEGIN"), query("ROLLBACK PREPARED 'x'"), query("ROLLBACK"),
+         query("ROLLBACK PREPARED 'x'; SELECT 1"), query("SHOW max_prepared_transactions"), query("SET max_prepared_transactions = 2"),
+         query("SELECT name, setting, context FROM pg_settings WHERE name = 'max_prepared_transactions'"))
