@@ -180,6 +180,13 @@ std::shared_ptr<const ast::Statement> rewritten(const ast::Statement& statement,
   return std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
 }
 
+/// The query that a statement keeps or fills a table with: of DECLARE, CREATE TABLE AS and SELECT INTO. Null: another statement.
+const ast::Select* query_within(const ast::Statement& statement) {
+  if (const auto* declare = std::get_if<ast::DeclareCursor>(&statement.node)) return declare->query.get();
+  if (const auto* create = std::get_if<ast::CreateTableAs>(&statement.node)) return std::get_if<ast::Select>(&create->query->node);
+  return is_create_table_as(statement) ? &std::get<ast::Select>(statement.node) : nullptr;
+}
+
 /// Errors that name a function speak of a procedure, at its place in CALL.
 planner::PlannedStatement plan_call(const ast::Statement& query, const ast::Call& call, const sql::CatalogSnapshot& catalog,
                                     std::vector<sql::Type> types, const planner::BindSettings& settings) {
@@ -240,7 +247,20 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   } else {
     plan->kind = PreparedPlan::Kind::kLockTable;
     if (!std::holds_alternative<ast::LockTable>(inner.node)) plan->kind = PreparedPlan::Kind::kDefinition;
-    if (plan->kind == PreparedPlan::Kind::kDefinition && !is_definition(inner)) throw sql::not_supported(std::string(parser::command_tag(inner)));
+    const bool is_cursor = std::holds_alternative<ast::DeclareCursor>(inner.node);  // is only analyzed here: the server runs it
+    if (plan->kind == PreparedPlan::Kind::kDefinition && !is_cursor && !is_definition(inner)) {
+      throw sql::not_supported(std::string(parser::command_tag(inner)));
+    }
+    if (const ast::Select* query = query_within(inner)) {
+      planner::BindSettings settings = bind_settings(session, parameters.has_value());
+      settings.into = !is_cursor;
+      prepared->parameter_types = planner::bind(*query, catalog, std::move(parameters).value_or(std::vector<sql::Type>{}), settings).parameter_types;
+      prepared->depends_on_constants = true;  // the types of a new table's columns do
+      const auto* create = std::get_if<ast::CreateTableAs>(&inner.node);
+      if (create && create->materialized_view && !prepared->parameter_types.empty()) {
+        throw sql::SqlError("0A000", "materialized views may not be defined using bound parameters");
+      }
+    }
   }
   if (explain) {
     plan->kind = PreparedPlan::Kind::kExplain;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "server/portal.h"
 #include "sql/error.h"
 #include "sql/types/text_io.h"
 
@@ -72,36 +73,49 @@ CursorMove move_cursor(std::int64_t position, std::int64_t rows, FetchDirection 
 
 asio::awaitable<void> Cursor::read(std::unique_ptr<executor::Execution> run, std::size_t memory) {
   run_ = std::move(run);
-  std::size_t bytes = 0;
-  std::int64_t rows = 0;
-  while (auto batch = co_await run_->next()) {
-    bytes += batch->memory();
-    rows += static_cast<std::int64_t>(batch->rows);
-    ends_.push_back(rows);
-    if (bytes <= memory) {
-      batches_.push_back(std::move(*batch));
-      continue;
-    }
-    if (!spilled_) {
-      std::vector<sql::Type> types;
-      for (const sql::ColumnPtr& column : batch->columns) types.push_back(column->type());
-      spilled_.emplace(std::make_shared<executor::SpillFile>(), types);
-    }
-    spilled_->append_all(*batch);
-    spilled_->finish();
+  return read_on(memory);
+}
+
+asio::awaitable<void> Cursor::read_rest(Portal& portal, std::size_t memory) {
+  run_ = std::move(portal.execution);
+  passed_ = static_cast<std::int64_t>(portal.sent - portal.next_row);
+  const bool is_behind_last = portal.ended && portal.pulled.empty();
+  position_ = static_cast<std::int64_t>(portal.sent) + (is_behind_last ? 1 : 0);
+  for (sql::Batch& batch : portal.pulled) keep(std::move(batch), memory);
+  portal.pulled.clear();
+  if (!portal.ended) co_await read_on(memory);
+}
+
+asio::awaitable<void> Cursor::read_on(std::size_t memory) {
+  while (auto batch = co_await run_->next()) keep(*std::move(batch), memory);
+}
+
+void Cursor::keep(sql::Batch batch, std::size_t memory) {
+  bytes_ += batch.memory();
+  ends_.push_back(rows() + static_cast<std::int64_t>(batch.rows));
+  if (bytes_ <= memory) {
+    batches_.push_back(std::move(batch));
+    return;
   }
+  if (!spilled_) {
+    std::vector<sql::Type> types;
+    for (const sql::ColumnPtr& column : batch.columns) types.push_back(column->type());
+    spilled_.emplace(std::make_shared<executor::SpillFile>(), types);
+  }
+  spilled_->append_all(batch);
+  spilled_->finish();
 }
 
 std::pair<const sql::Batch&, std::int64_t> Cursor::batch_of(std::int64_t row) const {
   const auto found = static_cast<std::size_t>(std::lower_bound(ends_.begin(), ends_.end(), row) - ends_.begin());
-  const std::int64_t before = found == 0 ? 0 : ends_[found - 1];
+  const std::int64_t before = found == 0 ? passed_ : ends_[found - 1];
   if (found < batches_.size()) return {batches_[found], before};
   if (read_.first != found) read_ = {found, spilled_->block(found - batches_.size())};
   return {read_.second, before};
 }
 
 std::optional<std::string> Cursor::place() const {
-  if (table.empty() || position_ < 1 || ends_.empty() || position_ > ends_.back()) return std::nullopt;
+  if (table.empty() || position_ < 1 || position_ > rows()) return std::nullopt;
   const auto [batch, before] = batch_of(position_);
   std::string text;
   sql::format_value(*batch.columns.back(), static_cast<std::size_t>(position_ - before - 1), {}, text);
@@ -109,7 +123,7 @@ std::optional<std::string> Cursor::place() const {
 }
 
 CursorMove Cursor::move(const parser::ast::Fetch& fetch) {
-  const CursorMove move = move_cursor(position_, ends_.empty() ? 0 : ends_.back(), fetch.direction, fetch.count, scrolls, fetch.move);
+  const CursorMove move = move_cursor(position_, rows(), fetch.direction, fetch.count, scrolls, fetch.move);
   position_ = move.position;
   return move;
 }

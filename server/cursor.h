@@ -28,7 +28,9 @@ struct CursorMove {
 CursorMove move_cursor(std::int64_t position, std::int64_t rows, parser::ast::FetchDirection direction, std::int64_t count,
                        bool scrolls, bool moves = false);
 
-/// A cursor of DECLARE: its rows are those of the moment of DECLARE, kept in memory, and in a temporary file where there are many.
+struct Portal;
+
+/// A cursor of DECLARE, or of a portal that FETCH has read: its rows are those of the moment of DECLARE, kept in memory, and in a temporary file where there are many.
 class Cursor {
  public:
   PreparedStatementPtr query;
@@ -42,6 +44,8 @@ class Cursor {
   /// Runs the query to its end; where `table` is set, its last column is ctid, which no FETCH shows. What needs more than `memory` bytes
   /// goes to the file.
   asio::awaitable<void> read(std::unique_ptr<executor::Execution> run, std::size_t memory);
+  /// Takes over a portal's run with the rows that it has not sent yet, and reads it to its end.
+  asio::awaitable<void> read_rest(Portal& portal, std::size_t memory);
   /// Moves; the rows that are passed are those that `take` gives.
   CursorMove move(const parser::ast::Fetch&);
   /// The next of the rows that a move passes, in their order, and which are left. `count` is above 0.
@@ -55,11 +59,17 @@ class Cursor {
   /// The batch in which a row is, and how many rows are before that.
   std::pair<const sql::Batch&, std::int64_t> batch_of(std::int64_t row) const;
 
+  asio::awaitable<void> read_on(std::size_t memory);
+  void keep(sql::Batch batch, std::size_t memory);
+  std::int64_t rows() const { return ends_.empty() ? passed_ : ends_.back(); }
+
   std::unique_ptr<executor::Execution> run_;
   std::vector<sql::Batch> batches_;                 // the first ones,
   std::optional<executor::SpilledRows> spilled_;    // and the others, a block each
   mutable std::pair<std::size_t, sql::Batch> read_{SIZE_MAX, {}};  // the block that was read last, and its number among all batches
   std::vector<std::int64_t> ends_;                  // rows of all batches up to each
+  std::int64_t passed_ = 0;  // rows before the first that is here
+  std::size_t bytes_ = 0;
   std::int64_t position_ = 0;
 };
 

@@ -25,6 +25,17 @@ std::vector<sql::Type> types_of(const std::vector<sql::Oid>& oids) {
   return types;
 }
 
+/// The statement with the declared parameters that it does not use. 42P18 where one has no type.
+PreparedStatementPtr with_unused_parameters(const PreparedStatement& statement, std::vector<sql::Type> declared) {
+  auto extended = std::make_shared<PreparedStatement>(statement);
+  std::vector<sql::Type>& types = extended->parameter_types;
+  for (std::size_t i = types.size(); i < declared.size(); ++i) {
+    if (declared[i] == sql::kUnknown) throw sql::SqlError("42P18", fmt::format("could not determine data type of parameter ${}", i + 1));
+    types.push_back(declared[i]);
+  }
+  return extended;
+}
+
 /// Formats of n things from what Bind said: none (all text), one for all, or one each.
 std::int16_t format_of(const std::vector<std::int16_t>& formats, std::size_t index) {
   if (formats.empty()) return 0;
@@ -79,7 +90,9 @@ asio::awaitable<void> Session::parse_statement(std::string name, SourceText sour
       statement = std::make_shared<const parser::ast::Statement>(std::move(parser::parse(text).at(0).statement));
     }
     const SourceText sent = source;
-    prepared = co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(parameter_types));
+    executor::DeclaredParameters declared(parameter_types);
+    prepared = co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(declared));
+    if (parameter_types.size() > prepared->parameter_types.size()) prepared = with_unused_parameters(*prepared, std::move(parameter_types));
     if (names_cursor) {
       auto positioned = std::make_shared<PreparedStatement>(*prepared);
       positioned->statement = written;
@@ -158,7 +171,7 @@ asio::awaitable<void> Session::on(const BindMessage& message) {
   const PreparedStatementPtr known = find_statement(statement_name);
   const PreparedStatement& statement = *known;
   portal->statement = known;
-  if (!portal->name.empty() && portals_.contains(portal->name)) {
+  if (!portal->name.empty() && (portals_.contains(portal->name) || cursors_.contains(portal->name))) {
     throw sql::SqlError("42P03", fmt::format("cursor \"{}\" already exists", portal->name));
   }
   if (statement.statement) transactions_.block().admit(*statement.statement);
@@ -212,7 +225,16 @@ asio::awaitable<void> Session::on(const DescribeMessage& message) {
 }
 
 asio::awaitable<void> Session::on(const ExecuteMessage& message) {
-  Portal& portal = find_portal(from_client(message.portal));
+  const std::string name = from_client(message.portal);
+  const std::size_t rows = message.max_rows > 0 ? static_cast<std::size_t>(message.max_rows) : 0;
+  if (const auto cursor = cursors_.find(name); cursor != cursors_.end()) {
+    const PreparedStatement& query = *cursor->second->query;
+    transactions_.block().admit(*query.statement);
+    std::vector<std::int16_t> formats(query.columns.size(), cursor->second->binary ? 1 : 0);
+    co_await run_cancellable(run_cursor(*cursor->second, std::move(formats), "SELECT 0", rows));
+    co_return;
+  }
+  Portal& portal = find_portal(name);
   current_source_ = portal.statement->source;
   current_text_ = current_source_.text;
   if (const auto& statement = portal.statement->statement) {
@@ -221,7 +243,6 @@ asio::awaitable<void> Session::on(const ExecuteMessage& message) {
     const bool is_control = std::holds_alternative<parser::ast::Transaction>(statement->node);
     if (!is_control && (is_strict(*statement) || !decoder_.sync_is_next() || needs_transaction(*portal.statement))) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
   }
-  const std::size_t rows = message.max_rows > 0 ? static_cast<std::size_t>(message.max_rows) : 0;
   const bool names_cursor = portal.statement->statement && !portal.execution && !portal.finished && SessionStatements::names_cursor(*portal.statement->statement);
   auto run = names_cursor ? run_at_cursor(portal, rows) : run_portal(portal, rows, false);
   co_await run_cancellable(std::move(run));

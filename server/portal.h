@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "executor/engine.h"
+#include "server/cursor.h"
 #include "server/prepared_statement.h"
 
 namespace redquel::server {
@@ -25,10 +26,12 @@ struct Portal {
   std::unique_ptr<executor::Execution> execution;  // from the first Execute on
   std::list<sql::Batch> pulled;                    // the front one is being sent
   std::size_t next_row = 0;                        // of the front batch
+  std::size_t sent = 0;                            // rows, by all its runs
   bool ended = false;                              // the execution has said its end
   bool resumed = false;                            // rows were sent by an earlier Execute
   bool finished = false;                           // returned no rows and is done: cannot be run again
   std::string command_tag;                         // once ended
+  std::unique_ptr<Cursor> cursor;                  // from the first FETCH or MOVE on: it has the rows instead
 };
 
 using Portals = std::unordered_map<std::string, std::unique_ptr<Portal>>;

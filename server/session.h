@@ -117,6 +117,8 @@ class Session : public std::enable_shared_from_this<Session> {
   /// `describe`: RowDescription goes before the first row.
   /// `commits`: the implicit transaction ends with this statement, before its end is told.
   asio::awaitable<void> run_portal(Portal& portal, std::size_t max_rows, bool describe, bool commits = false);
+  /// Sends up to `max_rows` rows (0: all) of a cursor from where it stands, and how that ended. `tag`: of the query.
+  asio::awaitable<void> run_cursor(Cursor& cursor, std::vector<std::int16_t> formats, std::string tag, std::size_t max_rows);
   /// What the portal's execution gave: a batch to send, or the end.
   static void take(Portal& portal, std::optional<sql::Batch> batch);
   asio::awaitable<void> hold_all_rows(Portal& portal);

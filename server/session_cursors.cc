@@ -15,9 +15,9 @@ namespace redquel::server {
 namespace ast = parser::ast;
 
 const Cursor& SessionStatements::find_cursor(const std::string& name) const {
-  const auto found = cursors_.find(name);
-  if (found == cursors_.end()) throw sql::SqlError("34000", fmt::format("cursor \"{}\" does not exist", name));
-  return *found->second;
+  if (const auto found = cursors_.find(name); found != cursors_.end()) return *found->second;
+  if (const auto bound = portals_.find(name); bound != portals_.end() && bound->second->cursor) return *bound->second->cursor;
+  throw sql::SqlError("34000", fmt::format("cursor \"{}\" does not exist", name));
 }
 
 namespace {
@@ -53,7 +53,7 @@ std::string ctid_of(const ast::TableRef& table) {
 
 }  // namespace
 
-asio::awaitable<bool> SessionStatements::plan_with_places(Cursor& cursor, const ast::Select& query) {
+asio::awaitable<bool> SessionStatements::plan_with_places(Cursor& cursor, const ast::Select& query, executor::DeclaredParameters parameters) {
   const ast::TableRef* table = single_table(query);
   if (table == nullptr) co_return false;
   ast::Statement extended = std::move(parser::parse(parser::to_sql(query)).at(0).statement);
@@ -64,10 +64,9 @@ asio::awaitable<bool> SessionStatements::plan_with_places(Cursor& cursor, const 
   bool is_planned = false;
   try {
     auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
-    executor::DeclaredParameters no_types;
     SourceText source;
     const PreparedStatementPtr planned =
-        co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(statement), std::move(no_types), state_);
+        co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(statement), std::move(parameters), state_);
     auto visible = std::make_shared<PreparedStatement>(*planned);
     visible->columns.pop_back();
     cursor.query = std::move(visible);
@@ -111,6 +110,7 @@ std::string SessionStatements::text_at_place(const std::string& text, std::strin
 std::optional<std::string> SessionStatements::text_for_current(const std::string& text, const ast::Statement& statement) const {
   const ast::CurrentOf* current = current_of(statement);
   if (current == nullptr) return std::nullopt;
+  if (portals_.contains(current->cursor)) throw sql::not_supported("WHERE CURRENT OF a portal that Bind made");
   const ast::TableRef& table = target_of(statement);
   const Cursor& cursor = find_cursor(current->cursor);
   if (cursor.outlives) throw sql::SqlError("24000", fmt::format("cursor \"{}\" is held from a previous transaction", current->cursor));
@@ -122,25 +122,28 @@ std::optional<std::string> SessionStatements::text_for_current(const std::string
   return text_at_place(text, *place);
 }
 
-asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr outer) {
-  const auto& declare = std::get<ast::DeclareCursor>(outer->statement->node);
+asio::awaitable<std::vector<sql::Type>> SessionStatements::analyze_cursor(std::string text, std::shared_ptr<const ast::Statement> statement,
+                                                                          executor::DeclaredParameters parameters) {
+  const auto& declare = std::get<ast::DeclareCursor>(statement->node);
   if (declare.scroll && *declare.scroll && declare.insensitive && !*declare.insensitive) {
     throw sql::SqlError("42P11", "cannot specify both SCROLL and ASENSITIVE");
   }
-  if (declare.query->into) {
-    throw sql::SqlError("42601", "SELECT ... INTO is not allowed here").at(declare.query->into->relation.offset);
-  }
+  const executor::PreparedPtr analyzed = co_await engine_->prepare(std::move(text), statement, std::move(parameters), state_);
+  const bool writes = declare.query->with && std::ranges::any_of(declare.query->with->expressions, [](const auto& with_query) {
+    return !std::holds_alternative<ast::Select>(with_query.statement->node);
+  });
+  if (writes) throw sql::SqlError("0A000", "DECLARE CURSOR must not contain data-modifying statements in WITH");
+  if (!declare.query->locking.empty()) refuse_locking(declare);
+  co_return analyzed->parameter_types;
+}
+
+asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr outer, std::vector<sql::Datum> parameters) {
+  const auto& declare = std::get<ast::DeclareCursor>(outer->statement->node);
   // Without a block the transaction, and the cursor with it, would end with this statement.
   if (!declare.hold && !transactions_.block().is_block()) throw outside_block("DECLARE CURSOR");
   if (cursors_.contains(declare.name) || portals_.contains(declare.name)) {
     throw sql::SqlError("42P03", fmt::format("cursor \"{}\" already exists", declare.name));
   }
-  const bool writes = declare.query->with && std::ranges::any_of(declare.query->with->expressions, [](const auto& with_query) {
-    return !std::holds_alternative<ast::Select>(with_query.statement->node);
-  });
-  if (writes) throw sql::SqlError("0A000", "DECLARE CURSOR must not contain data-modifying statements in WITH");
-  const bool locks = !declare.query->locking.empty();
-  if (locks) refuse_locking(declare);
   auto cursor = std::make_unique<Cursor>();
   cursor->binary = declare.binary;
   cursor->statement = outer->source.text ? *outer->source.text : std::string();
@@ -148,34 +151,58 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
   cursor->hold = declare.hold;
   cursor->savepoints = state_.savepoints;
   cursor->outlives = !state_.transaction;
-  cursor->scrolls = declare.scroll.value_or(!locks);
-  const bool has_places = co_await plan_with_places(*cursor, *declare.query);
+  cursor->scrolls = declare.scroll.value_or(declare.query->locking.empty());
+  executor::DeclaredParameters types;
+  if (!parameters.empty()) types = outer->parameter_types;
+  const bool has_places = co_await plan_with_places(*cursor, *declare.query, types);
   if (!has_places) {
     std::string text = parser::to_sql(*declare.query);
     auto query = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
-    executor::DeclaredParameters no_types;
     SourceText source;
     std::optional<sql::SqlError> failure;
     try {
-      cursor->query = co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(query), std::move(no_types), state_);
+      cursor->query = co_await plan_statement(*engine_, std::move(source), std::move(text), std::move(query), std::move(types), state_);
     } catch (const sql::SqlError& error) {
       failure = error.without_position();
     }
     if (failure) throw *failure;
   }
-  std::vector<sql::Datum> no_values;
-  std::unique_ptr<executor::Execution> run = engine_->execute(cursor->query->plan, std::move(no_values), state_);
+  std::unique_ptr<executor::Execution> run = engine_->execute(cursor->query->plan, std::move(parameters), state_);
   co_await cursor->read(std::move(run), state_.work_mem);
   cursors_.insert_or_assign(declare.name, std::move(cursor));
 }
 
-CursorMove SessionStatements::fetch(const ast::Fetch& fetch, std::string& tag) {
-  const auto found = cursors_.find(fetch.cursor);
-  if (found == cursors_.end()) throw sql::SqlError("34000", fmt::format("cursor \"{}\" does not exist", fetch.cursor));
-  CursorMove move = found->second->move(fetch);
+asio::awaitable<void> SessionStatements::hold(Portal& portal, const executor::Execution* running) {
+  if (portal.cursor) co_return;
+  if (!portal.statement->returns_rows) throw sql::SqlError("XX000", "unsupported portal strategy");
+  if (portal.finished || (portal.execution && portal.execution.get() == running)) {
+    throw sql::SqlError("55000", fmt::format("portal \"{}\" cannot be run", portal.name));
+  }
+  auto cursor = std::make_unique<Cursor>();
+  cursor->query = portal.statement;
+  cursor->scrolls = false;
+  if (!portal.execution) portal.execution = start(portal);
+  portal.finished = true;  // if its rows cannot be read
+  co_await cursor->read_rest(portal, state_.work_mem);
+  portal.finished = false;
+  portal.command_tag = cursor->run().command_tag();
+  portal.cursor = std::move(cursor);
+}
+
+asio::awaitable<CursorMove> SessionStatements::fetch(const ast::Fetch& fetch, const executor::Execution* running, std::string& tag) {
+  Cursor* cursor = nullptr;
+  if (const auto declared = cursors_.find(fetch.cursor); declared != cursors_.end()) {
+    cursor = declared->second.get();
+  } else if (const auto bound = portals_.find(fetch.cursor); bound != portals_.end()) {
+    co_await hold(*bound->second, running);
+    cursor = bound->second->cursor.get();
+  } else {
+    throw sql::SqlError("34000", fmt::format("cursor \"{}\" does not exist", fetch.cursor));
+  }
+  CursorMove move = cursor->move(fetch);
   tag = fmt::format("{} {}", fetch.move ? "MOVE" : "FETCH", move.count);
   if (fetch.move) move.count = 0;
-  return move;
+  co_return move;
 }
 
 }  // namespace redquel::server

@@ -182,7 +182,7 @@ asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::start_p
       std::holds_alternative<ast::Discard>(node) || std::holds_alternative<ast::ClosePortal>(node)) {
     throw sql::not_supported(fmt::format("EXECUTE of {}", parser::command_tag(*target->statement)));
   }
-  co_return execute(std::move(target));
+  co_return execute(std::move(target), std::move(values));
 }
 
 asio::awaitable<std::unique_ptr<executor::Execution>> SessionStatements::create_from_prepared(PreparedStatementPtr outer) {

@@ -25,7 +25,8 @@ bool holds_any(const decltype(ast::Statement::node)& node) {
 /// What was asked for happens at the first `next`; EXECUTE then hands on to the run of the prepared statement.
 class SessionStatements::Run final : public executor::Execution {
  public:
-  Run(SessionStatements& owner, PreparedStatementPtr prepared) : owner_(owner), prepared_(std::move(prepared)) {}
+  Run(SessionStatements& owner, PreparedStatementPtr prepared, std::vector<sql::Datum> parameters)
+      : owner_(owner), prepared_(std::move(prepared)), parameters_(std::move(parameters)) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (inner_) co_return co_await inner_->next();
@@ -61,13 +62,13 @@ class SessionStatements::Run final : public executor::Execution {
       co_return std::nullopt;
     }
     if (std::holds_alternative<ast::DeclareCursor>(node)) {
-      co_await owner_.declare_cursor(prepared_);
+      co_await owner_.declare_cursor(prepared_, std::move(parameters_));
       tag_ = "DECLARE CURSOR";
       co_return std::nullopt;
     }
     if (const auto* fetch = std::get_if<ast::Fetch>(&node)) {
       cursor_ = fetch->cursor;
-      fetched_ = owner_.fetch(*fetch, tag_);
+      fetched_ = co_await owner_.fetch(*fetch, this, tag_);
       co_return co_await next();
     }
     if (const auto* discard = std::get_if<ast::Discard>(&node)) {
@@ -106,6 +107,7 @@ class SessionStatements::Run final : public executor::Execution {
 
   SessionStatements& owner_;
   PreparedStatementPtr prepared_;
+  std::vector<sql::Datum> parameters_;
   std::unique_ptr<executor::Execution> inner_;
   std::string cursor_;  // of FETCH,
   CursorMove fetched_;  // and which of the rows it has not given yet
@@ -120,8 +122,9 @@ bool SessionStatements::handles(const ast::Statement& statement) {
                    ast::Prepare, ast::Execute, ast::Deallocate, ast::DeclareCursor, ast::Fetch, ast::ClosePortal>(statement.node);
 }
 
-PreparedStatementPtr SessionStatements::prepare(SourceText source,
-                                                std::shared_ptr<const ast::Statement> statement) const {
+asio::awaitable<PreparedStatementPtr> SessionStatements::prepare(SourceText source, std::string text,
+                                                                 std::shared_ptr<const ast::Statement> statement,
+                                                                 executor::DeclaredParameters parameters) {
   auto prepared = std::make_shared<PreparedStatement>();
   prepared->source = std::move(source);
   if (const auto* show = std::get_if<ast::ShowVariable>(&statement->node)) {
@@ -145,17 +148,26 @@ PreparedStatementPtr SessionStatements::prepare(SourceText source,
     prepared->columns = {executor::OutputColumn{"QUERY PLAN", is_json ? sql::Type{sql::oid::kJson} : sql::kText, 0, 0}};
     prepared->returns_rows = true;
   } else if (const auto* fetch = std::get_if<ast::Fetch>(&statement->node); fetch != nullptr && !fetch->move) {
-    const Cursor& cursor = find_cursor(fetch->cursor);
-    prepared->columns = cursor.query->columns;
+    const auto portal = portals_.find(fetch->cursor);
+    const bool is_bound = portal != portals_.end() && !portal->second->cursor;
+    prepared->columns = is_bound ? portal->second->statement->columns : find_cursor(fetch->cursor).query->columns;
     prepared->returns_rows = true;
-    prepared->binary = cursor.binary;
+    prepared->binary = !is_bound && find_cursor(fetch->cursor).binary;
+  } else if (std::holds_alternative<ast::DeclareCursor>(statement->node)) {
+    prepared->parameter_types = co_await analyze_cursor(std::move(text), statement, std::move(parameters));
   }
   prepared->statement = std::move(statement);
-  return prepared;
+  co_return prepared;
 }
 
-std::unique_ptr<executor::Execution> SessionStatements::execute(PreparedStatementPtr prepared) {
-  return std::make_unique<Run>(*this, std::move(prepared));
+std::unique_ptr<executor::Execution> SessionStatements::execute(PreparedStatementPtr prepared, std::vector<sql::Datum> parameters) {
+  return std::make_unique<Run>(*this, std::move(prepared), std::move(parameters));
+}
+
+std::unique_ptr<executor::Execution> SessionStatements::start(Portal& portal) {
+  const PreparedStatement& statement = *portal.statement;
+  return statement.plan ? engine_->execute(statement.plan, std::move(portal.parameters), state_)
+                        : execute(portal.statement, std::move(portal.parameters));
 }
 
 void SessionStatements::warn_outside_block(std::string_view construct) const {

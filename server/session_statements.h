@@ -31,9 +31,10 @@ class SessionStatements {
   /// What pg_prepared_statements and pg_cursors show.
   sql::SessionNames names() const;
 
-  /// What a client may ask of a handled statement before it runs. Throws as PostgreSQL does at Parse: SHOW of an
-  /// unknown parameter, EXECUTE of an unknown statement.
-  PreparedStatementPtr prepare(SourceText source, std::shared_ptr<const parser::ast::Statement> statement) const;
+  /// Tells what a client may ask of a handled statement before it runs. Throws as PostgreSQL does at Parse: SHOW of an
+  /// unknown parameter, EXECUTE of an unknown statement, DECLARE of a query that is wrong. `text`: the statement's own.
+  asio::awaitable<PreparedStatementPtr> prepare(SourceText source, std::string text, std::shared_ptr<const parser::ast::Statement> statement,
+                                                executor::DeclaredParameters parameters);
 
   /// UPDATE or DELETE … WHERE CURRENT OF a cursor?
   static bool names_cursor(const parser::ast::Statement& statement);
@@ -43,8 +44,10 @@ class SessionStatements {
   /// 34000, 24000.
   std::optional<std::string> text_for_current(const std::string& text, const parser::ast::Statement& statement) const;
 
-  /// A run of a handled statement. It acts at the first `next`.
-  std::unique_ptr<executor::Execution> execute(PreparedStatementPtr prepared);
+  /// Makes a run of a handled statement. It acts at the first `next`. `parameters` are in the types of `prepared->parameter_types`.
+  std::unique_ptr<executor::Execution> execute(PreparedStatementPtr prepared, std::vector<sql::Datum> parameters);
+  /// Makes the run of a portal that has none.
+  std::unique_ptr<executor::Execution> start(Portal& portal);
 
  private:
   class Run;
@@ -74,12 +77,17 @@ class SessionStatements {
   const PreparedStatementPtr& find_statement(const std::string& name) const;
 
   // DECLARE, FETCH and MOVE: session_cursors.cc.
-  asio::awaitable<void> declare_cursor(PreparedStatementPtr outer);
+  /// Plans the query as it is written: for its parameters, and for its errors at their places.
+  asio::awaitable<std::vector<sql::Type>> analyze_cursor(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
+                                                         executor::DeclaredParameters parameters);
+  asio::awaitable<void> declare_cursor(PreparedStatementPtr outer, std::vector<sql::Datum> parameters);
   /// Plans a cursor's query with the ctid of its rows behind them; false: they are no rows of one table.
-  asio::awaitable<bool> plan_with_places(Cursor& cursor, const parser::ast::Select& query);
-  CursorMove fetch(const parser::ast::Fetch& fetch, std::string& tag);
-  /// 34000
+  asio::awaitable<bool> plan_with_places(Cursor& cursor, const parser::ast::Select& query, executor::DeclaredParameters parameters);
+  asio::awaitable<CursorMove> fetch(const parser::ast::Fetch& fetch, const executor::Execution* running, std::string& tag);
+  /// Finds the cursor of DECLARE, or the one that a portal has become. 34000
   const Cursor& find_cursor(const std::string& name) const;
+  /// Reads the rest of a portal's rows into a cursor, unless that is done. 55000
+  asio::awaitable<void> hold(Portal& portal, const executor::Execution* running);
 
   RunTimeParameters& parameters_;
   PreparedStatements& statements_;

@@ -136,6 +136,10 @@ bool Session::needs_transaction(const PreparedStatement& statement) const {
     const auto found = statements_.find(execute->name);
     if (found != statements_.end()) run = found->second.get();
   }
+  if (const auto* fetch = statement.statement ? std::get_if<parser::ast::Fetch>(&statement.statement->node) : nullptr) {
+    const auto found = portals_.find(fetch->cursor);
+    if (found != portals_.end()) run = found->second->statement.get();
+  }
   return run->plan && run->plan->needs_transaction;
 }
 

@@ -22,9 +22,6 @@ std::string tag_with_count(const std::string& tag, std::size_t rows) {
   return fmt::format("{}{}", tag.substr(0, blank + 1), rows);
 }
 
-/// A statement that was prepared without waiting.
-asio::awaitable<PreparedStatementPtr> prepared_at_once(PreparedStatementPtr statement) { co_return statement; }
-
 bool is_select(const PreparedStatement& statement) {
   return statement.statement && std::holds_alternative<parser::ast::Select>(statement.statement->node);
 }
@@ -62,7 +59,7 @@ asio::awaitable<PreparedStatementPtr> Session::prepare(SourceText source, std::s
                                                        std::shared_ptr<const parser::ast::Statement> statement,
                                                        executor::DeclaredParameters parameters) {
   if (SessionStatements::handles(*statement)) {
-    return prepared_at_once(session_statements_.prepare(std::move(source), std::move(statement)));
+    return session_statements_.prepare(std::move(source), std::move(text), std::move(statement), std::move(parameters));
   }
   return plan_statement(*engine_, std::move(source), std::move(text), std::move(statement), std::move(parameters), state_);
 }
@@ -105,16 +102,41 @@ void follow_replanning(Portal& portal) {
 
 }  // namespace
 
+asio::awaitable<void> Session::run_cursor(Cursor& cursor, std::vector<std::int16_t> formats, std::string tag, std::size_t max_rows) {
+  const PreparedStatementPtr query = cursor.query;
+  const std::size_t wanted = max_rows == 0 ? static_cast<std::size_t>(parser::ast::Fetch::kAll) : max_rows;
+  parser::ast::Fetch forward;
+  forward.count = static_cast<std::int64_t>(wanted);
+  CursorMove move = cursor.move(forward);
+  RowEncoder rows(encoder_, query->columns, formats, state_.settings, cursor.run());
+  const auto sent = static_cast<std::size_t>(move.count);
+  while (move.count > 0) {
+    const sql::Batch batch = cursor.take(move);
+    for (std::size_t next = 0; next < batch.rows;) {
+      next = rows.append_rows(batch, next, batch.rows, kFlushBytes);
+      if (encoder_.size() >= kFlushBytes) co_await flush();
+    }
+  }
+  if (sent == wanted) {
+    encoder_.portal_suspended();
+  } else {
+    encoder_.command_complete(tag_with_count(tag, sent));
+  }
+}
+
 asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, bool describe, bool commits) {
   if (!portal.statement->statement) {
     encoder_.empty_query_response();
     co_return;
   }
+  if (portal.cursor) {
+    co_await run_cursor(*portal.cursor, portal.result_formats, portal.command_tag, max_rows);
+    co_return;
+  }
   if (portal.finished) throw sql::SqlError("55000", fmt::format("portal \"{}\" cannot be run", portal.name));
   if (!portal.execution) {
     const PreparedStatement& statement = *portal.statement;
-    portal.execution = statement.plan ? engine_->execute(statement.plan, std::move(portal.parameters), state_)
-                                      : session_statements_.execute(portal.statement);
+    portal.execution = session_statements_.start(portal);
     attach_copy_stream(portal);
     if (max_rows > 0 && statement.returns_rows && !is_select(statement)) co_await hold_all_rows(portal);
     if (describe) portal.execution->describe_later();
@@ -143,6 +165,7 @@ asio::awaitable<void> Session::run_portal(Portal& portal, std::size_t max_rows, 
     const std::size_t first = portal.next_row;
     portal.next_row = portal.statement->returns_rows ? rows->append_rows(batch, first, end, kFlushBytes) : end;
     sent += portal.next_row - first;
+    portal.sent += portal.next_row - first;
     if (portal.next_row == batch.rows) {
       portal.pulled.pop_front();
       portal.next_row = 0;
