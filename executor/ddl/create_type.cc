@@ -120,6 +120,34 @@ TypeChange rename_value(CatalogDraft& draft, const ast::AlterEnum& statement) {
   return change;
 }
 
+/// 0A000 for a field that would go with a temporary table while its type stays.
+void check_lives_as_long(const CatalogDraft& draft, const UserType& whole, sql::Oid field) {
+  if (sql::is_temporary_schema(whole.schema)) return;
+  const sql::CatalogSnapshot& catalog = draft.catalog();
+  const auto is_made_of = [&](const auto& entry, sql::Oid type) {
+    return sql::is_temporary_schema(entry.second->schema) && contains_type(catalog, field, type);
+  };
+  if (std::ranges::any_of(catalog.tables, [&](const auto& entry) { return is_made_of(entry, entry.second->row_type); }) ||
+      std::ranges::any_of(catalog.types, [&](const auto& entry) { return is_made_of(entry, entry.first); })) {
+    throw sql::not_supported("a field of a temporary type in a composite type that is not temporary");
+  }
+}
+
+/// 42P16 for pseudo-types, and where values of the field would hold values of `whole`.
+sql::CompositeField new_field(const CatalogDraft& draft, const UserType& whole, const std::string& name, const ast::TypeName& written) {
+  const auto [type, domain] = declared_type(draft, written);
+  const sql::TypeInfo& info = sql::type_info(type.oid);
+  if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
+    throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", name, info.name));
+  }
+  const sql::Oid declared = domain != 0 ? domain : type.oid;
+  if (contains_type(draft.catalog(), declared, whole.oid)) {
+    throw SqlError("42P16", fmt::format("composite type {} cannot be made a member of itself", whole.name));
+  }
+  check_lives_as_long(draft, whole, declared);
+  return {name, type, domain};
+}
+
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateEnum& statement) {
@@ -167,12 +195,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateComposite& state
       if (std::ranges::find(type.fields, column.name, &sql::CompositeField::name) != type.fields.end()) {
         throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name));
       }
-      const auto [field, domain] = declared_type(draft, column.type);
-      const sql::TypeInfo& info = sql::type_info(field.oid);
-      if (info.category == sql::TypeCategory::kPseudo || info.category == sql::TypeCategory::kUnknown) {
-        throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", column.name, info.name));
-      }
-      type.fields.push_back({column.name, field, domain});
+      type.fields.push_back(new_field(draft, type, column.name, column.type));
     }
     draft.put(std::move(type));
   };
@@ -204,17 +227,6 @@ auto require_field(UserType& type, const std::string& name) {
 void check_new_field(UserType& type, const std::string& name) {
   if (find_field(type, name) == type.fields.end()) return;
   throw SqlError("42701", fmt::format("column \"{}\" of relation \"{}\" already exists", name, type.name));
-}
-
-/// 42P16 for pseudo-types, and where values of the field would hold values of `whole`.
-sql::CompositeField new_field(const CatalogDraft& draft, const UserType& whole, const std::string& name, const ast::TypeName& written) {
-  const auto [type, domain] = declared_type(draft, written);
-  const sql::TypeInfo& info = sql::type_info(type.oid);
-  if (info.category == sql::TypeCategory::kPseudo) throw SqlError("42P16", fmt::format("column \"{}\" has pseudo-type {}", name, info.name));
-  if (contains_type(draft.catalog(), domain != 0 ? domain : type.oid, whole.oid)) {
-    throw SqlError("42P16", fmt::format("composite type {} cannot be made a member of itself", whole.name));
-  }
-  return {name, type, domain};
 }
 
 /// 0A000 where values of the type lie in tables: their fields stay what they are.

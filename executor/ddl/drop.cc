@@ -413,15 +413,33 @@ asio::awaitable<std::string> drop_key_column(DdlContext& context, KeyColumnGoes 
 
 }  // namespace
 
+asio::awaitable<void> drop_with_key_columns(DdlContext& context, const MakeDraft& make) {
+  std::vector<std::string> gone;
+  const MakeDraft with_notices = [&](CatalogDraft& draft) {
+    for (const std::string& column : gone) draft.notice("00000", "drop cascades to " + column);
+    make(draft);
+  };
+  for (std::size_t attempt = 0; attempt <= kKeyColumns; ++attempt) {
+    std::optional<KeyColumnGoes> key;
+    try {
+      co_await change_catalog(context, with_notices);
+    } catch (const KeyColumnGoes& found) {
+      if (attempt == kKeyColumns) throw;
+      key = found;
+    }
+    if (!key) co_return;
+    std::string column = co_await drop_key_column(context, *key);
+    if (!column.empty()) gone.push_back(std::move(column));
+  }
+}
+
 asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
   if (statement.object == ast::ObjectType::kDatabase) co_return co_await drop_database(context, statement);
   const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const DropKind& k) { return k.type == statement.object; });
   const bool is_schema = statement.object == ast::ObjectType::kSchema;
   const bool is_type = statement.object == ast::ObjectType::kType || statement.object == ast::ObjectType::kDomain;
   const bool is_function = is_routine(statement.object);
-  std::vector<std::string> gone;  // columns of keys, before the rest
   const MakeDraft make = [&](CatalogDraft& draft) {
-    for (const std::string& column : gone) draft.notice("00000", "drop cascades to " + column);
     if (kind == std::end(kKinds) && !is_schema && !is_type && !is_function) {
       if (!drop_missing(draft, statement.object, statement.names, statement.if_exists)) throw sql::not_supported("DROP of this kind of object");
     } else if (is_type) {
@@ -434,18 +452,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
       drop_relations(draft, statement, *kind);
     }
   };
-  for (std::size_t attempt = 0; attempt <= kKeyColumns; ++attempt) {
-    std::optional<KeyColumnGoes> key;
-    try {
-      co_await change_catalog(context, make);
-    } catch (const KeyColumnGoes& found) {
-      if (attempt == kKeyColumns) throw;
-      key = found;
-    }
-    if (!key) co_return;
-    std::string column = co_await drop_key_column(context, *key);
-    if (!column.empty()) gone.push_back(std::move(column));
-  }
+  co_await drop_with_key_columns(context, make);
 }
 
 }  // namespace redquel::executor

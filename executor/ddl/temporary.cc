@@ -1,6 +1,7 @@
 #include "executor/ddl/temporary.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <vector>
@@ -25,20 +26,12 @@ std::string process_of(std::string_view schema) {
   return std::string(schema.substr(0, schema.find('_')));
 }
 
+/// Drops what the schema holds, and what depends on it in other schemas.
 void drop_contents(CatalogDraft& draft, const std::string& schema) {
-  std::vector<sql::Oid> tables, views, sequences;
-  for (const auto& [oid, view] : draft.catalog().views) {
-    if (view->schema == schema) views.push_back(oid);
-  }
-  for (const auto& [oid, table] : draft.catalog().tables) {
-    if (table->schema == schema) tables.push_back(oid);
-  }
-  for (const sql::Oid view : views) draft.drop_view(view);
-  for (const sql::Oid table : tables) draft.drop_table(table);  // with their own sequences
-  for (const auto& [oid, sequence] : draft.catalog().sequences) {
-    if (sequence.schema == schema) sequences.push_back(oid);
-  }
-  for (const sql::Oid sequence : sequences) draft.drop_sequence(sequence);
+  const auto definition = draft.catalog().schemas.find(schema);
+  if (definition == draft.catalog().schemas.end()) return;
+  drop_dependents(draft, {{DropObject::Kind::kSchema, definition->second.oid}}, /*cascade=*/true);
+  draft.take_notices();
 }
 
 void drop_schema(CatalogDraft& draft, const std::string& schema) {
@@ -73,7 +66,7 @@ asio::awaitable<void> TemporarySchemas::close(DdlContext& context) {
   const std::string schema = session.temporary_schema;
   if (session.transaction) {
     const MakeDraft make = [&](CatalogDraft& draft) { drop_contents(draft, schema); };
-    co_return co_await change_catalog(context, make);
+    co_return co_await drop_with_key_columns(context, make);
   }
   // Whatever happens now: a schema that stays is abandoned, and dropped later.
   session.temporary_schema.clear();
@@ -81,7 +74,7 @@ asio::awaitable<void> TemporarySchemas::close(DdlContext& context) {
   live_.erase(schema);
   lease_.give_back();
   const MakeDraft make = [&](CatalogDraft& draft) { drop_schema(draft, schema); };
-  co_await change_catalog(context, make);
+  co_await drop_with_key_columns(context, make);
 }
 
 asio::awaitable<void> TemporarySchemas::drop_abandoned(DdlContext& context) {
@@ -102,12 +95,16 @@ asio::awaitable<void> TemporarySchemas::drop_abandoned(DdlContext& context) {
     if (!is_alive || process_of(schemas[i]) == lease_.process()) abandoned.push_back(schemas[i]);
   }
   if (abandoned.empty()) co_return;
-  const MakeDraft make = [&](CatalogDraft& draft) {
-    for (const std::string& schema : abandoned) drop_schema(draft, schema);
-  };
   SessionState nobody;  // no part of the session's transaction
   DdlContext own{context.redis, context.bulk, nobody, context.home};
-  co_await change_catalog(own, make);
+  for (const std::string& schema : abandoned) {
+    const MakeDraft make = [&](CatalogDraft& draft) { drop_schema(draft, schema); };
+    try {
+      co_await drop_with_key_columns(own, make);
+    } catch (const sql::SqlError& error) {  // it stays for the next attempt
+      spdlog::warn("the temporary schema {} cannot be dropped: {}", schema, error.what());
+    }
+  }
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "executor/storage/exclusive_tables.h"
 #include "executor/storage/random_version.h"
 #include "sql/catalog/catalog_json.h"
+#include "sql/catalog/catalog_references.h"
 #include "sql/catalog/row_types.h"
 #include "sql/error.h"
 
@@ -67,14 +68,8 @@ LoadedCatalog decode_catalog(const Replies& replies) {
       snapshot->schemas.insert_or_assign(schema.name, schema);
     }
   });
-  sql::register_user_types(snapshot->types);
-  sql::register_row_types(*snapshot);
-  for (const auto& [oid, table] : snapshot->tables) {
-    for (const sql::ColumnDef& column : table->columns) {
-      if (sql::find_type(column.type.oid) != nullptr) continue;
-      throw sql::SqlError("XX001", "the type of column \"" + column.name + "\" of table \"" + table->name + "\" is not in redquel:catalog");
-    }
-  }
+  sql::register_types(*snapshot);
+  sql::check_references(*snapshot);
   for (const Reply& prefix : replies.array(2)) {
     if (prefix.is_text()) loaded.prefixes.emplace(prefix.text);
   }

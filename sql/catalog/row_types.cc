@@ -23,8 +23,8 @@ UserTypePtr row_type_of(const TableDef& table) {
   return type;
 }
 
-void register_row_types(const CatalogSnapshot& catalog) {
-  std::map<Oid, UserTypePtr> types;
+void register_types(const CatalogSnapshot& catalog) {
+  std::map<Oid, UserTypePtr> types = catalog.types;  // together: a domain may be over an array of a row type
   for (const auto& [oid, table] : catalog.tables) {
     if (UserTypePtr type = row_type_of(*table)) types.emplace(table->row_type, std::move(type));
   }

@@ -11,8 +11,8 @@ void choose_row_type(TableDef& table);
 /// The row type as it follows from the table's definition; null for a table that was made before row types were types: its rows are
 /// records.
 UserTypePtr row_type_of(const TableDef& table);
-/// Makes the row types of all tables known (user_types.h).
-void register_row_types(const CatalogSnapshot& catalog);
+/// Makes the user-made types and the row types of all tables known (user_types.h), except those over types that do not exist.
+void register_types(const CatalogSnapshot& catalog);
 /// Is what is known of the row type this definition of the table? Not where an open transaction has changed the table's columns.
 bool is_row_type_current(const TableDef& table);
 

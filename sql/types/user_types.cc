@@ -148,9 +148,9 @@ void register_user_types(const std::map<Oid, UserTypePtr>& types) {
   }
   while (!waiting.empty()) {
     const auto blocked = std::stable_partition(waiting.begin(), waiting.end(), [](const UserTypePtr& type) { return find_type(type->base.oid) != nullptr; });
-    const auto ready = blocked == waiting.begin() ? waiting.end() : blocked;  // over something unknown: as it is
-    std::for_each(waiting.begin(), ready, add);
-    waiting.erase(waiting.begin(), ready);
+    if (blocked == waiting.begin()) return;  // over types that do not exist
+    std::for_each(waiting.begin(), blocked, add);
+    waiting.erase(waiting.begin(), blocked);
   }
 }
 

@@ -1,0 +1,179 @@
+#include "sql/catalog/catalog_references.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "sql/catalog/mapping.h"
+#include "sql/error.h"
+
+namespace redquel::sql {
+
+namespace {
+
+class ReferenceCheck {
+ public:
+  explicit ReferenceCheck(const CatalogSnapshot& catalog) : catalog_(catalog) {
+    for (const auto& [oid, type] : catalog.types) {
+      add_type(type->oid), add_type(type->array), add_type(type->range.multirange), add_type(type->range.multirange_array);
+    }
+    for (const auto& [oid, table] : catalog.tables) add_type(table->row_type), add_type(table->row_array);
+    for (const auto& [oid, view] : catalog.views) add_type(view->row_type);
+  }
+
+  void run() {
+    for (const auto& [oid, type] : catalog_.types) check(*type);
+    for (const auto& [oid, table] : catalog_.tables) check(*table);
+    for (const auto& [oid, sequence] : catalog_.sequences) check(sequence);
+    for (const auto& [oid, view] : catalog_.views) check(*view);
+    for (const auto& [oid, function] : catalog_.functions) check(*function);
+    for (const auto& [oid, type] : catalog_.types) check_depth(oid);
+    for (const auto& [oid, table] : catalog_.tables) check_depth(table->row_type);
+  }
+
+ private:
+  /// Names the definition that is being checked.
+  void begin(std::string_view kind, Oid oid, const std::string& name) {
+    kind_ = kind;
+    oid_ = oid;
+    name_ = &name;
+  }
+  void require(bool exists, std::string_view missing) const {
+    if (exists) return;
+    throw SqlError("XX001", fmt::format("the definition of {} \"{}\" in redquel:catalog names {} that does not exist", kind_, *name_, missing))
+        .hint(fmt::format("Restore what is missing, or remove the field \"{}:{}\" of the Redis hash \"redquel:catalog\" and restart redquel.", kind_, oid_));
+  }
+
+  void add_type(Oid oid) {
+    if (oid != 0) types_.insert(oid);
+  }
+  bool has_type(Oid oid) const { return oid >= kFirstUserOid ? types_.contains(oid) && find_type(oid) != nullptr : find_type(oid) != nullptr; }
+  void require_type(Type type) const { require(has_type(type.oid), "a type"); }
+  void require_domain(Oid oid) const {
+    if (oid == 0) return;
+    const auto found = catalog_.types.find(oid);
+    require(found != catalog_.types.end() && found->second->kind == UserType::Kind::kDomain, "a domain");
+  }
+  void require_column(const TableDef& table, std::int16_t number) const { require(table.find_column(number) != nullptr, "a column"); }
+
+  bool has_relation(Oid oid) const { return catalog_.tables.contains(oid) || catalog_.views.contains(oid); }
+
+  void check(const UserType& type) {
+    using enum UserType::Kind;
+    begin("type", type.oid, type.name);
+    if (type.kind == kDomain || type.kind == kRange) require_type(type.base), require_domain(type.base_domain);
+    if (type.kind == kRange) require(type.range.multirange != 0 && type.range.multirange_array != 0, "a multirange type");
+    require(type.array != 0, "an array type");
+    for (const CompositeField& field : type.fields) require_type(field.type), require_domain(field.domain);
+  }
+
+  void check(const TableDef& table) {
+    begin("table", table.oid, table.name);
+    for (const ColumnDef& column : table.columns) {
+      require_type(column.type), require_domain(column.domain);
+      require(column.sequence == 0 || catalog_.sequences.contains(column.sequence), "a sequence");
+    }
+    for (const ColumnDef& column : table.computed) require_type(column.type);
+    for (const IndexDef& index : table.indexes) {
+      for (const IndexDef::Part& part : index.parts) {
+        if (part.shown_column != 0) require_column(table, part.shown_column);
+      }
+    }
+    if (table.ttl_column != 0) require_column(table, table.ttl_column);
+    for (const ForeignKeyDef& key : table.foreign_keys) check(table, key);
+    for (const Oid referencing : table.referencing) {
+      const auto from = catalog_.find_table(referencing);
+      require(from && std::ranges::find(from->foreign_keys, table.oid, &ForeignKeyDef::referenced) != from->foreign_keys.end(), "a foreign key");
+    }
+    if (table.materialized) check_parts(*table.materialized);
+  }
+
+  void check(const TableDef& table, const ForeignKeyDef& key) const {
+    const auto referenced = catalog_.find_table(key.referenced);
+    require(referenced != nullptr, "a table");
+    for (const std::int16_t number : key.referenced_columns) require_column(*referenced, number);
+    if (key.referenced_index != referenced->primary_key_oid) {
+      const auto index = std::ranges::find(referenced->indexes, key.referenced_index, &IndexDef::oid);
+      require(index != referenced->indexes.end(), "an index");
+      for (const IndexDef::Part& part : index->parts) require_key_column(key, part.column);
+    } else {
+      require(!referenced->primary_key.empty(), "a primary key");
+      for (const std::int16_t number : referenced->primary_key) require_key_column(key, number);
+    }
+    require(std::ranges::find(table.indexes, key.index, &IndexDef::oid) != table.indexes.end(), "an index");
+    require(std::ranges::find(referenced->referencing, table.oid) != referenced->referencing.end(), "a foreign key");
+  }
+  void require_key_column(const ForeignKeyDef& key, std::int16_t number) const {
+    require(std::ranges::find(key.referenced_columns, number) != key.referenced_columns.end(), "a column");
+  }
+
+  void check(const SequenceDef& sequence) {
+    begin("sequence", sequence.oid, sequence.name);
+    require_type(sequence.type);
+    if (sequence.owner_table == 0) return;
+    const auto owner = catalog_.find_table(sequence.owner_table);
+    require(owner != nullptr, "a table");
+    require_column(*owner, sequence.owner_column);
+  }
+
+  void check(const ViewDef& view) {
+    begin("view", view.oid, view.name);
+    require(view.base == 0 || has_relation(view.base), "a relation");
+    check_parts(view);
+  }
+  void check_parts(const ViewDef& view) const {
+    for (const ViewDef::Column& column : view.columns) require_type(column.type);
+    for (const ViewDef::Reference& reference : view.references) {
+      require(has_relation(reference.relation) || catalog_.functions.contains(reference.relation) ||
+                  catalog_.sequences.contains(reference.relation), "a relation or function");
+      const auto table = catalog_.find_table(reference.relation);
+      for (const std::int16_t number : reference.columns) {
+        if (table) require_column(*table, number);
+      }
+    }
+  }
+
+  void check(const FunctionDef& function) {
+    begin("function", function.oid, function.name);
+    for (const FunctionDef::Parameter& parameter : function.parameters) require_type(parameter.type);
+    for (const FunctionDef::Column& column : function.columns) require_type(column.type);
+    if (!function.procedure) require_type(function.result);
+    require(function.result_relation == 0 || has_relation(function.result_relation), "a relation");
+  }
+
+  /// Visits the types that a type is made of. A type that is met while it is being visited contains itself.
+  void check_depth(Oid oid) {
+    if (oid < kFirstUserOid) return;
+    const auto [state, is_new] = visited_.try_emplace(oid, false);
+    if (!is_new) {
+      if (!state->second) throw SqlError("XX001", fmt::format("the type with the oid {} in redquel:catalog contains itself", oid));
+      return;
+    }
+    const UserType* type = find_user_type(oid);
+    if (type == nullptr) {
+      const UserType* range = find_user_range(oid);
+      if (const TypeInfo* info = find_type(oid); info != nullptr && info->element != 0) check_depth(declared_element(oid));
+      if (range != nullptr) check_depth(range->oid);
+    } else {
+      check_depth(type->base.oid);
+      check_depth(type->base_domain);
+      for (const CompositeField& field : type->fields) check_depth(field.type.oid), check_depth(field.domain);
+    }
+    visited_[oid] = true;
+  }
+
+  const CatalogSnapshot& catalog_;
+  std::set<Oid> types_;
+  std::unordered_map<Oid, bool> visited_;  // true: with all its parts
+  std::string_view kind_;
+  Oid oid_ = 0;
+  const std::string* name_ = nullptr;
+};
+
+}  // namespace
+
+void check_references(const CatalogSnapshot& catalog) { ReferenceCheck(catalog).run(); }
+
+}  // namespace redquel::sql

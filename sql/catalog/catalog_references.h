@@ -1,0 +1,11 @@
+#pragma once
+
+#include "sql/catalog/catalog.h"
+
+namespace redquel::sql {
+
+/// Throws SqlError XX001 if a definition names a type, relation, column, index, sequence or function that the catalog does not have, or
+/// if a type contains itself. The error names the field of redquel:catalog. All other code relies on these references.
+void check_references(const CatalogSnapshot&);
+
+}  // namespace redquel::sql
