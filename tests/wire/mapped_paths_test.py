@@ -165,3 +165,22 @@ def test_the_tags_of_one_book(fresh_server):
         rows, counts = counts_of(redis, connection, "SELECT name FROM tag WHERE book_id = 2")
         same(rows, [["t2"]])
         assert counts["SSCAN"] == 1 and counts["SISMEMBER"] == 1 and "SCAN" not in counts, counts
+
+
+def load_both_sides(redis):
+    for book, tags in ((1, ("ruby", "web")), (2, ("web",)), (3, ("ruby", "erlang"))):
+        redis("SADD", f"book:{book}:tags", *tags)
+        redis("HSET", f"book:{book}", "name", f"book {book}")
+        for tag in tags:
+            redis("SADD", f"tag:{tag}", book)
+
+
+def test_discovery_sees_both_sides_of_a_relation(fresh_server):
+    with MappedKeys(fresh_server, load_both_sides, "SELECT 1") as (connection, redis):
+        connection.query("IMPORT FOREIGN SCHEMA \"*\" FROM SERVER redis INTO public")
+        connection.run("SET redquel.allow_keyspace_scan = off")
+        table, member = connection.run("SELECT relname, attname FROM pg_attribute JOIN pg_class c ON c.oid = attrelid WHERE attfdwoptions = '{role=member}' AND relname = 'tag'")[0]
+        rows, counts = counts_of(redis, connection, f"SELECT tag FROM {table} WHERE {member} = 1 ORDER BY 1")
+        same(rows, [["ruby"], ["web"]])
+        assert counts["SSCAN"] == 1, counts
+        same(connection.run("SELECT book_id FROM book_tags WHERE tags = 'web' ORDER BY 1"), [["1"], ["2"]])
