@@ -126,6 +126,7 @@ struct MappedScan {
     kOrder,   // `index`, a zset or list, gives the slot in the order of its column
     kRange,   // `index`, a zset, gives the slots between two scores
     kScores,  // layout zset: members of one key between two scores, or in their order
+              // layout list: elements between two positions, or as many of the first or last ones as `goal` says
   } path = Path::kScan;
   sql::Oid index = 0;
   /// What members of sets and structures say of a row, stored form; empty: they are the member of layout set itself.
@@ -250,7 +251,8 @@ struct LookupJoin {
   std::vector<sql::ExpressionPtr> values;        // over the outer's columns, in the columns' types
   sql::ExpressionPtr residual;                   // over outer then inner columns; holds the whole join condition
 };
-/// For each batch of the outer input the rows of a mapped table whose keys it names, in one pipeline.
+/// For each batch of the outer input the rows of a mapped table whose keys it names, in one pipeline; or those that a declared structure
+/// gives for it: `inner.path` is kKeys, or kLookup or kSets with `inner.index`.
 struct MappedJoin {
   JoinKind kind;  // inner, left, semi, anti
   PhysicalPlan outer;
@@ -259,7 +261,7 @@ struct MappedJoin {
     std::int16_t column;
     sql::ExpressionPtr value;  // over the outer's columns
   };
-  std::vector<Key> keys;
+  std::vector<Key> keys;        // of the rows' keys, or of the index
   sql::ExpressionPtr residual;  // over outer then inner columns; holds the whole join condition
 };
 /// A join whose outer rows decide how it runs: up to `most_lookups` of them are joined by `lookup`, more of them by `hash`.

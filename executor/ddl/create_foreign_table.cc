@@ -13,6 +13,7 @@
 #include "planner/bind/bind_expression.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/catalog/row_types.h"
+#include "sql/functions/object_names.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -57,7 +58,35 @@ std::string default_text(const CatalogDraft& draft, const sql::TableDef& table, 
 
 }  // namespace
 
+namespace {
+
+/// The table that option "parent" of a column names. A name without a schema is one of the table's own schema.
+sql::Oid parent_of(const CatalogDraft& draft, const sql::TableDef& table, const sql::ColumnDef& column, const std::string& name) {
+  const std::vector<std::string> parts = sql::split_name(name);
+  if (parts.empty() || parts.size() > 2) throw SqlError("HV024", fmt::format("invalid value for option \"parent\": \"{}\"", name)).hint("It is the name of a foreign table.");
+  const TablePtr parent = draft.catalog().find_table(parts.size() == 2 ? parts.front() : table.schema, parts.back(), {});
+  if (!parent) throw SqlError("42P01", fmt::format("relation \"{}\" does not exist", name));
+  const bool has_key = parent->mapping && parent->oid != table.oid && parent->primary_key.size() == 1;
+  if (!has_key) {
+    throw SqlError("42P16", fmt::format("\"{}\" cannot be the parent of column \"{}\"", name, column.name))
+        .detail("A parent is another foreign table whose rows one column tells apart.");
+  }
+  const sql::Type key = parent->find_column(parent->primary_key.front())->type;
+  if (key.oid != column.type.oid && !(sql::is_integer_type(key.oid) && sql::is_integer_type(column.type.oid))) {
+    throw SqlError("42P16", fmt::format("column \"{}\" and the key of its parent \"{}\" have different types", column.name, name))
+        .detail(fmt::format("They are {} and {}.", sql::format_type(column.type), sql::format_type(key)));
+  }
+  return parent->oid;
+}
+
+}  // namespace
+
 void put_mapping(const CatalogDraft& draft, sql::TableDef& table, sql::Mapping mapping) {
+  for (const sql::Mapping::Option& option : mapping.options) {
+    if (option.column == 0 || option.name != "parent") continue;
+    const auto column = std::ranges::find(mapping.columns, option.column, &sql::Mapping::Column::number);
+    column->parent = parent_of(draft, table, *table.find_column(option.column), option.value);
+  }
   for (sql::Mapping::Column& column : mapping.columns) {
     if (column.absent == sql::Mapping::Absent::kDefault) column.default_text = default_text(draft, table, column);
   }

@@ -14,7 +14,7 @@ std::string mapping_text(const parser::ast::Option& option);
 /// 42710 for an option that is given twice.
 sql::MappingOptions read_options(const std::vector<parser::ast::Option>& options);
 /// Gives the table its mapping and with it the columns that tell its rows apart. Absent fields that stand for a default: 42P16 where the
-/// column has none, or not always the same.
+/// column has none, or not always the same. Names of parents: 42P01, 42P16.
 void put_mapping(const CatalogDraft& draft, sql::TableDef& table, sql::Mapping mapping);
 /// 42P17 where a key could belong to another table, too.
 void check_overlap(const CatalogDraft& draft, const sql::TableDef& table);

@@ -45,17 +45,14 @@ std::optional<std::string> role_option(sql::Mapping::Role role) {
   return std::nullopt;
 }
 
-WrittenMapping written_mapping(const sql::TableDef& table) {
+WrittenMapping written_mapping(const sql::CatalogSnapshot& catalog, const sql::TableDef& table) {
   const sql::Mapping& mapping = *table.mapping;
   WrittenMapping written;
   written.columns.resize(table.columns.size());
   for (const sql::Mapping::Option& option : mapping.options) {
-    if (option.column == 0) {
-      const bool is_key = option.name == "key";
-      written.table.emplace_back(option.name, is_key ? sql::template_text(mapping.key, table) : option.value);
-    } else if (table.find_column(option.column) != nullptr) {
-      written.columns[table.position(option.column)].emplace_back(option.name, option.value);
-    }
+    if (option.column != 0 && table.find_column(option.column) == nullptr) continue;
+    const auto text = sql::option_text(catalog, table, option);
+    if (text) (option.column == 0 ? written.table : written.columns[table.position(option.column)]).emplace_back(option.name, *text);
   }
   for (const sql::Mapping::Column& column : mapping.columns) {
     const sql::ColumnDef* found = table.find_column(column.number);
@@ -91,7 +88,7 @@ class MappedAlteration {
  public:
   MappedAlteration(CatalogDraft& draft, const TablePtr& table) : draft_(draft), table_(*table) {
     table_.columns.resize(table_.shown_columns());  // what is hidden is made anew
-    written_ = written_mapping(table_);
+    written_ = written_mapping(draft_.catalog(), table_);
   }
 
   void apply(const ast::Alteration& command) {

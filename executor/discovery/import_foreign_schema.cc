@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "executor/ddl/object_lookup.h"
 #include "executor/discovery/keyspace_sampler.h"
@@ -88,10 +89,15 @@ class ImportExecution final : public Execution {
 
  private:
   asio::awaitable<void> make_tables(const ast::ImportForeignSchema& statement, const sql::Proposal& proposal) {
-    for (const sql::ProposedTable& table : proposal.tables) {
+    std::set<std::string> names;
+    for (sql::ProposedTable table : proposal.tables) {
       if (!is_wanted(statement, table.name)) continue;
+      for (sql::ProposedColumn& column : table.columns) {
+        if (!names.contains(column.parent)) column.parent.clear();
+      }
       const bool made = co_await make_table(table, statement.local_schema);
       if (!made) continue;
+      names.insert(table.name);
       for (const std::string& doubt : table.doubts) note(fmt::format("table \"{}\": {}", table.name, doubt));
       for (const sql::ProposedColumn& column : table.columns) {
         if (!column.doubt.empty()) note(fmt::format("column \"{}\" of table \"{}\": {}", column.name, table.name, column.doubt));

@@ -299,7 +299,8 @@ void MappedRow::write_fields(MappedWriteCall& call) {
   }
   const Row after(*change_.after);
   const bool all_null = std::all_of(fields_.begin(), fields_.end(), [&](const auto* column) { return sql::is_null(after[position(column->number)]); });
-  if (all_null && !mapping_.ohm) {
+  const bool repeats_key = std::any_of(mapping_.columns.begin(), mapping_.columns.end(), [](const auto& column) { return column.repeats_key; });
+  if (all_null && !mapping_.ohm && !repeats_key) {
     throw SqlError("22023", fmt::format("a row of foreign table \"{}\" needs a value that is not null in a column outside of its key", table_.name))
         .detail("Redis has no empty values that could stand for it.");
   }
@@ -342,6 +343,10 @@ void MappedRow::write_fields(MappedWriteCall& call) {
     } else {
       call.command({"SET", name, *value, "KEEPTTL"});
     }
+  }
+  for (const Mapping::Column& column : mapping_.columns) {
+    const bool is_written = column.repeats_key && (!change_.before || moves_ || all_null);
+    if (is_written) set.insert(set.end(), {column.field, mapping_.key.slot_text(column.number, required(after, column))});
   }
   if (set.size() > 2 && mapping_.ohm) call.expect_type(keys.front(), "hash");  // what is in the set of all ids says nothing of the hash
   if (set.size() > 2) call.command(set);

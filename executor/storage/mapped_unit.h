@@ -46,6 +46,7 @@ class MappedUnit {
   bool add(MappedChange change);
 
   const sql::TableDef& table() const { return *table_; }
+  const std::shared_ptr<const sql::TableDef>& shared_table() const { return table_; }
   std::size_t size() const { return changes_.size(); }
   /// A column's value in the row, before and after the change, that the statement neither read nor changed.
   void set_unread(std::size_t change, std::size_t position, const sql::Datum& value);

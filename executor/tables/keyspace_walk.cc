@@ -7,7 +7,7 @@
 
 namespace redquel::executor {
 
-KeyspaceWalk::KeyspaceWalk(const MappedReader& reader, ExecutionContext& context, const MappedKey& fixed) : context_(context) {
+KeyspaceWalk::KeyspaceWalk(const MappedReader& reader, ExecutionContext& context, const MappedKey& fixed) : context_(context), fixed_(fixed) {
   constexpr const char* kHint = "Name the key's slots in WHERE, or declare the structure that has them with CREATE INDEX.";
   const sql::EvaluationContext& evaluation = context.evaluation();
   const std::string* allowed = evaluation.show ? evaluation.show(evaluation.session, "redquel.allow_keyspace_scan") : nullptr;
@@ -37,7 +37,10 @@ asio::awaitable<void> KeyspaceWalk::step(MappedReader& reader, ExecutionCounters
     if (!slots) continue;
     std::string name(key.text);
     if (has_fields) name = reader.key_of(*slots, "").value_or(name);
-    if (seen_.insert(std::move(name)).second) reader.add({*std::move(slots)});
+    if (seen_.insert(std::move(name)).second) {
+      slots->insert(fixed_.begin(), fixed_.end());  // the member or field that alone is wanted
+      reader.add({*std::move(slots)});
+    }
   }
 }
 

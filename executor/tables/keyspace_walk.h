@@ -11,7 +11,7 @@ namespace redquel::executor {
 /// redquel.allow_keyspace_scan is off (55000).
 class KeyspaceWalk {
  public:
-  /// `fixed`: values of slots that are known; keys without them are not looked for.
+  /// `fixed`: known values of slots, and of the member or field that alone is wanted of each key. Keys without these slots are not looked for.
   KeyspaceWalk(const MappedReader& reader, ExecutionContext& context, const MappedKey& fixed);
 
   bool is_over() const { return is_over_; }
@@ -20,6 +20,7 @@ class KeyspaceWalk {
 
  private:
   ExecutionContext& context_;
+  MappedKey fixed_;
   std::string pattern_, cursor_ = "0";
   std::unordered_set<std::string> seen_;  // SCAN may give a key twice, and the strings of a row are several
   bool is_over_ = false;

@@ -5,6 +5,7 @@
 #include "executor/tables/lookup_pairs.h"
 #include "executor/tables/mapped_reader.h"
 #include "executor/tables/mapped_scan.h"
+#include "executor/tables/mapped_structures.h"
 #include "executor/tables/mapped_targets.h"
 #include "executor/transaction/row_buffer.h"
 #include "sql/expressions/evaluate.h"
@@ -19,10 +20,15 @@ class MappedJoinOperator final : public Operator {
       : context_(context), join_(join), reader_(join.inner.read, context), counters_(node, context), outer_(make_operator(*join.outer, context)) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    if (!is_started_) fixed_ = fixed_keys(join_.inner.fixed, reader_.table(), context_.evaluation());
+    if (!is_started_) {
+      fixed_ = fixed_keys(join_.inner.fixed, reader_.table(), context_.evaluation());
+      if (!join_.inner.member.empty()) member_ = sql::KeyTemplate::parse_stored(join_.inner.member);
+    }
     is_started_ = true;
     while (auto outer = co_await outer_->next()) {
-      const std::vector<std::optional<std::size_t>> key_of_row = add_targets(*outer);
+      const std::vector<std::optional<std::size_t>> key_of_row = take_keys(*outer);
+      if (join_.inner.path == planner::MappedScan::Path::kKeys) add_targets();
+      else co_await find_targets();
       while (!reader_.is_idle()) co_await reader_.step(counters_.get());
       std::vector<std::size_t> keys;
       sql::Batch inner = with_changed(reader_.take_all(keys), keys);
@@ -33,7 +39,7 @@ class MappedJoinOperator final : public Operator {
         keys = std::move(kept);
         inner = inner.gather(selected);
       }
-      const LookupRows rows{*outer, inner, key_of_row, keys, key_count_};
+      const LookupRows rows{*outer, inner, key_of_row, keys, keys_.size()};
       sql::Batch joined = pair_up(join_.kind, join_.residual, rows, context_.evaluation());
       if (joined.rows > 0) co_return joined;
     }
@@ -41,12 +47,37 @@ class MappedJoinOperator final : public Operator {
   }
 
  private:
-  /// The outer rows' keys, each distinct one once.
-  std::vector<std::optional<std::size_t>> add_targets(const sql::Batch& outer) {
+  /// The keys as targets.
+  void add_targets() {
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      for (const MappedKey& fixed : fixed_) {
+        MappedTarget target{keys_[i], i};
+        target.values.insert(fixed.begin(), fixed.end());
+        reader_.add(std::move(target));
+      }
+    }
+  }
+
+  /// The rows as targets that the declared structure gives for the keys.
+  asio::awaitable<void> find_targets() {
+    const auto members = co_await structure_members(join_.inner.index, keys_, reader_, context_, counters_.get());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      for (const StructureMember& member : members[i]) {
+        auto values = reader_.key_of_member(member_, member.text);
+        if (!values) continue;
+        values->insert(member.beside.begin(), member.beside.end());
+        reader_.add({*std::move(values), i});
+      }
+    }
+  }
+
+  /// Takes the outer rows' keys, each distinct one once. Returns each row's.
+  std::vector<std::optional<std::size_t>> take_keys(const sql::Batch& outer) {
     std::vector<sql::ColumnPtr> values;
     for (const auto& key : join_.keys) values.push_back(sql::evaluate(*key.value, outer, context_.evaluation()));
     std::unordered_map<std::string, std::size_t>& known = known_;
     known.clear();
+    keys_.clear();
     std::vector<std::optional<std::size_t>> key_of_row(outer.rows);
     for (std::size_t row = 0; row < outer.rows; ++row) {
       MappedKey key;
@@ -63,14 +94,8 @@ class MappedJoinOperator final : public Operator {
       if (!is_complete) continue;
       const auto [found, is_new] = known.try_emplace(std::move(name), known.size());
       key_of_row[row] = found->second;
-      if (!is_new) continue;
-      for (const MappedKey& fixed : fixed_) {
-        MappedTarget target{key, found->second};
-        target.values.insert(fixed.begin(), fixed.end());
-        reader_.add(std::move(target));
-      }
+      if (is_new) keys_.push_back(std::move(key));
     }
-    key_count_ = known.size();
     return key_of_row;
   }
 
@@ -115,8 +140,9 @@ class MappedJoinOperator final : public Operator {
   NodeCounters counters_;
   OperatorPtr outer_;
   std::vector<MappedKey> fixed_;
-  std::unordered_map<std::string, std::size_t> known_;  // the batch's keys
-  std::size_t key_count_ = 0;
+  std::unordered_map<std::string, std::size_t> known_;  // the batch's keys: positions in
+  std::vector<MappedKey> keys_;
+  sql::KeyTemplate member_;  // of the declared structure
   bool is_started_ = false;
 };
 

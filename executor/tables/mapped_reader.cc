@@ -33,7 +33,7 @@ std::optional<std::string> ttl_text(std::span<const Reply> replies) {
 }  // namespace
 
 MappedReader::MappedReader(const planner::TableRead& read, ExecutionContext& context)
-    : read_(read), mapping_(*read.table->mapping), context_(context) {
+    : read_(read), mapping_(*read.table->mapping), context_(context), page_(context.limits.chunk_rows) {
   for (const std::int16_t number : read.numbers) {
     const Mapping::Column* column = number > 0 ? &mapping_.column(number) : nullptr;
     columns_.push_back(column);
@@ -138,12 +138,18 @@ sql::SqlError MappedReader::wrong_kind(std::string_view key, std::string_view wa
       .hint("The mapping may not fit, or an application uses the key for something else.");
 }
 
+void MappedReader::expect_rows(std::uint64_t rows) {
+  constexpr std::uint64_t kLeast = 10;
+  page_ = std::min<std::size_t>(context_.limits.chunk_rows, std::max(rows, kLeast));
+}
+
 void MappedReader::add(MappedTarget target) {
   std::optional<std::string> key = key_of(target.values, "");
   if (!key) return;
   Waiting waiting;
   waiting.target = std::move(target);
   waiting.key = *std::move(key);
+  waiting.cursor = std::to_string(waiting.target.range.first);
   if (mapping_.layout == Layout::kStrings) {
     for (const Mapping::Column& column : mapping_.columns) {
       if (column.role == Role::kField) {
@@ -220,11 +226,12 @@ std::size_t MappedReader::command_count(const Waiting& waiting) const {
     count = is_hash ? (fields_.empty() ? 0 : 1) : fields_.size();
     if (waiting.asks_existence || mapping_.ohm) ++count;
   }
+  if (waiting.target.range.from_end > 0) ++count;
   return count + expiring_keys(waiting).size();
 }
 
 void MappedReader::append_commands(CommandBatch& batch, const Waiting& waiting) const {
-  const std::size_t page = context_.limits.chunk_rows;
+  const std::size_t page = page_;
   const std::optional<std::string> part = wanted_part(*this, waiting.target.values);
   switch (mapping_.layout) {
     case Layout::kHash:
@@ -259,8 +266,14 @@ void MappedReader::append_commands(CommandBatch& batch, const Waiting& waiting) 
       else batch.add("HSCAN", waiting.key, waiting.cursor, "COUNT", page);
       break;
     case Layout::kList: {
+      const ListRange& range = waiting.target.range;
       const std::uint64_t first = std::stoull(waiting.cursor);
-      batch.add("LRANGE", waiting.key, first, first + page - 1);
+      if (range.from_end > 0) {
+        batch.add("LLEN", waiting.key);
+        batch.add("LRANGE", waiting.key, "-" + std::to_string(range.from_end), "-1");
+      } else {
+        batch.add("LRANGE", waiting.key, first, std::min(first + page - 1, range.last));
+      }
       break;
     }
     case Layout::kStream:
@@ -275,11 +288,11 @@ asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
   std::vector<Waiting> asked;
   CommandBatch batch;
   bool is_torn = false;  // a row's texts come by several commands
-  while (!waiting_.empty() && batch.size() < context_.limits.chunk_rows) {
+  while (!waiting_.empty() && batch.size() < page_) {
     asked.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
     append_commands(batch, asked.back());
-    const bool has_fields = mapping_.layout == Layout::kStrings || mapping_.ohm || asked.back().asks_existence;
+    const bool has_fields = mapping_.layout == Layout::kStrings || mapping_.ohm || asked.back().asks_existence || asked.back().target.range.from_end > 0;
     is_torn = is_torn || ((has_fields || wants_ttl_) && command_count(asked.back()) > 1);
   }
   RepliesPtr replies = co_await ask_mapped(mapping_, std::move(batch), is_torn, context_, counters);
@@ -290,6 +303,7 @@ asio::awaitable<void> MappedReader::step(ExecutionCounters* counters) {
     first += count;
     if (!is_done) waiting_.push_back(std::move(waiting));
   }
+  page_ = std::min<std::size_t>(2 * page_, context_.limits.chunk_rows);
 }
 
 bool MappedReader::take_replies(Waiting& waiting, std::span<const Reply> replies) {
@@ -325,7 +339,7 @@ bool MappedReader::take_replies(Waiting& waiting, std::span<const Reply> replies
         add_row(waiting, texts, *part);
       }
       return true;
-    case Layout::kList: return take_list(waiting, replies[0]);
+    case Layout::kList: return take_list(waiting, replies);
     case Layout::kStream: return take_stream(waiting, replies[0]);
   }
   return true;
@@ -396,9 +410,10 @@ bool MappedReader::take_members(Waiting& waiting, const Reply& reply) {
   return is_last;
 }
 
-bool MappedReader::take_list(Waiting& waiting, const Reply& reply) {
-  const std::uint64_t first = std::stoull(waiting.cursor);
-  const std::span<const Reply> elements = reply.children();
+bool MappedReader::take_list(Waiting& waiting, std::span<const Reply> replies) {
+  const ListRange& range = waiting.target.range;
+  const std::span<const Reply> elements = replies.back().children();
+  const std::uint64_t first = range.from_end > 0 ? static_cast<std::uint64_t>(replies[0].integer) - elements.size() : std::stoull(waiting.cursor);
   const auto value = position_of(Role::kValue), position = position_of(Role::kPosition);
   for (std::size_t i = 0; i < elements.size(); ++i) {
     std::vector<std::optional<std::string_view>> texts = no_texts();
@@ -407,8 +422,9 @@ bool MappedReader::take_list(Waiting& waiting, const Reply& reply) {
     if (position) texts[*position] = number;
     add_row(waiting, texts);
   }
-  waiting.cursor = std::to_string(first + elements.size());
-  return elements.size() < context_.limits.chunk_rows;
+  const std::uint64_t next = first + elements.size();
+  waiting.cursor = std::to_string(next);
+  return range.from_end > 0 || elements.size() < page_ || next > range.last;
 }
 
 bool MappedReader::take_stream(Waiting& waiting, const Reply& reply) {
@@ -432,7 +448,7 @@ bool MappedReader::take_stream(Waiting& waiting, const Reply& reply) {
     add_row(waiting, texts);
     waiting.cursor = std::string(parts[0].text);
   }
-  return entries.size() < context_.limits.chunk_rows;
+  return entries.size() < page_;
 }
 
 bool MappedReader::is_changed(const Waiting& waiting, std::string_view part) const {

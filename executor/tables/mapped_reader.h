@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -18,10 +19,18 @@ namespace redquel::executor {
 /// Values of the slots, and of what tells the rows of one key apart where only one of them is wanted, by column number.
 using MappedKey = std::map<std::int16_t, sql::Datum>;
 
+/// The elements of a list that are wanted, by position.
+struct ListRange {
+  static constexpr std::uint64_t kEnd = INT64_MAX;
+  std::uint64_t first = 0, last = kEnd;
+  std::uint64_t from_end = 0;  // not 0: so many of the last ones, in one step
+};
+
 /// One key (or, in layout strings, one row's keys) to be read.
 struct MappedTarget {
   MappedKey values;
   std::size_t tag = 0;  // the caller's
+  ListRange range = {};
 };
 
 /// Reads the rows of keys of a mapped table, in bounded steps, and makes values of their texts. Wrong kinds of keys and texts that are no
@@ -42,6 +51,8 @@ class MappedReader {
   /// The same of a zset.
   void add_scored_row(MappedKey slots, std::string_view member, std::string_view score);
   bool is_idle() const { return waiting_.empty(); }
+  /// Says that about so many rows will be enough: the first steps read no more.
+  void expect_rows(std::uint64_t rows);
   /// One step: a pipeline over as many targets as a chunk has rows.
   asio::awaitable<void> step(ExecutionCounters* counters);
   std::size_t rows() const { return tags_.size(); }
@@ -78,7 +89,7 @@ class MappedReader {
   bool take_fields(Waiting& waiting, std::span<const Reply> replies);
   bool take_string(Waiting& waiting, std::span<const Reply> replies);
   bool take_members(Waiting& waiting, const Reply& reply);
-  bool take_list(Waiting& waiting, const Reply& reply);
+  bool take_list(Waiting& waiting, std::span<const Reply> replies);
   bool take_stream(Waiting& waiting, const Reply& reply);
   /// `part`: the member or field that tells the rows of one key apart.
   void add_row(const Waiting& waiting, const std::vector<std::optional<std::string_view>>& texts, std::string_view part = {});
@@ -102,6 +113,7 @@ class MappedReader {
   std::shared_ptr<const TableChanges> changes_;  // of the transaction; null: none
   BadValue bad_value_ = BadValue::kError;
   std::deque<Waiting> waiting_;
+  std::size_t page_;  // elements and keys of one step; grows
   std::vector<std::shared_ptr<sql::Column>> made_;
   std::vector<std::size_t> tags_;
 };

@@ -21,7 +21,7 @@ using Path = planner::MappedScan::Path;
 class MappedScanOperator final : public Operator {
  public:
   MappedScanOperator(const planner::PhysicalNode& node, const planner::MappedScan& scan, ExecutionContext& context)
-      : context_(context), scan_(scan), reader_(scan.read, context), counters_(node, context) {}
+      : context_(context), scan_(scan), reader_(scan.read, context), counters_(node, context), wanted_rows_(context.limits.chunk_rows) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (!is_started_) co_await start();
@@ -36,7 +36,7 @@ class MappedScanOperator final : public Operator {
         const bool has_more = co_await find_more();
         if (!has_more) co_return std::nullopt;
       }
-      while (!reader_.is_idle() && reader_.rows() < context_.limits.chunk_rows) co_await reader_.step(counters_.get());
+      while (!reader_.is_idle() && reader_.rows() < wanted_rows_) co_await reader_.step(counters_.get());
       sql::Batch batch = reader_.take();
       if (batch.rows > 0) co_return batch;
     }
@@ -49,6 +49,7 @@ class MappedScanOperator final : public Operator {
       member_ = sql::KeyTemplate::parse_stored(scan_.member);
       beside_ = keys_beside_member();
     }
+    if (has_positions()) co_return;
     if (scan_.path == Path::kRange || (scan_.path == Path::kScores && !scan_.wants_order)) walk_structure_.emplace(scan_, reader_, context_);
     if (scan_.path == Path::kOrder || scan_.wants_order) {
       is_over_ = co_await read_in_order();
@@ -57,6 +58,44 @@ class MappedScanOperator final : public Operator {
       if (scan_.path == Path::kScores) walk_structure_.emplace(scan_, reader_, context_);
     }
     if (scan_.path == Path::kScan || scan_.path == Path::kOrder) begin_keyspace_scan();
+    if (scan_.read.condition || (scan_.path != Path::kKeys && scan_.path != Path::kScan)) co_return;
+    if (const auto wanted = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation()).wanted()) {
+      wanted_rows_ = std::clamp<std::uint64_t>(*wanted, 1, wanted_rows_);
+      reader_.expect_rows(*wanted);
+    }
+  }
+
+  /// Are elements of lists wanted by their positions?
+  bool has_positions() const { return scan_.path == Path::kScores && reader_.mapping().layout == sql::Mapping::Layout::kList; }
+
+  /// The position that a bound names, moved by `step` where the bound is exclusive; nullopt: NULL.
+  std::optional<std::int64_t> position_of(const planner::RangeBound& bound, std::int64_t step) const {
+    const auto value = to_column_value(sql::kInt8, bound.value->type, sql::evaluate_scalar(*bound.value, context_.evaluation()));
+    if (!value) return std::nullopt;
+    constexpr std::int64_t kMost = ListRange::kEnd - 1;
+    const std::int64_t position = std::clamp(std::get<std::int64_t>(*value), -kMost, kMost);
+    return bound.inclusive ? position : position + step;
+  }
+
+  /// Which elements of a list the scan asks for; nullopt: none.
+  std::optional<ListRange> list_range() const {
+    ListRange range;
+    if (scan_.lower) {
+      const auto lower = position_of(*scan_.lower, 1);
+      if (!lower) return std::nullopt;
+      range.first = static_cast<std::uint64_t>(std::max<std::int64_t>(*lower, 0));
+    }
+    if (scan_.upper) {
+      const auto upper = position_of(*scan_.upper, -1);
+      if (!upper || *upper < 0) return std::nullopt;
+      range.last = static_cast<std::uint64_t>(*upper);
+    }
+    const auto wanted = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation()).wanted();
+    if (wanted == 0U || range.first > range.last) return std::nullopt;
+    if (!wanted || *wanted > context_.limits.chunk_rows) return range;
+    if (!scan_.descending) range.last = std::min(range.last, range.first + *wanted - 1);
+    else if (!scan_.upper) range.from_end = *wanted;
+    return range;
   }
 
   /// More targets for the reader; false: there are none.
@@ -74,6 +113,13 @@ class MappedScanOperator final : public Operator {
       co_return !is_over_;
     }
     is_over_ = true;
+    if (has_positions()) {
+      const std::optional<ListRange> range = list_range();
+      for (MappedKey& key : keys_) {
+        if (range) reader_.add({std::move(key), 0, *range});
+      }
+      co_return range.has_value();
+    }
     if (scan_.path == Path::kKeys) {
       for (MappedKey& key : keys_) reader_.add({std::move(key)});
       co_return true;
@@ -185,6 +231,7 @@ class MappedScanOperator final : public Operator {
   std::optional<StructureWalk> walk_structure_;
   std::deque<sql::Batch> ordered_;
   std::optional<KeyspaceWalk> walk_;
+  std::uint64_t wanted_rows_;  // of one batch
   bool is_started_ = false, is_over_ = false;
 };
 

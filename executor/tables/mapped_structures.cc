@@ -1,6 +1,7 @@
 #include "executor/tables/mapped_structures.h"
 
 #include <algorithm>
+#include <deque>
 #include <set>
 
 #include "executor/tables/key_values.h"
@@ -166,6 +167,58 @@ asio::awaitable<std::vector<StructureMember>> look_up_members(const planner::Map
     std::string name((*replies)[i].text);
     for (const auto& [column, value] : beside[i]) name += '\0' + reader.text_of(beside[i], column).value_or("");
     if (seen.insert(std::move(name)).second) members.push_back({std::string((*replies)[i].text), std::move(beside[i])});
+  }
+  co_return members;
+}
+
+asio::awaitable<std::vector<std::vector<StructureMember>>> structure_members(sql::Oid oid, const std::vector<MappedKey>& keys, const MappedReader& reader,
+                                                                             ExecutionContext& context, ExecutionCounters* counters) {
+  constexpr std::size_t kSetsAtOnce = 100;  // a page of each
+  const sql::IndexDef& index = index_of(reader.table(), oid);
+  const bool is_set = index.method == sql::IndexMethod::kSet, is_hash = sql::is_hash_lookup(index);
+  const sql::KeyTemplate key_template = sql::index_key(index), field = is_hash ? sql::index_field(index) : sql::KeyTemplate();
+  struct Waiting {
+    std::size_t at;
+    std::string key, part, cursor = "0";  // part: of a lookup, the hash's field
+    std::unordered_set<std::string> seen = {};
+  };
+  std::deque<Waiting> waiting;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto text = [&](std::int16_t column) { return reader.text_of(keys[i], column); };
+    const auto key = key_template.render(text), part = field.render(text);
+    if (key && part) waiting.push_back({i, *key, *part});
+  }
+  std::vector<std::vector<StructureMember>> members(keys.size());
+  while (!waiting.empty()) {
+    CommandBatch batch;
+    std::vector<Waiting> asked;
+    while (!waiting.empty() && asked.size() < (is_set ? kSetsAtOnce : context.limits.chunk_rows)) {
+      asked.push_back(std::move(waiting.front()));
+      waiting.pop_front();
+      const Waiting& one = asked.back();
+      if (is_set) batch.add("SSCAN", one.key, one.cursor, "COUNT", context.limits.chunk_rows);
+      else if (is_hash) batch.add("HGET", one.key, one.part);
+      else batch.add("GET", one.key);
+    }
+    RepliesPtr replies = co_await ask_mapped(reader.mapping(), std::move(batch), false, context, counters);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      Waiting& one = asked[i];
+      const Reply& reply = (*replies)[i];
+      if (reply.is_error()) throw reader.wrong_kind(one.key, is_set ? "set" : is_hash ? "hash" : "string", reply);
+      const MappedKey beside = beside_member(reader.table(), key_template, keys[one.at]);
+      if (!is_set) {
+        if (reply.is_text()) members[one.at].push_back({std::string(reply.text), beside});
+        continue;
+      }
+      const std::span<const Reply> parts = reply.children();
+      if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SSCAN");
+      const bool is_last = parts[0].text == "0", is_only = is_last && one.cursor == "0";
+      for (const Reply& member : parts[1].children()) {  // SSCAN may give a member twice
+        if (is_only || one.seen.emplace(member.text).second) members[one.at].push_back({std::string(member.text), beside});
+      }
+      one.cursor = std::string(parts[0].text);
+      if (!is_last) waiting.push_back(std::move(one));
+    }
   }
   co_return members;
 }

@@ -15,6 +15,7 @@
 #include "executor/transaction/mapped_changes.h"
 #include "executor/transaction/row_locks.h"
 #include "executor/transaction/transaction.h"
+#include "executor/writes/mapped_children.h"
 #include "executor/writes/mapped_ttl.h"
 #include "executor/writes/mapped_versions.h"
 #include "sql/expressions/evaluate.h"
@@ -322,17 +323,21 @@ std::size_t WriteOperator::chunk_rows() const {
 }
 
 asio::awaitable<void> WriteOperator::write_mapped() {
-  const sql::Mapping& mapping = *table_->mapping;
   const sql::EvaluationContext& evaluation = context_.evaluation();
   const std::string* policy = evaluation.show ? evaluation.show(evaluation.session, "redquel.on_bad_value") : nullptr;
   const bool bad_is_null = policy != nullptr && *policy == "null";
   co_await drop_old_versions(*mapped_, context_, counters());
+  std::vector<std::shared_ptr<MappedUnit>> units = co_await delete_children(*mapped_, context_, counters());
+  units.insert(units.begin(), mapped_);
   if (context_.transaction()) {
-    co_await buffer_mapped(bad_is_null);
+    for (const std::shared_ptr<MappedUnit>& unit : units) co_await buffer_mapped(*unit, bad_is_null);
   } else {
-    if (!co_await mapped_->read(client_of(mapping, context_), bad_is_null, counters())) throw WriteConflict{};
     MappedWriteCall call(context_.catalog()->version, context_.database);
-    mapped_->append_writes(call, database_of(mapping, context_));
+    for (const std::shared_ptr<MappedUnit>& unit : units) {
+      const sql::Mapping& mapping = *unit->table().mapping;
+      if (!co_await unit->read(client_of(mapping, context_), bad_is_null, counters())) throw WriteConflict{};
+      unit->append_writes(call, database_of(mapping, context_));
+    }
     const MappedWriteResult result = co_await executor::write_mapped(context_.redis(), std::move(call), counters());
     if (result.status == WriteStatus::kConflict) throw WriteConflict{};
     if (result.status == WriteStatus::kStale) throw StaleCatalog{};
@@ -342,16 +347,17 @@ asio::awaitable<void> WriteOperator::write_mapped() {
 }
 
 /// A transaction has the rows that it changes for itself: other statements wait for its end. An application does not know of locks.
-asio::awaitable<void> WriteOperator::lock_mapped_rows() {
-  if (table_->primary_key.empty()) co_return;
-  const std::deque<MappedChange>& changes = mapped_->changes();
+asio::awaitable<void> WriteOperator::lock_mapped_rows(const MappedUnit& unit) {
+  const sql::TableDef& table = unit.table();
+  if (table.primary_key.empty()) co_return;
+  const std::deque<MappedChange>& changes = unit.changes();
   for (std::size_t first = 0; first < changes.size();) {
     planner::RowLock lock{planner::RowLock::Strength::kUpdate};
-    RowLockRequest request({{table_->oid, lock, {}}}, context_.transaction()->locks().token);
+    RowLockRequest request({{table.oid, lock, {}}}, context_.transaction()->locks().token);
     std::size_t count = 0;
     for (; first < changes.size() && count < context_.limits.script_rows; ++first) {
-      if (!changes[first].before || mapped_->was_skipped(first)) continue;
-      request.add_row(mapped_identity(*table_, *changes[first].before), "", {});
+      if (!changes[first].before || unit.was_skipped(first)) continue;
+      request.add_row(mapped_identity(table, *changes[first].before), "", {});
       ++count;
     }
     if (count == 0) continue;
@@ -360,31 +366,32 @@ asio::awaitable<void> WriteOperator::lock_mapped_rows() {
   }
 }
 
-asio::awaitable<void> WriteOperator::buffer_mapped(bool bad_is_null) {
+asio::awaitable<void> WriteOperator::buffer_mapped(MappedUnit& unit, bool bad_is_null) {
+  const std::shared_ptr<const sql::TableDef>& table = unit.shared_table();
   RowBuffer& buffer = context_.transaction()->buffer();
-  co_await lock_mapped_rows();
-  if (!knows_ttl_) co_await add_times_to_live(*mapped_, context_, counters());
-  MappedUnit checked(table_);  // against Redis
+  co_await lock_mapped_rows(unit);
+  if (!knows_ttl_ || &unit != mapped_.get()) co_await add_times_to_live(unit, context_, counters());
+  MappedUnit checked(table);  // against Redis
   std::vector<std::size_t> numbers;
-  const std::deque<MappedChange>& changes = mapped_->changes();
+  const std::deque<MappedChange>& changes = unit.changes();
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (mapped_->was_skipped(i)) continue;
-    if (changes[i].conflict.skip && is_in_buffer(*table_, changes[i], buffer)) {
-      mapped_->skip(i);
+    if (unit.was_skipped(i)) continue;
+    if (changes[i].conflict.skip && is_in_buffer(*table, changes[i], buffer)) {
+      unit.skip(i);
       continue;
     }
-    if (std::optional<MappedChange> change = over_buffer(*table_, changes[i], buffer)) {
+    if (std::optional<MappedChange> change = over_buffer(*table, changes[i], buffer)) {
       checked.add(*std::move(change));
       numbers.push_back(i);
     }
   }
-  const MappedLookups before = mapped_lookups(table_, buffer);
-  if (!co_await checked.read(client_of(*table_->mapping, context_), bad_is_null, counters(), before)) throw WriteConflict{};
+  const MappedLookups before = mapped_lookups(table, buffer);
+  if (!co_await checked.read(client_of(*table->mapping, context_), bad_is_null, counters(), before)) throw WriteConflict{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (checked.was_skipped(i)) mapped_->skip(numbers[i]);
+    if (checked.was_skipped(i)) unit.skip(numbers[i]);
   }
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (!mapped_->was_skipped(i)) absorb(buffer, table_, changes[i], buffer.mark());
+    if (!unit.was_skipped(i)) absorb(buffer, table, changes[i], buffer.mark());
   }
 }
 

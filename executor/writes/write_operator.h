@@ -89,8 +89,8 @@ class WriteOperator : public Operator {
   /// All that was collected as one unit: into Redis, or into the transaction's buffer.
   asio::awaitable<void> write_at_once();
   asio::awaitable<void> write_mapped();
-  asio::awaitable<void> buffer_mapped(bool bad_is_null);
-  asio::awaitable<void> lock_mapped_rows();
+  asio::awaitable<void> buffer_mapped(MappedUnit& unit, bool bad_is_null);
+  asio::awaitable<void> lock_mapped_rows(const MappedUnit& unit);
   asio::awaitable<void> begin_journal();
   /// Nobody else has the place from now on. StaleCatalog where definitions of others have to be followed first.
   asio::awaitable<void> claim_place_ahead();

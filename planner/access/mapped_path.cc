@@ -63,6 +63,7 @@ class MappedPathChooser {
     if (all_slots_fixed()) {
       scan_.path = MappedScan::Path::kKeys;
       by_scores(wish);
+      by_positions(wish);
     } else if (!lookup() && !sets() && !order(wish) && !range()) {
       scan_.path = mapping_.ohm ? MappedScan::Path::kSets : MappedScan::Path::kScan;
       if (mapping_.ohm) {
@@ -70,11 +71,39 @@ class MappedPathChooser {
         scan_.member = sql::joined_slots(table_.primary_key);
       }
     }
-    if (scan_.path != MappedScan::Path::kOrder && !scan_.wants_order && wish.order.empty()) {
+    const bool has_positions = scan_.path == MappedScan::Path::kScores && mapping_.layout == Mapping::Layout::kList;
+    const bool has_goal = scan_.path == MappedScan::Path::kOrder || has_positions || scan_.wants_order;
+    if (!has_goal && wish.order.empty()) {
       scan_.goal = wish.goal;
       scan_.goal.exact = false;
     }
     return std::move(scan_);
+  }
+
+  /// The columns of a declared lookup or set, with the values that outer rows and conditions give them; nullopt: there is none. Sets
+  /// `path` and `index`.
+  std::optional<std::vector<std::pair<std::int16_t, ExpressionPtr>>> join_structure(const std::map<std::int16_t, ExpressionPtr>& values) {
+    for (const sql::IndexMethod method : {sql::IndexMethod::kLookup, sql::IndexMethod::kSet}) {
+      for (const sql::IndexDef& index : table_.indexes) {
+        if (index.method != method || (method == sql::IndexMethod::kSet && !sql::index_key(index).has_slots())) continue;
+        std::vector<std::pair<std::int16_t, ExpressionPtr>> keys;
+        bool is_joined = false;
+        for (const sql::IndexDef::Part& part : index.parts) {
+          const auto joined = values.find(part.column);
+          const std::vector<ExpressionPtr>* constants = joined == values.end() ? values_of(part.column) : nullptr;
+          if (joined != values.end()) keys.emplace_back(part.column, joined->second);
+          else if (constants != nullptr && constants->size() == 1) keys.emplace_back(part.column, constants->front());
+          is_joined = is_joined || joined != values.end();
+        }
+        if (!is_joined || keys.size() < index.parts.size()) continue;
+        scan_.path = method == sql::IndexMethod::kLookup ? MappedScan::Path::kLookup : MappedScan::Path::kSets;
+        scan_.index = index.oid;
+        scan_.member = sql::index_member(table_, index).stored_text();
+        scan_.fixed.clear();
+        return keys;
+      }
+    }
+    return std::nullopt;
   }
 
   MappedScan take() { return std::move(scan_); }
@@ -241,6 +270,41 @@ class MappedPathChooser {
     scan_.goal.exact = false;
   }
 
+  /// Are the bounds, and the values of the key's slots, all that the WHERE clause says?
+  bool bounds_are_all() {
+    int lowers = 0, uppers = 0;
+    for (const Condition& condition : conjuncts(condition_, single_)) {
+      if (condition.kind != Condition::Kind::kColumn || !condition.column.exact) return false;
+      const ColumnKind kind = condition.column.kind;
+      const bool is_equal = kind == ColumnKind::kEqual;
+      if (mapping_.key.has_slot(condition.column.column) && is_equal) continue;
+      const bool is_lower = is_equal || kind == ColumnKind::kGreater || kind == ColumnKind::kGreaterEqual;
+      const bool is_upper = is_equal || kind == ColumnKind::kLess || kind == ColumnKind::kLessEqual;
+      if (condition.column.column != scan_.ordered_by || (!is_lower && !is_upper)) return false;
+      lowers += is_lower ? 1 : 0;
+      uppers += is_upper ? 1 : 0;
+    }
+    return lowers <= 1 && uppers <= 1;
+  }
+
+  /// Elements of lists between two positions, or the first or last ones of one list.
+  void by_positions(const Wish& wish) {
+    const Mapping::Column* position = mapping_.with_role(Mapping::Role::kPosition);
+    if (mapping_.layout != Mapping::Layout::kList) return;
+    if (position != nullptr) bound(position->number);
+    const bool is_one_key = std::ranges::all_of(scan_.fixed, [](const MappedScan::Fixed& fixed) { return fixed.values.size() == 1; });
+    const auto* column = wish.order.empty() ? nullptr : std::get_if<sql::ColumnRef>(&wish.order.front().expression->node);
+    const bool is_wanted_order = wish.order.empty() || (position != nullptr && column != nullptr && number_(column->column) == position->number);
+    const bool has_goal = wish.goal.limit && is_one_key && is_wanted_order && bounds_are_all();
+    if (!scan_.lower && !scan_.upper && !has_goal) return forget_bounds();
+    scan_.path = MappedScan::Path::kScores;
+    if (!has_goal) return;
+    scan_.wants_order = !wish.order.empty();
+    scan_.descending = scan_.wants_order && wish.order.front().descending;
+    scan_.goal = wish.goal;
+    scan_.goal.exact = false;
+  }
+
   bool is_never_null(std::int16_t number) {
     if (table_.find_column(number)->not_null || table_.in_primary_key(number)) return true;
     const auto& all = conjuncts(condition_, single_);
@@ -294,12 +358,16 @@ std::optional<MappedJoinPath> plan_mapped_join(const std::vector<LogicalColumn>&
                                                const std::vector<ExpressionPtr>& conditions,
                                                const std::map<std::int16_t, ExpressionPtr>& values) {
   MappedPathChooser chooser(scan, columns, conditions);
-  if (chooser.all_slots_fixed() || !chooser.all_slots_fixed(values)) return {};
+  if (chooser.all_slots_fixed()) return {};
+  if (!chooser.all_slots_fixed(values)) {
+    auto keys = chooser.join_structure(values);
+    return keys ? std::optional(MappedJoinPath{chooser.take(), *std::move(keys)}) : std::nullopt;
+  }
   MappedJoinPath path{chooser.take(), {}};
   for (const Mapping::Column& column : scan.table->mapping->columns) {
     const bool is_part = column.role == Mapping::Role::kSlot || column.role == Mapping::Role::kMember || column.role == Mapping::Role::kName;
     if (!is_part || !values.contains(column.number)) continue;
-    path.columns.push_back(column.number);
+    path.keys.emplace_back(column.number, values.at(column.number));
     std::erase_if(path.inner.fixed, [&](const MappedScan::Fixed& fixed) { return fixed.column == column.number; });
   }
   path.inner.path = MappedScan::Path::kKeys;

@@ -11,11 +11,11 @@ namespace redquel::planner {
 Planned plan_mapped_access(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
                            const std::vector<sql::ExpressionPtr>& conditions, const Wish& wish);
 
-/// The inner side of a join whose rows the outer rows find by key. `values`: what the join's equalities say of its columns.
-/// nullopt: they do not name the keys, or the rows are found without them.
+/// The inner side of a join whose rows the outer rows find: by key, or by a declared set or lookup (MappedScan::Path). `values`: what the
+/// join's equalities say of its columns. nullopt: they name neither, or the rows are found without them.
 struct MappedJoinPath {
   MappedScan inner;
-  std::vector<std::int16_t> columns;  // of `values`, that are used
+  std::vector<std::pair<std::int16_t, sql::ExpressionPtr>> keys;  // columns that each outer row gives, over the outer's columns
 };
 std::optional<MappedJoinPath> plan_mapped_join(const std::vector<LogicalColumn>& columns, const LogicalScan& scan,
                                                const std::vector<sql::ExpressionPtr>& conditions,

@@ -63,8 +63,8 @@ class Texts {
   std::map<std::int16_t, std::string> texts_;
 };
 
-/// How the rows of one key are read.
-void add_reads(const TableRead& read, const Texts& texts, std::vector<std::string>& commands) {
+/// How the rows of one key are read, so many elements at first.
+void add_reads(const TableRead& read, const Texts& texts, std::vector<std::string>& commands, const std::string& page = "1000") {
   const Mapping& mapping = *read.table->mapping;
   const auto part = [&](Role role) -> std::optional<std::string> {
     const Mapping::Column* column = mapping.with_role(role);
@@ -93,16 +93,16 @@ void add_reads(const TableRead& read, const Texts& texts, std::vector<std::strin
       break;
     case Layout::kString: commands.push_back("GET " + key); break;
     case Layout::kSet:
-      commands.push_back(part(Role::kMember) ? fmt::format("SISMEMBER {} {}", key, *part(Role::kMember)) : fmt::format("SSCAN {} 0 COUNT 1000", key));
+      commands.push_back(part(Role::kMember) ? fmt::format("SISMEMBER {} {}", key, *part(Role::kMember)) : fmt::format("SSCAN {} 0 COUNT {}", key, page));
       break;
     case Layout::kZset:
-      commands.push_back(part(Role::kMember) ? fmt::format("ZSCORE {} {}", key, *part(Role::kMember)) : fmt::format("ZSCAN {} 0 COUNT 1000", key));
+      commands.push_back(part(Role::kMember) ? fmt::format("ZSCORE {} {}", key, *part(Role::kMember)) : fmt::format("ZSCAN {} 0 COUNT {}", key, page));
       break;
     case Layout::kList: commands.push_back(fmt::format("LRANGE {} 0 999", key)); break;
     case Layout::kHashFields:
-      commands.push_back(part(Role::kName) ? fmt::format("HGET {} {}", key, *part(Role::kName)) : fmt::format("HSCAN {} 0 COUNT 1000", key));
+      commands.push_back(part(Role::kName) ? fmt::format("HGET {} {}", key, *part(Role::kName)) : fmt::format("HSCAN {} 0 COUNT {}", key, page));
       break;
-    case Layout::kStream: commands.push_back(fmt::format("XRANGE {} - + COUNT 1000", key)); break;
+    case Layout::kStream: commands.push_back(fmt::format("XRANGE {} - + COUNT {}", key, page)); break;
   }
   const Mapping::Column* ttl = mapping.with_role(Role::kTtl);
   if (ttl == nullptr || std::find(read.numbers.begin(), read.numbers.end(), ttl->number) == read.numbers.end()) return;
@@ -117,17 +117,58 @@ void add_database(const Mapping& mapping, CommandText& text) {
   if (mapping.database) text.commands.push_back(fmt::format("SELECT {}", *mapping.database));
 }
 
-/// Where the first chunk of a walk ends that looks for so many rows, and one more.
-std::string last_of_chunk(const RowGoal& goal) {
+/// LIMIT and OFFSET, at most 1000 each; nullopt: they are known at run time.
+std::optional<std::int64_t> wanted_rows(const RowGoal& goal) {
   std::int64_t rows = 0;
   for (const ExpressionPtr& part : {goal.limit, goal.offset}) {
     if (!part) continue;
     const auto* constant = std::get_if<sql::Constant>(&part->node);
     const auto* number = constant ? std::get_if<std::int64_t>(&constant->value) : nullptr;
-    if (number == nullptr) return "<limit>";
+    if (number == nullptr) return std::nullopt;
     rows += std::clamp<std::int64_t>(*number, 0, 1000);
   }
-  return std::to_string(std::clamp<std::int64_t>(rows + 1, 10, 1000) - 1);
+  return rows;
+}
+
+/// Where the first chunk of a walk ends that looks for so many rows, and one more.
+std::string last_of_chunk(const RowGoal& goal) {
+  const auto rows = wanted_rows(goal);
+  return rows ? std::to_string(std::clamp<std::int64_t>(*rows + 1, 10, 1000) - 1) : "<limit>";
+}
+
+/// How many elements the first step of a scan reads that a LIMIT ends.
+std::string first_page(const MappedScan& scan) {
+  if (!scan.goal.limit || scan.read.condition) return "1000";
+  const auto rows = wanted_rows(scan.goal);
+  return rows ? std::to_string(std::clamp<std::int64_t>(*rows, 10, 1000)) : "<limit>";
+}
+
+/// The elements of a list between two positions, or as many as are wanted.
+void add_positions(const MappedScan& scan, const std::string& key, std::vector<std::string>& commands) {
+  const auto wanted = scan.goal.limit ? wanted_rows(scan.goal) : std::nullopt;
+  const auto end = [&](const std::optional<RangeBound>& bound, std::int64_t step) -> std::optional<std::int64_t> {
+    const auto* constant = bound ? std::get_if<sql::Constant>(&bound->value->node) : nullptr;
+    if (constant == nullptr || sql::is_null(constant->value)) return std::nullopt;
+    const std::int64_t position = std::stoll(sql::format_value(bound->value->type, constant->value));
+    return bound->inclusive ? position : position + step;
+  };
+  const auto text = [&](const std::optional<RangeBound>& bound, std::int64_t step) {
+    const auto position = end(bound, step);
+    return position ? std::to_string(std::max<std::int64_t>(*position, 0)) : value_text(*scan.read.table, scan.ordered_by, *bound->value);
+  };
+  if (scan.goal.limit && scan.descending && !scan.upper) {
+    commands.push_back("LLEN " + key);
+    commands.push_back(fmt::format("LRANGE {} -{} -1", key, wanted ? std::to_string(*wanted) : "<limit>"));
+    return;
+  }
+  const std::string first = scan.lower ? text(scan.lower, 1) : "0";
+  std::string last = scan.upper ? text(scan.upper, -1) : "999";
+  if (scan.goal.limit && !scan.descending) {
+    const std::int64_t low = end(scan.lower, 1).value_or(0), most = end(scan.upper, -1).value_or(INT64_MAX);
+    const bool is_known = wanted && (!scan.lower || end(scan.lower, 1)) && (!scan.upper || end(scan.upper, -1));
+    last = is_known ? std::to_string(std::min(most, std::max<std::int64_t>(low, 0) + *wanted - 1)) : "<limit>";
+  }
+  commands.push_back(fmt::format("LRANGE {} {} {}", key, first, last));
 }
 
 const sql::IndexDef* find_index(const sql::TableDef& table, sql::Oid oid) {
@@ -223,7 +264,7 @@ CommandText describe_mapped(const MappedScan& scan) {
     for (std::size_t i = 0; i < std::min<std::size_t>(count, 3); ++i) {
       Texts texts(table, i);
       for (const MappedScan::Fixed& fixed : scan.fixed) texts.add(fixed);
-      add_reads(scan.read, texts, text.commands);
+      add_reads(scan.read, texts, text.commands, first_page(scan));
     }
     if (count > 3) text.commands.push_back(fmt::format("… {} more", count - 3));
     text.round_trips = sql::has_one_row(table.mapping->layout) ? "1" : "1 per 1000 rows of a key";
@@ -267,12 +308,17 @@ CommandText describe_mapped(const MappedScan& scan) {
       text.round_trips = "2 per 1000 members";
       break;
     case Path::kScores:
+      if (table.mapping->layout == Layout::kList) {
+        add_positions(scan, texts.key(), text.commands);
+        text.round_trips = "1 per 1000 elements";
+        return text;
+      }
       text.commands.push_back(page_command(scan, texts.key(), false));
       text.round_trips = "1 per chunk";
       return text;
     case Path::kKeys: break;
   }
-  add_reads(scan.read, texts, text.commands);
+  add_reads(scan.read, texts, text.commands, scan.path == Path::kScan ? first_page(scan) : "1000");
   return text;
 }
 
@@ -282,8 +328,17 @@ CommandText describe_mapped(const MappedJoin& join) {
   Texts texts(*join.inner.read.table, 0);
   for (const MappedScan::Fixed& fixed : join.inner.fixed) texts.add(fixed);
   for (const MappedJoin::Key& key : join.keys) texts.add(key.column, *key.value);
-  add_reads(join.inner.read, texts, text.commands);
   text.round_trips = "1 per batch of the outer rows";
+  if (const sql::IndexDef* index = find_index(*join.inner.read.table, join.inner.index)) {
+    const auto named = [&](std::int16_t column) { return std::optional(texts.text(column)); };
+    const std::string key = word(sql::index_key(*index).render(named).value_or(""));
+    const bool is_hash = sql::is_hash_lookup(*index);
+    text.commands.push_back(index->method == sql::IndexMethod::kSet ? fmt::format("SSCAN {} 0 COUNT 1000", key)
+                            : is_hash ? fmt::format("HGET {} {}", key, word(sql::index_field(*index).render(named).value_or("")))
+                                      : "GET " + key);
+    text.round_trips = "2 per batch of the outer rows";
+  }
+  add_reads(join.inner.read, texts, text.commands);
   return text;
 }
 

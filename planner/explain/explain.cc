@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include "sql/catalog/mapping.h"
 #include "sql/functions/function.h"
 #include "sql/functions/window_function.h"
 
@@ -104,7 +105,8 @@ struct Describe {
   }
   void operator()(const MappedScan& n) {
     static constexpr std::string_view kTitles[] = {"Mapped Key Lookup", "Mapped Keyspace Scan", "Mapped Lookup", "Mapped Set Scan", "Mapped Ordered Scan", "Mapped Range Scan", "Mapped Score Scan"};
-    read(std::string(kTitles[static_cast<std::size_t>(n.path)]), n.read);
+    const bool has_positions = n.path == MappedScan::Path::kScores && n.read.table->mapping->layout == sql::Mapping::Layout::kList;
+    read(has_positions ? "Mapped Position Scan" : std::string(kTitles[static_cast<std::size_t>(n.path)]), n.read);
     if (n.path == MappedScan::Path::kOrder) property("Falls Back", "to a keyspace scan where the structure does not hold enough rows in order");
   }
   void operator()(const MappedJoin& n) {

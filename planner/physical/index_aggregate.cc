@@ -226,15 +226,43 @@ std::optional<IndexGroups> index_groups(const ScanPattern& pattern, const std::v
 
 namespace {
 
+/// Are the node's rows those of a mapped table?
+bool scanned_mapping(const Logical& node) {
+  if (const auto* scan = std::get_if<LogicalScan>(&node.node)) return scan->table->mapping != nullptr;
+  const auto* filter = std::get_if<LogicalFilter>(&node.node);
+  const auto* project = std::get_if<LogicalProject>(&node.node);
+  return (filter && scanned_mapping(*filter->input)) || (project && scanned_mapping(*project->input));
+}
+
 /// Is the plan's table read in an order that lets it stop after the first rows?
 bool reads_first_rows(const PhysicalNode& node) {
   if (const auto* sets = std::get_if<SetScan>(&node.node)) return sets->first.has_value();
   if (const auto* ordered = std::get_if<OrderedScan>(&node.node)) return static_cast<bool>(ordered->goal);
+  if (const auto* mapped = std::get_if<MappedScan>(&node.node)) return mapped->path == MappedScan::Path::kOrder || mapped->wants_order;
   const std::vector<PhysicalPlan> inputs = inputs_of(node);
   return inputs.size() == 1 && reads_first_rows(*inputs[0]);
 }
 
 }  // namespace
+
+std::optional<Planned> PhysicalPlanner::plan_ends_of_orders(const Logical& node, const LogicalAggregate& aggregate) {
+  if (!aggregate.scalar || aggregate.calls.empty() || !scanned_mapping(*aggregate.input)) return {};
+  std::optional<Planned> all;
+  for (std::size_t i = 0; i < aggregate.calls.size(); ++i) {
+    const Logical one{LogicalAggregate{aggregate.input, {}, {aggregate.calls[i]}, true}, {node.columns[i]}};
+    auto end = plan_end_of_order(one, std::get<LogicalAggregate>(one.node));
+    if (!end) return {};
+    if (!all) {
+      all = std::move(end);
+      continue;
+    }
+    auto columns = all->plan->columns;
+    columns.push_back(end->plan->columns.front());
+    all->ids.push_back(end->ids.front());
+    all->plan = make_physical(NestedLoopJoin{JoinKind::kInner, all->plan, end->plan, nullptr}, std::move(columns));
+  }
+  return all;
+}
 
 std::optional<Planned> PhysicalPlanner::plan_end_of_order(const Logical& node, const LogicalAggregate& aggregate) {
   if (!aggregate.scalar || aggregate.calls.size() != 1) return {};
@@ -242,7 +270,8 @@ std::optional<Planned> PhysicalPlanner::plan_end_of_order(const Logical& node, c
   const bool maximum = call.function->name == "max";
   if ((!maximum && call.function->name != "min") || call.filter || call.arguments.size() != 1 || !plain_column(call.arguments[0])) return {};
   const auto pattern = match_scan(aggregate.input);
-  if (!pattern || pattern->conditions.empty() || changed_tables_.contains(pattern->scan->table->oid)) return {};
+  const bool is_own = pattern && !pattern->conditions.empty() && !changed_tables_.contains(pattern->scan->table->oid);
+  if (!is_own && !scanned_mapping(*aggregate.input)) return {};
   // The first row in the order of the argument has it; NULLs come last.
   const auto& columns = aggregate.input->columns;
   LogicalSort sort{aggregate.input, {{call.arguments[0], maximum, false}}};
@@ -256,6 +285,7 @@ std::optional<Planned> PhysicalPlanner::plan_end_of_order(const Logical& node, c
 
 std::optional<Planned> PhysicalPlanner::plan_index_aggregate(const Logical& node, const LogicalAggregate& aggregate) {
   if (auto planned = plan_end_of_order(node, aggregate)) return planned;
+  if (auto planned = plan_ends_of_orders(node, aggregate)) return planned;
   auto pattern = match_scan(aggregate.input);
   if (!pattern || aggregate.calls.empty() || changed_tables_.contains(pattern->scan->table->oid)) return {};
   const sql::TableDef& table = *pattern->scan->table;

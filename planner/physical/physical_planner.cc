@@ -7,6 +7,7 @@
 #include "planner/physical/member_sets.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
+#include "sql/functions/window_function.h"
 #include "sql/system_tables.h"
 
 namespace redquel::planner {
@@ -277,8 +278,37 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& 
   return {make_physical(std::move(physical), physical_columns(node.columns)), column_ids(node.columns)};
 }
 
+namespace {
+
+/// Does a function tell of a row only what the rows before it in the window's order decide?
+bool depends_on_earlier_rows(const WindowCall& call) {
+  return call.function != nullptr && (call.function->name == "rank" || call.function->name == "dense_rank" || call.function->name == "row_number");
+}
+
+/// Is the key such a function of a window without partitions, so that it rises along the window's order?
+bool is_rank(const Logical& node, const LogicalWindow& window, const SortKey& key) {
+  const auto* column = std::get_if<sql::ColumnRef>(&key.expression->node);
+  if (column == nullptr || key.descending || !window.partition_by.empty() || window.order_by.empty()) return false;
+  const auto ids = column_ids(node.columns);
+  const auto found = static_cast<std::size_t>(std::find(ids.begin(), ids.end(), column->column) - ids.begin());
+  const std::size_t first = node.columns.size() - window.functions.size();
+  return found >= first && found < ids.size() && depends_on_earlier_rows(window.functions[found - first]);
+}
+
+}  // namespace
+
 Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalWindow& window, const Wish& wish) {
-  Planned input = plan(window.input, Wish{wish.order, {}});
+  Wish below{wish.order, {}};
+  const bool has_rank_order = !wish.order.empty() && is_rank(node, window, wish.order.front());
+  if (has_rank_order) {  // what is ordered by the rank comes in the window's order
+    below.order.erase(below.order.begin());
+    below.order.insert(below.order.begin(), window.order_by.begin(), window.order_by.end());
+  }
+  if (!window.order_by.empty() && std::ranges::all_of(window.functions, depends_on_earlier_rows)) below.goal = wish.goal;
+  below.goal.exact = false;
+  Planned input = plan(window.input, below);
+  if (has_rank_order) input.ordered = 0;
+  input.limited = false;
   PhysicalWindow physical{input.plan, {}, window.order_by, window.functions};
   for (const ExpressionPtr& key : window.partition_by) physical.partition_by.push_back(resolve(key, input.ids));
   for (SortKey& key : physical.order_by) key.expression = resolve(key.expression, input.ids);

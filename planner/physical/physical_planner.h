@@ -94,8 +94,10 @@ class PhysicalPlanner {
   std::optional<Planned> plan_over_kept_rows(const Logical&, const LogicalApply&, const Wish&);
   /// Answers from cardinalities (index_aggregate.cc).
   std::optional<Planned> plan_index_aggregate(const Logical&, const LogicalAggregate&);
-  /// min or max of one column, with conditions, as the first row in its order.
+  /// min or max of one column, with conditions or of a mapped table, as the first row in its order.
   std::optional<Planned> plan_end_of_order(const Logical&, const LogicalAggregate&);
+  /// Several of a mapped table.
+  std::optional<Planned> plan_ends_of_orders(const Logical&, const LogicalAggregate&);
   std::optional<Planned> plan_index_distinct(const Logical&, const LogicalDistinct&);
 
   const sql::SessionSettings& settings_;

@@ -73,7 +73,8 @@ double estimated_rows(const PhysicalNode& node) {
       return limited(n.goal, sql::has_one_row(n.read.table->mapping->layout) ? keys : keys * 50);
     }
     double operator()(const MappedJoin& n) const {
-      return estimated_rows(*n.outer) * (sql::has_one_row(n.inner.read.table->mapping->layout) ? 1 : 10);
+      const bool finds_one = n.inner.path != MappedScan::Path::kSets && sql::has_one_row(n.inner.read.table->mapping->layout);
+      return estimated_rows(*n.outer) * (finds_one ? 1 : 10);
     }
     double operator()(const IndexCount&) const { return 1; }
     double operator()(const IndexMinMax&) const { return 1; }
@@ -231,6 +232,12 @@ bool is_whole_table(const PhysicalNode& node) {
   return (scan && scan->key_start.empty()) || std::holds_alternative<OrderedScan>(node.node);
 }
 
+/// Does the node read each key of a mapped table?
+bool scans_keyspace(const PhysicalNode& node) {
+  const auto* scan = std::get_if<MappedScan>(&node.node);
+  return scan && (scan->path == MappedScan::Path::kScan || (scan->path == MappedScan::Path::kSets && scan->sets->operands.empty() && scan->sets->columns.empty()));
+}
+
 /// The distinct values of some columns of a planned input.
 Planned distinct_rows(const Planned& input, const std::vector<LogicalColumn>& columns) {
   PhysicalProject project{input.plan, {}};
@@ -303,8 +310,11 @@ std::optional<Planned> PhysicalPlanner::plan_lookup_join(const LogicalJoin& join
   if (scan->table->mapping) {
     auto path = plan_mapped_join(inner_scan->columns, *scan, inner_conditions, values);
     if (!path) return {};
+    // A structure of many outer rows is worth a lookup each where nothing but a scan of the keyspace finds the rows.
+    const bool has_structure = path->inner.path != MappedScan::Path::kKeys;
+    if (has_structure && (!scans_keyspace(*whole.plan) || (choice == LookupChoice::kFew && outer_rows > kMaxLookupRows))) return {};
     MappedJoin lookup{join.kind, from.plan, std::move(path->inner), {}, nullptr};
-    for (const std::int16_t column : path->columns) lookup.keys.push_back({column, resolve(values.at(column), from.ids)});
+    for (const auto& [column, value] : path->keys) lookup.keys.push_back({column, resolve(value, from.ids)});
     return lookup_plan(join, std::move(lookup), from, *inner_scan);
   }
   if (filter) add_fixed_values(*filter, *scan->table, number, values);

@@ -138,6 +138,8 @@ void visit(Visitor& visitor, Mapping::Column& column) {
   visitor.member("delimiter", column.delimiter);
   visitor.word("absent", column.absent, kAbsentNames);
   visitor.member("default", column.default_text);
+  visitor.member("repeats_key", column.repeats_key);
+  visitor.member("parent", column.parent);
 }
 
 template <typename Visitor>

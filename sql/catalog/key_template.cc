@@ -137,6 +137,11 @@ std::string KeyTemplate::padded(const Part& part, std::string text) const {
   return text;
 }
 
+std::string KeyTemplate::slot_text(std::int16_t column, std::string text) const {
+  const auto slot = std::ranges::find(parts_, column, &Part::column);
+  return slot == parts_.end() ? text : padded(*slot, std::move(text));
+}
+
 std::optional<std::string> KeyTemplate::render(const TextOfColumn& text) const {
   std::string key;
   for (const Part& part : parts_) {

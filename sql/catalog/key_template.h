@@ -47,6 +47,8 @@ class KeyTemplate {
 
   /// The key; nullopt where a text is not known.
   std::optional<std::string> render(const TextOfColumn& text) const;
+  /// Returns a value's text as the slot of its column holds it, filled up with zeros.
+  std::string slot_text(std::int16_t column, std::string text) const;
   /// May a slot hold this text, so that `match` gives it back? (`slot`: a part's index)
   bool may_hold(std::size_t slot, std::string_view text) const;
   /// The slots' texts; nullopt: the key is not of this form.

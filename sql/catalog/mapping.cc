@@ -9,6 +9,7 @@
 
 #include "sql/catalog/catalog.h"
 #include "sql/error.h"
+#include "sql/functions/quote.h"
 #include "sql/types/array_value.h"
 #include "sql/types/more_types.h"
 
@@ -163,14 +164,18 @@ void read_versions(Mapping& mapping, const ColumnDef& column, const std::string&
 }
 
 Mapping::Column read_column(Mapping& mapping, const ColumnDef& column, const MappingOptions& options) {
-  constexpr std::string_view kAllowed = "field, format, delimiter, absent, role, versions";
+  constexpr std::string_view kAllowed = "field, format, delimiter, absent, role, versions, parent";
   Mapping::Column mapped;
   mapped.number = column.number;
   mapped.field = column.name;
   mapped.delimiter = ",";
   std::optional<Role> role;
+  bool has_field = false, has_parent = false;
   for (const auto& [name, value] : options) {
-    if (name == "field") {
+    if (name == "parent") {
+      has_parent = true;  // the caller knows which table the name means
+    } else if (name == "field") {
+      has_field = true;
       if (value.empty()) throw SqlError("HV024", fmt::format("option \"field\" of column \"{}\" is empty", column.name));
       mapped.field = value;
     } else if (name == "format") {
@@ -192,6 +197,10 @@ Mapping::Column read_column(Mapping& mapping, const ColumnDef& column, const Map
   if (mapping.key.has_slot(column.number)) {
     if (role) throw wrong_columns(fmt::format("column \"{}\" is a slot of the key and can have no other role", column.name));
     mapped.role = Role::kSlot;
+    if (has_field && mapping.layout != Layout::kHash) {
+      throw wrong_columns(fmt::format("option \"field\" of column \"{}\", a slot of the key, belongs to layout hash", column.name));
+    }
+    mapped.repeats_key = has_field;
   } else {
     mapped.role = role.value_or(natural_role(mapping, column));
     const std::vector<Role> roles = roles_of(mapping);
@@ -199,6 +208,10 @@ Mapping::Column read_column(Mapping& mapping, const ColumnDef& column, const Map
       throw wrong_columns(fmt::format("column \"{}\" has role {}, which layout {} does not have", column.name, role_word(mapped.role),
                                       layout_name(mapping.layout)));
     }
+  }
+  const bool tells_rows = mapped.role == Role::kSlot || mapped.role == Role::kMember || mapped.role == Role::kName;
+  if (has_parent && !tells_rows && !(mapped.role == Role::kValue && mapping.layout == Layout::kList)) {
+    throw wrong_columns(fmt::format("option \"parent\" of column \"{}\" belongs to a slot, a member, the name of a field or an element of a list", column.name));
   }
   if (mapped.absent == Mapping::Absent::kDefault && mapped.role != Role::kField) {
     throw wrong_columns(fmt::format("option absent 'default' of column \"{}\" belongs to a field", column.name));
@@ -213,7 +226,7 @@ void check_columns(const Mapping& mapping, const TableDef& table) {
   std::set<Role> roles;
   for (const Mapping::Column& column : mapping.columns) {
     const std::string& name = table.find_column(column.number)->name;
-    if (column.role == Role::kField) {
+    if (column.role == Role::kField || column.repeats_key) {
       if (!fields.insert(column.field).second) {
         throw wrong_columns(fmt::format("column \"{}\" is the second one for field \"{}\"", name, column.field));
       }
@@ -408,6 +421,15 @@ std::string template_text(const KeyTemplate& key, const TableDef& table) {
     const ColumnDef* column = table.find_column(number);
     return column == nullptr ? fmt::format("#{}", number) : column->name;
   });
+}
+
+std::optional<std::string> option_text(const CatalogSnapshot& catalog, const TableDef& table, const Mapping::Option& option) {
+  if (option.column == 0) return option.name == "key" ? template_text(table.mapping->key, table) : option.value;
+  if (option.name != "parent") return option.value;
+  const auto parent = catalog.find_table(table.mapping->column(option.column).parent);
+  if (!parent) return std::nullopt;
+  const std::string name = quote_identifier(parent->name);
+  return parent->schema == table.schema ? name : quote_identifier(parent->schema) + "." + name;
 }
 
 std::string ohm_key(const Mapping& mapping, std::string_view part) { return mapping.key.parts().front().literal + std::string(part); }

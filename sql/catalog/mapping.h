@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "sql/catalog/key_template.h"
+#include "sql/types/type.h"
 
 namespace redquel::sql {
 
+struct CatalogSnapshot;
 struct TableDef;
 struct IndexDef;
 struct ColumnDef;
@@ -44,6 +46,8 @@ struct Mapping {
     std::string delimiter;  // of Format::kList
     Absent absent = Absent::kNull;
     std::string default_text;  // Absent::kDefault: what stands for an absent field, in the column's format
+    bool repeats_key = false;  // a slot of layout hash whose value each row has in `field`, too; only writes know it
+    Oid parent = 0;            // the rows go with the row of this mapped table whose key has the value; 0: none
   };
   /// One string that holds several columns.
   enum class Parts : std::uint8_t { kWhole, kDelimited, kJson };
@@ -93,6 +97,8 @@ std::string_view layout_name(Mapping::Layout layout);
 inline bool has_one_row(Mapping::Layout layout) {
   return layout == Mapping::Layout::kHash || layout == Mapping::Layout::kStrings || layout == Mapping::Layout::kString;
 }
+/// Returns an option's value as it would be written now; nullopt: the option has no meaning any more.
+std::optional<std::string> option_text(const CatalogSnapshot& catalog, const TableDef& table, const Mapping::Option& option);
 /// Could a key belong to both tables?
 bool may_overlap(const TableDef& a, const TableDef& b);
 /// The keys' template with the slots of columns named.

@@ -30,6 +30,7 @@ struct ProposedColumn {
   std::vector<std::pair<std::string, std::string>> options;  // field, format, role, absent
   bool not_null = false;
   std::string doubt;
+  std::string parent = {};  // the table of rows with whose deletion these rows go; empty: none
 };
 
 struct ProposedIndex {

@@ -44,7 +44,9 @@ std::string create_table(const ProposedTable& table, const std::string& schema) 
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const ProposedColumn& column = table.columns[i];
     text += fmt::format("{}\n  {} {}", i == 0 ? "" : ",", quote_identifier(column.name), column.type);
-    if (!column.options.empty()) text += " " + options_text(column.options);
+    Options options = column.options;
+    if (!column.parent.empty()) options.emplace_back("parent", quote_identifier(column.parent));
+    if (!options.empty()) text += " " + options_text(options);
     if (column.not_null) text += " NOT NULL";
   }
   Options options = {{"layout", table.layout}, {"key", table.key}};

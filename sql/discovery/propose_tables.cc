@@ -4,6 +4,7 @@
 #include <set>
 
 #include "sql/discovery/column_inference.h"
+#include "sql/discovery/finish_proposal.h"
 #include "sql/discovery/keyspace_entry.h"
 #include "sql/discovery/template_names.h"
 
@@ -61,7 +62,7 @@ class Proposer {
     for (KeyspaceEntry& entry : entries_) {
       if (!entry.is_used) propose_elements(entry);
     }
-    name_tables();
+    finish_proposal(proposal_, known_);
     return std::move(proposal_);
   }
 
@@ -72,7 +73,7 @@ class Proposer {
     ProposedTable table;
     table.layout = std::move(layout);
     note_keys(table, entry);
-    names_.push_back(table_names(entry.pieces, table.layout));
+    known_.names.push_back(table_names(entry.pieces, table.layout));
     proposal_.tables.push_back(std::move(table));
     return proposal_.tables.back();
   }
@@ -165,6 +166,7 @@ class Proposer {
     ProposedTable& table = add_table(entry, "hash");
     std::vector<std::string> slots = slot_names(entry.pieces);
     // A row may hold its key once more as a field.
+    bool repeats_key = false;
     for (std::string& slot : slots) {
       if (std::ranges::find(order, slot) == order.end()) continue;
       const bool same = slots.size() == 1 && std::ranges::all_of(entry.samples, [&](const KeySample& sample) {
@@ -172,13 +174,15 @@ class Proposer {
         return std::ranges::all_of(sample.parts, [&](const auto& part) { return part.first != slot || part.second == values[0]; });
       });
       if (same) {
-        table.doubts.push_back("field " + slot + " repeats the key and is left out");
+        table.doubts.push_back("field " + slot + " repeats the key: " + (seen[slot] == entry.samples.size() ? "new rows get it, too" : "it is left out"));
+        repeats_key = seen[slot] == entry.samples.size();
         std::erase(order, slot);
       } else {
         slot += "_key";
       }
     }
     add_slots(table, entry, slots);
+    if (repeats_key) table.columns.front().options.emplace_back("field", slots.front());
     Entity entity = entity_of(entry, slots[0]);
     const bool whole = std::ranges::all_of(entry.samples, &KeySample::is_whole);
     std::set<std::string> taken(slots.begin(), slots.end());
@@ -261,7 +265,7 @@ class Proposer {
     KeyPieces wild = largest->pieces;
     wild[field].text = kFieldSlot;
     table.key = template_text(wild, written);
-    names_.back() = table_names(wild, "strings");
+    known_.names.back() = table_names(wild, "strings");
     Entity entity = entity_of(*largest, slots[0]);
     std::set<std::string> taken(slots.begin(), slots.end());
     for (KeyspaceEntry* entry : members) {
@@ -481,6 +485,7 @@ class Proposer {
     ProposedTable& table = add_table(entry, layout->second);
     std::vector<std::string> slots = relation_slot_names(entry.pieces);
     add_slots(table, entry, slots);
+    note_parent(entry);
     std::set<std::string> taken(slots.begin(), slots.end());
     const auto add = [&](std::string name, const Values& values, std::string role) {
       ProposedColumn made = column(unique_name(std::move(name), taken), values, true);
@@ -503,8 +508,21 @@ class Proposer {
       return;
     }
     add(element_name(entry), first, entry.type == "list" ? "value" : "member");
+    if (entry.type == "set" && entry.slot_count() == 1) known_.relations.push_back({&entry, proposal_.tables.size() - 1});
     if (entry.type == "zset") {
       table.columns.push_back({unique_name("score", taken), "double precision", {{"role", "score"}}, true, {}});
+    }
+  }
+
+  /// Notes of the newest table that its keys (theme:{id}:product) or its members (theme:zset) belong to the rows of another one.
+  void note_parent(const KeyspaceEntry& entry) {
+    for (const Entity& entity : entities_) {
+      if (!starts_with(entry.pieces, entity.base)) continue;
+      const std::size_t next = entity.base.size();
+      const bool is_slot = entry.slot_count() == 1 && entry.pieces.size() > next + 1 && entry.pieces[next].is_slot && entry.pieces[next].kind == entity.kind;
+      const bool has_members = !entry.has_slot() && entry.pieces.size() == next + 1 && (entry.type == "set" || entry.type == "zset");
+      if (is_slot) known_.parents.push_back({proposal_.tables.size() - 1, 0, entity.table});
+      else if (has_members && are_ids(entity, elements_of(entry))) known_.parents.push_back({proposal_.tables.size() - 1, 0, entity.table});
     }
   }
 
@@ -561,34 +579,8 @@ class Proposer {
     table.columns.push_back(std::move(made));
   }
 
-  // ---- names ----
-
-  /// Short names where they are free: a table of rows before one of elements, more keys before fewer.
-  void name_tables() {
-    std::vector<std::size_t> order(proposal_.tables.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    const auto rank = [&](std::size_t i) {
-      const ProposedTable& table = proposal_.tables[i];
-      const int kind = table.layout == "hash" ? 0 : table.layout == "strings" ? 1 : 2;
-      return std::tuple(kind, table.key.size(), i);
-    };
-    std::ranges::sort(order, {}, rank);
-    std::set<std::string> taken;
-    for (const std::size_t i : order) {
-      std::string chosen;
-      for (const std::string& name : names_[i]) {
-        if (!taken.contains(name) && chosen.empty()) chosen = name;
-      }
-      if (chosen.empty()) chosen = unique_name(names_[i].back(), taken);
-      taken.insert(chosen);
-      proposal_.tables[i].name = chosen;
-    }
-    std::ranges::sort(proposal_.tables, {}, &ProposedTable::name);
-    for (ProposedTable& table : proposal_.tables) std::ranges::sort(table.indexes, {}, &ProposedIndex::key);
-  }
-
   Proposal proposal_;
-  std::vector<std::vector<std::string>> names_;  // of the tables, the best first
+  KnownOfTables known_;
   std::vector<KeyspaceEntry> entries_;
   std::vector<Entity> entities_;
 };

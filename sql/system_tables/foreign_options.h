@@ -12,6 +12,6 @@ namespace redquel::sql {
 inline constexpr Oid kRedisWrapper = 8110, kRedisServer = 8111;
 
 /// The options of a mapped table (column 0) or of one of its columns as the system catalogs have them: {layout=hash,key=theme:{id}}.
-std::optional<std::string> option_array(const TableDef& table, std::int16_t column);
+std::optional<std::string> option_array(const CatalogSnapshot& catalog, const TableDef& table, std::int16_t column);
 
 }  // namespace redquel::sql

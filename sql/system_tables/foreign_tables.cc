@@ -12,12 +12,11 @@
 
 namespace redquel::sql {
 
-std::optional<std::string> option_array(const TableDef& table, std::int16_t column) {
+std::optional<std::string> option_array(const CatalogSnapshot& catalog, const TableDef& table, std::int16_t column) {
   std::string array;
   for (const Mapping::Option& option : table.mapping->options) {
     if (option.column != column) continue;
-    const bool is_key = column == 0 && option.name == "key";
-    append_array_element(option.name + "=" + (is_key ? template_text(table.mapping->key, table) : option.value), array);
+    if (const auto text = option_text(catalog, table, option)) append_array_element(option.name + "=" + *text, array);
   }
   if (array.empty()) return std::nullopt;
   finish_array_text(array);
@@ -41,7 +40,7 @@ void servers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
 
 void foreign_table_rows(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext&) {
   for (const auto& [oid, table] : catalog.tables) {
-    if (table->mapping) out.add(oid, kRedisServer, option_array(*table, 0));
+    if (table->mapping) out.add(oid, kRedisServer, option_array(catalog, *table, 0));
   }
 }
 

@@ -114,9 +114,9 @@ char identity_letter(const ColumnDef* column) {
 }
 
 /// pg_attribute.attfdwoptions.
-std::optional<std::string> foreign_options(const Relation& relation, std::int16_t column) {
+std::optional<std::string> foreign_options(const CatalogSnapshot& catalog, const Relation& relation, std::int16_t column) {
   if (relation.table == nullptr || relation.index || !relation.table->mapping) return std::nullopt;
-  return option_array(*relation.table, column);
+  return option_array(catalog, *relation.table, column);
 }
 
 /// Numbers of columns are never used again: pg_dump wants to see each of them.
@@ -163,7 +163,7 @@ void attributes(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
               storage_letter(type), '\0', attribute.not_null, has_view_default || (column != nullptr && has_shown_default(catalog, *column)), !missing.empty(),
               identity_letter(column), column != nullptr && !column->generated_sql.empty() ? 's' : '\0', false, true, 0,
               attribute_collation(relation, attribute), kNull, kNull,
-              foreign_options(relation, attribute.number),
+              foreign_options(catalog, relation, attribute.number),
               null_if_empty(missing));
     }
     add_dropped_attributes(out, relation);

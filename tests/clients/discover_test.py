@@ -49,7 +49,7 @@ CREATE FOREIGN TABLE product_list (
   product_id bigint OPTIONS (role 'value') NOT NULL
 ) SERVER redis OPTIONS (layout 'list', key 'product:list');
 CREATE FOREIGN TABLE product_tag (
-  product_id bigint NOT NULL,
+  product_id bigint OPTIONS (parent 'product') NOT NULL,
   tag text OPTIONS (role 'member') NOT NULL
 ) SERVER redis OPTIONS (layout 'set', key 'product:{product_id}:tag');
 CREATE FOREIGN TABLE tag (
@@ -61,11 +61,11 @@ CREATE FOREIGN TABLE theme (
   title text NOT NULL
 ) SERVER redis OPTIONS (layout 'hash', key 'theme:{id}', counter 'theme:key');
 CREATE FOREIGN TABLE theme_product (
-  theme_id bigint NOT NULL,
+  theme_id bigint OPTIONS (parent 'theme') NOT NULL,
   product_id bigint OPTIONS (role 'member') NOT NULL
 ) SERVER redis OPTIONS (layout 'set', key 'theme:{theme_id}:product');
 CREATE FOREIGN TABLE theme_zset (
-  theme_id bigint OPTIONS (role 'member') NOT NULL,
+  theme_id bigint OPTIONS (role 'member', parent 'theme') NOT NULL,
   score double precision OPTIONS (role 'score') NOT NULL
 ) SERVER redis OPTIONS (layout 'zset', key 'theme:zset');
 CREATE FOREIGN TABLE "user" (

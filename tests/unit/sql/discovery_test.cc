@@ -199,7 +199,7 @@ TEST(Discovery, RelationsInSetsAndOrders) {
             "  product_id bigint OPTIONS (role 'value') NOT NULL\n"
             ") SERVER redis OPTIONS (layout 'list', key 'product:list');\n"
             "CREATE FOREIGN TABLE product_tag (\n"
-            "  product_id bigint NOT NULL,\n"
+            "  product_id bigint OPTIONS (parent 'product') NOT NULL,\n"
             "  tag text OPTIONS (role 'member') NOT NULL\n"
             ") SERVER redis OPTIONS (layout 'set', key 'product:{product_id}:tag');\n"
             "CREATE FOREIGN TABLE theme (\n"
@@ -207,11 +207,11 @@ TEST(Discovery, RelationsInSetsAndOrders) {
             "  title text NOT NULL\n"
             ") SERVER redis OPTIONS (layout 'hash', key 'theme:{id}', counter 'theme:key');\n"
             "CREATE FOREIGN TABLE theme_product (\n"
-            "  theme_id bigint NOT NULL,\n"
+            "  theme_id bigint OPTIONS (parent 'theme') NOT NULL,\n"
             "  product_id bigint OPTIONS (role 'member') NOT NULL\n"
             ") SERVER redis OPTIONS (layout 'set', key 'theme:{theme_id}:product');\n"
             "CREATE FOREIGN TABLE theme_zset (\n"
-            "  theme_id bigint OPTIONS (role 'member') NOT NULL,\n"
+            "  theme_id bigint OPTIONS (role 'member', parent 'theme') NOT NULL,\n"
             "  score double precision OPTIONS (role 'score') NOT NULL\n"
             ") SERVER redis OPTIONS (layout 'zset', key 'theme:zset');\n");
 }

@@ -1,0 +1,98 @@
+#include "sql/discovery/finish_proposal.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "sql/discovery/template_names.h"
+
+namespace redquel::sql {
+namespace {
+
+using Relation = KnownOfTables::Relation;
+
+/// Does each member of a sampled set have a set of the other table that holds the first set's value?
+bool is_inverse(const Relation& one, const Relation& other) {
+  std::map<std::string, const KeySample*> sets;
+  for (const KeySample& sample : other.entry->samples) sets.emplace(slot_values(other.entry->pieces, sample.key)[0], &sample);
+  std::size_t pairs = 0, found = 0;
+  for (const KeySample& sample : one.entry->samples) {
+    const std::string value = slot_values(one.entry->pieces, sample.key)[0];
+    for (const auto& part : sample.parts) {
+      ++pairs;
+      const auto set = sets.find(part.first);
+      if (set == sets.end() || !set->second->is_whole) continue;
+      if (std::ranges::find(set->second->parts, value, &std::pair<std::string, std::string>::first) == set->second->parts.end()) return false;
+      ++found;
+    }
+  }
+  constexpr std::size_t kEnough = 3;  // where not all keys were read
+  return found > 0 && (found == pairs || found >= kEnough);
+}
+
+/// The other table's sets become an index of this one's members.
+void add_inverse(Proposal& proposal, const Relation& one, const Relation& other) {
+  ProposedTable& table = proposal.tables[one.table];
+  const ProposedTable& sets = proposal.tables[other.table];
+  const ProposedColumn &slot = table.columns[0], &member = table.columns[1];
+  if (slot.type != sets.columns[1].type || member.type != sets.columns[0].type) return;
+  const std::string named = "{" + sets.columns[0].name + "}";
+  const std::size_t at = sets.key.find(named);
+  if (at == std::string::npos) return;  // digits filled up with zeros
+  std::string key = sets.key;
+  table.indexes.push_back({"set", {member.name}, key.replace(at, named.size(), "{" + member.name + "}"), {}});
+}
+
+/// Columns get the names of their parents where both sides have one type.
+void name_parents(Proposal& proposal, const std::vector<KnownOfTables::Parent>& parents) {
+  for (const KnownOfTables::Parent& found : parents) {
+    const ProposedTable& parent = proposal.tables[found.parent];
+    ProposedColumn& column = proposal.tables[found.table].columns[found.column];
+    const bool is_key = parent.layout == "hash" || parent.layout == "strings";
+    if (is_key && column.type == parent.columns.front().type) column.parent = parent.name;
+  }
+}
+
+/// Short names where they are free: a table of rows before one of elements, more keys before fewer.
+void name_tables(Proposal& proposal, const std::vector<std::vector<std::string>>& names) {
+  std::vector<std::size_t> order(proposal.tables.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto rank = [&](std::size_t i) {
+    const ProposedTable& table = proposal.tables[i];
+    const int kind = table.layout == "hash" ? 0 : table.layout == "strings" ? 1 : 2;
+    return std::tuple(kind, table.key.size(), i);
+  };
+  std::ranges::sort(order, {}, rank);
+  std::set<std::string> taken;
+  for (const std::size_t i : order) {
+    std::string chosen;
+    for (const std::string& name : names[i]) {
+      if (!taken.contains(name) && chosen.empty()) chosen = name;
+    }
+    if (chosen.empty()) chosen = unique_name(names[i].back(), taken);
+    taken.insert(chosen);
+    proposal.tables[i].name = chosen;
+  }
+}
+
+}  // namespace
+
+void finish_proposal(Proposal& proposal, const KnownOfTables& known) {
+  for (const Relation& one : known.relations) {
+    for (const Relation& other : known.relations) {
+      if (&one != &other && is_inverse(one, other)) add_inverse(proposal, one, other);
+    }
+  }
+  name_tables(proposal, known.names);
+  name_parents(proposal, known.parents);
+  // A table is made before the tables whose rows belong to its rows.
+  std::ranges::sort(proposal.tables, {}, [](const ProposedTable& table) {
+    const auto child = std::ranges::find_if(table.columns, [&](const ProposedColumn& column) { return column.parent > table.name; });
+    const bool waits = child != table.columns.end();
+    return std::tuple(waits ? child->parent : table.name, waits, table.name);
+  });
+  for (ProposedTable& table : proposal.tables) std::ranges::sort(table.indexes, {}, &ProposedIndex::key);
+}
+
+}  // namespace redquel::sql
