@@ -120,7 +120,11 @@ NotificationExchange::NotificationExchange(RedisAccess& access, RedisClient& red
 asio::awaitable<void> NotificationExchange::prepare(SessionState& session) {
   const std::shared_ptr<SessionNotifications> own = session.notifications;
   if (!own) co_return;
-  const bool listens = std::ranges::any_of(own->pending(), [](const Action& action) { return action.kind == Action::Kind::kListen; });
+  using Kind = Action::Kind;
+  const auto has = [&](Kind kind) { return std::ranges::any_of(own->pending(), [=](const Action& action) { return action.kind == kind; }); };
+  const bool listens = has(Kind::kListen);
+  // What others have committed before UNLISTEN may still be on its way from Redis.
+  if (subscription_ && !own->channels().empty() && (has(Kind::kUnlisten) || has(Kind::kUnlistenAll))) co_await subscription_->catch_up();
   if (!listens) co_return;
   std::erase_if(sessions_, [](const auto& other) { return other.expired(); });
   if (!subscription_) {

@@ -33,7 +33,7 @@ void refuse_files(const ast::Copy& copy) {
 
 /// COPY names its table as a statement that opens it does: the schema is looked for first.
 void check_schema(const ast::RelationName& name, const sql::CatalogSnapshot& catalog) {
-  if (name.schema.empty() || name.schema == "pg_catalog" || name.schema == "information_schema" || name.schema == sql::kRedisSchema || catalog.schemas.contains(name.schema)) return;
+  if (name.schema.empty() || name.schema == "pg_temp" || name.schema == "pg_catalog" || name.schema == "information_schema" || name.schema == sql::kRedisSchema || catalog.schemas.contains(name.schema)) return;
   throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name.schema));
 }
 

@@ -13,9 +13,7 @@ class Session::CopyStream final : public executor::CopyChannel {
   explicit CopyStream(Session& session) : session_(session) {}
 
   bool set_encoding(std::string_view name) override;
-  bool converts() const override { return converter_ != nullptr; }
-  std::string to_utf8(std::string_view bytes) override { return converter_->from_client(bytes); }
-  void to_client(std::string_view utf8, std::string& out) override { converter_->append_for_client(utf8, out); }
+  sql::EncodingConverter* converter() override { return converter_.get(); }
 
   void begin_in(bool binary, std::size_t columns) override;
   asio::awaitable<std::optional<std::string_view>> read() override;

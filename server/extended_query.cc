@@ -124,9 +124,7 @@ sql::Datum Session::bind_parameter(std::string_view bytes, std::int16_t format, 
   }
   if (format != 1) throw sql::SqlError("22023", fmt::format("unsupported format code: {}", format));
   try {
-    const bool is_text = sql::storage_of(type) == sql::Storage::kText && type.oid != sql::oid::kBytea;
-    if (is_text && encoder_.converter()) return sql::decode_binary(type, from_client(bytes));
-    return sql::decode_binary(type, bytes);
+    return sql::decode_binary(type, bytes, encoder_.converter());
   } catch (const sql::SqlError& error) {
     if (error.sqlstate() != "22P03" || error.message() != "incorrect binary data format") throw;
   }
@@ -186,7 +184,10 @@ asio::awaitable<void> Session::on(const BindMessage& message) {
       statements_.insert_or_assign(std::move(statement_name), std::move(renewed));
     }
   }
-  const std::size_t columns = statement.columns.size(), formats = message.result_formats.size();
+  if (statement.statement && std::holds_alternative<parser::ast::Fetch>(statement.statement->node)) {  // the cursor may be another by now
+    portal->statement = co_await session_statements_.prepare(statement.source, {}, statement.statement, {});
+  }
+  const std::size_t columns = portal->statement->columns.size(), formats = message.result_formats.size();
   if (formats > 1 && formats != columns) {
     throw sql::SqlError("08P01",
                         fmt::format("bind message has {} result formats but query has {} columns", formats, columns));
@@ -209,7 +210,7 @@ asio::awaitable<void> Session::on(const DescribeMessage& message) {
     encoder_.parameter_description(statement->parameter_types);
   } else if (const auto cursor = cursors_.find(name); cursor != cursors_.end()) {
     statement = cursor->second->query.get();
-    formats.assign(statement->columns.size(), cursor->second->binary ? 1 : 0);
+    formats.assign(statement->columns.size(), 0);  // BINARY is for FETCH alone
   } else {
     const Portal& portal = find_portal(name);
     statement = portal.statement.get();
@@ -230,7 +231,7 @@ asio::awaitable<void> Session::on(const ExecuteMessage& message) {
   if (const auto cursor = cursors_.find(name); cursor != cursors_.end()) {
     const PreparedStatement& query = *cursor->second->query;
     transactions_.block().admit(*query.statement);
-    std::vector<std::int16_t> formats(query.columns.size(), cursor->second->binary ? 1 : 0);
+    std::vector<std::int16_t> formats(query.columns.size(), 0);
     co_await run_cancellable(run_cursor(*cursor->second, std::move(formats), "SELECT 0", rows));
     co_return;
   }

@@ -21,6 +21,10 @@ class RedisEngines final : public EngineSource {
     executor::RedisClient& home = pool_.shared(pool_.default_database());
     std::optional<int> number = pool_.default_database();
     if (name != executor::kHomeDatabase) number = co_await executor::find_database(home, name);
+    if (!number && name == executor::kTemplateDatabase) number = co_await make_template(home);
+    if (name == executor::kClosedTemplate) {
+      throw sql::SqlError("55000", fmt::format("database \"{}\" is not currently accepting connections", name));
+    }
     if (!number) throw sql::SqlError("3D000", fmt::format("database \"{}\" does not exist", name));
     // Another session may have made it meanwhile; databases dropped and made again have another number.
     std::shared_ptr<executor::Engine>& engine = engines_[{name, *number}];
@@ -36,6 +40,16 @@ class RedisEngines final : public EngineSource {
   }
 
  private:
+  static asio::awaitable<std::optional<int>> make_template(executor::RedisClient& home) {
+    const std::string name(executor::kTemplateDatabase);
+    try {
+      co_await executor::create_database(home, name);
+    } catch (const sql::SqlError& error) {
+      if (error.sqlstate() != "42P04") throw;  // another session was faster
+    }
+    co_return co_await executor::find_database(home, name);
+  }
+
   executor::RedisPool pool_;
   executor::EngineLimits limits_;
   std::map<std::pair<std::string, int>, std::shared_ptr<executor::Engine>> engines_;

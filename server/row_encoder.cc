@@ -29,8 +29,6 @@ bool is_plain_text(sql::Oid type) {
   }
 }
 
-bool is_text(sql::Oid type) { return is_plain_text(type) || type == sql::oid::kBpchar; }
-
 }  // namespace
 
 RowEncoder::RowEncoder(MessageEncoder& encoder, std::span<const executor::OutputColumn> columns,
@@ -61,7 +59,7 @@ std::size_t RowEncoder::append_rows(const sql::Batch& batch, std::size_t first, 
     } else if (column.is_encoded() ? sql::output_is_storage_form(type, settings_) : is_plain_text(type.oid)) {
       way = Way::kCopy;
     }
-    sources_.push_back({&column, way, converting && (way == Way::kBinary ? is_text(type.oid) : true)});
+    sources_.push_back({&column, way, converting && way != Way::kBinary});
   }
   std::size_t row = first;
   for (; row < end && encoder_.size() < full; ++row) {
@@ -103,7 +101,7 @@ void RowEncoder::append_value(const Source& source, std::size_t row) {
       sql::format_value(*source.column, row, settings_, target);
       break;
     case Way::kBinary:
-      sql::encode_binary(*source.column, row, target);
+      sql::encode_binary(*source.column, row, out, encoder_.converter());
       break;
   }
   if (source.convert) encoder_.converter()->append_for_client(scratch_, out);

@@ -29,7 +29,7 @@ class RowEncoder {
   struct Source {
     const sql::Column* column;
     Way way;
-    bool convert;  // to the client's encoding
+    bool convert;  // to the client's encoding, as a whole
   };
 
   void append_value(const Source& source, std::size_t row);

@@ -174,10 +174,10 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
 
 asio::awaitable<void> SessionStatements::hold(Portal& portal, const executor::Execution* running) {
   if (portal.cursor) co_return;
-  if (!portal.statement->returns_rows) throw sql::SqlError("XX000", "unsupported portal strategy");
   if (portal.finished || (portal.execution && portal.execution.get() == running)) {
     throw sql::SqlError("55000", fmt::format("portal \"{}\" cannot be run", portal.name));
   }
+  if (!portal.statement->returns_rows) throw sql::SqlError("XX000", "unsupported portal strategy");
   auto cursor = std::make_unique<Cursor>();
   cursor->query = portal.statement;
   cursor->scrolls = false;

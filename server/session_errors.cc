@@ -56,6 +56,7 @@ void Session::report(std::exception_ptr failure) {
     throw sql::SqlError("57P01", "terminating connection due to administrator command");
   }
   const sql::SqlError error = as_sql_error(failure);
+  if (error.sqlstate() == "57P01") throw error;  // pg_terminate_backend() of the session itself: the session's last word is FATAL
   encoder_.error_response({"ERROR", &error, character_position(error), error_context_});
   error_unsent_ = true;
 }
@@ -69,7 +70,7 @@ std::uint32_t Session::character_position(const sql::SqlError& error) const {
 
 void Session::send_notice(std::string_view severity, const sql::SqlError& notice) {
   const std::string& least = parameters_.client_min_messages();
-  const std::string level = lower_case(severity);
+  const std::string level = severity == "DEBUG" ? "debug1" : lower_case(severity);
   if (level != "info" && message_rank(level) < message_rank(least)) return;
   encoder_.notice_response({severity, &notice, character_position(notice)});
 }

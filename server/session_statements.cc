@@ -148,11 +148,14 @@ asio::awaitable<PreparedStatementPtr> SessionStatements::prepare(SourceText sour
     prepared->columns = {executor::OutputColumn{"QUERY PLAN", is_json ? sql::Type{sql::oid::kJson} : sql::kText, 0, 0}};
     prepared->returns_rows = true;
   } else if (const auto* fetch = std::get_if<ast::Fetch>(&statement->node); fetch != nullptr && !fetch->move) {
-    const auto portal = portals_.find(fetch->cursor);
-    const bool is_bound = portal != portals_.end() && !portal->second->cursor;
-    prepared->columns = is_bound ? portal->second->statement->columns : find_cursor(fetch->cursor).query->columns;
-    prepared->returns_rows = true;
-    prepared->binary = !is_bound && find_cursor(fetch->cursor).binary;
+    if (const auto cursor = cursors_.find(fetch->cursor); cursor != cursors_.end()) {
+      prepared->columns = cursor->second->query->columns;
+      prepared->returns_rows = true;
+      prepared->binary = cursor->second->binary;
+    } else if (const auto portal = portals_.find(fetch->cursor); portal != portals_.end()) {
+      prepared->columns = portal->second->statement->columns;
+      prepared->returns_rows = portal->second->statement->returns_rows;
+    }  // else it fails when it runs, unless the cursor is there by then
   } else if (std::holds_alternative<ast::DeclareCursor>(statement->node)) {
     prepared->parameter_types = co_await analyze_cursor(std::move(text), statement, std::move(parameters));
   }

@@ -39,7 +39,7 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   current_text_ = text;
   if (auto known = known_statement(*text)) {
     transactions_.block().admit(*known);
-    if (is_strict(*known)) transactions_.begin_implicit(TransactionBlock::State::kString);
+    if (is_strict(*known)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
     auto run = run_simple(current_source_, *text, std::move(known), true);
     co_await run_cancellable(std::move(run));
     co_return;
@@ -75,7 +75,8 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
     if (parsed.size() == 1) host_.transaction_texts().remember(*text, statement);
     transactions_.block().admit(*statement);
     // The statements of one string are one transaction, unless they say otherwise.
-    if (parsed.size() > 1 || is_strict(*statement)) transactions_.begin_implicit(TransactionBlock::State::kString);
+    if (parsed.size() > 1) transactions_.begin_implicit(TransactionBlock::State::kString);
+    if (is_strict(*statement)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
     auto run = run_simple(std::move(source), std::move(own), std::move(statement), &one == &parsed.back());
     co_await run_cancellable(std::move(run));
     if (terminating_) co_return;
@@ -96,7 +97,7 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
   }
   if (!is_individual) {
     transactions_.block().admit(*statement);
-    if (is_strict(*statement)) transactions_.begin_implicit(TransactionBlock::State::kString);
+    if (is_strict(*statement)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
     try {
       SourceText no_source;  // positions would be those of a text that the client has not sent
       executor::DeclaredParameters types(types_of(shared.literals));
@@ -124,7 +125,7 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
   }
   is_done = true;
   current_source_ = {};
-  if (needs_transaction(*portal.statement)) transactions_.begin_implicit(TransactionBlock::State::kString);
+  if (needs_transaction(*portal.statement)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
   portal.result_formats.assign(portal.statement->columns.size(), 0);
   co_await run_portal(portal, 0, portal.statement->returns_rows, true);
 }
@@ -154,7 +155,7 @@ asio::awaitable<void> Session::run_simple(SourceText source, std::string text,
   executor::DeclaredParameters no_parameters;
   portal.statement =
       co_await prepare(std::move(source), std::move(text), std::move(statement), std::move(no_parameters));
-  if (needs_transaction(*portal.statement)) transactions_.begin_implicit(TransactionBlock::State::kString);
+  if (needs_transaction(*portal.statement)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);
   portal.result_formats.assign(portal.statement->columns.size(), portal.statement->binary ? 1 : 0);
   co_await run_portal(portal, 0, portal.statement->returns_rows, commits);
 }

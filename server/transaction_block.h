@@ -17,8 +17,8 @@ class TransactionBlock {
  public:
   enum class State : std::uint8_t {
     kNone,      // each statement stands for itself
-    kString,    // implicit: the statements of one Query
-    kPipeline,  // implicit: what was executed since the last Sync
+    kString,    // implicit: the statements of one Query that has several
+    kPipeline,  // implicit: what was executed since the last Sync, or a single statement that needs a transaction
     kOpen,      // a block
     kFailed,    // a block that can only be left
   };

@@ -6,23 +6,22 @@
 #include <string>
 #include <string_view>
 
+#include "sql/types/text_encoding.h"
+
 namespace redquel::executor {
 
 namespace asio = boost::asio;
 
-/// The client's side of COPY FROM STDIN and COPY TO STDOUT: the server's session. Bytes are the client's; `to_utf8` and `to_client`
-/// convert texts.
+/// The client's side of COPY FROM STDIN and COPY TO STDOUT: the server's session. Bytes are the client's; `converter`
+/// converts texts.
 class CopyChannel {
  public:
   virtual ~CopyChannel() = default;
 
   /// The encoding of the data from here on (manual, COPY: ENCODING); empty: client_encoding. False: there is no such encoding.
   virtual bool set_encoding(std::string_view name) = 0;
-  /// Must texts be converted? Else they are UTF-8, as `to_utf8` would have to check.
-  virtual bool converts() const = 0;
-  /// Throws 22021 and 22P05.
-  virtual std::string to_utf8(std::string_view bytes) = 0;
-  virtual void to_client(std::string_view utf8, std::string& out) = 0;
+  /// Converts texts; null: they are UTF-8, which the reader checks.
+  virtual sql::EncodingConverter* converter() = 0;
 
   /// Asks for data: `columns` columns in text or binary.
   virtual void begin_in(bool binary, std::size_t columns) = 0;

@@ -25,8 +25,6 @@ namespace {
 /// As many rows as PostgreSQL buffers before it inserts them: decides which of two errors comes first.
 constexpr std::size_t kRows = 1000;
 
-bool is_text(sql::Type type) { return sql::storage_of(type) == sql::Storage::kText && type.oid != sql::oid::kBytea; }
-
 /// What all formats share: reading from the channel, batches, WHERE, errors in their place.
 class CopySource : public Operator {
  public:
@@ -201,7 +199,7 @@ class TextCopySource final : public CopySource {
   }
 
   void append(std::string_view data) override {
-    if (!input_.channel.converts()) return reader_.append(data);
+    if (input_.channel.converter() == nullptr) return reader_.append(data);
     // Characters may be cut by the end of a piece, but a newline is never a part of one.
     unconverted_.append(data);
     const std::size_t newline = unconverted_.rfind('\n');
@@ -216,7 +214,7 @@ class TextCopySource final : public CopySource {
   void convert(std::size_t bytes) {
     if (bytes == 0) return;
     failure_context_ = input_.context_of_line(reader_.line_number() + 1);
-    reader_.append(input_.channel.to_utf8(std::string_view(unconverted_).substr(0, bytes)));
+    reader_.append(input_.channel.converter()->from_client(std::string_view(unconverted_).substr(0, bytes)));
     unconverted_.erase(0, bytes);
   }
 
@@ -226,7 +224,7 @@ class TextCopySource final : public CopySource {
   std::optional<std::string_view> next_line() {
     try {
       const std::optional<std::string_view> line = reader_.next();
-      if (line && !input_.channel.converts()) sql::check_utf8(*line);
+      if (line && input_.channel.converter() == nullptr) sql::check_utf8(*line);
       return line;
     } catch (const SqlError&) {
       failure_context_ = context_here();
@@ -352,7 +350,7 @@ class BinaryCopySource final : public CopySource {
         continue;
       }
       try {
-        append_binary(i, *values_[i]);
+        append_value(i, sql::decode_binary(type(i), *values_[i], input_.channel.converter()));
       } catch (const SqlError&) {
         failure_context_ = context_of(i);
         throw;
@@ -360,13 +358,6 @@ class BinaryCopySource final : public CopySource {
     }
     input_.add_row(reader_.line_number(), std::nullopt);
     return true;
-  }
-
-  void append_binary(std::size_t column, std::string_view bytes) {
-    if (!is_text(type(column))) return append_value(column, sql::decode_binary(type(column), bytes));
-    if (input_.channel.converts()) return append_value(column, sql::decode_binary(type(column), input_.channel.to_utf8(bytes)));
-    sql::check_utf8(bytes);
-    append_value(column, sql::decode_binary(type(column), bytes));
   }
 
   std::string context_of(std::optional<std::size_t> column) const {

@@ -49,11 +49,12 @@ CopyWriter::CopyWriter(const planner::CopyOptions& options, std::vector<std::str
 }
 
 void CopyWriter::send() {
-  if (!channel_.converts() || options_.is_binary()) {
+  sql::EncodingConverter* client = channel_.converter();
+  if (client == nullptr || options_.is_binary()) {
     channel_.write(line_);
   } else {
     converted_.clear();
-    channel_.to_client(line_, converted_);
+    client->append_for_client(line_, converted_);
     channel_.write(converted_);
   }
   line_.clear();
@@ -134,13 +135,7 @@ void CopyWriter::append_csv(std::string_view value, bool force_quote) {
 void CopyWriter::append_binary(const sql::Column& column, std::size_t row) {
   if (column.is_null(row)) return append_big_endian(line_, 0xffffffff, 4);
   value_.clear();
-  sql::encode_binary(column, row, value_);
-  const bool text = sql::storage_of(column.type()) == sql::Storage::kText && column.type().oid != sql::oid::kBytea;
-  if (text && channel_.converts()) {
-    converted_.clear();
-    channel_.to_client(value_, converted_);
-    value_.swap(converted_);
-  }
+  sql::encode_binary(column, row, value_, channel_.converter());
   append_big_endian(line_, static_cast<std::uint32_t>(value_.size()), 4);
   line_.append(value_);
 }

@@ -9,6 +9,7 @@
 #include "parser/deparse.h"
 #include "planner/bind/bind_type.h"
 #include "sql/error.h"
+#include "sql/types/array_value.h"
 
 namespace redquel::executor {
 
@@ -241,7 +242,8 @@ void check_tablespace(const std::string& tablespace) {
 
 void check_collation(const ast::QualifiedName& collation, sql::Type type, std::optional<std::uint32_t> offset) {
   if (collation.empty()) return;
-  if (sql::type_info(type.oid).category != sql::TypeCategory::kString) {
+  const sql::Oid value = sql::is_array_type(type.oid) ? sql::type_info(type.oid).element : type.oid;
+  if (sql::type_info(value).category != sql::TypeCategory::kString) {
     throw SqlError("42804", fmt::format("collations are not supported by type {}", sql::format_type(sql::Type{type.oid})))
         .at(offset);
   }

@@ -115,10 +115,30 @@ std::vector<KeyDraft> distinct_uniques(const TableParts& parts) {
   return distinct;
 }
 
-void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
+/// Names the sequences and indexes that CREATE TABLE makes beside the table, in the words of PostgreSQL's messages at level debug1.
+std::vector<std::string> implicit_objects(const CatalogDraft& draft, const sql::TableDef& table) {
+  std::vector<std::string> made;
+  for (const sql::ColumnDef& column : table.columns) {
+    for (const auto& [key, sequence] : draft.catalog().sequences) {
+      if (column.sequence != sequence.oid || sequence.owner_table != table.oid) continue;
+      made.push_back(fmt::format("CREATE TABLE will create implicit sequence \"{}\" for serial column \"{}.{}\"", sequence.name, table.name, column.name));
+    }
+  }
+  const auto add_index = [&](std::string_view part, const std::string& name) {
+    made.push_back(fmt::format("CREATE TABLE / {} will create implicit index \"{}\" for table \"{}\"", part, name, table.name));
+  };
+  if (!table.primary_key.empty()) add_index("PRIMARY KEY", table.primary_key_name);
+  for (const sql::IndexDef& index : table.indexes) {
+    if (index.constraint) add_index(index.primary ? "PRIMARY KEY" : index.exclusion ? "EXCLUDE" : "UNIQUE", index.name);
+  }
+  return made;
+}
+
+/// Returns what `implicit_objects` tells of the new table.
+std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
   const std::string schema = creation_schema(draft, statement.relation, statement.persistence);
   const std::string& name = statement.relation.name;
-  if (is_there_already(draft, schema, name, statement.if_not_exists)) return;
+  if (is_there_already(draft, schema, name, statement.if_not_exists)) return {};
   refuse_unsupported(statement);
   TableParts parts = read_parts(draft, statement);
 
@@ -156,7 +176,9 @@ void make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
   for (const LikeParts& like : parts.likes) add_like_parts(draft, like, table);
   for (const ForeignKeyDraft& key : parts.foreign_keys) add_foreign_key(draft, table, key, sql::IndexState::kReady);
   choose_presence(table);
+  std::vector<std::string> made = implicit_objects(draft, table);
   draft.put(std::move(table));
+  return made;
 }
 
 }  // namespace
@@ -178,8 +200,12 @@ sql::TableDef::OnCommit on_commit(ast::OnCommit written, std::string_view schema
 }
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateTable& statement) {
-  const MakeDraft make = [&statement](CatalogDraft& draft) { make_table(draft, statement); };
+  std::vector<std::string> made;
+  const MakeDraft make = [&](CatalogDraft& draft) { made = make_table(draft, statement); };
   co_await change_catalog(context, make);
+  for (std::string& message : made) {
+    if (context.session.notice) context.session.notice("DEBUG", SqlError("00000", std::move(message)));
+  }
   if (statement.on_commit == ast::OnCommit::kDrop && !context.session.transaction) co_await end_temporary(context);
 }
 

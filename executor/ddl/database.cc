@@ -42,6 +42,7 @@ void check_option(const ast::Option& option) {
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateDatabase& statement) {
   for (const ast::Option& option : statement.options) check_option(option);
+  if (is_template_database(statement.name)) throw SqlError("42P04", fmt::format("database \"{}\" already exists", statement.name));
   co_await create_database(context.home, statement.name);
 }
 
@@ -49,6 +50,7 @@ asio::awaitable<void> drop_database(DdlContext& context, const ast::Drop& statem
   const std::string& name = statement.names.at(0).names.at(0);
   if (name == context.session.database) throw SqlError("55006", "cannot drop the currently open database");
   if (name == kHomeDatabase) throw sql::not_supported(fmt::format("DROP DATABASE {}", kHomeDatabase));
+  if (is_template_database(name)) throw SqlError("42809", "cannot drop a template database");
   const bool dropped = co_await drop_database(context.home, name);
   if (dropped) co_return;
   const SqlError missing("3D000", fmt::format("database \"{}\" does not exist", name));
@@ -61,7 +63,7 @@ asio::awaitable<void> drop_database(DdlContext& context, const ast::Drop& statem
 asio::awaitable<void> rename_database(DdlContext& context, const ast::Rename& statement) {
   const std::string& name = statement.old_name;
   if (name == context.session.database) throw SqlError("0A000", "current database cannot be renamed");
-  if (name == kHomeDatabase) throw sql::not_supported(fmt::format("ALTER DATABASE {} RENAME", kHomeDatabase));
+  if (name == kHomeDatabase || is_template_database(name)) throw sql::not_supported(fmt::format("ALTER DATABASE {} RENAME", name));
   co_await rename_database(context.home, name, statement.new_name);
 }
 

@@ -11,6 +11,10 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/remembered_index.h"
 #include "sql/error.h"
+#include "sql/types/array_value.h"
+#include "sql/types/more_types.h"
+#include "sql/types/range_value.h"
+#include "sql/types/row_value.h"
 
 namespace redquel::executor {
 
@@ -18,6 +22,18 @@ namespace ast = parser::ast;
 using sql::SqlError;
 
 namespace {
+
+/// Returns the name of the operator class that the type has by itself. Types without a class of their own name use that of their kind.
+std::string own_operator_class(sql::Type type) {
+  if (type.oid == sql::oid::kVarchar) return "text_ops";
+  if (type.oid == sql::oid::kCidr) return "inet_ops";
+  if (sql::is_enum_type(type.oid)) return "enum_ops";
+  if (sql::is_array_type(type.oid) && !sql::is_vector_type(type.oid)) return "array_ops";
+  if (sql::is_range_type(type.oid)) return "range_ops";
+  if (sql::is_multirange_type(type.oid)) return "multirange_ops";
+  if (sql::is_row_type(type.oid)) return "record_ops";
+  return std::string(sql::type_info(type.oid).name) + "_ops";
+}
 
 /// Operator classes that sort as the types do here: in C order patterns need no class of their own. Its name where it is not the type's own.
 std::string read_operator_class(const ast::IndexElement& element, sql::Type type, std::string_view method) {
@@ -28,10 +44,10 @@ std::string read_operator_class(const ast::IndexElement& element, sql::Type type
   constexpr std::array<std::string_view, 6> kTextClasses{"text_ops",         "varchar_ops",         "bpchar_ops",
                                                          "text_pattern_ops", "varchar_pattern_ops", "bpchar_pattern_ops"};
   const bool is_text_class = std::find(kTextClasses.begin(), kTextClasses.end(), name) != kTextClasses.end();
-  const std::string own = std::string(info.name) + "_ops";
-  const bool is_varying = type.oid == sql::oid::kVarchar;
-  if (name == own && !is_varying) return {};
-  if (is_text && is_text_class) return is_varying && name == "text_ops" ? std::string() : name;
+  if (name == own_operator_class(type)) return {};
+  if (is_text && is_text_class) return name;
+  const bool is_network = type.oid == sql::oid::kInet || type.oid == sql::oid::kCidr;
+  if (is_network && name == "cidr_ops") return name;
   if (is_text_class || sql::find_type(std::string_view(name).substr(0, name.find("_ops"))) != nullptr) {
     throw SqlError("42804", fmt::format("operator class \"{}\" does not accept data type {}", name,
                                         sql::format_type(sql::Type{type.oid})));

@@ -1,5 +1,6 @@
 #include "executor/operators/make_operator.h"
 #include "executor/operators/operators.h"
+#include "executor/operators/rows_before_error.h"
 #include "executor/operators/sequence_evaluation.h"
 #include "sql/expressions/evaluate.h"
 
@@ -12,11 +13,13 @@ class FilterOperator final : public Operator {
   FilterOperator(const planner::PhysicalFilter& plan, ExecutionContext& context)
       : condition_(plan.condition),
         calls_sequences_(calls_sequences({&plan.condition, 1})),
+        before_error_({&plan.condition, 1}),
         input_(make_operator(*plan.input, context)),
         context_(context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     while (true) {
+      before_error_.throw_pending();
       std::optional<sql::Batch> batch = co_await input_->next();
       if (!batch) co_return std::nullopt;
       std::vector<std::uint32_t> rows;
@@ -26,7 +29,7 @@ class FilterOperator final : public Operator {
           if (!passes[0]->is_null(row) && passes[0]->get<bool>(row)) rows.push_back(row);
         }
       } else {
-        rows = sql::select_rows(*condition_, *batch, context_.evaluation());
+        rows = before_error_(*batch, [&](const sql::Batch& some) { return sql::select_rows(*condition_, some, context_.evaluation()); });
       }
       if (rows.size() == batch->rows) co_return batch;
       if (rows.empty()) continue;
@@ -37,6 +40,7 @@ class FilterOperator final : public Operator {
  private:
   const sql::ExpressionPtr& condition_;
   bool calls_sequences_;
+  RowsBeforeError before_error_;
   OperatorPtr input_;
   ExecutionContext& context_;
 };

@@ -1,6 +1,7 @@
 #include "executor/operators/expression_list.h"
 #include "executor/operators/make_operator.h"
 #include "executor/operators/operators.h"
+#include "executor/operators/rows_before_error.h"
 #include "executor/operators/sequence_evaluation.h"
 
 namespace redquel::executor {
@@ -13,24 +14,28 @@ class ProjectOperator final : public Operator {
       : plan_(plan),
         calls_sequences_(calls_sequences(plan.expressions)),
         expressions_(plan.expressions),
+        before_error_(plan.expressions),
         input_(make_operator(*plan.input, context)),
         context_(context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
+    before_error_.throw_pending();
     std::optional<sql::Batch> batch = co_await input_->next();
     if (!batch) co_return std::nullopt;
     if (calls_sequences_) {
       batch->columns = co_await evaluate_with_sequences(plan_.expressions, *batch, context_);
       co_return batch;
     }
-    batch->columns = expressions_.evaluate_for_output(*batch, context_.evaluation());
-    co_return batch;
+    co_return before_error_(*batch, [&](const sql::Batch& rows) {
+      return sql::Batch{.rows = rows.rows, .columns = expressions_.evaluate_for_output(rows, context_.evaluation())};
+    });
   }
 
  private:
   const planner::PhysicalProject& plan_;
   bool calls_sequences_;
   ExpressionList expressions_;
+  RowsBeforeError before_error_;
   OperatorPtr input_;
   ExecutionContext& context_;
 };

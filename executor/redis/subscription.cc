@@ -51,6 +51,8 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
         if (!self->stopped_) spdlog::warn("notifications of other sessions may be lost: {}", reason);
       }
       self->is_ready_ = false;
+      self->pings_ = self->pongs_ = 0;
+      ++self->connection_;
       self->close_socket();
       if (self->stopped_) break;
       self->pause_timer_.expires_after(pause);
@@ -69,6 +71,18 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
   }
 
   bool is_ready() const { return is_ready_; }
+  /// Sends a PING, whose answer comes behind the messages that are on their way. Returns its number.
+  std::uint64_t ping() {
+    CommandBatch batch;
+    batch.add("PING");
+    error_code failure;
+    const std::size_t written = socket_.write_some(asio::buffer(batch.bytes()), failure);
+    if (failure || written != batch.bytes().size()) close_socket();  // the reader notices
+    return ++pings_;
+  }
+  /// The number of the connection that is there.
+  std::uint64_t connection() const { return connection_; }
+  bool has_answered(std::uint64_t ping) const { return pongs_ >= ping; }
   const std::optional<sql::SqlError>& error() const { return error_; }
   milliseconds timeout() const { return options_.connect_timeout; }
   std::string address() const { return options_.url.address(); }
@@ -147,10 +161,11 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
     }
   }
 
-  /// ["message", channel, what was published]
-  void take(const Replies& replies) const {
+  /// ["message", channel, what was published] or ["pong", ""]
+  void take(const Replies& replies) {
     if (!replies[0].is_array()) return;
     const auto parts = replies.array(0);
+    if (parts.size() == 2 && parts[0].text == "pong") ++pongs_;
     if (parts.size() != 3 || parts[0].text != "message" || parts[1].text != channel_ || !handler_) return;
     handler_(parts[2].text);
   }
@@ -168,6 +183,7 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
   std::unique_ptr<ReplyDecoder> decoder_;
   std::vector<char> input_ = std::vector<char>(kSubscriptionInput);
   std::optional<sql::SqlError> error_;  // of the last attempt
+  std::uint64_t connection_ = 0, pings_ = 0, pongs_ = 0;  // pings and pongs: of this connection
   bool is_ready_ = false, stopped_ = false;
 };
 
@@ -187,6 +203,18 @@ asio::awaitable<void> Subscription::ready() {
       if (core->error()) throw *core->error();
       throw connection_failed(core->address(), "timeout");
     }
+    timer.expires_after(kReadinessPause);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
+asio::awaitable<void> Subscription::catch_up() {
+  const std::shared_ptr<Core> core = core_;
+  if (!core->is_ready()) co_return;
+  const std::uint64_t connection = core->connection(), ping = core->ping();
+  const auto deadline = std::chrono::steady_clock::now() + core->timeout();
+  asio::steady_timer timer(core->executor());
+  while (core->is_ready() && core->connection() == connection && !core->has_answered(ping) && std::chrono::steady_clock::now() < deadline) {
     timer.expires_after(kReadinessPause);
     co_await timer.async_wait(asio::use_awaitable);
   }

@@ -26,6 +26,8 @@ class Subscription {
   /// Waits until Redis has confirmed it: what is published from then on arrives. 08006 where that takes longer than
   /// `connect_timeout`, and what Redis says where it refuses.
   asio::awaitable<void> ready();
+  /// Waits until the handler has got every message that was published before this call, or the connection is lost.
+  asio::awaitable<void> catch_up();
 
  private:
   class Core;

@@ -14,6 +14,9 @@ namespace redquel::executor {
 // others lie there, in the hash redquel:databases. `home` is a way to that one.
 
 inline constexpr std::string_view kHomeDatabase = "postgres";
+/// The templates are always listed. `template1` gets a logical database when a client first connects to it, `template0` has none.
+inline constexpr std::string_view kTemplateDatabase = "template1", kClosedTemplate = "template0";
+inline bool is_template_database(std::string_view name) { return name == kTemplateDatabase || name == kClosedTemplate; }
 
 /// The logical database of a name other than `postgres`; nullopt: there is none. XX001: its entry is no number.
 asio::awaitable<std::optional<int>> find_database(RedisClient& home, const std::string& name);

@@ -16,6 +16,7 @@
 #include "planner/bind/row_shape.h"
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
+#include "sql/functions/polymorphic.h"
 #include "sql/types/row_value.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
@@ -49,7 +50,8 @@ ExpressionPtr number_constant(std::string_view text, std::optional<std::uint32_t
 }  // namespace
 
 bool is_collatable(sql::Type type) {
-  return sql::type_info(type.oid).category == sql::TypeCategory::kString || type.oid == sql::oid::kUnknown;
+  const sql::Oid value = sql::is_array_type(type.oid) ? sql::type_info(type.oid).element : type.oid;
+  return sql::type_info(value).category == sql::TypeCategory::kString || value == sql::oid::kUnknown;
 }
 
 ExpressionPtr ExpressionBinder::bind(const ast::Expression& expression) {
@@ -249,6 +251,12 @@ ExpressionPtr ExpressionBinder::node(const ast::TypeCast& cast, const Whole& who
   const auto* literal = std::get_if<ast::ArrayLiteral>(&cast.argument->node);
   const bool literal_of_type = literal != nullptr && sql::is_array_type(type.oid) && !sql::is_vector_type(type.oid);
   const ExpressionPtr operand = literal_of_type ? array_literal(*literal, sql::array_under(type), *cast.argument) : bind(*cast.argument);
+  // A polymorphic type means that of the value, where it is one that it can stand for.
+  if (sql::is_polymorphic(type.oid) && !is_unknown(*operand)) {
+    const sql::Oid given[] = {operand->type.oid}, declared[] = {type.oid};
+    if (sql::match_polymorphic(declared, given)) return with_offset(operand, start(whole));
+    throw SqlError("42846", fmt::format("cannot cast type {} to {}", sql::format_type(sql::Type{given[0]}), sql::format_type(type))).at(token(whole));
+  }
   const ExpressionPtr value = with_offset(coerce(state_, operand, type, sql::CastContext::kExplicit, token(whole)), start(whole));
   if (state_.names != nullptr) {
     parser::QueryNames::CastType& shown = state_.names->cast_types.at(&cast);

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "parser/deparse.h"
 #include "planner/bind/collation.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/name_lookup.h"
 #include "planner/bind/name_uses.h"
+#include "planner/bind/subquery_placement.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 
@@ -70,6 +72,16 @@ void TargetList::check_groupable(const sql::Expression& value) const {
   }
 }
 
+std::optional<std::size_t> TargetList::find_with_subqueries(const ast::Expression& item) const {
+  std::optional<std::string> text;
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    if (targets_[i].written == nullptr || !needs_subquery(level_, *targets_[i].value)) continue;
+    if (!text) text = parser::to_sql(item);
+    if (parser::to_sql(*targets_[i].written) == *text) return i;
+  }
+  return std::nullopt;
+}
+
 std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) {
   const auto offset = state_.position(item.start);
   if (const auto* column = std::get_if<ast::ColumnRef>(&item.node);
@@ -98,6 +110,7 @@ std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) 
   if (is_other_constant(item)) {
     throw SqlError("42601", fmt::format("non-integer constant in {}", clause_name(clause))).at(offset);
   }
+  if (const auto same = find_with_subqueries(item)) return settle(*same, clause);
   Scoped scope(level_.clause, clause);
   const ExpressionPtr value = ExpressionBinder(state_, level_).bind(item);
   for (std::size_t i = 0; i < targets_.size(); ++i) {
@@ -105,7 +118,7 @@ std::size_t TargetList::find_or_add(const ast::Expression& item, Clause clause) 
     const bool is_same = sql::equal(*targets_[i].value, *value) && has_conflict(*targets_[i].value) == has_conflict(*value);
     if (is_same) return settle(i, clause);
   }
-  targets_.push_back({"?column?", value, true});
+  targets_.push_back({"?column?", value, true, &item});
   return settle(targets_.size() - 1, clause);
 }
 

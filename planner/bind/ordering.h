@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Target {
   std::string name;
   sql::ExpressionPtr value;
   bool junk = false;
+  const parser::ast::Expression* written = nullptr;  // null: an item of *
 };
 
 /// The select list, and what ORDER BY, GROUP BY and DISTINCT ON mean in it: an ordinal, an output name, or an
@@ -37,6 +39,8 @@ class TargetList {
 
  private:
   std::size_t settle(std::size_t index, Clause clause);
+  /// The target that has subqueries and is written as the item is: bound again, they would be others. nullopt: none.
+  std::optional<std::size_t> find_with_subqueries(const parser::ast::Expression& item) const;
   /// 42803, 42P20: a target that GROUP BY names by its place or name.
   void check_groupable(const sql::Expression& value) const;
 

@@ -78,7 +78,7 @@ std::vector<Target> bind_targets(BindState& state, QueryLevel& level, const std:
     if (state.names != nullptr && column != nullptr && state.names->rows.contains(column)) {
       throw sql::not_supported("a whole row as a column of a view", state.position(item.value->start));
     }
-    targets.push_back({item.name.empty() ? default_column_name(state, *item.value) : item.name, std::move(value)});
+    targets.push_back({item.name.empty() ? default_column_name(state, *item.value) : item.name, std::move(value), false, item.value.get()});
     if (state.names != nullptr) state.names->targets[&item] = targets.back().name;
   }
   return targets;

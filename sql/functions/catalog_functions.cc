@@ -302,7 +302,9 @@ std::optional<std::int64_t> fork_size(Context context, Int relation, Text fork) 
   throw SqlError("22023", "invalid fork name").hint("Valid fork names are \"main\", \"fsm\", \"vm\", and \"init\".");
 }
 std::int64_t size_of_database(Context context, Text name) {
-  if (name != context.database) throw SqlError("3D000", "database \"" + std::string(name) + "\" does not exist");
+  const bool is_known = name == context.database || name == "template0" || name == "template1" ||
+                        std::ranges::find(context.databases, name) != context.databases.end();
+  if (!is_known) throw SqlError("3D000", "database \"" + std::string(name) + "\" does not exist");
   return 0;
 }
 

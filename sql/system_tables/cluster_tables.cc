@@ -1,5 +1,7 @@
 // What all databases share: roles, databases, tablespaces.
 
+#include <algorithm>
+
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
@@ -12,9 +14,14 @@ constexpr std::int32_t kUtf8 = 6;
 constexpr std::string_view kHiddenPassword = "********";
 
 void databases(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
-  for (const std::string& name : context.databases) {
-    out.add(database_oid(name), name, kPostgresRole, kUtf8, 'c', false, true, -1, 0, 0, oid::kDefaultTablespace, "C", "C", kNull, kNull,
-            kNull);
+  const auto add = [&](const std::string& name) {
+    const bool is_template = name == "template0" || name == "template1";
+    out.add(database_oid(name), name, kPostgresRole, kUtf8, 'c', is_template, name != "template0", -1, 0, 0, oid::kDefaultTablespace, "C",
+            "C", kNull, kNull, kNull);
+  };
+  std::ranges::for_each(context.databases, add);
+  for (const char* name : {"template0", "template1"}) {
+    if (std::ranges::find(context.databases, name) == context.databases.end()) add(name);
   }
 }
 

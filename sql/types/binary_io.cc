@@ -11,6 +11,7 @@
 #include "sql/error.h"
 #include "sql/jsonpath/jsonpath.h"
 #include "sql/types/array_value.h"
+#include "sql/types/binary_reader.h"
 #include "sql/types/bit_string.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/datetime.h"
@@ -22,39 +23,13 @@
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/server_numbers.h"
+#include "sql/types/text_encoding.h"
 #include "sql/types/text_io.h"
 #include "sql/types/user_types.h"
 #include "sql/types/zoned_time.h"
 
 namespace redquel::sql {
 namespace {
-
-class BinaryReader {
- public:
-  explicit BinaryReader(std::string_view bytes) : bytes_(bytes) {}
-
-  template <class Unsigned>
-  Unsigned integer() {
-    const std::string_view taken = take(sizeof(Unsigned));
-    Unsigned value = 0;
-    for (const char c : taken) value = static_cast<Unsigned>(value << 8 | static_cast<unsigned char>(c));
-    return value;
-  }
-  std::uint8_t byte() { return static_cast<std::uint8_t>(take(1)[0]); }
-  std::string_view take(std::size_t size) {
-    if (bytes_.size() < size) throw SqlError("08P01", "insufficient data left in message");
-    const std::string_view result = bytes_.substr(0, size);
-    bytes_.remove_prefix(size);
-    return result;
-  }
-  std::string_view rest() { return take(bytes_.size()); }
-  void expect_end() const {
-    if (!bytes_.empty()) throw SqlError("22P03", "incorrect binary data format");
-  }
-
- private:
-  std::string_view bytes_;
-};
 
 template <class Unsigned>
 void put(Unsigned value, std::string& out) {
@@ -130,12 +105,6 @@ std::int64_t decode_timestamp(BinaryReader& reader) {
   return value;
 }
 
-std::string decode_text(BinaryReader& reader) {
-  const std::string_view text = reader.rest();
-  check_utf8(text);
-  return std::string(text);
-}
-
 std::string decode_array(Oid array, BinaryReader& reader) {
   const auto invalid = [](std::string message) { return SqlError("22P03", std::move(message)); };
   const auto dimensions = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
@@ -162,13 +131,13 @@ std::string decode_array(Oid array, BinaryReader& reader) {
       value.elements.push_back(std::nullopt);
     } else {
       const std::string_view bytes = reader.take(static_cast<std::size_t>(size));
-      value.add(format_value(Type{element}, decode_binary(Type{element}, bytes)));
+      value.add(format_value(Type{element}, decode_binary(Type{element}, bytes, reader.client())));
     }
   }
   return array_text(array, value);
 }
 
-void encode_array(Type type, std::string_view text, std::string& out) {
+void encode_array(Type type, std::string_view text, std::string& out, EncodingConverter* client) {
   const ArrayValue value = read_array(type.oid, text);
   const Type element{type_info(type.oid).element};
   const bool has_null = std::ranges::any_of(value.elements, [](const auto& item) { return !item; });
@@ -185,7 +154,7 @@ void encode_array(Type type, std::string_view text, std::string& out) {
       continue;
     }
     std::string bytes;
-    encode_binary(element, stored_value(element, *item), bytes);
+    encode_binary(element, stored_value(element, *item), bytes, client);
     put_sized(bytes, out);
   }
 }
@@ -211,14 +180,14 @@ std::string decode_row(Oid type, BinaryReader& reader) {
     if (size < -1) throw SqlError("22P03", "insufficient data left in message");
     std::optional<std::string> stored;
     if (size >= 0) {
-      stored = format_value(field, apply_modifier(field, decode_binary(field, reader.take(static_cast<std::size_t>(size))), false));
+      stored = format_value(field, apply_modifier(field, decode_binary(field, reader.take(static_cast<std::size_t>(size)), reader.client()), false));
     }
     row.add(field, stored);
   }
   return row_text(type, row);
 }
 
-void encode_row(Oid type, std::string_view text, std::string& out) {
+void encode_row(Oid type, std::string_view text, std::string& out, EncodingConverter* client) {
   const RowValue row = read_row(type, text);
   const UserType* composite = find_user_type(type);
   put(static_cast<std::uint32_t>(row.fields.size()), out);
@@ -230,13 +199,13 @@ void encode_row(Oid type, std::string_view text, std::string& out) {
       continue;
     }
     std::string bytes;
-    encode_binary(row.types[i], stored_value(row.types[i], *row.fields[i]), bytes);
+    encode_binary(row.types[i], stored_value(row.types[i], *row.fields[i]), bytes, client);
     put_sized(bytes, out);
   }
 }
 
 std::string decode_label(Type type, BinaryReader& reader) {
-  std::string label = decode_text(reader);
+  std::string label = reader.text();
   const EnumLabel* known = find_label(type.oid, label);
   if (known != nullptr && known->name == label) return label;
   throw SqlError("22P02", fmt::format("invalid input value for enum {}: \"{}\"", format_type(type), label));
@@ -250,7 +219,7 @@ RangeValue decode_range(Oid range, BinaryReader& reader) {
     RangeBound result{std::nullopt, (flags & inclusive) != 0};
     if ((flags & (kEmptyRange | infinite)) != 0) return result;
     const std::uint32_t size = reader.integer<std::uint32_t>();
-    result.value = decode_binary(range_subtype(range), reader.take(size));
+    result.value = decode_binary(range_subtype(range), reader.take(size), reader.client());
     return result;
   };
   RangeBound lower = bound(kLowerInfinite, kLowerInclusive);
@@ -263,7 +232,7 @@ RangeSet decode_multirange(Oid multirange, BinaryReader& reader) {
   std::vector<RangeValue> ranges;
   for (std::uint32_t left = reader.integer<std::uint32_t>(); left > 0; --left) {
     const std::uint32_t size = reader.integer<std::uint32_t>();
-    BinaryReader part(reader.take(size));
+    BinaryReader part(reader.take(size), reader.client());
     ranges.push_back(decode_range(range_in(multirange), part));
     part.expect_end();
   }
@@ -271,7 +240,7 @@ RangeSet decode_multirange(Oid multirange, BinaryReader& reader) {
 }
 
 /// A range in parsed form; none: empty.
-void encode_range(Oid range, const RangeValue* value, std::string& out) {
+void encode_range(Oid range, const RangeValue* value, std::string& out, EncodingConverter* client) {
   std::uint8_t flags = value == nullptr ? kEmptyRange : 0;
   if (value != nullptr) {
     if (value->lower.inclusive) flags |= kLowerInclusive;
@@ -284,18 +253,18 @@ void encode_range(Oid range, const RangeValue* value, std::string& out) {
   for (const RangeBound* bound : {&value->lower, &value->upper}) {
     if (!bound->value) continue;
     std::string bytes;
-    encode_binary(range_subtype(range), *bound->value, bytes);
+    encode_binary(range_subtype(range), *bound->value, bytes, client);
     put_sized(bytes, out);
   }
 }
 
-void encode_ranges(Oid type, std::string_view text, std::string& out) {
+void encode_ranges(Oid type, std::string_view text, std::string& out, EncodingConverter* client) {
   const RangeSet ranges = read_ranges(type, text);
-  if (is_range_type(type)) return encode_range(type, ranges.empty() ? nullptr : &ranges[0], out);
+  if (is_range_type(type)) return encode_range(type, ranges.empty() ? nullptr : &ranges[0], out, client);
   put(static_cast<std::uint32_t>(ranges.size()), out);
   for (const RangeValue& range : ranges) {
     std::string bytes;
-    encode_range(range_in(type), &range, bytes);
+    encode_range(range_in(type), &range, bytes, client);
     put_sized(bytes, out);
   }
 }
@@ -356,23 +325,23 @@ Datum decode(Type type, BinaryReader& reader) {
     case oid::kBpchar:
     case oid::kUnknown:
     case oid::kCstring:
-      return decode_text(reader);
+      return reader.text();
     case oid::kName: {
-      std::string name = decode_text(reader);
+      std::string name = reader.text();
       if (name.size() > 63) {
         throw SqlError("42622", "identifier too long").detail("Identifier must be less than 64 characters.");
       }
       return name;
     }
     case oid::kJson: {
-      std::string text = decode_text(reader);
+      std::string text = reader.text();
       check_json(text);
       return text;
     }
     case oid::kJsonb: {
       const int version = reader.byte();
       if (version != 1) throw SqlError("XX000", fmt::format("unsupported jsonb version number {}", version));
-      return parse_jsonb(decode_text(reader));
+      return parse_jsonb(reader.text());
     }
     case oid::kBit:
     case oid::kVarbit: {
@@ -404,7 +373,7 @@ Datum decode(Type type, BinaryReader& reader) {
     case oid::kJsonpath: {
       const int version = reader.byte();
       if (version != 1) throw SqlError("XX000", fmt::format("unsupported jsonpath version number: {}", version));
-      return to_string(parse_jsonpath(decode_text(reader)));
+      return to_string(parse_jsonpath(reader.text()));
     }
     case oid::kBytea:
       return std::string(reader.rest());
@@ -458,13 +427,29 @@ void encode_geometry(Oid type, std::string_view value, std::string& out) {
   for (const double number : numbers) put(std::bit_cast<std::uint64_t>(number), out);
 }
 
+void put_text(std::string_view value, std::string& out, EncodingConverter* client) {
+  if (client == nullptr) {
+    out += value;
+  } else {
+    client->append_for_client(value, out);
+  }
+}
+
 /// Types that are kept as text or bytes.
-void encode_text(Type type, std::string_view value, std::string& out) {
+void encode_text(Type type, std::string_view value, std::string& out, EncodingConverter* client) {
   switch (type.oid) {
     case oid::kJsonb:
     case oid::kJsonpath:
       out.push_back('\1');  // the version of the format
-      out += value;
+      put_text(value, out, client);
+      break;
+    case oid::kText:
+    case oid::kVarchar:
+    case oid::kName:
+    case oid::kUnknown:
+    case oid::kCstring:
+    case oid::kJson:
+      put_text(value, out, client);
       break;
     case oid::kBit:
     case oid::kVarbit:
@@ -486,7 +471,7 @@ void encode_text(Type type, std::string_view value, std::string& out) {
       if (value.empty()) out.push_back('\0');
       break;
     case oid::kBpchar:
-      out += value;
+      put_text(value, out, client);
       append_padding(type, value, out);
       break;
     case oid::kPgSnapshot:
@@ -497,16 +482,17 @@ void encode_text(Type type, std::string_view value, std::string& out) {
       throw SqlError("42883", fmt::format("no binary output function available for type {}", format_type(type)));
     default:
       if (is_geometric_type(type.oid)) return encode_geometry(type.oid, value, out);
-      if (is_row_type(type.oid)) return encode_row(type.oid, value, out);
-      if (is_array_type(type.oid)) return encode_array(type, value, out);
-      if (is_range_type(type.oid) || is_multirange_type(type.oid)) return encode_ranges(type.oid, value, out);
+      if (is_enum_type(type.oid)) return put_text(value, out, client);
+      if (is_row_type(type.oid)) return encode_row(type.oid, value, out, client);
+      if (is_array_type(type.oid)) return encode_array(type, value, out, client);
+      if (is_range_type(type.oid) || is_multirange_type(type.oid)) return encode_ranges(type.oid, value, out, client);
       out += value;
   }
 }
 
 /// `Text` is std::string of a Datum or std::string_view of a column.
 template <class Value>
-void encode(Type type, const Value& value, std::string& out) {
+void encode(Type type, const Value& value, std::string& out, EncodingConverter* client) {
   if constexpr (std::is_same_v<Value, bool>) {
     out.push_back(value ? '\1' : '\0');
   } else if constexpr (std::is_same_v<Value, std::int16_t>) {
@@ -535,59 +521,59 @@ void encode(Type type, const Value& value, std::string& out) {
   } else if constexpr (std::is_same_v<Value, Uuid>) {
     out.append(reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size());
   } else if constexpr (!std::is_same_v<Value, std::monostate>) {
-    encode_text(type, value, out);
+    encode_text(type, value, out, client);
   }
 }
 
 }  // namespace
 
-Datum decode_binary(Type type, std::string_view bytes) {
-  BinaryReader reader(bytes);
+Datum decode_binary(Type type, std::string_view bytes, EncodingConverter* client) {
+  BinaryReader reader(bytes, client);
   Datum value = decode(type, reader);
   reader.expect_end();
   return value;
 }
 
-void encode_binary(Type type, const Datum& value, std::string& out) {
-  std::visit([&](const auto& alternative) { encode(type, alternative, out); }, value);
+void encode_binary(Type type, const Datum& value, std::string& out, EncodingConverter* client) {
+  std::visit([&](const auto& alternative) { encode(type, alternative, out, client); }, value);
 }
 
-void encode_binary(const Column& column, std::size_t row, std::string& out) {
+void encode_binary(const Column& column, std::size_t row, std::string& out, EncodingConverter* client) {
   const Type type = column.type();
   if (column.is_encoded()) {
-    encode_binary(type, parse_value(type, column.get<std::string_view>(row), {}), out);
+    encode_binary(type, parse_value(type, column.get<std::string_view>(row), {}), out, client);
     return;
   }
   switch (storage_of(type)) {
     case Storage::kBool:
-      encode(type, column.get<bool>(row), out);
+      encode(type, column.get<bool>(row), out, client);
       break;
     case Storage::kInt2:
-      encode(type, column.get<std::int16_t>(row), out);
+      encode(type, column.get<std::int16_t>(row), out, client);
       break;
     case Storage::kInt4:
-      encode(type, column.get<std::int32_t>(row), out);
+      encode(type, column.get<std::int32_t>(row), out, client);
       break;
     case Storage::kInt8:
-      encode(type, column.get<std::int64_t>(row), out);
+      encode(type, column.get<std::int64_t>(row), out, client);
       break;
     case Storage::kFloat4:
-      encode(type, column.get<float>(row), out);
+      encode(type, column.get<float>(row), out, client);
       break;
     case Storage::kFloat8:
-      encode(type, column.get<double>(row), out);
+      encode(type, column.get<double>(row), out, client);
       break;
     case Storage::kNumeric:
-      encode(type, column.ref<Numeric>(row), out);
+      encode(type, column.ref<Numeric>(row), out, client);
       break;
     case Storage::kText:
-      encode(type, column.get<std::string_view>(row), out);
+      encode(type, column.get<std::string_view>(row), out, client);
       break;
     case Storage::kInterval:
-      encode(type, column.get<Interval>(row), out);
+      encode(type, column.get<Interval>(row), out, client);
       break;
     case Storage::kUuid:
-      encode(type, column.get<Uuid>(row), out);
+      encode(type, column.get<Uuid>(row), out, client);
       break;
   }
 }

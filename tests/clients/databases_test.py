@@ -50,3 +50,20 @@ def test_redis_has_only_so_many(server):
     for number in range(made):
         psql(server, f"DROP DATABASE many_{number}")
     assert names(server) == ["postgres"]
+
+
+def test_templates(server, postgres):
+    for who in (server, postgres):
+        listed = "SELECT datname, datistemplate, datallowconn FROM pg_database WHERE datname LIKE 'template%' ORDER BY 1"
+        assert psql(who, listed, "-At") == "template0|t|f\ntemplate1|t|t\n"
+        assert in_database(who, "template1", "SELECT current_database(), count(*) FROM pg_tables WHERE schemaname = 'public'") == "template1|0\n"
+        assert psql(who, listed, "-At") == "template0|t|f\ntemplate1|t|t\n"
+        psql(who, "CREATE DATABASE d2")
+        assert psql(who, "SELECT datname, pg_database_size(datname) >= 0, has_database_privilege(datname, 'connect') FROM pg_database "
+                         "WHERE datname IN ('d2', 'template1') ORDER BY 1", "-At") == "d2|t|t\ntemplate1|t|t\n"
+        psql(who, "\\l+")
+        psql(who, "DROP DATABASE d2")
+    for sql in ("DROP DATABASE template1", "CREATE DATABASE template1", "CREATE DATABASE template0"):
+        expected, got = (run(["psql", "-X", *connection_options(who), "-c", sql], check=False).stderr for who in (postgres, server))
+        assert got == expected, (sql, expected, got)
+    assert "not currently accepting connections" in in_database(server, "template0", "SELECT 1", check=False).stderr

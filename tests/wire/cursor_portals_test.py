@@ -101,11 +101,13 @@ def test_fetch_from_portals_of_other_statements(server, postgres):
             "SELECT count(*) FROM x_portal", execute("p") + SYNC, "COMMIT")
     compare(server, postgres, "BEGIN", bound("INSERT INTO x_portal VALUES (100)") + SYNC, "FETCH 1 FROM p", "ROLLBACK")
     compare(server, postgres, "BEGIN", bound("SHOW DateStyle") + SYNC, "FETCH 1 FROM p", "FETCH 1 FROM p", "ROLLBACK")
+    compare(server, postgres, "BEGIN", bound("FETCH 1 FROM p") + execute("p") + SYNC, "ROLLBACK")
 
 
 def test_a_declared_cursor_is_a_portal(server, postgres):
     compare(server, postgres, "BEGIN", "DECLARE c SCROLL CURSOR FOR " + BY_KEY, describe(b"P", "c") + execute("c", 2) + execute("c", 1) + SYNC,
             "FETCH 1 FROM c", "FETCH PRIOR FROM c", execute("c") + SYNC, execute("c") + SYNC, close(b"P", "c") + SYNC, "FETCH 1 FROM c", "COMMIT")
+    compare(server, postgres, "BEGIN", "DECLARE c BINARY CURSOR FOR " + BY_KEY, execute("c", 2) + SYNC, "COMMIT")
 
 
 def test_names_of_portals_and_cursors_are_one(server, postgres):

@@ -137,3 +137,14 @@ def test_two_processes_over_one_redis(make_redis, make_server):
         listener.run("LISTEN news")
         sender.run("NOTIFY news, 'across'")
         assert [payload for _, payload in notifications(listener, 60, 1)] == ["across"]
+
+
+def test_what_was_committed_before_unlisten_arrives(server):
+    with server.connect() as listener, server.connect() as sender:
+        for statement in ("UNLISTEN news", "UNLISTEN *", "DISCARD ALL"):
+            for number in range(20):
+                listener.run("LISTEN news")
+                sender.run(f"NOTIFY news, '{number}'")
+                listener.run(statement)
+                assert listener.notifications == [("news", str(number))], (statement, number, listener.notifications)
+                listener.notifications.clear()

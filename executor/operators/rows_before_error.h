@@ -1,0 +1,61 @@
+#pragma once
+
+#include <concepts>
+#include <exception>
+#include <optional>
+#include <span>
+
+#include "executor/operators/row_store.h"
+#include "sql/error.h"
+#include "sql/expressions/expression.h"
+
+namespace redquel::executor {
+
+/// Evaluates batches as if row by row: where a row fails, those before it come first, and the error after them.
+class RowsBeforeError {
+ public:
+  /// Expressions that must not be evaluated twice fail as a whole batch.
+  explicit RowsBeforeError(std::span<const sql::ExpressionPtr> expressions) {
+    for (const sql::ExpressionPtr& expression : expressions) is_repeatable_ = is_repeatable_ && !sql::is_volatile(*expression);
+  }
+
+  /// Throws the error of a row whose predecessors have been given.
+  void throw_pending() const {
+    if (pending_) throw *pending_;
+  }
+
+  /// Returns what `evaluate` makes of the batch, or of its rows before the first that fails. Throws if that is the first row.
+  template <std::invocable<const sql::Batch&> Evaluate>
+  auto operator()(const sql::Batch& batch, const Evaluate& evaluate) {
+    try {
+      return evaluate(batch);
+    } catch (const sql::SqlError&) {
+      if (!is_repeatable_ || batch.rows <= 1) throw;
+    }
+    std::size_t good = 0, bad = batch.rows;  // the first `good` rows are known to succeed, the first `bad` rows to fail
+    while (bad - good > 1) {
+      const std::size_t middle = good + (bad - good) / 2;
+      (fails(batch.gather(row_range(good, middle - good)), evaluate) ? bad : good) = middle;
+    }
+    if (good == 0) evaluate(batch.gather(row_range(0, 1)));
+    fails(batch.gather(row_range(good, 1)), evaluate);
+    return evaluate(batch.gather(row_range(0, good)));
+  }
+
+ private:
+  template <class Evaluate>
+  bool fails(const sql::Batch& rows, const Evaluate& evaluate) {
+    try {
+      evaluate(rows);
+    } catch (const sql::SqlError& error) {
+      pending_ = error;
+      return true;
+    }
+    return false;
+  }
+
+  bool is_repeatable_ = true;
+  std::optional<sql::SqlError> pending_;
+};
+
+}  // namespace redquel::executor
