@@ -136,7 +136,56 @@ WriteStatus WriteUnit::skip_or_throw(std::vector<Violation> violations) {
   return WriteStatus::kApplied;
 }
 
+/// Leaves out the inserts whose ON CONFLICT names a key that a stored row has. Such a row meets no other constraint, not even a row of
+/// its own statement.
+asio::awaitable<void> WriteUnit::skip_existing(RedisClient& client, ExecutionCounters* counters) {
+  const RowBuffer* buffer = options_.buffer;
+  CommandBatch batch;
+  std::vector<Violation> asked;
+  for (std::size_t number = 0; number < changes_.size(); ++number) {
+    const Change& change = changes_[number];
+    if (change.skipped || change.kind != Kind::kInsert || !change.skip_if_exists || !conflicts_[change.conflict].columns) continue;
+    const Table& table = tables_[change.table];
+    const RowEncoder& encoder = table.encoder;
+    const Violation of_key = violation_of(number, std::nullopt);
+    if (is_expected(change, of_key)) {
+      if (buffer != nullptr && buffer->find(encoder.table().oid, change.new_image.member)) continue;  // the buffer knows better
+      batch.add("EXISTS", change.new_image.key);
+      asked.push_back(of_key);
+      continue;
+    }
+    for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
+      const RowEncoder::StructureKeys& structure = encoder.structures()[index];
+      const Violation of_value = violation_of(number, index);
+      if (structure.structure.kind != sql::Structure::Kind::kUnique || !is_expected(change, of_value)) continue;
+      const std::string_view field = RowEncoder::entry(words_, change.new_image, index).first;
+      if (is_null(field)) continue;
+      batch.add("HGET", structure.key, field);
+      asked.push_back(of_value);
+    }
+  }
+  if (asked.empty()) co_return;
+  const RepliesPtr replies = co_await client.execute(std::move(batch), counters);
+  std::vector<UniqueFailure> owned;
+  for (std::size_t index = 0; index < asked.size(); ++index) {
+    const Violation& violation = asked[index];
+    if (!violation.structure) {
+      if (replies->integer(index) != 0) changes_[violation.change].skipped = true;
+      continue;
+    }
+    const std::optional<std::string_view> owner = replies->text(index);
+    if (!owner) continue;
+    const Change& change = changes_[violation.change];
+    const RowEncoder::StructureKeys& structure = tables_[change.table].encoder.structures()[*violation.structure];
+    const std::string_view field = RowEncoder::entry(words_, change.new_image, *violation.structure).first;
+    if (buffer != nullptr && buffer->former_owner(structure.key, field) == std::string(*owner)) continue;
+    owned.push_back({violation.change, *violation.structure, std::string(*owner)});
+  }
+  for (const Violation& violation : co_await examine_owners(client, owned, counters)) changes_[violation.change].skipped = true;
+}
+
 asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCounters* counters) {
+  bool looked_for_existing = false;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (changes_.empty() && !options_.foreign_keys) co_return WriteStatus::kApplied;
     WriteEncoding encoding(*this, changes_.size(), options_.buffer != nullptr || options_.verify_only);
@@ -147,6 +196,10 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
     if (encoding.local_violation()) {
       // Definitions and rows of others are not verified without being applied.
       if (options_.catalog || options_.mapped) throw_violation(*encoding.local_violation());
+      if (changes_[encoding.local_violation()->change].skip_if_exists && !std::exchange(looked_for_existing, true)) {
+        co_await skip_existing(client, counters);
+        continue;
+      }
       // The unit fails, but an earlier row may meet an existing one: that is what PostgreSQL would report.
       earlier.emplace(*this, encoding.local_violation()->change, true);
       sent = &*earlier;

@@ -1,6 +1,7 @@
 #include "executor/tables/index_answer.h"
 #include "executor/tables/index_answers.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "executor/tables/key_values.h"
@@ -30,7 +31,7 @@ class IndexCountOperator final : public IndexAnswer {
  private:
   asio::awaitable<std::optional<sql::Batch>> answer() override {
     context_.note_read(*count_.table);
-    if (!co_await is_cheap()) co_return std::nullopt;
+    if (has_null_in_negation() || !co_await is_cheap()) co_return std::nullopt;
     CommandBatch batch;
     std::vector<int> signs;
     for (const planner::CountTerm& term : count_.terms) {
@@ -53,6 +54,15 @@ class IndexCountOperator final : public IndexAnswer {
       result.columns.push_back(std::make_shared<sql::Column>(sql::Column::constant(sql::kInt8, total, 1)));
     }
     co_return result;
+  }
+
+  /// Returns true if terms count rows of `b <> NULL`: none, where cardinalities know only those without a value of b.
+  bool has_null_in_negation() const {
+    const bool has_negation = std::ranges::any_of(count_.terms, [](const planner::CountTerm& term) { return term.sign < 0; });
+    return std::ranges::any_of(count_.terms, [&](const planner::CountTerm& term) {
+      if (term.kind == planner::CountTerm::Kind::kMembers) return removes_null(term.sets, context_.evaluation());
+      return has_negation && term.kind == planner::CountTerm::Kind::kSets && has_null_value(term.sets, context_.evaluation());
+    });
   }
 
   asio::awaitable<std::optional<std::int64_t>> count_members(const planner::SetExpression& sets) {
@@ -80,7 +90,7 @@ class IndexCountOperator final : public IndexAnswer {
       }
       sizes.push_back(added);
     }
-    if (sizes.empty() || context_.is_known_cheap(&count_)) co_return true;
+    if (batch.empty() || context_.is_known_cheap(&count_)) co_return true;
     RepliesPtr replies = co_await context_.ask(std::move(batch), counters());
     std::size_t next = 0;
     bool cheap = true;
@@ -153,10 +163,10 @@ class IndexCountOperator final : public IndexAnswer {
         end = (inclusive ? "[" : "(") + sql::canonical_text(column, value);
       } else {
         std::string bytes = sql::ordered_member_prefix(column, value);
-        if (bytes.size() >= sql::kMaxOrderedPrefix) return Added::kInexact;
-        // Members of the value are bytes+0x00+key.
-        if (lower) end = inclusive ? "[" + bytes : "[" + bytes + "\x01";
-        else end = inclusive ? "(" + bytes + "\x01" : "(" + bytes;
+        if (sql::ordered_prefix_may_be_cut(bytes)) return Added::kInexact;
+        const std::string after = sql::end_of_ordered_members(bytes);
+        if (lower) end = "[" + (inclusive ? bytes : after);
+        else end = "(" + (inclusive ? after : bytes);
       }
     }
     batch.add(by_score ? "ZCOUNT" : "ZLEXCOUNT", source.key, low, high);

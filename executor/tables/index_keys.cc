@@ -27,6 +27,7 @@ class IndexKeysOperator final : public IndexAnswer {
  private:
   asio::awaitable<std::optional<sql::Batch>> answer() override {
     context_.note_read(*keys_.table);
+    if (removes_null(keys_.sets, context_.evaluation())) co_return std::nullopt;
     const std::optional<EvaluatedSets> sets = evaluate_sets(keys_.sets, *keys_.table, context_.evaluation());
     if (!sets) co_return sql::Batch{};
     if (sets->is_leaf() && sets->kind != planner::SetExpression::Kind::kRange && scores_.empty()) co_return co_await read_set(sets->key);

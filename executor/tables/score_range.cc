@@ -32,9 +32,9 @@ std::optional<ZsetRange> evaluate_range(const sql::TableDef& table, const planne
     } else if (source.encoding == Encoding::kRowKey) {
       end = ((*bound)->inclusive ? "[" : "(") + sql::canonical_text(column_type, value);
     } else {
-      // All members of the value itself lie between bytes+0x00 and bytes+0x01; equal (or cut) ones are checked again.
+      // Members of the value itself, or of one that is cut as it is, are checked again.
       const std::string bytes = sql::ordered_member_prefix(column_type, value);
-      end = is_lower ? "[" + bytes : "(" + bytes + "\x01";
+      end = is_lower ? "[" + bytes : "(" + sql::end_of_ordered_members(bytes);
     }
   }
   return range;

@@ -5,6 +5,7 @@
 #include "executor/tables/key_values.h"
 #include "executor/tables/score_range.h"
 #include "planner/access/ordered_source.h"
+#include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
 
@@ -17,6 +18,20 @@ std::optional<std::string> evaluate_set_key(const planner::SetExpression& set, c
   auto values = evaluate_key(table, set.columns, set.values, context);
   if (!values) return {};
   return keys.value_set(set.columns, *values);
+}
+
+bool has_null_value(const planner::SetExpression& sets, const sql::EvaluationContext& context) {
+  const auto is_null = [&](const sql::ExpressionPtr& value) { return sql::is_null(sql::evaluate_scalar(*value, context)); };
+  const auto has_null = [&](const planner::SetExpression& operand) { return has_null_value(operand, context); };
+  return std::ranges::any_of(sets.values, is_null) || std::ranges::any_of(sets.operands, has_null);
+}
+
+bool removes_null(const planner::SetExpression& sets, const sql::EvaluationContext& context) {
+  for (std::size_t i = 0; i < sets.operands.size(); ++i) {
+    const bool is_removed = sets.kind == Kind::kDifference && i > 0;
+    if (is_removed ? has_null_value(sets.operands[i], context) : removes_null(sets.operands[i], context)) return true;
+  }
+  return false;
 }
 
 namespace {

@@ -10,6 +10,11 @@ namespace redquel::executor {
 std::optional<std::string> evaluate_set_key(const planner::SetExpression& set, const sql::TableDef& table,
                                             const sql::EvaluationContext& context);
 
+/// Returns true if a value of one of the sets is NULL.
+bool has_null_value(const planner::SetExpression& sets, const sql::EvaluationContext& context);
+/// Returns true if a set that is taken away has a NULL value. What is left is a superset of the rows then: `b <> NULL` is true for none.
+bool removes_null(const planner::SetExpression& sets, const sql::EvaluationContext& context);
+
 /// A set expression with its values evaluated: a tree of keys. Sets that are surely empty are gone.
 struct EvaluatedSets {
   planner::SetExpression::Kind kind = planner::SetExpression::Kind::kSet;

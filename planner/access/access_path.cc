@@ -118,7 +118,7 @@ class AccessPathChooser {
     scan.index_only = by_indexes_alone_ && tells_columns(table_, scan.read.numbers, 0);
     if (wish_.order.empty()) {
       scan.goal = wish_.goal;
-      scan.goal.exact = wish_.goal && !scan.read.condition;
+      scan.goal.exact = wish_.goal && wish_.goal.exact && !scan.read.condition;
       planned_.limited = scan.goal.exact;
     }
     return scan;
@@ -411,7 +411,7 @@ class AccessPathChooser {
     grant_order(*source);
     scan.goal = wish_.goal;
     bool whole_order = planned_.ordered == wish_.order.size() && !planned_.ordered_by_form;
-    scan.goal.exact = wish_.goal && whole_order && !scan.read.condition && scan.nulls == OrderedScan::Nulls::kNone;
+    scan.goal.exact = wish_.goal && wish_.goal.exact && whole_order && !scan.read.condition && scan.nulls == OrderedScan::Nulls::kNone;
     planned_.limited = scan.goal.exact;
     return scan;
   }

@@ -15,6 +15,12 @@ SetExpression set_of(std::vector<std::int16_t> columns, std::vector<sql::Express
   return {Kind::kSet, std::move(columns), std::move(values), {}};
 }
 
+/// Returns true for a constant that is not NULL.
+bool is_value(const sql::Expression& expression) {
+  const auto* constant = std::get_if<sql::Constant>(&expression.node);
+  return constant && !sql::is_null(constant->value);
+}
+
 SetExpression combine(Kind kind, std::vector<SetExpression> operands) {
   if (operands.size() == 1) return std::move(operands.front());
   SetExpression result{kind, {}, {}, {}};
@@ -47,17 +53,18 @@ std::optional<SetExpression> SetAlgebra::null_set(std::int16_t column) const {
   return SetExpression{Kind::kNullSet, {column}, {}, {}};
 }
 
-std::optional<SetExpression> SetAlgebra::true_rows(const Condition& condition, bool exact) const {
+std::optional<SetExpression> SetAlgebra::true_rows(const Condition& condition, Precision precision) const {
+  const bool exact = precision != Precision::kSuperset;
   switch (condition.kind) {
     case Condition::Kind::kOpaque:
     case Condition::Kind::kNotTrue:
       return {};
     case Condition::Kind::kAnd:
-      return intersection(condition.operands, exact);
+      return intersection(condition.operands, precision);
     case Condition::Kind::kOr: {
       std::vector<SetExpression> operands;
       for (const Condition& operand : condition.operands) {
-        auto sets = true_rows(operand, exact);
+        auto sets = true_rows(operand, precision);
         if (!sets) return {};
         operands.push_back(std::move(*sets));
       }
@@ -91,18 +98,19 @@ std::optional<SetExpression> SetAlgebra::true_rows(const Condition& condition, b
   return combine(Kind::kUnion, std::move(operands));
 }
 
-std::optional<SetExpression> SetAlgebra::untrue_rows(const Condition& condition, bool exact) const {
+std::optional<SetExpression> SetAlgebra::untrue_rows(const Condition& condition, Precision precision) const {
+  const bool exact = precision != Precision::kSuperset;
   switch (condition.kind) {
     case Condition::Kind::kOpaque:
       return {};
     case Condition::Kind::kNotTrue:
-      return true_rows(condition.operands[0], true);  // what is removed must be exact
+      return true_rows(condition.operands[0], Precision::kExactWithNulls);  // what is removed must be exact
     case Condition::Kind::kAnd:
     case Condition::Kind::kOr: {
       // Not true: one operand of an AND is untrue; all operands of an OR are.
       std::vector<SetExpression> operands;
       for (const Condition& operand : condition.operands) {
-        auto sets = untrue_rows(operand, exact);
+        auto sets = untrue_rows(operand, precision);
         // Too few rows may be removed from a superset (an untrue operand of an AND that is not known), never too many.
         if (!sets && (exact || condition.kind == Condition::Kind::kOr)) return {};
         if (sets) operands.push_back(std::move(*sets));
@@ -116,6 +124,8 @@ std::optional<SetExpression> SetAlgebra::untrue_rows(const Condition& condition,
   const ColumnCondition& column = condition.column;
   if (column.kind == ColumnKind::kIsNotNull) return null_set(column.column);
   if (column.kind != ColumnKind::kNotEqual || !has(sql::Structure::Kind::kSets, column.column)) return {};
+  // `column <> NULL` is untrue for all rows.
+  if (precision == Precision::kExactWithNulls && !is_value(*column.values[0])) return {};
   std::vector<SetExpression> operands{set_of({column.column}, column.values)};
   if (exact && nullable(column.column)) {
     auto nulls = null_set(column.column);
@@ -193,7 +203,8 @@ bool SetAlgebra::is_worthwhile(const SetExpression& sets) {
   }
 }
 
-std::optional<SetExpression> SetAlgebra::intersection(const std::vector<Condition>& conditions, bool exact) const {
+std::optional<SetExpression> SetAlgebra::intersection(const std::vector<Condition>& conditions, Precision precision) const {
+  const bool exact = precision != Precision::kSuperset;
   std::vector<bool> used(conditions.size(), false);
   std::vector<SetExpression> positive = equality_sets(conditions, used);
   std::vector<SetExpression> removed;
@@ -201,9 +212,9 @@ std::optional<SetExpression> SetAlgebra::intersection(const std::vector<Conditio
     if (used[i]) continue;
     if (auto bounds = range(conditions, i, exact, used)) {
       positive.push_back(std::move(*bounds));
-    } else if (auto sets = true_rows(conditions[i], exact)) {
+    } else if (auto sets = true_rows(conditions[i], precision)) {
       positive.push_back(std::move(*sets));
-    } else if (auto untrue = untrue_rows(conditions[i], exact)) {
+    } else if (auto untrue = untrue_rows(conditions[i], precision)) {
       removed.push_back(std::move(*untrue));
     } else if (exact) {
       return {};

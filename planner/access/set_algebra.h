@@ -17,11 +17,12 @@ class SetAlgebra {
   SetAlgebra(const sql::TableDef& table, std::vector<sql::Structure> structures) : table_(table), structures_(std::move(structures)) {}
 
   /// Sets that hold at least the rows for which the condition is true; the rows are checked again.
-  std::optional<SetExpression> superset(const Condition& condition) const { return true_rows(condition, false); }
-  /// Exactly those rows.
-  std::optional<SetExpression> exact(const Condition& condition) const { return true_rows(condition, true); }
-  /// Exactly the rows for which the condition is false or NULL, where sets can say it (`b <> 2`, `b IS NOT NULL`).
-  std::optional<SetExpression> exact_complement(const Condition& condition) const { return untrue_rows(condition, true); }
+  std::optional<SetExpression> superset(const Condition& condition) const { return true_rows(condition, Precision::kSuperset); }
+  /// Exactly those rows; a superset where a set that is taken away has a NULL value (`b <> $1`).
+  std::optional<SetExpression> exact(const Condition& condition) const { return true_rows(condition, Precision::kExact); }
+  /// Exactly the rows for which the condition is false or NULL, where sets can say it (`b <> 2`, `b IS NOT NULL`); a part of them where
+  /// a value is NULL.
+  std::optional<SetExpression> exact_complement(const Condition& condition) const { return untrue_rows(condition, Precision::kExact); }
 
   bool has(sql::Structure::Kind kind, std::int16_t column) const;
 
@@ -29,9 +30,11 @@ class SetAlgebra {
   static bool is_worthwhile(const SetExpression&);
 
  private:
-  std::optional<SetExpression> true_rows(const Condition&, bool exact) const;
-  std::optional<SetExpression> untrue_rows(const Condition&, bool exact) const;
-  std::optional<SetExpression> intersection(const std::vector<Condition>&, bool exact) const;
+  enum class Precision : std::uint8_t { kSuperset, kExact, kExactWithNulls };  // the last: also where a value is NULL
+
+  std::optional<SetExpression> true_rows(const Condition&, Precision) const;
+  std::optional<SetExpression> untrue_rows(const Condition&, Precision) const;
+  std::optional<SetExpression> intersection(const std::vector<Condition>&, Precision) const;
   /// The members of an ordered index that bounds of its column leave; marks these in `used`. The bounds are those of `first` on.
   std::optional<SetExpression> range(const std::vector<Condition>&, std::size_t first, bool exact, std::vector<bool>& used) const;
   /// Equalities of an AND that one set answers, composite structures first; marks them in `used`.

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sql/error.h"
 #include "sql/expressions/constant_set.h"
 #include "sql/expressions/evaluate.h"
@@ -20,9 +22,44 @@ bool is_constant_bool(const ExpressionPtr& expression, bool value) {
   return boolean != nullptr && *boolean == value;
 }
 
+bool is_null_constant(const ExpressionPtr& expression) {
+  const Datum* constant = constant_of(expression);
+  return constant != nullptr && is_null(*constant);
+}
+
+/// Returns true if the node computes a value from constants alone.
+bool has_constant_children(const ExpressionPtr& expression) {
+  bool all =
+      !std::holds_alternative<ColumnRef>(expression->node) && !std::holds_alternative<ParameterRef>(expression->node);
+  for_each_child(*expression, [&](const ExpressionPtr& child) { all = all && constant_of(child) != nullptr; });
+  return all;
+}
+
+/// Returns true if a part of a folded expression is constant and has no value (`1/0`). Its error counts, even beside a NULL.
+bool has_failing_part(const ExpressionPtr& expression) {
+  if (constant_of(expression) != nullptr) return false;
+  bool fails = has_constant_children(expression) && is_foldable(*expression);
+  for_each_child(*expression, [&](const ExpressionPtr& child) { fails = fails || has_failing_part(child); });
+  return fails;
+}
+
+/// NULL in place of a strict operation on NULL, whose other operands are not computed then.
+ExpressionPtr null_of(const ExpressionPtr& expression) {
+  if (has_failing_part(expression)) return expression;
+  return make_expression(expression->type, Constant{}, expression->offset);
+}
+
+/// Returns true for `NULL OR (NULL AND …)`: a comparison of rows whose first fields compare as NULL ends there.
+bool is_null_row_comparison(const Logical& logical) {
+  if (logical.kind != Logical::Kind::kOr || logical.operands.size() != 2 || !is_null_constant(logical.operands[0])) return false;
+  const auto* tie = std::get_if<Logical>(&logical.operands[1]->node);
+  return tie != nullptr && tie->kind == Logical::Kind::kAnd && is_null_constant(tie->operands[0]);
+}
+
 /// AND and OR lose their neutral operands and end at the first deciding one.
 ExpressionPtr simplify(const ExpressionPtr& expression, const Logical& logical) {
   if (logical.kind == Logical::Kind::kNot) return expression;
+  if (is_null_row_comparison(logical)) return null_of(expression);
   const bool deciding = logical.kind == Logical::Kind::kOr;
   std::vector<ExpressionPtr> operands;
   for (const ExpressionPtr& operand : logical.operands) {
@@ -55,7 +92,7 @@ ExpressionPtr simplify(const ExpressionPtr& expression, const CoalesceCall& call
   CoalesceCall kept;
   for (const ExpressionPtr& argument : call.arguments) {
     const Datum* constant = constant_of(argument);
-    if (constant != nullptr && is_null(*constant)) continue;
+    if (is_null_constant(argument)) continue;
     kept.arguments.push_back(argument);
     if (constant != nullptr) break;
   }
@@ -65,7 +102,18 @@ ExpressionPtr simplify(const ExpressionPtr& expression, const CoalesceCall& call
   return make_expression(expression->type, std::move(kept), expression->offset);
 }
 
+ExpressionPtr simplify(const ExpressionPtr& expression, const FunctionCall& call) {
+  const bool is_null = call.function->strict && std::ranges::any_of(call.arguments, is_null_constant);
+  return is_null ? null_of(expression) : expression;
+}
+
+ExpressionPtr simplify(const ExpressionPtr& expression, const NullIfCall& call) {
+  if (!is_null_constant(call.left) && !is_null_constant(call.right)) return expression;
+  return call.left->type == expression->type && !has_failing_part(expression) ? call.left : expression;
+}
+
 ExpressionPtr simplify(const ExpressionPtr& expression, const InListTest& test) {
+  if (is_null_constant(test.operand) || (test.list.size() == 1 && is_null_constant(test.list[0]))) return null_of(expression);
   if (test.constants || test.list.size() < kMinHashedList) return expression;
   std::vector<Datum> values;
   for (const ExpressionPtr& element : test.list) {
@@ -88,14 +136,6 @@ ExpressionPtr simplify(const ExpressionPtr& expression) {
         }
       },
       expression->node);
-}
-
-/// Whether the node computes a value and all that it computes with is constant.
-bool has_constant_children(const ExpressionPtr& expression) {
-  bool all =
-      !std::holds_alternative<ColumnRef>(expression->node) && !std::holds_alternative<ParameterRef>(expression->node);
-  for_each_child(*expression, [&](const ExpressionPtr& child) { all = all && constant_of(child) != nullptr; });
-  return all;
 }
 
 }  // namespace

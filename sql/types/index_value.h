@@ -34,6 +34,9 @@ inline constexpr std::size_t kMaxOrderedPrefix = 256;
 /// Bytes whose memcmp order is the SQL order of the type (weakly where cut). The caller appends 0x00 and the primary
 /// key; no shorter prefix followed by 0x00 comes after a longer one.
 std::string ordered_member_prefix(Type type, const Datum& value);
+/// Follows the members of the value with this prefix and precedes those of greater ones: bytes after a prefix that are 0x00 and then
+/// 0xFF are a zero byte of a longer bytea, and a primary key begins with neither.
+inline std::string end_of_ordered_members(std::string prefix) { return prefix.append("\0\xFF", 2); }
 /// Whether a prefix may have been cut, so that different values may share it.
 inline bool ordered_prefix_may_be_cut(std::string_view prefix) { return prefix.size() + 1 >= kMaxOrderedPrefix; }
 
