@@ -79,7 +79,9 @@ asio::awaitable<void> TemporarySchemas::close(DdlContext& context) {
   session.temporary_schema.clear();
   std::ranges::replace(session.search_path, schema, std::string(kAlias));
   live_.erase(schema);
-  lease_.give_back();
+  std::string token = schema.substr(sql::kTemporarySchemaPrefix.size());
+  std::ranges::replace(token, '_', '.');
+  lease_.give_back(token);
   const MakeDraft make = [&](CatalogDraft& draft) { drop_schema(draft, schema); };
   co_await change_catalog(context, make);
 }
