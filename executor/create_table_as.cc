@@ -104,6 +104,7 @@ class CreateTableAsExecution final : public Execution {
       failure = std::current_exception();
     }
     if (failure) {
+      co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
       const MakeDraft drop = [&](CatalogDraft& draft) {
         if (draft.catalog().find_table(made)) draft.drop_table(made);
       };

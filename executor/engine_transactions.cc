@@ -43,6 +43,7 @@ asio::awaitable<void> RedisEngine::commit(SessionState& session) {
     failure = std::current_exception();
   }
   if (failure) {
+    co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
     co_await roll_back(session);
     std::rethrow_exception(failure);
   }
@@ -91,17 +92,14 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
     failure = std::current_exception();
   }
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  if (failure) note_failure(*transaction, failure);
   if (lost) failure = co_await settle_lost_commit(token, generation, *lost);
   if (lost && !failure) transaction->locks().clear();
   commit_slots_.give_back(token);
   const bool held = co_await release(session, *transaction);
   if (failure) {
     // What was written ahead; its claim is there only if the commit did not take place.
-    try {
-      co_await clear_new_places(shared_, *transaction);
-    } catch (const sql::SqlError& error) {
-      spdlog::warn("rows of a transaction that came to nothing stay until VACUUM: {}", error.what());
-    }
+    co_await clear_places_of_failure(*transaction);
   }
   if (failure) std::rethrow_exception(failure);
   if (!held) throw lapsed_lock();
@@ -141,24 +139,59 @@ asio::awaitable<void> RedisEngine::roll_back(SessionState& session) {
   const std::shared_ptr<Transaction> transaction = std::move(session.transaction);
   session.transaction.reset();
   if (!transaction) co_return;
+  // A cancelled statement may have brought us here, and the locks must go all the same.
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   co_await release(session, *transaction);
-  co_await clear_new_places(shared_, *transaction);
+  co_await clear_places_of_failure(*transaction);
+  co_await asio::this_coro::reset_cancellation_state();
+}
+
+/// Deletes rows that were written ahead of a commit which did not take place.
+asio::awaitable<void> RedisEngine::clear_places_of_failure(const Transaction& transaction) {
+  try {
+    co_await clear_new_places(shared_, transaction);
+  } catch (const sql::SqlError& error) {
+    spdlog::warn("rows of a transaction that came to nothing stay until VACUUM: {}", error.what());
+  }
 }
 
 asio::awaitable<bool> RedisEngine::release(SessionState& session, Transaction& transaction) {
+  co_await end_advisory_transaction(session);
+  const LockSet locks = std::exchange(transaction.locks(), {});
+  if (locks.token.empty()) co_return true;
+  const bool is_suspect = lease_.suspects(locks.token);
+  lease_.give_back(locks.token);
   bool held = true;
   try {
-    if (session.advisory_locks) co_await session.advisory_locks->end_transaction(shared_);
-    if (!transaction.locks().token.empty()) {
-      lease_.give_back();
-      const LockSet locks = std::exchange(transaction.locks(), {});
-      held = co_await release_locks(shared_, locks);
-      if (!held && lease_.covers(locks.token)) lease_.renounce();
-    }
-  } catch (const sql::SqlError&) {
-    lease_.renounce();
+    held = co_await release_locks(shared_, locks);
+    if (!held) lease_.renounce(locks.token);
+    if (is_suspect) co_await lease_.sweep();
+  } catch (const std::exception&) {  // the lease's next renewal removes them; without one they lapse
   }
   co_return held;
+}
+
+void RedisEngine::note_failure(const Transaction& transaction, std::exception_ptr failure) {
+  if (transaction.locks().token.empty()) return;
+  bool may_have_locked = true;  // a cancelled call
+  try {
+    std::rethrow_exception(std::move(failure));
+  } catch (const sql::SqlError& error) {
+    const std::string_view of = std::string_view(error.sqlstate()).substr(0, 2);
+    may_have_locked = of == "08" || of == "53" || of == "57" || of == "XX";
+  } catch (...) {
+  }
+  if (may_have_locked) lease_.suspect(transaction.locks().token);
+}
+
+asio::awaitable<void> RedisEngine::end_advisory_transaction(SessionState& session) {
+  const std::shared_ptr<AdvisoryLocks> locks = session.advisory_locks;
+  if (!locks) co_return;
+  try {
+    co_await locks->end_transaction(shared_);
+  } catch (const std::exception&) {
+    lease_.renounce(locks->token());
+  }
 }
 
 asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::SequenceCall::Advisory request, std::int64_t key) {
@@ -167,7 +200,7 @@ asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::Seq
   if (takes) {
     if (session.advisory_locks) co_await lease_.hold();
     if (session.advisory_locks && !lease_.covers(session.advisory_locks->token())) {  // a standstill: they are gone
-      lease_.give_back();
+      lease_.give_back(session.advisory_locks->token());
       session.advisory_locks.reset();
     }
     if (!session.advisory_locks) {
@@ -180,16 +213,29 @@ asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::Seq
   if (takes) {
     std::optional<LockWaitLimits> limits;
     if (request.action == Action::kLock) limits = LockWaitLimits{session.lock_timeout, session.deadlock_timeout};
-    const bool taken = co_await locks->take(shared_, lock, limits, random_);
+    bool taken = false;
+    std::exception_ptr failure;
+    try {
+      taken = co_await locks->take(shared_, lock, limits, random_);
+    } catch (...) {
+      failure = std::current_exception();
+    }
     // A statement that stands for itself is its own transaction.
-    if (request.transaction && !session.transaction) co_await locks->end_transaction(shared_);
+    const bool ends = !failure && request.transaction && !session.transaction;
+    if (!failure && !ends) co_return taken;
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    if (failure) {
+      co_await settle_advisory(*locks);
+    } else {
+      co_await end_advisory_transaction(session);
+    }
+    co_await asio::this_coro::reset_cancellation_state();
+    if (failure) std::rethrow_exception(failure);
     co_return taken;
   }
-  if (request.action == Action::kUnlockAll) {
-    if (locks) co_await locks->unlock_all(shared_);
-    co_return true;
-  }
-  if (locks && co_await locks->unlock(shared_, lock)) co_return true;
+  const bool unlocks_all = request.action == Action::kUnlockAll;
+  const bool is_held = locks && co_await unlock_advisory(*locks, lock, unlocks_all);
+  if (is_held || unlocks_all) co_return true;
   if (session.notice) {
     const char* mode = request.shared ? "ShareLock" : "ExclusiveLock";
     session.notice("WARNING", sql::SqlError("01000", std::string("you don't own a lock of type ") + mode));
@@ -200,12 +246,43 @@ asio::awaitable<bool> RedisEngine::advisory_lock(SessionState& session, sql::Seq
 asio::awaitable<void> RedisEngine::release_session_locks(SessionState& session) {
   const std::shared_ptr<AdvisoryLocks> locks = std::exchange(session.advisory_locks, nullptr);
   if (!locks) co_return;
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   try {
     co_await locks->unlock_all(shared_);
-  } catch (const sql::SqlError&) {
-    lease_.renounce();
+  } catch (const std::exception&) {
+    lease_.renounce(locks->token());
   }
-  lease_.give_back();
+  lease_.give_back(locks->token());
+  co_await asio::this_coro::reset_cancellation_state();
+}
+
+/// Gives locks back whatever cancels the statement. After a failure what remains lapses with the lease.
+asio::awaitable<bool> RedisEngine::unlock_advisory(AdvisoryLocks& locks, AdvisoryLocks::Lock lock, bool all) {
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  bool is_held = true;
+  std::exception_ptr failure;
+  try {
+    if (all) {
+      co_await locks.unlock_all(shared_);
+    } else {
+      is_held = co_await locks.unlock(shared_, lock);
+    }
+  } catch (...) {
+    failure = std::current_exception();
+    lease_.renounce(locks.token());
+  }
+  co_await asio::this_coro::reset_cancellation_state();
+  if (failure) std::rethrow_exception(failure);
+  co_return is_held;
+}
+
+/// Gives back what a call that was cancelled may have taken.
+asio::awaitable<void> RedisEngine::settle_advisory(AdvisoryLocks& locks) {
+  try {
+    co_await locks.settle(shared_);
+  } catch (const std::exception&) {
+    lease_.renounce(locks.token());
+  }
 }
 
 asio::awaitable<void> RedisEngine::prepare_locks(Transaction& transaction, const SessionState& session) {

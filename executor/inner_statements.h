@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/this_coro.hpp>
 #include <exception>
 #include <memory>
 #include <string>
@@ -39,6 +40,7 @@ inline boost::asio::awaitable<void> in_transaction(RedisEngine& engine, SessionS
     failure = std::current_exception();
   }
   if (failure) {
+    co_await boost::asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
     co_await engine.roll_back(session);
     std::rethrow_exception(failure);
   }

@@ -187,8 +187,10 @@ asio::awaitable<RepliesPtr> look_at_locks(RedisClient& redis, std::vector<std::s
 
 }  // namespace
 
-asio::awaitable<void> lock_table(RedisEngine& engine, const SessionState& session, Transaction& transaction, const sql::TableDef& table,
-                                 std::int32_t mode, bool no_wait) {
+namespace {
+
+asio::awaitable<void> take_table_lock(RedisEngine& engine, const SessionState& session, Transaction& transaction, const sql::TableDef& table,
+                                      std::int32_t mode, bool no_wait) {
   co_await engine.prepare_locks(transaction, session);
   const std::vector<std::string> keys{lock_key(table.oid)};
   LockSet& locks = transaction.locks();
@@ -217,6 +219,18 @@ asio::awaitable<void> lock_table(RedisEngine& engine, const SessionState& sessio
     co_await wait_for_lock(engine.shared(), std::move(conflict), std::move(token), limits, engine.random());
   }
   locks.add(table.oid, "t");
+}
+
+}  // namespace
+
+asio::awaitable<void> lock_table(RedisEngine& engine, const SessionState& session, Transaction& transaction, const sql::TableDef& table,
+                                 std::int32_t mode, bool no_wait) {
+  try {
+    co_await take_table_lock(engine, session, transaction, table, mode, no_wait);
+  } catch (...) {
+    engine.note_failure(transaction, std::current_exception());
+    throw;
+  }
 }
 
 std::unique_ptr<Execution> make_lock_table(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {

@@ -139,7 +139,10 @@ class QueryRun {
     } catch (...) {
       failure = std::current_exception();
     }
+    if (transaction_) engine_.note_failure(*transaction_, failure);
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());  // nothing could be awaited after a cancellation
     co_await abandon();
+    co_await asio::this_coro::reset_cancellation_state();
     // Whoever looked before inserting, and has been overtaken, shall try again: so says the manual of SERIALIZABLE.
     if (is_duplicate && is_strict_ && transaction_->keeps_reads()) {
       ReadChecks none;
@@ -231,10 +234,7 @@ class QueryRun {
   /// The statement failed: locks of its own transaction go.
   asio::awaitable<void> abandon() {
     if (is_compound_) drop_run();
-    if (!own_transaction_) co_return;
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    co_await engine_.release(session_, *std::exchange(own_transaction_, nullptr));
-    co_await asio::this_coro::reset_cancellation_state();
+    if (own_transaction_) co_await engine_.release(session_, *std::exchange(own_transaction_, nullptr));
   }
 
   asio::awaitable<void> start() {

@@ -89,7 +89,7 @@ asio::awaitable<void> RedisEngine::begin_session() {
   try {
     const RepliesPtr replies = co_await shared_.execute(std::move(batch));
     // Where the database was dropped and made anew, the lease has gone with it. What is taken is not taken again under its name.
-    if (was_taken && replies->integer(0) == 0 && lease_.process() == process) lease_.renounce();
+    if (was_taken && replies->integer(0) == 0) lease_.renounce(process);
     if (replies->catalog_version().value_or("") == known->version) co_return;
   } catch (const sql::SqlError&) {  // the first statement will say so
   }

@@ -2,6 +2,7 @@
 
 #include <list>
 #include <random>
+#include <ranges>
 #include <unordered_map>
 
 #include "executor/engine.h"
@@ -14,6 +15,7 @@
 #include "executor/redis/client.h"
 #include "executor/storage/exclusive_tables.h"
 #include "executor/storage/row_sweeper.h"
+#include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/commit_fence.h"
 #include "executor/transaction/lock_wait.h"
 
@@ -77,6 +79,8 @@ class RedisEngine final : public Engine {
   std::shared_ptr<Transaction> begin_transaction() const;
   /// As `commit`; the session is the one that it was begun for.
   asio::awaitable<void> commit_transaction(std::shared_ptr<Transaction> transaction, SessionState& session);
+  /// A statement of the transaction has failed: a call without a reply may have locked something.
+  void note_failure(const Transaction& transaction, std::exception_ptr failure);
   /// Gives the transaction's locks back; false: one of them was lost.
   asio::awaitable<bool> release(SessionState& session, Transaction& transaction);
   /// One call of pg_advisory_lock() or its kin. False: a try that failed, an unlock of what is not held (a warning then).
@@ -98,6 +102,10 @@ class RedisEngine final : public Engine {
   asio::awaitable<PreparedPtr> plan_by_sizes(PreparedPtr prepared, DeclaredParameters parameters, sql::CatalogPtr catalog, const SessionState& session);
 
   asio::awaitable<std::exception_ptr> settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error);
+  asio::awaitable<void> clear_places_of_failure(const Transaction& transaction);
+  asio::awaitable<void> end_advisory_transaction(SessionState& session);
+  asio::awaitable<bool> unlock_advisory(AdvisoryLocks& locks, AdvisoryLocks::Lock lock, bool all);
+  asio::awaitable<void> settle_advisory(AdvisoryLocks& locks);
 
   RedisAccess& access_;
   int database_;  // the logical one
@@ -111,7 +119,11 @@ class RedisEngine final : public Engine {
   PlanCache plans_;
   FunctionPlans function_plans_;
   CheapnessMemory cheapness_;
-  LockLease lease_{shared_, limits_.lock_lease_ms};
+  LockLease lease_{shared_, limits_.lock_lease_ms, [this] {
+                     std::vector<sql::Oid> tables;
+                     if (catalog_) tables = {std::views::keys(catalog_->tables).begin(), std::views::keys(catalog_->tables).end()};
+                     return tables;
+                   }};
   TemporarySchemas temporary_{shared_, limits_.lock_lease_ms};
   RowSweeper sweeper_{bulk_};
   NotificationExchange notifications_{access_, shared_, database_};

@@ -6,6 +6,8 @@
 #include <boost/asio/io_context.hpp>
 #include <exception>
 
+#include "executor/redis/requirements.h"
+#include "executor/storage/random_version.h"
 #include "sql/error.h"
 
 namespace redquel::server {
@@ -23,16 +25,16 @@ void run_over_redis(executor::ConnectionOptions redis, const std::function<asio:
 }
 
 void check_redis(executor::ConnectionOptions redis) {
-  const auto ask = [](executor::RedisPool& pool) -> asio::awaitable<void> {
-    executor::CommandBatch batch;
-    batch.add("EXISTS", "redquel:version");
-    co_await pool.shared(pool.default_database()).execute(std::move(batch));
+  const auto ask = [address = redis.url.address()](executor::RedisPool& pool) -> asio::awaitable<void> {
+    const executor::RepliesPtr replies =
+        co_await pool.shared(pool.default_database()).execute(executor::required_commands("redquel:trial:" + executor::random_version()));
+    if (auto refusal = executor::refusal_of(*replies, address)) throw *std::move(refusal);
   };
   try {
     run_over_redis(std::move(redis), ask);
   } catch (const sql::SqlError& error) {
-    constexpr std::string_view kBadLogin = "28000", kNoDatabase = "3D000", kNotSupported = "0A000";
-    if (error.sqlstate() == kBadLogin || error.sqlstate() == kNoDatabase || error.sqlstate() == kNotSupported) throw;
+    constexpr std::string_view kBadLogin = "28000", kNoDatabase = "3D000", kNotSupported = "0A000", kNotPermitted = "42501";
+    if (error.sqlstate() == kBadLogin || error.sqlstate() == kNoDatabase || error.sqlstate() == kNotSupported || error.sqlstate() == kNotPermitted) throw;
     spdlog::warn("{}; until that changes, statements fail with this error", error.message());
   }
 }

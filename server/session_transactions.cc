@@ -152,8 +152,8 @@ asio::awaitable<void> SessionTransactions::fail() {
 asio::awaitable<void> SessionTransactions::close() {
   if (engine_ == nullptr) co_return;
   co_await engine_->roll_back(state_);
-  co_await engine_->drop_temporary(state_);
   co_await engine_->release_session_locks(state_);
+  co_await engine_->drop_temporary(state_);
 }
 
 }  // namespace redquel::server

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
 #include <exception>
 #include <optional>
 
@@ -429,6 +430,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
       failure = std::current_exception();
     }
     if (!failure) co_return co_await restart_sequences(context, std::move(restarts));
+    co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
     co_await restore(context, before);
     std::rethrow_exception(failure);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/this_coro.hpp>
 #include <exception>
 
 #include "executor/ddl/catalog_draft.h"
@@ -141,6 +142,7 @@ asio::awaitable<void> build(DdlContext& context, sql::Oid table, sql::Oid index)
     failure = std::current_exception();
   }
   if (!failure) co_return;
+  co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
   co_await drop_indexes(context, table, indexes);
   std::rethrow_exception(failure);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
 
 #include "executor/ddl/column_definition.h"
 #include "executor/ddl/ddl.h"
@@ -275,6 +276,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterDomain& statement
   const MakeDraft restore = [&](CatalogDraft& draft) {
     if (draft.catalog().types.contains(before.oid)) draft.put(UserType(before));
   };
+  co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
   co_await change_catalog(context, restore);
   std::rethrow_exception(failure);
 }

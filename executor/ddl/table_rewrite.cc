@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
 #include <memory>
 
 #include "executor/ddl/row_copy.h"
@@ -123,6 +124,7 @@ asio::awaitable<bool> try_rewrite_table(DdlContext& context, const ast::AlterTab
     }
   }
   if (is_committed && !failure) co_return true;
+  if (failure) co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
   const MakeDraft clean = [&](CatalogDraft& draft) { draft.remove(removal_of_table(shadow)); };
   co_await change_catalog(context, clean);
   if (failure) std::rethrow_exception(failure);

@@ -72,7 +72,9 @@ asio::awaitable<void> TemporarySchemas::close(DdlContext& context) {
   session.temporary_schema.clear();
   std::ranges::replace(session.search_path, schema, std::string(kAlias));
   live_.erase(schema);
-  lease_.give_back();
+  std::string token = schema.substr(sql::kTemporarySchemaPrefix.size());
+  std::ranges::replace(token, '_', '.');
+  lease_.give_back(token);
   const MakeDraft make = [&](CatalogDraft& draft) { drop_schema(draft, schema); };
   co_await drop_with_key_columns(context, make);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
 #include <memory>
 
 #include "executor/ddl/row_copy.h"
@@ -142,6 +143,7 @@ asio::awaitable<bool> try_change_type(DdlContext& context, const std::function<T
       if (moved.shadow) draft.remove(removal_of_table(*moved.shadow));
     }
   };
+  if (failure) co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
   if (!moves.empty()) co_await change_catalog(context, clean);
   if (failure) std::rethrow_exception(failure);
   co_return false;

@@ -53,6 +53,7 @@ SharedConnection::Core::Core(asio::any_io_executor executor, ConnectionOptions o
       attempt_timer_(executor),
       deadline_timer_(executor),
       admission_timer_(executor),
+      silence_timer_(executor),
       retry_pause_(options_.retry_pause),
       input_(kInputBytes) {
   if (!options_.version_key.empty()) {
@@ -67,9 +68,10 @@ void SharedConnection::Core::enqueue(std::shared_ptr<PendingBatch> pending) {
   ++statistics_.batches;
   statistics_.commands += pending->batch.size();
   waiting_.push_back(std::move(pending));
-  if (state_ != State::ready || writes_ != Writes::pass) {
+  if (state_ != State::ready || writes_ != Writes::pass || is_silent_) {
     waiting_.back()->deadline = std::chrono::steady_clock::now() + options_.connect_timeout;
   }
+  if (is_silent_ && waiting_.size() == 1) arm_deadline();
   if (state_ == State::ready) {
     post_flush();
     return;
@@ -89,6 +91,7 @@ void SharedConnection::Core::stop() {
   attempt_timer_.cancel();
   deadline_timer_.cancel();
   admission_timer_.cancel();
+  silence_timer_.cancel();
   const sql::SqlError error("57P01", "the connection to Redis is closed");
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) pending->fail(error);
@@ -202,6 +205,8 @@ void SharedConnection::Core::lost(const std::string& reason) {
   state_ = State::connecting;
   close_socket();
   admission_timer_.cancel();
+  silence_timer_.cancel();
+  is_silent_ = false;
   decoder_.reset();
   const sql::SqlError error = connection_lost(reason);
   for (Turn& turn : turns_) {
@@ -218,7 +223,7 @@ void SharedConnection::Core::arm_deadline() {
   deadline_timer_.expires_at(waiting_.front()->deadline);
   deadline_timer_.async_wait([self = shared_from_this()](error_code cancelled) {
     const bool is_held = self->state_ == State::ready && self->writes_ == Writes::wait;
-    if (!cancelled && (self->state_ == State::connecting || is_held)) self->fail_overdue();
+    if (!cancelled && (self->state_ == State::connecting || is_held || self->is_silent_)) self->fail_overdue();
   });
 }
 
@@ -247,13 +252,14 @@ void SharedConnection::Core::post_flush() {
 }
 
 void SharedConnection::Core::flush() {
-  if (state_ != State::ready || writing_ || waiting_.empty()) return;
+  if (state_ != State::ready || writing_ || is_silent_ || waiting_.empty()) return;
   Turn turn;
   turn.batches.reserve(waiting_.size());
   std::vector<std::shared_ptr<PendingBatch>> held;
   for (std::shared_ptr<PendingBatch>& pending : waiting_) {
     if (pending->is_abandoned()) continue;  // cancelled before it was sent
-    if (writes_ != Writes::pass && !only_reads(pending->batch)) {
+    pending->only_reads = only_reads(pending->batch);
+    if (writes_ != Writes::pass && !pending->only_reads) {
       if (writes_ == Writes::refused) {
         pending->fail(eviction_refused(options_.url.address(), server_.maxmemory_policy));
       } else {
@@ -279,10 +285,55 @@ void SharedConnection::Core::flush() {
   ++statistics_.turns;
   statistics_.bytes_sent += output_.size();
   writing_ = true;
-  asio::async_write(socket_, asio::buffer(output_),
+  note_progress();
+  watch_silence();
+  const auto rest = [self = shared_from_this()](error_code error, std::size_t sent) {
+    if (sent > 0) self->note_progress();
+    return asio::transfer_all()(error, sent);
+  };
+  asio::async_write(socket_, asio::buffer(output_), rest,
                     [self = shared_from_this(), connection = statistics_.connects](error_code error, std::size_t) {
                       self->written(error, connection);
                     });
+}
+
+void SharedConnection::Core::note_progress() { last_progress_ = std::chrono::steady_clock::now(); }
+
+/// One timer for many turns: it looks when the last progress was.
+void SharedConnection::Core::watch_silence() {
+  if (watches_silence_) return;
+  watches_silence_ = true;
+  silence_timer_.expires_at(last_progress_ + options_.connect_timeout);
+  silence_timer_.async_wait([self = shared_from_this(), connection = statistics_.connects](error_code cancelled) {
+    self->watches_silence_ = false;
+    if (cancelled || !self->is_connection(connection) || self->turns_.empty()) return;
+    error_code ignored;
+    const bool has_input = self->socket_.available(ignored) > 0;  // it was this process that stood still
+    if (has_input) self->note_progress();
+    if (std::chrono::steady_clock::now() >= self->last_progress_ + self->options_.connect_timeout) return self->begin_silence();
+    self->watch_silence();
+  });
+}
+
+/// Reads give up; what may write waits for its outcome. Batches that were not sent may wait as long as for a connection.
+void SharedConnection::Core::begin_silence() {
+  is_silent_ = true;
+  const sql::SqlError error = overdue_error();
+  for (Turn& turn : turns_) {
+    for (const auto& pending : turn.batches) {
+      if (pending->only_reads) pending->fail(error);
+    }
+  }
+  const auto deadline = std::chrono::steady_clock::now() + options_.connect_timeout;
+  for (const auto& pending : waiting_) pending->deadline = deadline;
+  if (!waiting_.empty()) arm_deadline();
+}
+
+void SharedConnection::Core::end_silence() {
+  is_silent_ = false;
+  if (!turns_.empty()) watch_silence();
+  if (writes_ == Writes::pass) deadline_timer_.cancel();
+  flush();
 }
 
 void SharedConnection::Core::written(error_code error, std::uint64_t connection) {
@@ -305,6 +356,8 @@ asio::awaitable<std::string> SharedConnection::Core::read_until_lost() {
     if (error == asio::error::eof) co_return "server closed the connection";
     if (error) co_return error.message();
     statistics_.bytes_received += received;
+    note_progress();
+    if (is_silent_) end_silence();
     try {
       take_replies(std::string_view(input_.data(), received));
     } catch (const std::exception& failure) {  // ProtocolError, out of memory

@@ -55,6 +55,11 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
   // Writing.
   void post_flush();
   void flush();
+  /// Notes that bytes went to Redis or came from it.
+  void note_progress();
+  void watch_silence();
+  void end_silence();
+  void begin_silence();
   void written(boost::system::error_code error, std::uint64_t connection);
 
   // Reading.
@@ -85,6 +90,7 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
   asio::steady_timer attempt_timer_;   // limits an attempt
   asio::steady_timer deadline_timer_;  // of the batch that has waited longest for a connection
   asio::steady_timer admission_timer_;
+  asio::steady_timer silence_timer_;
   State state_ = State::idle;
   Writes writes_ = Writes::pass;
   bool rewrite_is_impossible_ = false;  // Redis lets us ask for none
@@ -97,6 +103,9 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
   std::string version_command_;
   bool flush_posted_ = false;
   bool writing_ = false;
+  // Redis has not answered for `connect_timeout`: what is sent now would wait, too.
+  bool is_silent_ = false, watches_silence_ = false;
+  std::chrono::steady_clock::time_point last_progress_;
 
   std::unique_ptr<ReplyDecoder> decoder_;
   std::vector<char> input_;

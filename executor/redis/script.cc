@@ -40,19 +40,26 @@ asio::awaitable<RepliesPtr> run_scripts(RedisClient& client, std::vector<const S
                                         ExecutionCounters* counters) {
   const CommandBatch kept = batch;  // encoded bytes: one memcpy, needed when Redis does not know a script
   RepliesPtr replies = co_await client.execute(std::move(batch), counters);
-
-  std::vector<std::size_t> missed;
-  for (std::size_t index = 0; index < replies->size(); ++index) {
-    if (is_noscript((*replies)[index])) missed.push_back(index);
+  // The second time in one piece, so that no SCRIPT FLUSH of others comes between.
+  for (const bool is_atomic : {false, true}) {
+    std::vector<std::size_t> missed;
+    for (std::size_t index = 0; index < replies->size(); ++index) {
+      if (is_noscript((*replies)[index])) missed.push_back(index);
+    }
+    if (missed.empty()) break;
+    CommandBatch again;
+    for (const Script* script : scripts) again.add("SCRIPT", "LOAD", script->text());
+    again.append_commands(kept, missed);
+    RepliesPtr second;
+    if (is_atomic) {
+      second = co_await client.execute_atomic(std::move(again), counters);
+    } else {
+      second = co_await client.execute(std::move(again), counters);
+    }
+    for (std::size_t index = 0; index < scripts.size(); ++index) second->checked(index);
+    replies = Replies::merge(replies, missed, second, scripts.size());
   }
-  if (missed.empty()) co_return replies;
-
-  CommandBatch again;
-  for (const Script* script : scripts) again.add("SCRIPT", "LOAD", script->text());
-  again.append_commands(kept, missed);
-  RepliesPtr second = co_await client.execute(std::move(again), counters);
-  for (std::size_t index = 0; index < scripts.size(); ++index) second->checked(index);
-  co_return Replies::merge(replies, missed, second, scripts.size());
+  co_return replies;
 }
 
 }  // namespace redquel::executor

@@ -56,6 +56,10 @@ sql::SqlError rewrite_awaited(const std::string& address) {
   return sql::SqlError("57P03", "Redis at " + address + " has started and rewrites its append-only file: writes wait until it has");
 }
 
+sql::SqlError redis_is_silent(const std::string& address) {
+  return sql::SqlError("57P03", "Redis at " + address + " does not answer").hint("A command or script of another client may hold it.");
+}
+
 bool SharedConnection::Core::must_hold_writes() const {
   const bool is_torn = options_.repairs_append_only_file && !rewrite_is_impossible_ && server_.may_append_to_torn_file();
   return is_torn || (options_.refuses_eviction && server_.may_evict_rows());
@@ -124,6 +128,7 @@ asio::awaitable<void> SharedConnection::Core::pause(milliseconds duration) {
 }
 
 sql::SqlError SharedConnection::Core::overdue_error() const {
+  if (is_silent_) return redis_is_silent(options_.url.address());
   if (state_ == State::ready) return rewrite_awaited(options_.url.address());
   return last_error_ ? *last_error_ : connection_failed(options_.url.address(), "timeout");
 }

@@ -16,5 +16,7 @@ bool only_reads(const CommandBatch& batch);
 sql::SqlError eviction_refused(const std::string& address, const std::string& policy);
 /// 57P03: writes wait until the append-only file is rewritten.
 sql::SqlError rewrite_awaited(const std::string& address);
+/// 57P03: nothing has come from Redis for as long as a connection may take.
+sql::SqlError redis_is_silent(const std::string& address);
 
 }  // namespace redquel::executor

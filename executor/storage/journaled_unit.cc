@@ -146,7 +146,13 @@ asio::awaitable<bool> JournaledUnit::begin(std::vector<TablePtr> tables, LockDea
   Clock::time_point began;
   while (true) {
     began = Clock::now();
-    const BeginResult result = co_await begin_exclusive(state_->client, state_->unit, tables);
+    BeginResult result;
+    try {
+      result = co_await begin_exclusive(state_->client, state_->unit, tables);
+    } catch (...) {
+      state_->active = true;  // the unit may have the tables, and gives them back when it is destroyed
+      throw;
+    }
     if (result == BeginResult::kStale) co_return false;
     if (result == BeginResult::kBegun) break;
     std::vector<sql::Oid> oids = state_->tables;

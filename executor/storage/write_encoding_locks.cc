@@ -48,20 +48,24 @@ void WriteEncoding::collect_locks() {
     if (change.kind == WriteUnit::Kind::kIndex || !is_active(number)) continue;
     const RowEncoder& encoder = unit_.tables_[change.table].encoder;
     const sql::Oid table = encoder.table().oid;
-    const bool stays = change.kind == WriteUnit::Kind::kUpdate && !moves(change);
-    if (change.kind != WriteUnit::Kind::kInsert) {
+    const bool goes = change.kind == WriteUnit::Kind::kDelete, comes = change.kind == WriteUnit::Kind::kInsert;
+    const bool stays = !goes && !comes && !moves(change);
+    if (!comes) {
       const bool keeps_keys = stays && keeps_unique_values(change);
       add(table, keeps_keys ? LockMode::kNoKeyUpdate : LockMode::kUpdate, row_lock_field(change.old_image.member));
     }
-    if (change.kind == WriteUnit::Kind::kDelete) continue;
-    if (!stays) add(table, LockMode::kUpdate, row_lock_field(change.new_image.member));
+    if (!goes && !stays) add(table, LockMode::kUpdate, row_lock_field(change.new_image.member));
     for (std::size_t index = 0; index < encoder.structures().size(); ++index) {
       const RowEncoder::StructureKeys& structure = encoder.structures()[index];
       if (structure.structure.kind != Structure::Kind::kUnique) continue;
-      const Word field = RowEncoder::entry(unit_.words_, change.new_image, index).first;
-      if (is_null(field)) continue;
-      if (stays && are_same(RowEncoder::entry(unit_.words_, change.old_image, index).first, field)) continue;
-      add(table, LockMode::kUpdate, value_lock_field(structure.key, field));
+      const Word none;
+      const Word before = comes ? none : RowEncoder::entry(unit_.words_, change.old_image, index).first;
+      const Word after = goes ? none : RowEncoder::entry(unit_.words_, change.new_image, index).first;
+      if (stays && are_same(before, after)) continue;
+      if (!goes && !is_null(after)) add(table, LockMode::kUpdate, value_lock_field(structure.key, after));
+      // Others that want the value which a transaction gives up wait for its end.
+      const bool gives_up = !comes && unit_.options_.buffer != nullptr && !is_null(before);
+      if (gives_up) add(table, LockMode::kUpdate, value_lock_field(structure.key, before));
     }
   }
   for (const ForeignKeyDemands::Lock& lock : foreign_keys_.locks) add(lock.table, lock.mode, lock.field);

@@ -146,7 +146,6 @@ local function write_locks()
     if left == '' then call('HDEL', key, field) else call('HSET', key, field, left) end
   end
 end
-if mode == 'lock' then write_locks() end
 
 -- What a stricter transaction has read: nothing changed in the table, or at least not these rows.
 for _ = 1, number() do
@@ -260,6 +259,8 @@ for i = 1, number() do
   p = p + 4
 end
 
+-- Whatever answers otherwise has taken no lock.
+if mode == 'lock' then write_locks() end
 if #failed > 1 then return failed end
 if mode == 'verify' or mode == 'precede' or mode == 'lock' then return {'verified'} end
 

@@ -26,6 +26,23 @@ std::size_t failure_index(const Reply& reply) {
   return value;
 }
 
+/// Throws 23503 if the lock is that of a referenced row which is not there: a transaction that makes it is not waited for.
+asio::awaitable<void> refuse_missing_parent(RedisClient& client, const ForeignKeyDemands& demands, const LockConflict& lock,
+                                            const sql::SessionSettings& settings, ExecutionCounters* counters) {
+  for (const ForeignKeyDemands::Parent& parent : demands.parents) {
+    if (lock.key != lock_key(parent.key->referenced()->oid) || lock.field != parent.key->lock_field(*parent.row)) continue;
+    CommandBatch look;
+    if (parent.place.field) {
+      look.add("HEXISTS", parent.place.key, *parent.place.field);
+    } else {
+      look.add("EXISTS", parent.place.key);
+    }
+    const RepliesPtr replies = co_await client.execute(std::move(look), counters);
+    if (replies->integer(0) == 0) throw parent.key->missing(*parent.row, settings);
+    co_return;
+  }
+}
+
 /// False: there is more to do than plain_write_script can, or something is in the way.
 asio::awaitable<bool> write_plainly(RedisClient& client, WriteEncoding& encoding, ExecutionCounters* counters) {
   std::optional<CommandBatch> batch = encoding.plain_command();
@@ -216,7 +233,9 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
       encoding.divide();
     }
     Findings findings;
+    blocker_ = {};
     const WriteStatus status = co_await send(client, *sent, findings, counters);
+    if (status == WriteStatus::kLocked) co_await refuse_missing_parent(client, sent->foreign_keys(), blocker_, options_.settings, counters);
     if (status != WriteStatus::kApplied) co_return status;
     if (findings.increment_failed) co_return WriteStatus::kConflict;
     if (findings.guard_failed) {
@@ -243,6 +262,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
       if (state == ReferenceState::kGone) continue;
       // Its action has missed a row that came meanwhile.
       if (state == ReferenceState::kNew && children.key->acts_on(children.is_update)) co_return WriteStatus::kConflict;
+      if (!blocker_.key.empty()) co_return WriteStatus::kLocked;
       throw children.key->still_referenced(*children.row, options_.settings);
     }
     for (std::size_t number = 0; number < changes_.size(); ++number) {

@@ -153,6 +153,38 @@ asio::awaitable<std::vector<WriteUnit::Violation>> WriteUnit::examine_owners(Red
 }
 
 /// Where all of them are gone, the next attempt relies on that.
+namespace {
+
+/// Returns a lock if each of the rows has one of another transaction that deletes it, changes its key, or has locked it FOR UPDATE.
+asio::awaitable<std::optional<LockConflict>> lock_of_all(RedisClient& client, sql::Oid table, std::vector<std::string> members, std::string own,
+                                                         ExecutionCounters* counters) {
+  CommandBatch look;
+  const std::string key = lock_key(table);
+  for (const std::string& member : members) look.add("HGET", key, row_lock_field(member));
+  const RepliesPtr locks = co_await client.execute(std::move(look), counters);
+  std::vector<std::string> holders;
+  CommandBatch leases;
+  for (std::size_t index = 0; index < members.size(); ++index) {
+    std::string_view locked = locks->text(index).value_or(""), holder;
+    while (!locked.empty()) {  // one lock of this mode, besides what ended processes have left
+      const std::string_view one = locked.substr(0, locked.find(' '));
+      locked.remove_prefix(std::min(one.size() + 1, locked.size()));
+      if (one.starts_with(std::to_string(static_cast<int>(LockMode::kUpdate)))) holder = one.substr(1);
+    }
+    if (holder.empty() || holder == own) co_return std::nullopt;
+    holders.emplace_back(holder);
+    leases.add("EXISTS", process_key(holder.substr(0, holder.find('.'))));
+  }
+  const RepliesPtr living = co_await client.execute(std::move(leases), counters);
+  for (std::size_t index = 0; index < members.size(); ++index) {
+    if (living->integer(index) == 0) co_return std::nullopt;
+  }
+  co_return LockConflict{holders.front(), key, row_lock_field(members.front())};
+}
+
+}  // namespace
+
+/// Where all rows that refer to it are about to go, or are locked, `blocker_` is the lock to be waited for.
 asio::awaitable<WriteUnit::ReferenceState> WriteUnit::examine_references(RedisClient& client,
                                                                          const ForeignKeyDemands::Children& children,
                                                                          ExecutionCounters* counters) {
@@ -179,17 +211,21 @@ asio::awaitable<WriteUnit::ReferenceState> WriteUnit::examine_references(RedisCl
   if (suspects.empty()) co_return ReferenceState::kGone;
   RepliesPtr found = co_await client.execute(std::move(fetch), counters);
   std::size_t index = 0;
+  std::vector<std::string> there;
+  bool is_known = true;
   for (const std::string& member : suspects) {
-    const auto row = rows.decode(member, found->array(index++));
-    if (!row) {
+    if (rows.decode(member, found->array(index++))) {
+      is_known = is_known && (!options_.changed_rows || options_.changed_rows->contains(keys.row_of_member(member)));
+      there.push_back(member);
+    } else {
       lost_references_[children.set].insert(member);
       guards_.push_back({keys.row_of_member(member), {keys.presence_field()}, {std::nullopt}});
-      continue;
     }
-    const bool is_known = !options_.changed_rows || options_.changed_rows->contains(keys.row_of_member(member));
-    co_return is_known ? ReferenceState::kThere : ReferenceState::kNew;
   }
-  co_return ReferenceState::kGone;
+  if (there.empty()) co_return ReferenceState::kGone;
+  const std::string own = options_.locks != nullptr ? options_.locks->token : "";
+  if (auto lock = co_await lock_of_all(client, table->oid, std::move(there), own, counters)) blocker_ = *std::move(lock);
+  co_return is_known ? ReferenceState::kThere : ReferenceState::kNew;
 }
 
 }  // namespace redquel::executor

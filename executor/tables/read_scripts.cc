@@ -72,7 +72,8 @@ if scored and escape == '0' and holds_value ~= '1' and #keys > 3 and field_count
     sort[#sort + 1] = 'GET'
     sort[#sort + 1] = prefix .. '*->' .. fields[i]
   end
-  return {found, redis.call(unpack(sort))}
+  local rows = redis.pcall(unpack(sort))
+  if not rows.err then return {found, rows} end  -- a user without the right to SORT reads row by row
 end
 for i = 1, #keys do
   local values = redis.call('HMGET', keys[i], unpack(fields))

@@ -181,13 +181,19 @@ local root, work = parse(7 + field_count, 0)
 if max_rows < 0 and (root.key or root.zset) then return {root.size} end
 if root.size > max_members or work > 40 * max_members then return false end
 
-if root.key and escape == '0' and field_count > 0 and root.size <= max_rows then
-  local words = {'SORT_RO', root.key, 'BY', 'nosort', 'GET', '#'}
+-- Elements and fields; nil: the user has no right to SORT.
+local function sorted(key)
+  local words = {'SORT_RO', key, 'BY', 'nosort', 'GET', '#'}
   for i = 1, field_count do
     words[#words + 1] = 'GET'
     words[#words + 1] = prefix .. '*->' .. fields[i]
   end
-  return {root.size, redis.call(unpack(words)), {}}
+  local found = redis.pcall(unpack(words))
+  return not found.err and found or nil
+end
+if root.key and escape == '0' and field_count > 0 and root.size <= max_rows then
+  local found = sorted(root.key)
+  if found then return {root.size, found, {}} end
 end
 
 local rows, rest, at = {}, {}, 0
@@ -196,14 +202,10 @@ local function are_plain(node)
   return true
 end
 if root.op == 'u' and are_plain(root) and escape == '0' and field_count > 0 and root.size <= max_rows then
-  local seen = {}
+  local seen, found = {}, nil
   for j = 1, #root do
-    local words = {'SORT_RO', root[j].key, 'BY', 'nosort', 'GET', '#'}
-    for i = 1, field_count do
-      words[#words + 1] = 'GET'
-      words[#words + 1] = prefix .. '*->' .. fields[i]
-    end
-    local found = redis.call(unpack(words))
+    found = sorted(root[j].key)
+    if not found then break end
     for i = 1, #found, 1 + field_count do
       if not seen[found[i]] then
         seen[found[i]] = true
@@ -212,7 +214,8 @@ if root.op == 'u' and are_plain(root) and escape == '0' and field_count > 0 and 
       end
     end
   end
-  return {at / (1 + field_count), rows, {}}
+  if found then return {at / (1 + field_count), rows, {}} end
+  rows, at = {}, 0
 end
 
 local ids = members(root)

@@ -14,6 +14,11 @@ constexpr std::size_t kElementsPerRow = 4;
 /// The end of the elements that lie beyond an end of a range of scores.
 std::string beyond(const std::string& bound) { return bound.starts_with('(') ? bound.substr(1) : "(" + bound; }
 
+/// Returns true if the user of Redis may not run SORT_RO, or may not read all keys, which its GET asks for.
+bool is_sort_refused(const sql::SqlError& error) {
+  return error.sqlstate() == "42501" || error.message().find("GET option of SORT denied") != std::string::npos;
+}
+
 std::size_t count_of(const Replies& replies, std::size_t index) {
   return static_cast<std::size_t>(std::max<std::int64_t>(0, replies.integer(index)));
 }
@@ -146,16 +151,24 @@ asio::awaitable<void> ZsetWalk::read_ranked() {
   bool one_chunk = first_ && options_.wanted && !reader_.read().condition && *options_.wanted <= count;
   bool counts_nulls = first_ && options_.null_set;
   RepliesPtr replies;
-  if (one_chunk) {
-    CommandBatch batch;
-    append_ranked(batch, rank_ - overlap, count + overlap);
-    if (counts_nulls) batch.add("SCARD", *options_.null_set);
-    replies = co_await context_.ask_atomic(std::move(batch), counters_);
-    if (counts_nulls) null_count_ = replies->integer(1);
-  } else {
-    if (!coming_) coming_ = context_.start_bulk(chunk_commands(), counters_);
-    const std::unique_ptr<RedisRequest> request = std::move(coming_);
-    replies = co_await context_.replies_of(*request);
+  try {
+    if (one_chunk) {
+      CommandBatch batch;
+      append_ranked(batch, rank_ - overlap, count + overlap);
+      if (counts_nulls) batch.add("SCARD", *options_.null_set);
+      replies = co_await context_.ask_atomic(std::move(batch), counters_);
+      if (counts_nulls) null_count_ = replies->integer(1);
+    } else {
+      if (!coming_) coming_ = context_.start_bulk(chunk_commands(), counters_);
+      const std::unique_ptr<RedisRequest> request = std::move(coming_);
+      replies = co_await context_.replies_of(*request);
+    }
+  } catch (const sql::SqlError& error) {
+    if (!is_sort_refused(error)) throw;
+  }
+  if (!replies) {
+    co_await go_on_without_ranks();
+    co_return;
   }
   auto values = replies->array(0);
   const std::size_t elements = values.size() / width_;
@@ -168,10 +181,7 @@ asio::awaitable<void> ZsetWalk::read_ranked() {
     end = std::min(elements, std::max(ranks_->end, from) - from);
   }
   if (is_lost) {
-    lost_ = true;
-    ranks_.reset();
-    if (!last_) rank_ = options_.offset;
-    co_await read_range();
+    co_await go_on_without_ranks();
     co_return;
   }
   if (first_ && options_.atomic_if_small && !one_chunk && elements == count) {
@@ -199,6 +209,13 @@ asio::awaitable<void> ZsetWalk::read_ranked() {
   // Who knows how many rows are wanted gets no more.
   first_ = false;
   if (!options_.wanted) coming_ = context_.start_bulk(chunk_commands(), counters_);
+}
+
+asio::awaitable<void> ZsetWalk::go_on_without_ranks() {
+  lost_ = true;
+  ranks_.reset();
+  if (!last_) rank_ = options_.offset;
+  co_await read_range();
 }
 
 CommandBatch ZsetWalk::chunk_commands() const {

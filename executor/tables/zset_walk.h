@@ -62,6 +62,8 @@ class ZsetWalk {
   CommandBatch chunk_commands() const;
   asio::awaitable<void> read_all_ranked();
   asio::awaitable<void> read_range();
+  /// Reads from where the walk is by score or member, as all that follows.
+  asio::awaitable<void> go_on_without_ranks();
   asio::awaitable<void> find_score();
   void append_ranked(CommandBatch& batch, std::size_t rank, std::size_t count) const;
   /// Of ZCOUNT: the elements before the range, and those up to its end.

@@ -1,5 +1,7 @@
 #include "executor/transaction/advisory_locks.h"
 
+#include <utility>
+
 #include "executor/redis/script.h"
 
 namespace redquel::executor {
@@ -53,7 +55,13 @@ asio::awaitable<bool> AdvisoryLocks::take(RedisClient& redis, Lock lock, std::op
   if (found == held_.end() || found->second.mode() < wanted) {
     while (true) {
       std::string asked = field, token = token_;
-      const std::string holder = co_await run_advisory(redis, std::move(asked), std::move(token), wanted, true);
+      std::string holder;
+      try {
+        holder = co_await run_advisory(redis, std::move(asked), std::move(token), wanted, true);
+      } catch (...) {
+        uncertain_ = field;
+        throw;
+      }
       if (holder.empty()) break;
       if (!limits) co_return false;
       LockConflict conflict{holder, kKey, field};
@@ -64,6 +72,13 @@ asio::awaitable<bool> AdvisoryLocks::take(RedisClient& redis, Lock lock, std::op
   Counts& counts = held_[field];
   ++(lock.transaction ? counts.transaction : counts.session)[lock.shared ? 1 : 0];
   co_return true;
+}
+
+asio::awaitable<void> AdvisoryLocks::settle(RedisClient& redis) {
+  const std::optional<std::string> field = std::exchange(uncertain_, std::nullopt);
+  if (!field) co_return;
+  const auto found = held_.find(*field);
+  co_await set_mode(redis, *field, found == held_.end() ? 0 : found->second.mode());
 }
 
 asio::awaitable<bool> AdvisoryLocks::unlock(RedisClient& redis, Lock lock) {

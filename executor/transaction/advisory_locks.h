@@ -31,6 +31,8 @@ class AdvisoryLocks {
   asio::awaitable<bool> take(RedisClient& redis, Lock lock, std::optional<LockWaitLimits> limits, std::minstd_rand& random);
   /// Gives a session-level lock back as often as it is called; false: the session does not have it.
   asio::awaitable<bool> unlock(RedisClient& redis, Lock lock);
+  /// Gives back what a call of `take` without a reply may have taken.
+  asio::awaitable<void> settle(RedisClient& redis);
   /// All session-level locks.
   asio::awaitable<void> unlock_all(RedisClient& redis);
   /// All transaction-level locks: the transaction is over.
@@ -47,6 +49,7 @@ class AdvisoryLocks {
 
   std::string token_;
   std::map<std::string, Counts> held_;  // by field
+  std::optional<std::string> uncertain_;  // of a call without a reply
 };
 
 }  // namespace redquel::executor

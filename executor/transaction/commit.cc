@@ -170,8 +170,15 @@ class ChunkedCommit {
     for (const TableChangesPtr& changes : all) tables.push_back(changes->table);
     if (tables.empty()) co_return;
     if (!co_await journal_.begin(std::move(tables), deadline)) throw serialization_failure("change of the table's definition");
-    const LockSet locks = transaction.locks().take();
-    if (!co_await release_locks(redis_, locks)) throw lapsed_lock();
+    LockSet locks = transaction.locks().take();
+    bool held = false;
+    try {
+      held = co_await release_locks(redis_, locks);
+    } catch (...) {  // the transaction's end gives back the rest
+      transaction.locks() = std::move(locks);
+      throw;
+    }
+    if (!held) throw lapsed_lock();
     // What others lock from now on waits for the end of the unit: it is in nobody's way.
     options_.locks = &transaction.locks();
     unit_ = WriteUnit(options_);

@@ -10,6 +10,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
+#include <map>
 #include <utility>
 
 #include "executor/redis/script.h"
@@ -95,14 +96,15 @@ asio::awaitable<void> forget_wait(RedisClient& redis, const std::string& token) 
 }  // namespace
 
 struct LockLease::State {
-  State(RedisClient& client, std::size_t lease) : redis(client), lease_milliseconds(lease), renewal(lease / 3) {}
+  State(RedisClient& client, std::size_t lease, LockSweep::Tables tables)
+      : redis(client), lease_milliseconds(lease), renewal(lease / 3), sweeper(client, std::move(tables)) {}
 
   /// Longer, if it is there: a lease that has lapsed is never taken up again, others have had the locks since.
   asio::awaitable<void> renew() {
     const Clock::time_point now = Clock::now();
     CommandBatch batch;
-    batch.add("SET", process_key(process), "1", "PX", lease_milliseconds, is_taken ? "XX" : "NX");
     const bool is_new = !is_taken;
+    batch.add("SET", process_key(process), "1", "PX", lease_milliseconds, is_new ? "NX" : "XX");
     const std::string name = process;
     RepliesPtr replies = co_await redis.execute(std::move(batch));
     replies->or_throw();
@@ -111,9 +113,14 @@ struct LockLease::State {
     if (is_set) {
       is_taken = true;
       renewed = now;
-    } else if (!is_new) {
+    } else if (!is_new || !is_taken) {  // or an attempt to take it whose reply did not come
       forget();
     }
+  }
+
+  asio::awaitable<void> sweep() {
+    if (!is_taken) co_return;
+    co_await sweeper.run(process, [this](std::string_view token) { return tokens.contains(owner_of(token).number); });
   }
 
   void forget() {
@@ -127,16 +134,20 @@ struct LockLease::State {
   milliseconds renewal;
   bool is_taken = false;
   std::string process = random_version();
-  std::uint64_t next_number = 1;
-  std::size_t holders = 0;
+  std::int64_t next_number = 1;
+  std::map<std::int64_t, bool> tokens;  // by number, not yet given back: whether a call has failed
+  LockSweep sweeper;
   Clock::time_point renewed{};
-  asio::steady_timer* timer = nullptr;  // of the renewals; null: nobody renews
+  bool is_kept = false;                 // `keep` runs
+  asio::steady_timer* timer = nullptr;  // of the renewals, while `keep` waits for one
 };
 
-LockLease::LockLease(RedisClient& redis, std::size_t lease) : state_(std::make_shared<State>(redis, lease)) {}
+LockLease::LockLease(RedisClient& redis, std::size_t lease, LockSweep::Tables tables)
+    : state_(std::make_shared<State>(redis, lease, std::move(tables))) {}
 
 LockLease::~LockLease() {
-  state_->holders = 0;
+  state_->tokens.clear();
+  state_->sweeper.stop();
   if (state_->timer) state_->timer->cancel();
 }
 
@@ -153,16 +164,20 @@ asio::awaitable<void> LockLease::keep(std::shared_ptr<State> state) {
   state->timer = &timer;
   struct Forget {
     State& state;
-    ~Forget() { state.timer = nullptr; }
+    ~Forget() {
+      state.timer = nullptr;
+      state.is_kept = false;
+    }
   } forget{*state};
-  while (state->holders > 0) {
+  while (!state->tokens.empty()) {
     timer.expires_after(state->renewal);
     boost::system::error_code ended;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ended));
-    if (state->holders == 0) break;
+    if (state->tokens.empty()) break;
     try {
       co_await state->renew();
-    } catch (const sql::SqlError&) {  // the next renewal may come in time; otherwise the commits notice
+      co_await state->sweep();
+    } catch (const std::exception&) {  // the next renewal may come in time; otherwise the commits notice
     }
   }
 }
@@ -185,22 +200,44 @@ std::string session_of(std::string_view token) {
 
 asio::awaitable<std::string> LockLease::take_token(std::int32_t pid) {
   co_await hold();
-  if (++state_->holders == 1 && !state_->timer) {
-    auto executor = co_await asio::this_coro::executor;
-    asio::co_spawn(executor, keep(state_), asio::detached);
-  }
-  co_return fmt::format("{}.{}.{}", state_->process, state_->next_number++, pid);
+  auto executor = co_await asio::this_coro::executor;
+  std::string token = fmt::format("{}.{}.{}", state_->process, state_->next_number, pid);
+  state_->tokens.emplace(state_->next_number++, false);
+  if (!std::exchange(state_->is_kept, true)) asio::co_spawn(executor, keep(state_), asio::detached);
+  co_return token;
 }
 
-void LockLease::give_back() {
-  if (--state_->holders == 0 && state_->timer) state_->timer->cancel();
+void LockLease::give_back(const std::string& token) {
+  state_->tokens.erase(owner_of(token).number);
+  if (state_->tokens.empty() && state_->timer) state_->timer->cancel();
+}
+
+void LockLease::suspect(const std::string& token) {
+  const auto found = state_->tokens.find(owner_of(token).number);
+  if (found != state_->tokens.end()) found->second = true;
+}
+
+bool LockLease::suspects(const std::string& token) const {
+  const auto found = state_->tokens.find(owner_of(token).number);
+  return found != state_->tokens.end() && found->second;
+}
+
+asio::awaitable<void> LockLease::sweep() {
+  const std::shared_ptr<State> state = state_;
+  state->sweeper.start_over();
+  try {
+    co_await state->sweep();
+  } catch (const std::exception&) {  // the next renewal sees to it
+  }
 }
 
 const std::string& LockLease::process() const { return state_->process; }
 
 bool LockLease::is_taken() const { return state_->is_taken; }
 
-void LockLease::renounce() { state_->forget(); }
+void LockLease::renounce(std::string_view token) {
+  if (covers(token)) state_->forget();
+}
 
 sql::SqlError lapsed_lock() {
   return sql::SqlError("40001", "could not serialize access: a lock of the transaction has lapsed")

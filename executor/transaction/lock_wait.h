@@ -8,6 +8,7 @@
 #include <string>
 
 #include "executor/redis/client.h"
+#include "executor/transaction/lock_sweep.h"
 #include "executor/transaction/locks.h"
 #include "sql/error.h"
 
@@ -19,20 +20,25 @@ namespace asio = boost::asio;
 /// that stands still for longer than the lease loses its locks; its transactions notice when they commit.
 class LockLease {
  public:
-  /// `milliseconds`: how long the process may stand still.
-  LockLease(RedisClient& redis, std::size_t milliseconds);
+  /// `milliseconds`: how long the process may stand still. Each renewal looks in the locks of `tables` for some whose transaction has ended.
+  LockLease(RedisClient& redis, std::size_t milliseconds, LockSweep::Tables tables = {});
   ~LockLease();
 
-  /// A token for a transaction that is about to lock. The lease holds from now on until as many `give_back` have come.
+  /// Gives a token to a transaction or session that is about to lock. The lease is renewed until all tokens have been given back.
   /// `pid`: of its session, for pg_locks and the details of deadlocks.
   asio::awaitable<std::string> take_token(std::int32_t pid = 0);
-  void give_back();
+  void give_back(const std::string& token);
+  /// Notes that a call with this token has failed: where its reply got lost, locks may be there, or come yet, that are in no LockSet.
+  void suspect(const std::string& token);
+  bool suspects(const std::string& token) const;
+  /// Removes locks of tokens that have been given back. A failure leaves them to the renewals.
+  asio::awaitable<void> sweep();
   /// By what name the lease is known in Redis: `redquel:process:<process>`. A token begins with it.
   const std::string& process() const;
   /// Was the key there when Redis was asked last?
   bool is_taken() const;
-  /// Locks could not be released: this process goes on under another name, and what it had under the old one lapses.
-  void renounce();
+  /// Takes another name, if the token belongs to the current one: locks that could not be released lapse with the old name.
+  void renounce(std::string_view token);
   /// The lease is there. After a standstill that was too long it is another one, and tokens of before hold nothing any more.
   asio::awaitable<void> hold();
   /// Is it a token of the lease of now?

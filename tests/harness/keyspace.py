@@ -60,3 +60,25 @@ def same(given, wanted):
 
 def plan(connection, sql):
     return "\n".join(row[0] for row in connection.run("EXPLAIN " + sql))
+
+
+def living_locks(redis):
+    """[(key, field, token)]: locks, waits and tables held alone that count, because the lease of their process is there."""
+    found = []
+    with redis.connect() as raw:
+        def text(value):
+            return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+        def is_alive(token):
+            return raw("EXISTS", f"redquel:process:{token[:16]}") == 1
+
+        for key in [text(key) for key in raw.keys("redquel:locks:*")] + ["redquel:advisory"]:
+            entries = [text(entry) for entry in raw("HGETALL", key)]
+            for field, holders in zip(entries[::2], entries[1::2]):
+                found += [(key, field, holder[1:]) for holder in holders.split() if is_alive(holder[1:])]
+        waits = [text(entry) for entry in raw("HGETALL", "redquel:waits")]
+        found += [("redquel:waits", session, waiter) for session, waiter in zip(waits[::2], waits[1::2]) if is_alive(session)]
+        exclusive = [text(entry) for entry in raw("HGETALL", "redquel:exclusive")]
+        found += [("redquel:exclusive", table, unit) for table, unit in zip(exclusive[::2], exclusive[1::2])
+                  if raw("EXISTS", f"redquel:lease:{unit.split()[0]}") == 1]
+    return found

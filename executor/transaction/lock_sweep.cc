@@ -1,0 +1,104 @@
+#include "executor/transaction/lock_sweep.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "executor/redis/script.h"
+#include "executor/transaction/locks.h"
+
+namespace redquel::executor {
+
+namespace {
+
+constexpr std::size_t kStepsPerRun = 100, kFieldsPerStep = 500, kKeysPerRoundTrip = 500;
+constexpr std::string_view kWaits = "redquel:waits";
+
+// Key: a table's locks, or the advisory ones. Arguments: a token, fields.
+const Script& forget_script() {
+  static const Script kScript("forget_locks", R"lua(
+for i = 2, #ARGV do
+  local value, left = redis.call('HGET', KEYS[1], ARGV[i]), {}
+  for holder in string.gmatch(value or '', '%S+') do
+    if string.sub(holder, 2) ~= ARGV[1] then left[#left + 1] = holder end
+  end
+  if value and #left == 0 then redis.call('HDEL', KEYS[1], ARGV[i])
+  elseif value then redis.call('HSET', KEYS[1], ARGV[i], table.concat(left, ' ')) end
+end
+)lua");
+  return kScript;
+}
+
+/// Calls `take` with each of the words between blanks.
+template <typename Take>
+void for_each_word(std::string_view text, const Take& take) {
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (!word.empty()) take(word);
+  }
+}
+
+}  // namespace
+
+asio::awaitable<void> LockSweep::run(std::string process, IsLiving is_living) {
+  if (keys_.empty()) co_await list_keys();
+  for (std::size_t step = 0; step < kStepsPerRun && !keys_.empty(); ++step) co_await take_step(process, is_living);
+}
+
+asio::awaitable<void> LockSweep::list_keys() {
+  if (!tables_) co_return;
+  std::vector<std::string> all{"redquel:advisory", std::string(kWaits)}, found;
+  for (const sql::Oid table : tables_()) all.push_back(lock_key(table));
+  for (std::size_t first = 0; first < all.size(); first += kKeysPerRoundTrip) {
+    const std::size_t last = std::min(first + kKeysPerRoundTrip, all.size());
+    CommandBatch batch;
+    for (std::size_t key = first; key < last; ++key) batch.add("EXISTS", all[key]);
+    const RepliesPtr replies = co_await redis_.execute(std::move(batch));
+    for (std::size_t key = first; key < last; ++key) {
+      if (replies->integer(key - first) == 1) found.push_back(std::move(all[key]));
+    }
+  }
+  keys_ = std::move(found);
+  cursor_ = "0";
+}
+
+asio::awaitable<void> LockSweep::take_step(const std::string& process, const IsLiving& is_living) {
+  const std::string key = keys_.back();
+  CommandBatch look;
+  look.add("HSCAN", key, cursor_, "COUNT", kFieldsPerStep);
+  const RepliesPtr replies = co_await redis_.execute(std::move(look));
+  const std::span<const Reply> answer = replies->array(0);
+  if (keys_.empty() || keys_.back() != key) co_return;  // started over meanwhile
+  cursor_ = answer.size() == 2 ? std::string(answer[0].text) : "0";
+  if (cursor_ == "0") keys_.pop_back();
+  if (answer.size() != 2) co_return;
+  const std::span<const Reply> entries = answer[1].children();
+  const auto is_left = [&](std::string_view token) { return token.starts_with(process) && !is_living(token); };
+  std::map<std::string, std::vector<std::string>> left;  // by token: the fields
+  std::vector<std::string> waiters;
+  for (std::size_t index = 0; index + 1 < entries.size(); index += 2) {
+    const std::string_view field = entries[index].text, value = entries[index + 1].text;
+    if (key == kWaits) {
+      if (is_left(value.substr(0, value.find(' ')))) waiters.emplace_back(field);
+      continue;
+    }
+    for_each_word(value, [&](std::string_view holder) {
+      const std::string_view token = holder.substr(1);
+      if (is_left(token)) left[std::string(token)].emplace_back(field);
+    });
+  }
+  CommandBatch batch;
+  const std::vector<std::string> keys{key};
+  for (auto& [token, fields] : left) {
+    fields.insert(fields.begin(), token);
+    forget_script().append_call(batch, keys, fields);
+  }
+  if (!waiters.empty()) batch.add("HDEL", key, waiters);
+  if (batch.empty()) co_return;
+  std::vector<const Script*> scripts{&forget_script()};
+  const RepliesPtr removed = co_await run_scripts(redis_, std::move(scripts), std::move(batch));
+  removed->or_throw();
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/redis/client.h"
+#include "sql/catalog/catalog.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// A walk over the locks and waits in Redis that removes those of one process whose transaction or session has ended. A call whose reply
+/// got lost, or that arrived late, may have left them.
+class LockSweep {
+ public:
+  using Tables = std::function<std::vector<sql::Oid>()>;
+  using IsLiving = std::function<bool(std::string_view token)>;
+
+  /// `tables`: those whose locks are looked at.
+  LockSweep(RedisClient& redis, Tables tables) : redis_(redis), tables_(std::move(tables)) {}
+
+  /// Takes some steps of the walk, and begins a new one at its end. Throws as RedisClient::execute does.
+  asio::awaitable<void> run(std::string process, IsLiving is_living);
+  /// Begins the next walk with the first table.
+  void start_over() { keys_.clear(); }
+  /// Looks at no table any more.
+  void stop() { tables_ = nullptr; }
+
+ private:
+  asio::awaitable<void> list_keys();
+  asio::awaitable<void> take_step(const std::string& process, const IsLiving& is_living);
+
+  RedisClient& redis_;
+  Tables tables_;
+  std::vector<std::string> keys_;  // that are left of the walk
+  std::string cursor_ = "0";       // in the last of them
+};
+
+}  // namespace redquel::executor
