@@ -70,7 +70,7 @@ CursorMove move_cursor(std::int64_t position, std::int64_t rows, FetchDirection 
   return {position};
 }
 
-asio::awaitable<void> Cursor::read(std::unique_ptr<executor::Execution> run, std::size_t memory) {
+asio::awaitable<void> Cursor::read(std::unique_ptr<executor::Execution> run, const executor::SessionState& session) {
   run_ = std::move(run);
   std::size_t bytes = 0;
   std::int64_t rows = 0;
@@ -78,14 +78,14 @@ asio::awaitable<void> Cursor::read(std::unique_ptr<executor::Execution> run, std
     bytes += batch->memory();
     rows += static_cast<std::int64_t>(batch->rows);
     ends_.push_back(rows);
-    if (bytes <= memory) {
+    if (bytes <= session.work_mem) {
       batches_.push_back(std::move(*batch));
       continue;
     }
     if (!spilled_) {
       std::vector<sql::Type> types;
       for (const sql::ColumnPtr& column : batch->columns) types.push_back(column->type());
-      spilled_.emplace(std::make_shared<executor::SpillFile>(), types);
+      spilled_.emplace(std::make_shared<executor::SpillFile>(session.temporary_space), types);
     }
     spilled_->append_all(*batch);
     spilled_->finish();

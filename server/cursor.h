@@ -39,9 +39,9 @@ class Cursor {
   std::int64_t created_at = 0;
   std::size_t savepoints = 0;  // set before it in its transaction: what rolls one of them back ends it, too
 
-  /// Runs the query to its end; where `table` is set, its last column is ctid, which no FETCH shows. What needs more than `memory` bytes
-  /// goes to the file.
-  asio::awaitable<void> read(std::unique_ptr<executor::Execution> run, std::size_t memory);
+  /// Runs the query to its end; where `table` is set, its last column is ctid, which no FETCH shows. What needs more than the session's
+  /// work_mem goes to the file.
+  asio::awaitable<void> read(std::unique_ptr<executor::Execution> run, const executor::SessionState& session);
   /// Moves; the rows that are passed are those that `take` gives.
   CursorMove move(const parser::ast::Fetch&);
   /// The next of the rows that a move passes, in their order, and which are left. `count` is above 0.

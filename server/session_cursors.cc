@@ -165,7 +165,7 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
   }
   std::vector<sql::Datum> no_values;
   std::unique_ptr<executor::Execution> run = engine_->execute(cursor->query->plan, std::move(no_values), state_);
-  co_await cursor->read(std::move(run), state_.work_mem);
+  co_await cursor->read(std::move(run), state_);
   cursors_.insert_or_assign(declare.name, std::move(cursor));
 }
 
