@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "executor/temporary_space.h"
 #include "parser/ast.h"
 #include "sql/catalog/catalog.h"
 #include "sql/column.h"
@@ -53,6 +54,9 @@ struct SessionState {
   std::string temporary_schema;
   std::int32_t backend_pid = 0;
   std::size_t work_mem = 64u << 20;  // bytes that sorts, hashes and held results of one statement may use
+  TemporarySpacePtr temporary_space = std::make_shared<TemporarySpace>();
+  /// What the configuration allows SET work_mem and SET temp_file_limit to give, in bytes; none: any number.
+  std::optional<std::uint64_t> work_mem_limit, temporary_space_limit;
   /// Called with NOTICE and WARNING messages (SqlError as a plain carrier of code and texts).
   std::function<void(std::string_view severity, const sql::SqlError&)> notice;
   /// Current value of a run-time parameter for current_setting(); nullopt: unknown.

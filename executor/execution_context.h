@@ -14,6 +14,7 @@
 
 #include "executor/redis/client.h"
 #include "executor/redis/script.h"
+#include "executor/temporary_space.h"
 #include "planner/explain/explain.h"
 #include "sql/catalog/catalog.h"
 #include "sql/evaluation_context.h"
@@ -21,6 +22,7 @@
 
 namespace redquel::executor {
 
+class CallableCommands;
 struct LockConflict;
 class KnownKeys;
 class ReadChecks;
@@ -137,6 +139,8 @@ class ExecutionContext {
   CheapnessMemory* cheapness = nullptr;          // the engine's
   RedisClient* home = nullptr;                   // where the list of databases lies
   RedisAccess* access = nullptr;                 // to the other logical databases
+  CallableCommands* callable_commands = nullptr; // the engine's
+  TemporarySpacePtr temporary_space;             // the session's
   int database = 0;                              // the session's logical one
 
  private:

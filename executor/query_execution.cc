@@ -287,8 +287,10 @@ class QueryRun {
     context_->tables_hold = [this] { return tables_hold(); };
     context_->wait_for_lock = [this](LockConflict blocker) { return wait(std::move(blocker)); };
     context_->work_mem = session_.work_mem;
+    context_->temporary_space = session_.temporary_space;
     context_->max_written_rows = engine_.limits().script_rows;
     context_->cheapness = &engine_.cheapness();
+    context_->callable_commands = &engine_.callable_commands();
     context_->home = &engine_.home();
     context_->access = &engine_.access();
     context_->database = engine_.database();

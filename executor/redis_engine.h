@@ -15,6 +15,7 @@
 #include "executor/redis/client.h"
 #include "executor/storage/exclusive_tables.h"
 #include "executor/storage/row_sweeper.h"
+#include "executor/tables/callable_commands.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/commit_fence.h"
 #include "executor/transaction/lock_wait.h"
@@ -25,6 +26,7 @@ struct EngineLimits {
   std::size_t script_rows = 2000;  // that one script writes; statements with more rows are journaled units
   std::size_t cached_plans = 1000;
   std::size_t lock_lease_ms = 30'000;  // a process that stands still for longer has lost its locks
+  bool unrestricted_call = false;  // redis.call() runs what is no command on keys, too
 };
 
 /// The engine over one logical database of Redis.
@@ -92,6 +94,7 @@ class RedisEngine final : public Engine {
   int database() const { return database_; }
   const EngineLimits& limits() const { return limits_; }
   CheapnessMemory& cheapness() { return cheapness_; }
+  CallableCommands& callable_commands() { return callable_commands_; }
   std::minstd_rand& random() { return random_; }
 
  private:
@@ -119,6 +122,7 @@ class RedisEngine final : public Engine {
   PlanCache plans_;
   FunctionPlans function_plans_;
   CheapnessMemory cheapness_;
+  CallableCommands callable_commands_{limits_.unrestricted_call};
   LockLease lease_{shared_, limits_.lock_lease_ms, [this] {
                      std::vector<sql::Oid> tables;
                      if (catalog_) tables = {std::views::keys(catalog_->tables).begin(), std::views::keys(catalog_->tables).end()};

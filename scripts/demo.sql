@@ -1,5 +1,5 @@
 -- The demonstration tables. Plain PostgreSQL: the same file loads there.
--- One statement writes at most 100,000 rows (limits.statement_rows).
+-- A statement of more than 2,000 rows (limits.script_rows) has its tables for itself while it writes.
 
 -- Employees: every kind of index on one table.
 CREATE TABLE emp (

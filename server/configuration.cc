@@ -4,8 +4,10 @@
 #include <toml++/toml.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <limits>
@@ -46,6 +48,15 @@ void check_redis_url(const std::string& url) {
   }
 }
 
+/// Returns the first line of a file. Empty for an empty name.
+std::string read_password(const std::string& file) {
+  if (file.empty()) return {};
+  std::ifstream input(file);
+  std::string line;
+  if (!std::getline(input, line) || line.empty()) throw ConfigurationError(fmt::format("redis.password_file: no password in {}", file));
+  return line;
+}
+
 constexpr std::int64_t kLarge = std::int64_t{1} << 40;
 
 /// One row per key: its name and what takes its value.
@@ -74,6 +85,10 @@ constexpr Key kKeys[] = {
      [](const std::string& key, const toml::node& node, Configuration& c) { c.aof_repair = take_flag(key, node); }},
     {"redis.allow_eviction",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.allow_eviction = take_flag(key, node); }},
+    {"redis.unrestricted_call",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.unrestricted_call = take_flag(key, node); }},
+    {"redis.password_file",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.redis_password = read_password(take_text(key, node)); }},
     {"embedded.enabled",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.embedded = take_flag(key, node); }},
     {"embedded.data_dir",
@@ -82,6 +97,16 @@ constexpr Key kKeys[] = {
      [](const std::string& key, const toml::node& node, Configuration& c) { c.redis_server = take_text(key, node); }},
     {"limits.max_connections", [](const std::string& key, const toml::node& node,
                                   Configuration& c) { take_number(key, node, c.max_connections, 1, 262143); }},
+    {"limits.max_startups", [](const std::string& key, const toml::node& node,
+                               Configuration& c) { take_number(key, node, c.max_startups, 10, 65536); }},
+    {"limits.client_memory", [](const std::string& key, const toml::node& node,
+                                Configuration& c) { take_number(key, node, c.client_memory, 1 << 20, kLarge); }},
+    {"authentication.timeout",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       std::int64_t seconds = 0;
+       take_number(key, node, seconds, 1, 600);
+       c.authentication_timeout = std::chrono::seconds(seconds);
+     }},
     {"limits.lock_lease", [](const std::string& key, const toml::node& node,
                              Configuration& c) { take_number(key, node, c.lock_lease, 1000, 3'600'000); }},
     {"limits.max_statement_bytes",
@@ -92,6 +117,14 @@ constexpr Key kKeys[] = {
                                  Configuration& c) { take_number(key, node, c.script_rows, 1, kLarge); }},
     {"limits.work_mem", [](const std::string& key, const toml::node& node,
                            Configuration& c) { take_number(key, node, c.work_mem, 65536, kLarge); }},
+    {"limits.work_mem_max", [](const std::string& key, const toml::node& node,
+                               Configuration& c) { take_number(key, node, c.work_mem_max, 65536, kLarge); }},
+    {"limits.temp_file_limit",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       std::int64_t bytes = 0;
+       take_number(key, node, bytes, -1, kLarge);
+       c.temp_file_limit = bytes < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(bytes));
+     }},
     {"log.level",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.log_level = take_text(key, node); }},
 };
@@ -112,6 +145,9 @@ void take_table(const std::string& prefix, const toml::table& table, Configurati
     if (!known) throw ConfigurationError(fmt::format("{}: no such key", key));
   }
 }
+
+/// Where packages put the configuration.
+constexpr const char* kInstalledFile = "/etc/redquel/redquel.toml";
 
 void check_log_level(const std::string& level) {
   for (const std::string_view known : {"trace", "debug", "info", "warn", "error", "off"}) {
@@ -148,6 +184,23 @@ void read_configuration_file(const std::filesystem::path& file, Configuration& c
   }
 }
 
+std::string environment_password() {
+  const char* password = std::getenv("REDQUEL_REDIS_PASSWORD");
+  return password == nullptr ? std::string() : password;
+}
+
+void hide_passwords(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const std::size_t scheme = word.find("://");
+    if (scheme == std::string_view::npos) continue;
+    const std::size_t login = scheme + 3, end = std::min(word.find('/', login), word.size());
+    const std::size_t colon = word.find(':', login), at = word.substr(0, end).rfind('@');
+    if (at == std::string_view::npos || colon >= at) continue;
+    std::fill(argv[i] + colon + 1, argv[i] + at, '*');
+  }
+}
+
 std::optional<Configuration> read_configuration(int argc, const char* const* argv) {
   Configuration configuration;
   CLI::App app("redquel: a PostgreSQL front to Redis", "redquel");
@@ -155,7 +208,7 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
   std::string file, listen, redis, data_dir, log_level;
   std::size_t threads = 0;
   bool embedded = false;
-  app.add_option("--config", file, "configuration file (TOML); options below win over it")->type_name("FILE");
+  app.add_option("--config", file, "configuration file (TOML, default: /etc/redquel/redquel.toml if there is one); options below win over it")->type_name("FILE");
   app.add_option("--listen", listen, "address for PostgreSQL clients (127.0.0.1:5433); port 0 takes a free one")
       ->type_name("HOST:PORT");
   auto* redis_option =
@@ -176,6 +229,7 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
     throw ConfigurationError(error.what());
   }
   if (app.count("--config") > 0) read_configuration_file(file, configuration);
+  else if (std::filesystem::exists(kInstalledFile)) read_configuration_file(kInstalledFile, configuration);
   if (app.count("--listen") > 0) parse_listen_address(listen, configuration);
   if (app.count("--redis") > 0) {
     check_redis_url(redis);
@@ -186,6 +240,7 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
     configuration.embedded = true;
     configuration.redis_url.clear();
   }
+  if (std::string password = environment_password(); !password.empty()) configuration.redis_password = std::move(password);
   if (!data_dir.empty()) configuration.data_directory = data_dir;
   if (app.count("--threads") > 0) configuration.threads = threads;
   if (!log_level.empty()) configuration.log_level = log_level;
@@ -194,6 +249,9 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
     throw ConfigurationError("embedded.enabled and redis.url exclude each other");
   }
   if (configuration.redis_url.empty()) configuration.embedded = true;
+  if (configuration.work_mem > configuration.work_mem_max) {
+    throw ConfigurationError("limits.work_mem is more than limits.work_mem_max");
+  }
   return configuration;
 }
 

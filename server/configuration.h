@@ -17,17 +17,24 @@ struct Configuration {
   std::chrono::seconds shutdown_timeout{10};
 
   std::string redis_url;  // empty: embedded
+  std::string redis_password;  // empty: that of the URL
   bool aof_repair = true;
   bool allow_eviction = false;
+  bool unrestricted_call = false;
   bool embedded = false;
   std::filesystem::path data_directory = "redquel-data";
   std::string redis_server = "redis-server";
 
   std::size_t max_connections = 5000;
+  std::size_t max_startups = 200;
+  std::size_t client_memory = 1073741824;
+  std::chrono::seconds authentication_timeout{60};
   std::size_t max_statement_bytes = 16777216;
   std::size_t script_rows = 2000;
   std::size_t lock_lease = 30'000;  // milliseconds
-  std::size_t work_mem = 268435456;
+  std::size_t work_mem = 67108864;
+  std::size_t work_mem_max = 1073741824;
+  std::optional<std::size_t> temp_file_limit;  // bytes; none: any number
 
   std::string log_level = "info";
 };
@@ -38,7 +45,13 @@ class ConfigurationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The command line over the file it names over the defaults. nullopt: --help or --version was asked and printed.
+/// Returns the password of Redis in REDQUEL_REDIS_PASSWORD; empty: none is set.
+std::string environment_password();
+
+/// Overwrites the passwords of Redis URLs in the command line, which other users of the machine may read (ps).
+void hide_passwords(int argc, char** argv);
+
+/// The command line over the file it names (/etc/redquel/redquel.toml, if there is one) over the defaults. nullopt: --help or --version was asked and printed.
 /// Throws ConfigurationError.
 std::optional<Configuration> read_configuration(int argc, const char* const* argv);
 

@@ -7,13 +7,6 @@
 
 namespace redquel::server {
 
-namespace {
-
-/// Bytes in the output buffer that make the statement wait for the client.
-constexpr std::size_t kFlushBytes = 64 * 1024;
-
-}  // namespace
-
 bool Session::CopyStream::set_encoding(std::string_view name) {
   const sql::EncodingInfo* encoding = sql::find_client_encoding(name.empty() ? std::string_view(session_.encoding_name_) : name);
   if (encoding == nullptr) return false;

@@ -71,36 +71,36 @@ CursorMove move_cursor(std::int64_t position, std::int64_t rows, FetchDirection 
   return {position};
 }
 
-asio::awaitable<void> Cursor::read(std::unique_ptr<executor::Execution> run, std::size_t memory) {
+asio::awaitable<void> Cursor::read(std::unique_ptr<executor::Execution> run, const executor::SessionState& session) {
   run_ = std::move(run);
-  return read_on(memory);
+  return read_on(session);
 }
 
-asio::awaitable<void> Cursor::read_rest(Portal& portal, std::size_t memory) {
+asio::awaitable<void> Cursor::read_rest(Portal& portal, const executor::SessionState& session) {
   run_ = std::move(portal.execution);
   passed_ = static_cast<std::int64_t>(portal.sent - portal.next_row);
   const bool is_behind_last = portal.ended && portal.pulled.empty();
   position_ = static_cast<std::int64_t>(portal.sent) + (is_behind_last ? 1 : 0);
-  for (sql::Batch& batch : portal.pulled) keep(std::move(batch), memory);
+  for (sql::Batch& batch : portal.pulled) keep(std::move(batch), session);
   portal.pulled.clear();
-  if (!portal.ended) co_await read_on(memory);
+  if (!portal.ended) co_await read_on(session);
 }
 
-asio::awaitable<void> Cursor::read_on(std::size_t memory) {
-  while (auto batch = co_await run_->next()) keep(*std::move(batch), memory);
+asio::awaitable<void> Cursor::read_on(const executor::SessionState& session) {
+  while (auto batch = co_await run_->next()) keep(*std::move(batch), session);
 }
 
-void Cursor::keep(sql::Batch batch, std::size_t memory) {
+void Cursor::keep(sql::Batch batch, const executor::SessionState& session) {
   bytes_ += batch.memory();
   ends_.push_back(rows() + static_cast<std::int64_t>(batch.rows));
-  if (bytes_ <= memory) {
+  if (bytes_ <= session.work_mem) {
     batches_.push_back(std::move(batch));
     return;
   }
   if (!spilled_) {
     std::vector<sql::Type> types;
     for (const sql::ColumnPtr& column : batch.columns) types.push_back(column->type());
-    spilled_.emplace(std::make_shared<executor::SpillFile>(), types);
+    spilled_.emplace(std::make_shared<executor::SpillFile>(session.temporary_space), types);
   }
   spilled_->append_all(batch);
   spilled_->finish();

@@ -30,7 +30,8 @@ CursorMove move_cursor(std::int64_t position, std::int64_t rows, parser::ast::Fe
 
 struct Portal;
 
-/// A cursor of DECLARE, or of a portal that FETCH has read: its rows are those of the moment of DECLARE, kept in memory, and in a temporary file where there are many.
+/// A cursor of DECLARE, or of a portal that FETCH has read. Its rows are those of the moment of DECLARE, kept in memory and, if there are
+/// many, in a temporary file.
 class Cursor {
  public:
   PreparedStatementPtr query;
@@ -41,11 +42,11 @@ class Cursor {
   std::int64_t created_at = 0;
   std::size_t savepoints = 0;  // set before it in its transaction: what rolls one of them back ends it, too
 
-  /// Runs the query to its end; where `table` is set, its last column is ctid, which no FETCH shows. What needs more than `memory` bytes
-  /// goes to the file.
-  asio::awaitable<void> read(std::unique_ptr<executor::Execution> run, std::size_t memory);
+  /// Runs the query to its end; where `table` is set, its last column is ctid, which no FETCH shows. What needs more than the session's
+  /// work_mem goes to the file.
+  asio::awaitable<void> read(std::unique_ptr<executor::Execution> run, const executor::SessionState& session);
   /// Takes over a portal's run with the rows that it has not sent yet, and reads it to its end.
-  asio::awaitable<void> read_rest(Portal& portal, std::size_t memory);
+  asio::awaitable<void> read_rest(Portal& portal, const executor::SessionState& session);
   /// Moves; the rows that are passed are those that `take` gives.
   CursorMove move(const parser::ast::Fetch&);
   /// The next of the rows that a move passes, in their order, and which are left. `count` is above 0.
@@ -59,8 +60,8 @@ class Cursor {
   /// The batch in which a row is, and how many rows are before that.
   std::pair<const sql::Batch&, std::int64_t> batch_of(std::int64_t row) const;
 
-  asio::awaitable<void> read_on(std::size_t memory);
-  void keep(sql::Batch batch, std::size_t memory);
+  asio::awaitable<void> read_on(const executor::SessionState& session);
+  void keep(sql::Batch batch, const executor::SessionState& session);
   std::int64_t rows() const { return ends_.empty() ? passed_ : ends_.back(); }
 
   std::unique_ptr<executor::Execution> run_;

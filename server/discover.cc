@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "executor/discovery/keyspace_sampler.h"
+#include "server/configuration.h"
 #include "server/redis_check.h"
 
 namespace redquel::server {
@@ -42,6 +43,7 @@ int run_discover(int argc, const char* const* argv) {
   try {
     executor::ConnectionOptions connection;
     connection.url = executor::parse_redis_url(url);
+    if (std::string password = environment_password(); !password.empty()) connection.url.password = std::move(password);
     const executor::Discovery discovery = discover(std::move(connection), options);
     const std::string head = fmt::format("-- {} keys, {} tables proposed\n\n", discovery.keys, discovery.proposal.tables.size());
     const std::string text = head + sql::proposal_text(discovery.proposal, schema);

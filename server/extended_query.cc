@@ -80,6 +80,7 @@ asio::awaitable<void> Session::parse_statement(std::string name, SourceText sour
                                                std::vector<sql::Type> parameter_types,
                                                std::shared_ptr<const parser::ast::Statement> statement) {
   PreparedStatementPtr prepared;
+  auto memory = statement_memory(memory_, source.text->size());
   if (statement) {
     transactions_.block().admit(*statement);
     std::string text = *source.text;
@@ -108,6 +109,7 @@ asio::awaitable<void> Session::parse_statement(std::string name, SourceText sour
   if (!name.empty() && statements_.contains(name)) {
     throw sql::SqlError("42P05", fmt::format("prepared statement \"{}\" already exists", name));
   }
+  prepared->memory = std::move(memory);
   statements_.insert_or_assign(std::move(name), std::move(prepared));
   encoder_.parse_complete();
 }
@@ -173,6 +175,9 @@ asio::awaitable<void> Session::on(const BindMessage& message) {
     throw sql::SqlError("42P03", fmt::format("cursor \"{}\" already exists", portal->name));
   }
   if (statement.statement) transactions_.block().admit(*statement.statement);
+  std::size_t bytes = message.parameters.size() * sizeof(sql::Datum);
+  for (const auto& parameter : message.parameters) bytes += parameter ? parameter->size() : 0;
+  portal->memory = HeldBytes(memory_, bytes);
   portal->parameters = bind_parameters(message, statement);
   if (statement.plan) {  // definitions may have moved since Parse
     current_source_ = statement.source;

@@ -7,12 +7,14 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
-#include <string_view>
+#include <string>
+#include <vector>
 
 #include "executor/embedded/embedded_redis.h"
 #include "executor/redis/url.h"
 #include "server/configuration.h"
 #include "server/discover.h"
+#include "server/log_format.h"
 #include "server/redis_check.h"
 #include "server/redis_engines.h"
 #include "server/server.h"
@@ -30,6 +32,9 @@ server::ServerOptions server_options(const server::Configuration& configuration)
   options.port = configuration.listen_port;
   options.threads = configuration.threads;
   options.max_connections = configuration.max_connections;
+  options.max_startups = configuration.max_startups;
+  options.client_memory = configuration.client_memory;
+  options.limits.startup_time = configuration.authentication_timeout;
   options.drain_time = configuration.shutdown_timeout;
   options.handle_signals = true;
   options.limits.statement_bytes = configuration.max_statement_bytes;
@@ -37,6 +42,11 @@ server::ServerOptions server_options(const server::Configuration& configuration)
   options.limits.message_bytes = std::max(std::size_t{64} << 20, 4 * configuration.max_statement_bytes);
   options.limits.server_values = {{"work_mem", std::to_string(configuration.work_mem >> 10)},
                                   {"server_version", "15.0 (redquel 0.1.0)"}};
+  options.limits.work_mem_bytes = configuration.work_mem_max;
+  options.limits.temporary_bytes = configuration.temp_file_limit;
+  if (configuration.temp_file_limit) {
+    options.limits.server_values.emplace_back("temp_file_limit", std::to_string(*configuration.temp_file_limit >> 10));
+  }
   return options;
 }
 
@@ -53,12 +63,15 @@ int serve(const server::Configuration& configuration) {
     redis.url = embedded->url();
   } else {
     redis.url = executor::parse_redis_url(configuration.redis_url);
+    if (!configuration.redis_password.empty()) redis.url.password = configuration.redis_password;
     // The embedded one is never started on a torn file.
     redis.repairs_append_only_file = configuration.aof_repair;
     redis.refuses_eviction = !configuration.allow_eviction;
     server::check_redis(redis);
   }
-  const executor::EngineLimits limits{.script_rows = configuration.script_rows, .lock_lease_ms = configuration.lock_lease};
+  const executor::EngineLimits limits{.script_rows = configuration.script_rows,
+                                      .lock_lease_ms = configuration.lock_lease,
+                                      .unrestricted_call = configuration.unrestricted_call};
   server::Server server(server_options(configuration), server::redis_engines(redis, limits));
   if (embedded) embedded->supervise();
 
@@ -81,11 +94,15 @@ int serve(const server::Configuration& configuration) {
 
 int main(int argc, char** argv) {
   auto logger = spdlog::stderr_color_mt("redquel");
-  logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%l%$ %v");
+  logger->set_formatter(server::log_format());
   spdlog::set_default_logger(std::move(logger));
-  if (argc > 1 && std::string_view(argv[1]) == "discover") return server::run_discover(argc, argv);
+  const std::vector<std::string> words(argv, argv + argc);
+  std::vector<const char*> arguments;
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  server::hide_passwords(argc, argv);
+  if (argc > 1 && words[1] == "discover") return server::run_discover(argc, arguments.data());
   try {
-    const std::optional<server::Configuration> configuration = server::read_configuration(argc, argv);
+    const std::optional<server::Configuration> configuration = server::read_configuration(argc, arguments.data());
     if (!configuration) return kGood;
     spdlog::set_level(spdlog::level::from_str(configuration->log_level));
     return serve(*configuration);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -92,7 +93,7 @@ BindMessage decode_bind(BodyReader& reader) {
 
 }  // namespace
 
-MessageDecoder::MessageDecoder(std::size_t message_limit) : message_limit_(message_limit) {}
+MessageDecoder::MessageDecoder(std::size_t message_limit, HeldBytes held) : message_limit_(message_limit), held_(std::move(held)) {}
 
 std::span<char> MessageDecoder::room() {
   const std::size_t unread = end_ - begin_;
@@ -101,16 +102,19 @@ std::span<char> MessageDecoder::room() {
     if (capacity_ > kKeptCapacity) {
       buffer_.reset();
       capacity_ = 0;
+      held_.resize(0);
     }
   }
   if (capacity_ == 0) {
     buffer_ = std::make_unique_for_overwrite<char[]>(kInitialCapacity);
     capacity_ = kInitialCapacity;
   } else if (end_ == capacity_) {
-    if (begin_ >= capacity_ / 2) {
+    const bool message_fits = begin_ > 0 && wanted_ > 0 && wanted_ <= capacity_;
+    if (begin_ >= capacity_ / 2 || message_fits) {
       std::memmove(buffer_.get(), buffer_.get() + begin_, unread);
     } else {
-      const std::size_t larger = capacity_ * 2;
+      const std::size_t larger = wanted_ > capacity_ ? std::min(2 * capacity_, wanted_) : 2 * capacity_;
+      held_.resize(larger);
       auto grown = std::make_unique_for_overwrite<char[]>(larger);
       std::memcpy(grown.get(), buffer_.get() + begin_, unread);
       buffer_ = std::move(grown);
@@ -149,8 +153,10 @@ std::optional<RawMessage> MessageDecoder::next() {
   if (!header) return std::nullopt;
   const std::uint32_t length = BodyReader(header->substr(1)).uint32();
   if (length < 4 || length - 4 > *limit) throw ProtocolViolation("invalid message length");
-  const std::optional<std::string_view> whole = take(kHeaderBytes + length - 4);
+  wanted_ = kHeaderBytes + length - 4;
+  const std::optional<std::string_view> whole = take(wanted_);
   if (!whole) return std::nullopt;
+  wanted_ = 0;
   return RawMessage{type, whole->substr(kHeaderBytes)};
 }
 

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "server/client_memory.h"
 #include "sql/error.h"
 #include "sql/types/type.h"
 
@@ -70,11 +71,11 @@ struct RawMessage {
 /// Cuts the bytes of a client into messages. Sans-I/O: the session reads into `room()` and says how much came.
 class MessageDecoder {
  public:
-  /// `message_limit`: bytes of the longest message body that is believed.
-  explicit MessageDecoder(std::size_t message_limit);
+  /// `message_limit`: bytes of the longest message body that is believed. `held`: where a grown buffer is counted.
+  explicit MessageDecoder(std::size_t message_limit, HeldBytes held = {});
 
   /// Where the next bytes go; never empty. Ends the life of all views handed out. Grows with what has come, never with
-  /// what a length announces.
+  /// what a length announces. Throws 53200 where clients hold too much memory.
   std::span<char> room();
   void commit(std::size_t bytes);
 
@@ -90,8 +91,10 @@ class MessageDecoder {
 
  private:
   std::size_t message_limit_;
+  HeldBytes held_;
   std::unique_ptr<char[]> buffer_;
   std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
+  std::size_t wanted_ = 0;  // bytes of the message that has come in part
 };
 
 /// The message's fields. Every count is checked against the bytes that are there before room is made for it.

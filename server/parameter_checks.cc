@@ -274,10 +274,32 @@ void apply_search_path(const std::string& value, SessionState& session) {
   }
 }
 
-void apply_work_mem(const std::string& value, SessionState& session) {
-  std::size_t kilobytes = 0;
-  std::from_chars(value.data(), value.data() + value.size(), kilobytes);
-  session.work_mem = kilobytes << 10;
+namespace {
+
+/// Returns a stored number of kilobytes as bytes; none for a negative one.
+std::optional<std::uint64_t> bytes_of(std::string_view kilobytes) {
+  std::int64_t number = 0;
+  std::from_chars(kilobytes.data(), kilobytes.data() + kilobytes.size(), number);
+  return number < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(number) << 10);
 }
+
+}  // namespace
+
+std::string check_work_mem(const ParameterDefinition& definition, std::string value, const SessionState& session) {
+  if (!session.work_mem_limit || bytes_of(value) <= session.work_mem_limit) return value;
+  ParameterDefinition bounded = definition;
+  bounded.traits.maximum = static_cast<double>(*session.work_mem_limit >> 10);
+  throw parameter_out_of_range(bounded, value);
+}
+
+std::string check_temp_file_limit(const ParameterDefinition& definition, std::string value, const SessionState& session) {
+  const std::optional<std::uint64_t> wanted = bytes_of(value);
+  if (!session.temporary_space_limit || (wanted && *wanted <= *session.temporary_space_limit)) return value;
+  throw sql::SqlError("42501", fmt::format("permission denied to set parameter \"{}\"", definition.name))
+      .detail(fmt::format("limits.temp_file_limit of the configuration allows {} kB.", *session.temporary_space_limit >> 10));
+}
+
+void apply_work_mem(const std::string& value, SessionState& session) { session.work_mem = bytes_of(value).value_or(0); }
+void apply_temp_file_limit(const std::string& value, SessionState& session) { session.temporary_space->limit = bytes_of(value); }
 
 }  // namespace redquel::server

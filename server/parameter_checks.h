@@ -42,6 +42,11 @@ void apply_interval_style(const std::string& value, executor::SessionState& sess
 void apply_bytea_output(const std::string& value, executor::SessionState& session);
 void apply_extra_float_digits(const std::string& value, executor::SessionState& session);
 void apply_search_path(const std::string& value, executor::SessionState& session);
+/// 22023 beyond limits.work_mem_max of the configuration.
+std::string check_work_mem(const ParameterDefinition& definition, std::string value, const executor::SessionState& session);
+/// 42501 beyond limits.temp_file_limit of the configuration.
+std::string check_temp_file_limit(const ParameterDefinition& definition, std::string value, const executor::SessionState& session);
+void apply_temp_file_limit(const std::string& value, executor::SessionState& session);
 void apply_work_mem(const std::string& value, executor::SessionState& session);
 
 /// `a, "B c", public` as its identifiers, unquoted and folded; nullopt where it is no such list.

@@ -112,16 +112,6 @@ std::optional<double> parse_number(const ParameterDefinition& definition, std::s
 
 std::string real_text(double value) { return fmt::format("{:g}", value); }
 
-sql::SqlError out_of_range(const ParameterDefinition& definition, std::string_view value) {
-  const Unit unit = unit_of(definition);
-  const auto bound = [&](double number) {
-    return definition.kind == ParameterKind::kInteger ? fmt::format("{:.0f}", number) : real_text(number);
-  };
-  return sql::SqlError("22023", fmt::format("{}{}{} is outside the valid range for parameter \"{}\" ({} .. {})", value,
-                                            unit.name.empty() ? "" : " ", unit.name, definition.name,
-                                            bound(definition.traits.minimum), bound(definition.traits.maximum)));
-}
-
 std::string parse_numeric_value(const ParameterDefinition& definition, std::string_view text) {
   bool bad_unit = false;
   const std::optional<double> parsed = parse_number(definition, text, bad_unit);
@@ -139,7 +129,7 @@ std::string parse_numeric_value(const ParameterDefinition& definition, std::stri
   }
   std::string stored =
       definition.kind == ParameterKind::kInteger ? fmt::format("{:.0f}", value + 0.0) : real_text(value);
-  if (value < definition.traits.minimum || value > definition.traits.maximum) throw out_of_range(definition, stored);
+  if (value < definition.traits.minimum || value > definition.traits.maximum) throw parameter_out_of_range(definition, stored);
   return stored;
 }
 
@@ -178,6 +168,16 @@ std::string show_real_with_unit(const Unit& unit, const std::string& stored) {
 }
 
 }  // namespace
+
+sql::SqlError parameter_out_of_range(const ParameterDefinition& definition, std::string_view value) {
+  const Unit unit = unit_of(definition);
+  const auto bound = [&](double number) {
+    return definition.kind == ParameterKind::kInteger ? fmt::format("{:.0f}", number) : real_text(number);
+  };
+  return sql::SqlError("22023", fmt::format("{}{}{} is outside the valid range for parameter \"{}\" ({} .. {})", value,
+                                            unit.name.empty() ? "" : " ", unit.name, definition.name,
+                                            bound(definition.traits.minimum), bound(definition.traits.maximum)));
+}
 
 sql::SqlError invalid_parameter_value(std::string_view name, std::string_view value) {
   return sql::SqlError("22023", fmt::format("invalid value for parameter \"{}\": \"{}\"", name, value));

@@ -28,8 +28,10 @@ namespace {
 using asio::ip::tcp;
 using namespace std::chrono_literals;
 
-/// Connections beyond max_connections that are still heard: to be told so, or to bring a CancelRequest.
-constexpr std::size_t kSpareConnections = 100;
+/// A client that sends nothing for so long loses its startup slot where others need it.
+constexpr auto kSilence = 500ms;
+/// Beside one message of the largest size, each client may hold so much.
+constexpr std::size_t kSmallMemory = std::size_t{1} << 20;
 constexpr std::size_t kListedProcesses = 65'536;
 /// Descriptors that are not clients: files, Redis connections, the event loops.
 constexpr std::size_t kReservedDescriptors = 128;
@@ -76,7 +78,7 @@ class Server::Listener {
                              .max_sessions = options_.max_connections,
                              .limits = options_.limits,
                              .drain_time = options_.drain_time,
-                             .forward_cancel = [this](CancelKey key) { forward_cancel(key); },
+                             .forward_cancel = [this](CancelKey key, const std::string& address) { forward_cancel(key, address); },
                              .forward_signal = [this](std::int32_t process_id, bool ends_session) {
                                return forward_signal(process_id, ends_session);
                              }};
@@ -101,7 +103,8 @@ class Server::Listener {
       signals_.add(SIGINT);
       signals_.async_wait([this](const boost::system::error_code& failure, int signal) {
         if (failure) return;
-        spdlog::info("signal {}: shutting down", signal);
+        spdlog::info("signal {}: shutting down; running statements of {} sessions have {} seconds to end", signal,
+                     counts_.sessions.load(), std::chrono::duration_cast<std::chrono::seconds>(options_.drain_time).count());
         drain();
       });
     }
@@ -138,7 +141,7 @@ class Server::Listener {
 
   void limit_connections() {
     const std::size_t descriptors = raise_descriptor_limit();
-    const std::size_t reserved = kReservedDescriptors + kSpareConnections;
+    const std::size_t reserved = kReservedDescriptors + options_.max_startups;
     const std::size_t possible = descriptors > 2 * reserved ? descriptors - reserved : descriptors / 2;
     if (options_.max_connections > possible) {
       spdlog::warn("max_connections lowered from {} to {}: this process may open {} files (ulimit -n)",
@@ -165,15 +168,32 @@ class Server::Listener {
         co_await pause_.async_wait(asio::as_tuple(asio::use_awaitable));
         continue;
       }
-      if (counts_.connections.load() >= options_.max_connections + kSpareConnections) continue;  // closes it
-      counts_.connections.fetch_add(1);
-      worker.post_connection(std::move(socket));
+      boost::system::error_code ignored;
+      std::string address = socket.remote_endpoint(ignored).address().to_string();
+      co_await wait_for_startup_slot();
+      if (draining_) break;
+      const std::uint64_t number = counts_.startups.add(next_worker_, std::move(address));
+      worker.post_connection(std::move(socket), number);
     }
   }
 
-  void forward_cancel(CancelKey key) {
-    if (key.process_id <= 0) return;
-    workers_[static_cast<std::size_t>(key.process_id) % workers_.size()]->post_cancel(key);
+  /// Takes the slot of a silent client where all are taken. Where the clients wait for redquel, the newcomer waits with them.
+  asio::awaitable<void> wait_for_startup_slot() {
+    while (counts_.startups.is_full() && !draining_) {
+      if (const auto silent = counts_.startups.take_silent(kSilence)) {
+        if (counts_.addresses.may_log(silent->address)) {
+          spdlog::warn("client at {}: too many connections without a login, silent ones are closed", silent->address);
+        }
+        workers_[silent->worker]->post_refusal(silent->number);
+        continue;
+      }
+      pause_.expires_after(10ms);
+      co_await pause_.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+  }
+
+  void forward_cancel(CancelKey key, const std::string& address) {
+    workers_[static_cast<std::size_t>(std::max(key.process_id, 0)) % workers_.size()]->post_cancel(key, address);
   }
 
   bool forward_signal(std::int32_t process_id, bool ends_session) {
@@ -193,7 +213,10 @@ class Server::Listener {
   }
 
   ServerOptions options_;
-  SharedCounts counts_{std::min(options_.max_connections + kSpareConnections, kListedProcesses)};
+  SharedCounts counts_{{.processes = std::min(options_.max_connections + options_.max_startups, kListedProcesses),
+                        .startups = options_.max_startups,
+                        .wrong_cancels = options_.wrong_cancels,
+                        .client_memory = std::max(options_.client_memory, 4 * (options_.limits.message_bytes + kSmallMemory))}};
   asio::io_context context_{1};
   std::vector<std::unique_ptr<Worker>> workers_;
   tcp::acceptor acceptor_;

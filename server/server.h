@@ -16,6 +16,9 @@ struct ServerOptions {
   std::uint16_t port = 5433;       // 0: a free one
   std::size_t threads = 0;         // 0: one per core
   std::size_t max_connections = 5000;
+  std::size_t max_startups = 200;    // connections that have not logged in; beyond them silent ones are closed
+  std::size_t wrong_cancels = 20;    // of one address in a second; further ones are dropped
+  std::size_t client_memory = std::size_t{1} << 30;  // bytes of half-received messages, prepared statements and portals
   std::chrono::milliseconds drain_time{10000};
   /// SIGTERM and SIGINT end the server.
   bool handle_signals = false;

@@ -18,8 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A connection that has not said who it is by then is closed.
-constexpr auto kStartupTime = 60s;
 /// How long a client may take to read its last message.
 constexpr auto kGoodbyeTime = 3s;
 
@@ -39,18 +37,22 @@ bool belongs_to_extended_protocol(char type) {
 
 }  // namespace
 
-Session::Session(SessionHost& host, Connection connection, CancelKey key)
+Session::Session(SessionHost& host, Connection connection, CancelKey key, std::uint64_t number)
     : host_(host),
       connection_(std::move(connection)),
       key_(key),
-      decoder_(host.limits().message_bytes),
+      number_(number),
+      memory_(host.memory()),
+      decoder_(host.limits().message_bytes, HeldBytes(memory_, 0)),
       parameters_(state_, host.limits().server_values),
       transactions_(parameters_, portals_, cursors_, state_),
-      session_statements_(parameters_, statements_, portals_, cursors_, state_, transactions_),
+      session_statements_(parameters_, statements_, portals_, cursors_, state_, transactions_, memory_),
       timeout_timer_(connection_.executor()),
       waiting_since_(std::chrono::steady_clock::now()),
-      deadline_(waiting_since_ + kStartupTime) {
+      deadline_(waiting_since_ + host.limits().startup_time) {
   state_.backend_pid = key.process_id;
+  state_.work_mem_limit = host.limits().work_mem_bytes;
+  state_.temporary_space_limit = host.limits().temporary_bytes;
   copy_stream_ = std::make_unique<CopyStream>(*this);
   state_.notice = [this](std::string_view severity, const sql::SqlError& notice) { send_notice(severity, notice); };
   state_.show = [this](const std::string& name) { return parameters_.find(name); };
@@ -88,6 +90,7 @@ asio::awaitable<void> Session::run() {
     spdlog::debug("session {}: client gone", key_.process_id);
   } catch (const sql::SqlError& error) {
     fatal = error;
+    if (!started_ && fatal->sqlstate() == "08P01") host_.note_bad_startup(connection_.peer_address(), fatal->message());
   } catch (const std::exception& error) {
     spdlog::error("session {} ends: {}", key_.process_id, error.what());
     fatal.emplace("XX000", error.what());
@@ -108,6 +111,8 @@ asio::awaitable<void> Session::run() {
 }
 
 asio::awaitable<void> Session::say_goodbye(std::optional<sql::SqlError> fatal) {
+  is_saying_goodbye_ = true;
+  if (!started_) host_.set_startup_waiting(number_, true);
   deadline_ = std::chrono::steady_clock::now() + kGoodbyeTime;
   if (fatal) {
     spdlog::debug("session {}: FATAL {} {}", key_.process_id, fatal->sqlstate(), fatal->message());
@@ -115,7 +120,7 @@ asio::awaitable<void> Session::say_goodbye(std::optional<sql::SqlError> fatal) {
   }
   co_await flush();
   connection_.shut_down();
-  if (!fatal) co_return;
+  if (!fatal || refused_) co_return;
   // Closing a socket with unread bytes resets the connection, and the message might be lost: read until the client
   // ends.
   terminating_ = false;
@@ -174,6 +179,8 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
     co_await transactions_.fail();
     skipping_to_sync_ = belongs_to_extended_protocol(raw.type);
   }
+  // Also without Sync: answers that nobody reads hold the client up.
+  if (encoder_.size() >= kFlushBytes) co_await flush();
   if (raw.type == 'Q' || raw.type == 'F' || raw.type == 'S') {
     skipping_to_sync_ = false;
     tell_ready();
@@ -225,6 +232,12 @@ void Session::cancel(CancelReason reason) {
 void Session::terminate() {
   terminating_ = true;
   connection_.interrupt();
+}
+
+void Session::refuse() {
+  refused_ = true;
+  if (is_saying_goodbye_) close();
+  else connection_.interrupt();
 }
 
 void Session::close() { connection_.close(); }

@@ -33,6 +33,9 @@ namespace redquel::server {
 struct SessionLimits {
   std::size_t statement_bytes = std::size_t{16} << 20;  // 54000 beyond
   std::size_t message_bytes = std::size_t{64} << 20;    // the connection ends beyond
+  std::chrono::seconds startup_time{60};                // a connection that has not logged in by then is closed
+  /// What SET work_mem and SET temp_file_limit may give; none: any number.
+  std::optional<std::uint64_t> work_mem_bytes, temporary_bytes;
   /// Values of parameters that differ from the table's initial ones.
   std::vector<ParameterValue> server_values;
 };
@@ -44,8 +47,15 @@ class SessionHost {
   virtual const SessionLimits& limits() const = 0;
   virtual EngineSource& engines() = 0;
   virtual TransactionTexts& transaction_texts() = 0;
-  /// Passes a CancelRequest to the session that has the key, on whatever thread it lives.
-  virtual void forward_cancel(CancelKey key) = 0;
+  virtual ClientMemory& memory() = 0;
+  /// Passes a CancelRequest of a client at this address to the session that has the key, on whatever thread it lives.
+  virtual void forward_cancel(CancelKey key, const std::string& address) = 0;
+  /// The connection with this number waits for bytes of its client before it has logged in, or does not any more.
+  virtual void set_startup_waiting(std::uint64_t number, bool is_waiting) = 0;
+  /// It has logged in.
+  virtual void end_startup(std::uint64_t number) = 0;
+  /// Logs misbehaviour before the login, at most once a minute for an address.
+  virtual void note_bad_startup(const std::string& address, std::string_view what) = 0;
   /// Takes a place among max_connections, to be given back when the session ends; false: there is none.
   virtual bool take_place() = 0;
   virtual void give_place_back() = 0;
@@ -57,7 +67,8 @@ class SessionHost {
 /// for, and is told that this is over before the session answers.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(SessionHost& host, Connection connection, CancelKey key);
+  /// `number`: the connection's, see StartupSlots.
+  Session(SessionHost& host, Connection connection, CancelKey key, std::uint64_t number);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -72,6 +83,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void cancel(CancelReason reason);
   /// The server ends: says 57P01 to the client as soon as its statement is done.
   void terminate();
+  /// Ends a connection that has not logged in: 53300, others need its slot.
+  void refuse();
   /// Closes the socket without another word.
   void close();
   /// For inet_client_addr(), current_query() and their like.
@@ -98,6 +111,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// False: the connection has served its purpose (a CancelRequest) or never was one of ours.
   asio::awaitable<bool> start_up();
   asio::awaitable<std::optional<StartupPacket>> read_startup_packet();
+  asio::awaitable<void> read_startup_bytes();
   asio::awaitable<void> open(StartupMessage message);
 
   // --- session_errors.cc
@@ -166,6 +180,9 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Takes up a changed client_encoding.
   void follow_client_encoding();
 
+  /// Bytes in the output buffer that make a statement, or the next message, wait for the client.
+  static constexpr std::size_t kFlushBytes = 64 * 1024;
+
   // --- copy_stream: COPY's data
   class CopyStream;
   void attach_copy_stream(Portal& portal);
@@ -173,6 +190,8 @@ class Session : public std::enable_shared_from_this<Session> {
   SessionHost& host_;
   Connection connection_;
   CancelKey key_;
+  const std::uint64_t number_;
+  SessionMemory memory_;
   MessageDecoder decoder_;
   MessageEncoder encoder_;
 
@@ -208,6 +227,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // The end.
   bool terminating_ = false;
+  bool refused_ = false;
+  bool is_saying_goodbye_ = false;
   bool idle_too_long_ = false;
   std::chrono::steady_clock::time_point waiting_since_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;  // the socket is closed then

@@ -168,7 +168,7 @@ asio::awaitable<void> SessionStatements::declare_cursor(PreparedStatementPtr out
     if (failure) throw *failure;
   }
   std::unique_ptr<executor::Execution> run = engine_->execute(cursor->query->plan, std::move(parameters), state_);
-  co_await cursor->read(std::move(run), state_.work_mem);
+  co_await cursor->read(std::move(run), state_);
   cursors_.insert_or_assign(declare.name, std::move(cursor));
 }
 
@@ -183,7 +183,7 @@ asio::awaitable<void> SessionStatements::hold(Portal& portal, const executor::Ex
   cursor->scrolls = false;
   if (!portal.execution) portal.execution = start(portal);
   portal.finished = true;  // if its rows cannot be read
-  co_await cursor->read_rest(portal, state_.work_mem);
+  co_await cursor->read_rest(portal, state_);
   portal.finished = false;
   portal.command_tag = cursor->run().command_tag();
   portal.cursor = std::move(cursor);

@@ -88,6 +88,7 @@ asio::awaitable<void> SessionStatements::store_prepared(PreparedStatementPtr out
       co_await plan_statement(*engine_, source, std::move(text), std::move(inner), std::move(types), state_);
   auto stored = std::make_shared<PreparedStatement>(*planned);
   stored->from_sql = true;
+  stored->memory = statement_memory(memory_, stored->source.text ? stored->source.text->size() : 0);
   stored->prepared_at = executor::now_microseconds();
   statements_.insert_or_assign(prepare.name, std::move(stored));
 }

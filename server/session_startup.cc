@@ -9,12 +9,22 @@
 
 namespace redquel::server {
 
+asio::awaitable<void> Session::read_startup_bytes() {
+  host_.set_startup_waiting(number_, true);
+  co_await read_more();
+  host_.set_startup_waiting(number_, false);
+  if (refused_) throw sql::SqlError("53300", "sorry, too many clients already");
+}
+
 asio::awaitable<std::optional<StartupPacket>> Session::read_startup_packet() {
   constexpr std::size_t kLengthBytes = 4;
-  while (!decoder_.peek(kLengthBytes)) co_await read_more();
+  while (!decoder_.peek(kLengthBytes)) co_await read_startup_bytes();
   const std::uint32_t length = BodyReader(*decoder_.peek(kLengthBytes)).uint32();
-  if (length < 2 * kLengthBytes || length - kLengthBytes > kStartupPacketLimit) co_return std::nullopt;
-  while (!decoder_.peek(length)) co_await read_more();
+  if (length < 2 * kLengthBytes || length - kLengthBytes > kStartupPacketLimit) {
+    host_.note_bad_startup(connection_.peer_address(), "no startup packet of PostgreSQL");
+    co_return std::nullopt;
+  }
+  while (!decoder_.peek(length)) co_await read_startup_bytes();
   const std::string_view packet = *decoder_.take(length);
   co_return decode_startup_packet(packet.substr(kLengthBytes));
 }
@@ -26,7 +36,7 @@ asio::awaitable<bool> Session::start_up() {
     std::optional<StartupPacket> packet = co_await read_startup_packet();
     if (!packet) co_return false;
     if (const auto* request = std::get_if<CancelRequest>(&*packet)) {
-      host_.forward_cancel(request->key);
+      host_.forward_cancel(request->key, connection_.peer_address());
       co_return false;
     }
     if (auto* message = std::get_if<StartupMessage>(&*packet)) {
@@ -51,6 +61,7 @@ asio::awaitable<void> Session::open(StartupMessage message) {
   }
   has_place_ = host_.take_place();
   if (!has_place_) throw sql::SqlError("53300", "sorry, too many clients already");
+  host_.end_startup(number_);
   authenticate(connection_, message.user, message.database);
   encoder_.authentication_ok();
 

@@ -21,8 +21,9 @@ class SessionStatements {
  public:
   /// Everything passed belongs to the session and outlives this object.
   SessionStatements(RunTimeParameters& parameters, PreparedStatements& statements, Portals& portals,
-                    Cursors& cursors, executor::SessionState& state, SessionTransactions& transactions)
-      : parameters_(parameters), statements_(statements), portals_(portals), cursors_(cursors), state_(state), transactions_(transactions) {}
+                    Cursors& cursors, executor::SessionState& state, SessionTransactions& transactions, SessionMemory& memory)
+      : parameters_(parameters), statements_(statements), portals_(portals), cursors_(cursors), state_(state), transactions_(transactions),
+        memory_(memory) {}
 
   /// Of the session's database, once it is known.
   void set_engine(executor::Engine& engine) { engine_ = &engine; }
@@ -95,6 +96,7 @@ class SessionStatements {
   Cursors& cursors_;
   executor::SessionState& state_;
   SessionTransactions& transactions_;
+  SessionMemory& memory_;
   executor::Engine* engine_ = nullptr;
 };
 

@@ -12,9 +12,6 @@ namespace redquel::server {
 
 namespace {
 
-/// Bytes in the output buffer that make the statement wait for the client.
-constexpr std::size_t kFlushBytes = 64 * 1024;
-
 /// The command tag of a part of a result counts the rows of that part.
 std::string tag_with_count(const std::string& tag, std::size_t rows) {
   const std::size_t blank = tag.rfind(' ');

@@ -67,14 +67,49 @@ bool Worker::run() {
   return !gave_up_;
 }
 
-void Worker::post_connection(asio::ip::tcp::socket socket) {
-  asio::co_spawn(context_, serve(std::move(socket)), asio::detached);
+void Worker::post_connection(asio::ip::tcp::socket socket, std::uint64_t number) {
+  asio::post(context_, [this, arrival = Arrival{std::move(socket), number}]() mutable {
+    arrivals_.push_back(std::move(arrival));
+    if (!is_beginning_) asio::co_spawn(context_, begin_arrivals(), asio::detached);
+    is_beginning_ = true;
+  });
 }
 
-void Worker::post_cancel(CancelKey key) {
-  asio::post(context_, [this, key] {
+asio::awaitable<void> Worker::begin_arrivals() {
+  while (!arrivals_.empty()) {
+    Arrival arrival = std::move(arrivals_.front());
+    arrivals_.pop_front();
+    asio::co_spawn(context_, serve(std::move(arrival)), asio::detached);
+    co_await asio::post(context_, asio::use_awaitable);
+  }
+  is_beginning_ = false;
+}
+
+void Worker::post_refusal(std::uint64_t number) {
+  asio::post(context_, [this, number] {
+    const auto starting = starting_.find(number);
+    if (starting == starting_.end()) return;
+    const auto found = sessions_.find(starting->second);
+    if (found == sessions_.end()) return;
+    const std::shared_ptr<Session> session = found->second;
+    session->refuse();
+  });
+}
+
+void Worker::end_startup(std::uint64_t number) {
+  starting_.erase(number);
+  counts_.startups.remove(number);
+}
+
+void Worker::note_bad_startup(const std::string& address, std::string_view what) {
+  if (counts_.addresses.may_log(address)) spdlog::warn("client at {}: {} (further ones of this minute are not logged)", address, what);
+}
+
+void Worker::post_cancel(CancelKey key, std::string address) {
+  asio::post(context_, [this, key, address = std::move(address)] {
+    if (!counts_.addresses.may_cancel(address)) return note_bad_startup(address, "too many wrong cancel requests, they are dropped");
     const auto found = sessions_.find(key.process_id);
-    if (found == sessions_.end() || found->second->key().secret != key.secret) return;
+    if (found == sessions_.end() || found->second->key().secret != key.secret) return counts_.addresses.note_wrong_cancel(address);
     found->second->cancel(Session::CancelReason::kUserRequest);
   });
 }
@@ -111,12 +146,14 @@ CancelKey Worker::make_key() {
   }
 }
 
-asio::awaitable<void> Worker::serve(asio::ip::tcp::socket socket) {
+asio::awaitable<void> Worker::serve(Arrival arrival) {
+  const std::uint64_t number = arrival.number;
   const CancelKey key = make_key();
   try {
-    Connection connection(std::move(socket));
-    auto session = std::make_shared<Session>(*this, std::move(connection), key);
+    Connection connection(std::move(arrival.socket));
+    auto session = std::make_shared<Session>(*this, std::move(connection), key, number);
     sessions_.emplace(key.process_id, session);
+    starting_.emplace(number, key.process_id);
     counts_.processes.add(key.process_id);
     if (draining_) session->terminate();
     co_await session->run();
@@ -125,7 +162,7 @@ asio::awaitable<void> Worker::serve(asio::ip::tcp::socket socket) {
   }
   sessions_.erase(key.process_id);
   counts_.processes.remove(key.process_id);
-  counts_.connections.fetch_sub(1);
+  end_startup(number);
   finish_if_empty();
 }
 

@@ -8,23 +8,33 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "server/engine_source.h"
+#include "server/address_watch.h"
+#include "server/client_memory.h"
 #include "server/live_processes.h"
 #include "server/session.h"
+#include "server/startup_slots.h"
 
 namespace redquel::server {
 
 /// What the threads of a server share; the only state that several of them write.
 struct SharedCounts {
-  explicit SharedCounts(std::size_t places) : processes(places) {}
-  std::atomic<std::size_t> connections{0};  // accepted and not yet closed
-  std::atomic<std::size_t> sessions{0};     // among max_connections
+  struct Limits {
+    std::size_t processes, startups, wrong_cancels, client_memory;
+  };
+  explicit SharedCounts(const Limits& limits)
+      : startups(limits.startups), processes(limits.processes), addresses(limits.wrong_cancels), memory(limits.client_memory) {}
+  std::atomic<std::size_t> sessions{0};  // among max_connections
+  StartupSlots startups;
   LiveProcesses processes;
+  AddressWatch addresses;
+  ClientMemory memory;
 };
 
 /// One thread's event loop with the sessions, engines and Redis connections that live on it. Everything but `post_*`,
@@ -38,7 +48,7 @@ class Worker final : public SessionHost {
     SessionLimits limits;
     std::chrono::milliseconds drain_time{10000};
     /// Brings a CancelRequest to the worker that gave out its process id.
-    std::function<void(CancelKey)> forward_cancel;
+    std::function<void(CancelKey, const std::string& address)> forward_cancel;
     /// pg_cancel_backend() and pg_terminate_backend(): the same without a secret. False: there is no such session.
     std::function<bool(std::int32_t process_id, bool ends_session)> forward_signal;
   };
@@ -51,8 +61,11 @@ class Worker final : public SessionHost {
   bool run();
 
   // From any thread.
-  void post_connection(asio::ip::tcp::socket socket);
-  void post_cancel(CancelKey key);
+  /// `number`: of its startup slot.
+  void post_connection(asio::ip::tcp::socket socket, std::uint64_t number);
+  /// The connection has lost its startup slot.
+  void post_refusal(std::uint64_t number);
+  void post_cancel(CancelKey key, std::string address);
   void post_signal(std::int32_t process_id, bool ends_session);
   /// Lets functions ask for the sessions of the worker whose thread they run on. Before any worker runs.
   static void name_connection_hooks();
@@ -63,12 +76,22 @@ class Worker final : public SessionHost {
   const SessionLimits& limits() const override { return options_.limits; }
   EngineSource& engines() override { return *engines_; }
   TransactionTexts& transaction_texts() override { return transaction_texts_; }
-  void forward_cancel(CancelKey key) override { options_.forward_cancel(key); }
+  ClientMemory& memory() override { return counts_.memory; }
+  void forward_cancel(CancelKey key, const std::string& address) override { options_.forward_cancel(key, address); }
+  void set_startup_waiting(std::uint64_t number, bool is_waiting) override { counts_.startups.set_waiting(number, is_waiting); }
+  void end_startup(std::uint64_t number) override;
+  void note_bad_startup(const std::string& address, std::string_view what) override;
   bool take_place() override;
   void give_place_back() override;
 
  private:
-  asio::awaitable<void> serve(asio::ip::tcp::socket socket);
+  struct Arrival {
+    asio::ip::tcp::socket socket;
+    std::uint64_t number;
+  };
+  /// Begins one connection a turn of the event loop, so that a flood of them holds up no session.
+  asio::awaitable<void> begin_arrivals();
+  asio::awaitable<void> serve(Arrival arrival);
   asio::awaitable<void> tick_forever();
   asio::awaitable<void> drain();
   void finish_if_empty();
@@ -82,7 +105,10 @@ class Worker final : public SessionHost {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::unique_ptr<EngineSource> engines_;
   TransactionTexts transaction_texts_;
+  std::deque<Arrival> arrivals_;
+  bool is_beginning_ = false;
   std::unordered_map<std::int32_t, std::shared_ptr<Session>> sessions_;
+  std::unordered_map<std::uint64_t, std::int32_t> starting_;  // process ids of sessions that have not logged in, by number
   asio::steady_timer tick_timer_;
   asio::steady_timer drain_timer_;
   std::uint32_t next_sequence_ = 0;

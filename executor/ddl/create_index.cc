@@ -117,6 +117,10 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
                              [&](std::string_view name) { return draft.catalog().relation_exists(table->schema, name); });
   }
   const bool keeps_nothing = table->mapping || sql::is_remembered(index.method);
+  if (sql::is_remembered(index.method)) {
+    draft.notice("0A000", fmt::format("index \"{}\" keeps nothing in Redis: no query uses an index of access method {}", index.name,
+                                      statement.access_method));
+  }
   const bool is_empty = keeps_nothing || (known && known->oid == table->oid && state.is_empty);
   index.state = is_empty ? sql::IndexState::kReady : sql::IndexState::kBuilding;
   if (is_empty && !keeps_nothing) {

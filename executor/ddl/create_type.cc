@@ -191,6 +191,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateComposite& state
     UserType type = new_type(draft, statement.name);
     type.kind = UserType::Kind::kComposite;
     type.relation = draft.new_oid();
+    if (statement.columns.size() > 1600) throw SqlError("54011", "tables can have at most 1600 columns");
     for (const ast::RecordColumn& column : statement.columns) {
       if (std::ranges::find(type.fields, column.name, &sql::CompositeField::name) != type.fields.end()) {
         throw SqlError("42701", fmt::format("column \"{}\" specified more than once", column.name));
@@ -245,6 +246,7 @@ using Places = std::vector<std::optional<std::size_t>>;
 void apply_command(CatalogDraft& draft, UserType& type, const ast::Alteration& command, Places& places) {
   if (const auto* add = std::get_if<ast::AddColumn>(&command)) {
     check_new_field(type, add->column.name);
+    if (type.fields.size() >= 1600) throw SqlError("54011", "tables can have at most 1600 columns");
     if (!add->column.type) throw sql::not_supported("an attribute without a type");
     type.fields.push_back(new_field(draft, type, add->column.name, *add->column.type));
     places.push_back(std::nullopt);

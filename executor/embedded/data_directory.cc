@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,6 +36,20 @@ void write_durably(const std::filesystem::path& file, const std::string& text) {
   ::fsync(directory.get());
 }
 
+/// Sets the rights of a directory to 0700 that is redquel's own or empty. Throws where it belongs to another user, or is another directory
+/// that others may enter.
+void require_private(const std::filesystem::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) throw std::runtime_error(std::strerror(errno));
+  if (found.st_uid != ::geteuid()) throw std::runtime_error("it belongs to another user");
+  if ((found.st_mode & 077) == 0) return;
+  if (!std::filesystem::is_empty(path) && !std::filesystem::exists(path / "lock")) {
+    throw std::runtime_error("other users may enter it; permissions should be u=rwx (0700)");
+  }
+  if (::chmod(path.c_str(), 0700) != 0) throw std::runtime_error(std::strerror(errno));
+  spdlog::warn("data directory {} was open to other users: its permissions are 0700 now", path.string());
+}
+
 }  // namespace
 
 std::optional<FileLock> FileLock::try_lock(const std::filesystem::path& file) {
@@ -52,11 +67,12 @@ DataDirectory::DataDirectory(const std::filesystem::path& path) {
     if (std::filesystem::create_directories(path))
       std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     path_ = std::filesystem::canonical(path);
+    require_private(path_);
     lock_ = FileLock::try_lock(path_ / "lock");
   } catch (const std::filesystem::filesystem_error& error) {
     throw std::runtime_error("data directory \"" + path.string() + "\" cannot be made: " + error.code().message());
   } catch (const std::runtime_error& error) {
-    throw std::runtime_error("data directory \"" + path.string() + "\" is not writable: " + error.what());
+    throw std::runtime_error("data directory \"" + path.string() + "\" cannot be used: " + error.what());
   }
   if (!lock_) {
     const std::string holder = read_first_word(path_ / "lock");

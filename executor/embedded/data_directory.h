@@ -31,7 +31,7 @@ class FileLock {
 ///   a start, the end was unclean redis.sock, redis.log, appendonlydir/
 class DataDirectory {
  public:
-  /// Makes it if need be and locks it. Throws std::runtime_error: in use (with the pid), not writable.
+  /// Makes it (0700) if need be and locks it. Throws std::runtime_error: in use (with the pid), not writable, open to other users.
   explicit DataDirectory(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }

@@ -135,7 +135,7 @@ class AggregateOperator final : public Operator {
     for (AggregateCallRun& call : calls_) co_await call.spill();
     limit_.check_bound(memory());
     if (plan_.scalar || partitions_ || level_ == RowPartitions::kMostLevels) co_return;
-    partitions_.emplace(column_types(*plan_.input), level_);
+    partitions_.emplace(column_types(*plan_.input), level_, limit_.temporary_space());
   }
 
   std::size_t memory() const {

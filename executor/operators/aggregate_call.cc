@@ -139,7 +139,7 @@ asio::awaitable<void> AggregateCallRun::spill() {
   if (sorted_ && is_large(sorted_->memory())) co_await sorted_->spill(turn_);
   if (distinct_ && !waiting_ && is_large(distinct_->memory())) {
     limit_.check_bound(distinct_->memory());
-    if (level_ < RowPartitions::kMostLevels) waiting_.emplace(row_types_, level_);
+    if (level_ < RowPartitions::kMostLevels) waiting_.emplace(row_types_, level_, limit_.temporary_space());
   }
 }
 

@@ -54,7 +54,7 @@ class DistinctOperator final : public Operator {
     }
     seen_.find_or_add(keys, batch.rows, numbers_);
     if (limit_.is_exceeded(seen_.memory())) {
-      if (level_ < RowPartitions::kMostLevels) partitions_.emplace(types_, level_);
+      if (level_ < RowPartitions::kMostLevels) partitions_.emplace(types_, level_, limit_.temporary_space());
       limit_.check_bound(seen_.memory());
     }
     return {seen_.added().begin(), seen_.added().end()};

@@ -113,7 +113,7 @@ void ExternalSort::start_buffer() { buffer_.emplace(key_types_, directions_, row
 
 asio::awaitable<void> ExternalSort::spill(EventLoopTurn& turn) {
   buffer_->finish();
-  Run run{SpilledRows(std::make_shared<SpillFile>(), run_types_)};
+  Run run{SpilledRows(std::make_shared<SpillFile>(limit_.temporary_space()), run_types_)};
   while (true) {
     const sql::Batch batch = buffer_->next_with_keys(sql::kBatchRows);
     if (batch.rows == 0) break;
@@ -135,7 +135,7 @@ asio::awaitable<void> ExternalSort::merge_last(std::size_t count, EventLoopTurn&
   const unsigned level = runs_.back().level + 1;
   runs_.erase(runs_.end() - static_cast<std::ptrdiff_t>(count), runs_.end());
   Merge merge(std::move(inputs), directions_, run_types_, key_types_.size(), wanted_);
-  Run merged{SpilledRows(std::make_shared<SpillFile>(), run_types_), level};
+  Run merged{SpilledRows(std::make_shared<SpillFile>(limit_.temporary_space()), run_types_), level};
   while (true) {
     const sql::Batch batch = merge.next(sql::kBatchRows);
     if (batch.rows == 0) break;

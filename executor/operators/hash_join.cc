@@ -169,13 +169,13 @@ class SpillingHashJoin final : public Operator {
       run_ = std::make_unique<HashJoinOperator>(plan_, std::move(inputs), context_);
       co_return;
     }
-    right_parts_.emplace(right_types(), level_);
+    right_parts_.emplace(right_types(), level_, limit_.temporary_space());
     const ExpressionList right_keys(plan_.right_keys), left_keys(plan_.left_keys);
     for (const sql::Batch& one : batches) right_parts_->add_all(right_keys.evaluate(one, context_.evaluation()), one);
     batches = {};
     co_await divide(*right_, right_keys, *right_parts_);
     right_.reset();
-    left_parts_.emplace(left_types(), level_);
+    left_parts_.emplace(left_types(), level_, limit_.temporary_space());
     co_await divide(*left_, left_keys, *left_parts_);
     left_.reset();
   }

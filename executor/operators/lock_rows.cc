@@ -114,7 +114,7 @@ class LockRowsOperator final : public Operator {
   std::optional<std::size_t> wanted_;  // rows that are still to be locked
   std::optional<sql::Batch> pending_;
   std::size_t first_ = 0;  // of the pending rows, the first that was not looked at
-  ReturnedRows locked_;
+  ReturnedRows locked_{context_.temporary_space};
 };
 
 }  // namespace

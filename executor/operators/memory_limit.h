@@ -16,9 +16,12 @@ namespace redquel::executor {
 /// a bound of its own, which a small work_mem does not lower. `what` names the operator in the error's detail.
 class MemoryLimit {
  public:
-  MemoryLimit(const ExecutionContext& context, std::string_view what) : bytes_(context.work_mem), what_(what) {}
+  MemoryLimit(const ExecutionContext& context, std::string_view what)
+      : bytes_(context.work_mem), temporary_space_(context.temporary_space), what_(what) {}
 
   std::size_t bytes() const { return bytes_; }
+  /// For the temporary files in which the operator goes on.
+  const TemporarySpacePtr& temporary_space() const { return temporary_space_; }
   bool is_exceeded(std::size_t used) const { return used > bytes_; }
   /// Throws 53200 beyond work_mem.
   void check(std::size_t used) const { refuse_beyond(bytes_, used); }
@@ -36,6 +39,7 @@ class MemoryLimit {
   }
 
   std::size_t bytes_;
+  TemporarySpacePtr temporary_space_;
   std::string_view what_;
 };
 

@@ -82,7 +82,7 @@ class CountingOperator final : public Operator {
     }
     right_.reset();
     if (!right_parts_) co_return;
-    left_parts_.emplace(options_.types, options_.level);
+    left_parts_.emplace(options_.types, options_.level, limit_.temporary_space());
     while (true) {
       std::optional<sql::Batch> batch = co_await left_->next();
       if (!batch) break;
@@ -102,7 +102,7 @@ class CountingOperator final : public Operator {
   void divide_counted() {
     limit_.check_bound(memory());
     if (options_.level == RowPartitions::kMostLevels) return;
-    right_parts_.emplace(options_.types, options_.level);
+    right_parts_.emplace(options_.types, options_.level, limit_.temporary_space());
     std::vector<RowNumber> rows;
     const auto move_rows = [&] {
       const sql::Batch batch = keys_.keys().gather(rows);

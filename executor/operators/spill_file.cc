@@ -227,8 +227,8 @@ std::optional<sql::Batch> SpilledRows::next() {
   return block(next_++);
 }
 
-RowPartitions::RowPartitions(std::span<const sql::Type> types, unsigned level) : level_(level), chosen_(kCount) {
-  const auto file = std::make_shared<SpillFile>();
+RowPartitions::RowPartitions(std::span<const sql::Type> types, unsigned level, TemporarySpacePtr space) : level_(level), chosen_(kCount) {
+  const auto file = std::make_shared<SpillFile>(std::move(space));
   for (std::size_t i = 0; i < kCount; ++i) parts_.emplace_back(file, types);
 }
 

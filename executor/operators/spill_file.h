@@ -51,7 +51,7 @@ class RowPartitions {
   /// Beyond this many divisions the keys must be equal: dividing does not help.
   static constexpr unsigned kMostLevels = 6;
 
-  RowPartitions(std::span<const sql::Type> types, unsigned level);
+  RowPartitions(std::span<const sql::Type> types, unsigned level, TemporarySpacePtr space);
 
   /// `keys` are decoded and parallel to the columns.
   void add(std::span<const sql::ColumnPtr> keys, std::span<const sql::ColumnPtr> columns, std::span<const RowNumber> rows);

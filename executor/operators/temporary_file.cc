@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "sql/error.h"
 
@@ -22,16 +23,22 @@ namespace {
 
 }  // namespace
 
-SpillFile::SpillFile() {
+SpillFile::SpillFile(TemporarySpacePtr space) : space_(std::move(space)) {
   const char* directory = std::getenv("TMPDIR");
   descriptor_ = ::open(directory != nullptr ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor_ < 0) fail("create", errno);
 }
 
-SpillFile::~SpillFile() { ::close(descriptor_); }
+SpillFile::~SpillFile() {
+  if (space_) space_->used -= size_;
+  ::close(descriptor_);
+}
 
 SpillFile::Block SpillFile::write(std::string_view bytes) {
   const Block block{size_, bytes.size()};
+  if (space_ && space_->limit && space_->used + bytes.size() > *space_->limit) {
+    throw sql::SqlError("53400", fmt::format("temporary file size exceeds temp_file_limit ({}kB)", *space_->limit >> 10));
+  }
   while (!bytes.empty()) {
     const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
     if (written < 0) {
@@ -40,6 +47,7 @@ SpillFile::Block SpillFile::write(std::string_view bytes) {
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
     size_ += static_cast<std::uint64_t>(written);
+    if (space_) space_->used += static_cast<std::uint64_t>(written);
   }
   return block;
 }

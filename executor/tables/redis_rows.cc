@@ -121,6 +121,24 @@ void add_pairs(std::span<const Reply> words, const std::string& prefix, RedisRow
   }
 }
 
+/// Parameters whose values are passwords, and those whose values may contain one.
+bool is_secret(std::string_view parameter) {
+  constexpr std::string_view kSecrets[] = {"masterauth", "requirepass", "tls-client-key-file-pass", "tls-key-file-pass", "user"};
+  return std::ranges::find(kSecrets, parameter) != std::end(kSecrets);
+}
+
+/// CONFIG GET; a secret is NULL, or empty where none is set.
+void add_configuration(std::span<const Reply> words, RedisRows& rows) {
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
+    const std::string value = reply_text(words[i + 1]);
+    rows.add([&](std::string_view column) -> std::optional<std::string> {
+      if (column == "name") return readable(words[i].text);
+      if (!value.empty() && is_secret(words[i].text)) return std::nullopt;
+      return readable(value);
+    });
+  }
+}
+
 void add_latency(std::span<const Reply> events, RedisRows& rows) {
   for (const Reply& event : events) {
     const std::span<const Reply> parts = event.children();
@@ -239,6 +257,7 @@ void add_report(std::string_view table, const Replies& replies, RedisRows& rows)
   else if (table == "slowlog") add_slow_log(reply.children(), rows);
   else if (table == "latency") add_latency(reply.children(), rows);
   else if (table == "cluster_nodes") add_cluster_nodes(reply.text, rows);
+  else if (table == "config") add_configuration(reply.children(), rows);
   else add_pairs(reply.children(), "", rows);
 }
 

@@ -22,7 +22,7 @@ void ReturnedRows::push_back(sql::Batch batch) {
   if (!others_) {
     std::vector<sql::Type> types;
     for (const sql::ColumnPtr& column : batch.columns) types.push_back(column->type());
-    others_.emplace(std::make_shared<SpillFile>(), types);
+    others_.emplace(std::make_shared<SpillFile>(space_), types);
   }
   others_->append_all(batch);
 }

@@ -429,7 +429,7 @@ asio::awaitable<void> WriteOperator::collect_all() {
     if (!spilled_) {
       std::vector<sql::Type> types;
       for (const sql::ColumnPtr& column : batch->columns) types.push_back(column->type());
-      spilled_.emplace(std::make_shared<SpillFile>(), types);
+      spilled_.emplace(std::make_shared<SpillFile>(context_.temporary_space), types);
     }
     spilled_->append_all(*batch);
   }

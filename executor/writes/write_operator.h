@@ -64,7 +64,7 @@ class WriteOperator : public Operator {
   ExecutionContext& context_;
   OperatorPtr source_;
   WriteUnit unit_;
-  ReturnedRows returned_;
+  ReturnedRows returned_{context_.temporary_space};
 
  private:
   /// Collects and writes; what RETURNING made of the rows is left.

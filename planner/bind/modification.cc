@@ -95,7 +95,11 @@ Returning bind_returning(BindState& state, QueryLevel& level, const std::vector<
                          const std::vector<LogicalColumn>& input) {
   Returning returning;
   Scoped clause(level.clause, Clause::kReturning);
-  for (Target& target : bind_targets(state, level, list)) {
+  std::vector<Target> targets = bind_targets(state, level, list);
+  if (targets.size() > kMostTargets) {
+    throw SqlError("54011", fmt::format("number of columns ({}) exceeds limit ({})", targets.size(), kMostTargets));
+  }
+  for (Target& target : targets) {
     const ExpressionPtr value = resolve_unknown(state, target.value);
     LogicalColumn column{.id = state.new_column(), .name = target.name, .type = value->type};
     column.nullable = is_nullable(*value, input);

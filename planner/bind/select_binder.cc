@@ -62,6 +62,7 @@ BoundQuery bind_select(BindState& state, QueryLevel* outer, WithItem* with, cons
   bind_distinct(state, targets, tail, select);
   bind_limit(state, level, tail, select);
   bind_windows(state, level);
+  check_target_count(targets.items().size());
   check_locking(state, level, select, pushed);
   BoundQuery query;
   settle_unknowns(state, targets, keep_unknowns, query);

@@ -1,5 +1,7 @@
 #include "planner/bind/target_list.h"
 
+#include <fmt/format.h>
+
 #include "planner/bind/column_name.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/missing_name.h"
@@ -53,6 +55,10 @@ void expand_relation(BindState& state, QueryLevel& level, const ast::ColumnRef& 
 }
 
 }  // namespace
+
+void check_target_count(std::size_t count) {
+  if (count > kMostTargets) throw SqlError("54011", fmt::format("target lists can have at most {} entries", kMostTargets));
+}
 
 std::vector<Target> bind_targets(BindState& state, QueryLevel& level, const std::vector<ast::Target>& list) {
   std::vector<Target> targets;

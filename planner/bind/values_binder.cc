@@ -7,6 +7,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
 #include "planner/bind/subquery_placement.h"
+#include "planner/bind/target_list.h"
 #include "planner/rules/rule.h"
 #include "sql/error.h"
 
@@ -65,6 +66,7 @@ BoundQuery bind_values(BindState& state, QueryLevel* outer, WithItem* with, cons
     rows.push_back(ExpressionBinder(state, level).row_items(list));
     check_row_length(state, list, rows.back().size(), rows[0].size());
   }
+  check_target_count(rows[0].size());
   std::vector<sql::Type> types;
   std::vector<std::string> names;
   BoundQuery query;

@@ -16,7 +16,7 @@ const SystemTableDefinition kRedisTables[] = {
      "id int8!, at timestamptz!, microseconds int8!, command text!, arguments _text!, client_addr text, client_name text"},
     {"redis", "commandstats", 15904, 'r',
      "command text!, calls int8!, usec int8!, usec_per_call float8!, rejected_calls int8, failed_calls int8"},
-    {"redis", "config", 15905, 'r', "name text!, value text!"},
+    {"redis", "config", 15905, 'r', "name text!, value text"},
     {"redis", "memory_stats", 15906, 'r', "name text!, value text!"},
     {"redis", "latency", 15907, 'r', "event text!, at timestamptz!, latest_ms int8!, max_ms int8!"},
     {"redis", "streams", 15908, 'r',

@@ -2,6 +2,7 @@
 import json
 
 from harness.pgwire import ServerError
+from harness.processes import temporary_folder
 from harness.programs import psql
 
 
@@ -112,7 +113,6 @@ def call(server, arguments):
 
 def test_call(server, redis):
     fill(redis)
-    assert call(server, "'PING'") == "PONG"
     assert call(server, "'set', 'called', 'x'") == "OK"
     assert call(server, "'GET', 'called'") == "x"
     assert call(server, "'GET', 'nothing'") is None
@@ -120,28 +120,32 @@ def test_call(server, redis):
     assert call(server, "'HGETALL', 'thing:1'") == ["name", "a"]
     assert call(server, "'HMGET', 'thing:1', 'name', 'none'") == ["a", None]
     assert call(server, "'STRLEN', 'called'") == 1
-    assert call(server, "'EVAL', 'return {1, {2, \"a\\\"b\"}}', '0'") == [1, [2, 'a"b']]
+    assert call(server, "'XRANGE', 'thing:log', '-', '+'") == [["5-1", ["kind", "in"]], ["6-1", ["kind", "out"]]]
+    assert call(server, "'SETRANGE', 'quoted', '0', 'a\"b'") == 3 and call(server, "'GET', 'quoted'") == 'a"b'
     assert call(server, "'MGET', VARIADIC ARRAY['called', 'nothing']") == ["x", None]
     assert rows(server, "SELECT redis.call('GET', NULL)") == [(None,)]
     assert rows(server, "SELECT k, redis.call('STRLEN', k) FROM unnest(ARRAY['called', 'nothing']) k") == [("called", "1"), ("nothing", "0")]
     assert rows(server, "SELECT redis.call('INCR', 'n'), redis.call('INCR', 'n')") == [("1", "2")]
-    assert rows(server, "SELECT pg_typeof(redis.call('PING'))") == [("jsonb",)]
+    assert rows(server, "SELECT pg_typeof(redis.call('GET', 'called'))") == [("jsonb",)]
     error = refused(server, "SELECT redis.call('LPUSH', 'called', '1')")
     assert error.fields["C"] == "XX001" and "WRONGTYPE" in error.fields["M"], error.fields
     assert refused(server, "SELECT redis.call('NOSUCH')").fields["C"] == "XX000"
 
 
+def not_run(server, words):
+    error = refused(server, f"SELECT redis.call({words})")
+    return error.fields["C"] == "42501" and "redis.call() does not run" in error.fields["M"]
+
+
 def test_call_refuses_what_harms(server):
     for command in ("'MULTI'", "'subscribe', 'x'", "'SHUTDOWN'", "'BLPOP', 'a', '0'", "'XREAD', 'BLOCK', '0', 'STREAMS', 'a', '$'", "'KEYS', '*'",
                     "'SELECT', '1'", "'CLIENT', 'KILL', 'x'", "'CLIENT', 'PAUSE', '1000'", "'WAIT', '1', '0'", "'FLUSHALL'", "'MONITOR'",
-                    "'BZPOPMIN', 'a', '0'", "'DEBUG', 'SLEEP', '1'"):
-        error = refused(server, f"SELECT redis.call({command})")
-        assert error.fields["C"] == "42501" and "redis.call() does not run" in error.fields["M"], (command, error.fields)
-    assert rows(server, "SELECT 1 FROM redis.keys LIMIT 0") == []
+                    "'BZPOPMIN', 'a', '0'", "'DEBUG', 'SLEEP', '1'", "'WATCH', 'a'", "'PUBLISH', 'redquel:1', 'x'"):
+        assert not_run(server, command), command
     with server.connect() as connection:
         connection.run("BEGIN READ ONLY")
         assert connection.run("SELECT redis.call('STRLEN', 'a')") == [["0"]]
-        for command in ("'SET', 'a', '1'", "'EVAL', 'return 1', '0'", "'XGROUP', 'CREATE', 'a', 'g', '$'"):
+        for command in ("'SET', 'a', '1'", "'XGROUP', 'CREATE', 'a', 'g', '$'"):
             connection.run("SAVEPOINT s")
             try:
                 connection.run(f"SELECT redis.call({command})")
@@ -149,3 +153,80 @@ def test_call_refuses_what_harms(server):
             except ServerError as error:
                 assert error.fields["C"] == "25006", error.fields
             connection.run("ROLLBACK TO s")
+
+
+def test_call_runs_no_scripts_and_administers_nothing(server, redis):
+    with redis.connect() as raw:
+        raw("SET", "kept", "1")
+        users = raw("ACL", "LIST")
+    for command in ("'EVAL', 'redis.call(\"FLUSHALL\")', '0'", "'EVAL', 'return redis.call(\"DEL\", KEYS[1])', '1', 'kept'",
+                    "'EVAL_RO', 'return 1', '1', 'kept'", "'EVALSHA', 'x', '1', 'kept'", "'FCALL', 'f', '1', 'kept'", "'FUNCTION', 'FLUSH'",
+                    "'SCRIPT', 'FLUSH'", "'CONFIG', 'SET', 'protected-mode', 'no'", "'CONFIG', 'GET', '*'",
+                    "'ACL', 'SETUSER', 'evil', 'on', 'nopass', '~*', '+@all'", "'MIGRATE', '127.0.0.1', '1', 'kept', '0', '10'", "'BGSAVE'",
+                    "'RESTORE', 'other', '0', 'x'", "'SORT', 'kept', 'BY', 'nosort', 'GET', 'redquel:*'", "'SORT_RO', 'kept'", "'SCAN', '0'",
+                    "'RANDOMKEY'", "'DBSIZE'", "'PING'", "'INFO'"):
+        assert not_run(server, command), command
+    with redis.connect() as raw:
+        assert raw("GET", "kept") == "1" and raw("ACL", "LIST") == users
+
+
+def test_call_of_a_container_without_its_subcommand_opens_nothing(server):
+    for command in ("'CLIENT'", "'CONFIG'", "'XGROUP'", "'OBJECT'"):
+        assert refused(server, f"SELECT redis.call({command}, 'nothing')").fields["C"] in ("XX000", "42501"), command
+    assert not_run(server, "'CLIENT', 'KILL', 'x'") and not_run(server, "'CONFIG', 'SET', 'save', ''")
+    assert rows(server, "SELECT redis.call('OBJECT', 'ENCODING', 'nothing')") == [(None,)]
+
+
+def test_call_reaches_no_other_database(server, redis):
+    with redis.connect() as raw:
+        raw("SET", "moved", "1")
+    assert not_run(server, "'MOVE', 'moved', '1'")
+    assert not_run(server, "'COPY', 'moved', 'there', 'DB', '1'") and not_run(server, "'copy', 'moved', 'there', 'replace', 'db', '1'")
+    assert call(server, "'COPY', 'moved', 'db'") == 1
+
+
+def test_call_leaves_keys_of_redquel_alone(server, redis):
+    with server.connect() as connection:
+        connection.run("DROP TABLE IF EXISTS owned; CREATE TABLE owned (id serial PRIMARY KEY, a int); CREATE INDEX ON owned (a); "
+                       "CREATE SEQUENCE counter; INSERT INTO owned (a) VALUES (1); SELECT nextval('counter')")
+    with redis.connect() as raw:
+        own = [key for key in raw("KEYS", "*") if key.startswith(("owned:", "counter", "redquel:"))]
+    assert {"owned:1", "owned:zset", "owned:id", "redquel:catalog"} <= set(own), own
+    for key in [*own, "owned:99", "redquel:new"]:
+        assert not_run(server, f"'EXISTS', '{key}'"), key
+        assert not_run(server, f"'DEL', 'free', '{key}'"), key
+        assert not_run(server, f"'RENAME', 'free', '{key}'"), key
+    assert call(server, "'SET', 'ownedx', '1'") == "OK"
+    with server.connect() as connection:  # what was defined a moment ago, by another session
+        assert connection.run("SELECT redis.call('EXISTS', 'later:1')") == [["0"]]
+        with server.connect() as other:
+            other.run("CREATE TABLE later (id int PRIMARY KEY)")
+    assert not_run(server, "'SET', 'later:1', 'x'")
+
+
+def test_unrestricted_calls_are_for_the_configuration(make_redis, make_server):
+    folder = temporary_folder()
+    with open(f"{folder}/redquel.toml", "w", encoding="utf-8") as file:
+        file.write("[redis]\nunrestricted_call = true\n")
+    server = make_server("--config", f"{folder}/redquel.toml", redis=make_redis())
+    assert call(server, "'EVAL', 'return {1, {2, \"a\\\"b\"}}', '0'") == [1, [2, 'a"b']]
+    assert call(server, "'CONFIG', 'GET', 'port'") == ["port", "0"]
+    assert call(server, "'EXISTS', 'redquel:catalog'") in (0, 1)
+    for command in ("'MULTI'", "'SELECT', '1'", "'BLPOP', 'a', '0'", "'SUBSCRIBE', 'x'", "'MONITOR'", "'CLIENT', 'REPLY', 'OFF'"):
+        assert not_run(server, command), command
+    with server.connect() as connection:
+        connection.run("BEGIN READ ONLY")
+        try:
+            connection.run("SELECT redis.call('EVAL', 'return 1', '0')")
+            raise AssertionError("a script ran in a read-only transaction")
+        except ServerError as error:
+            assert error.sqlstate == "25006", error.fields
+
+
+def test_secrets_of_the_configuration_are_hidden(make_redis, make_server):
+    redis = make_redis("--masterauth", "not-to-be-seen")
+    server = make_server(redis=redis)
+    assert rows(server, "SELECT value FROM redis.config WHERE name = 'masterauth'") == [(None,)]
+    assert rows(server, "SELECT value FROM redis.config WHERE name = 'requirepass'") == [("",)]
+    assert rows(server, "SELECT count(*) FROM redis.config WHERE value LIKE '%not-to-be-seen%'") == [("0",)]
+    assert rows(server, "SELECT value FROM redis.config WHERE name = 'port'") == [("0",)]

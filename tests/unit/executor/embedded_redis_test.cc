@@ -127,7 +127,7 @@ TEST(EmbeddedRedis, SaysWhyItCannotStart) {
   EXPECT_THAT(error_of(wrong), HasSubstr("appendfsync"));
 
   EXPECT_THAT(error_of(in("/proc/redquel")), HasSubstr("data directory \"/proc/redquel\" cannot be made"));
-  EXPECT_THAT(error_of(in("/proc/self")), HasSubstr("is not writable"));
+  EXPECT_THAT(error_of(in("/proc/self")), HasSubstr("permissions should be u=rwx (0700)"));
   // And nothing of that is in the way of a good start.
   EXPECT_EQ(error_of(in(directory.path())), "");
 }
