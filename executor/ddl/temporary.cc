@@ -106,7 +106,7 @@ asio::awaitable<void> TemporarySchemas::drop_abandoned(DdlContext& context) {
     for (const std::string& schema : abandoned) drop_schema(draft, schema);
   };
   SessionState nobody;  // no part of the session's transaction
-  DdlContext own{context.redis, context.bulk, nobody, context.home};
+  DdlContext own{context.redis, context.bulk, nobody, context.home, context.database};
   co_await change_catalog(own, make);
 }
 

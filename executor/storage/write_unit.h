@@ -233,6 +233,7 @@ class WriteUnit {
   void note_failures(const WriteEncoding& encoding, std::size_t call, std::span<const Reply> answer, Findings& findings) const;
   asio::awaitable<WriteStatus> send(RedisClient& client, const WriteEncoding& encoding, Findings& findings, ExecutionCounters* counters);
   WriteStatus skip_or_throw(std::vector<Violation> violations);
+  asio::awaitable<void> refuse_strange_keys(RedisClient& client, std::vector<std::size_t> changes, ExecutionCounters* counters);
   asio::awaitable<bool> reread_old_rows(RedisClient& client, std::span<const std::size_t> changes, ExecutionCounters* counters);
   struct UniqueFailure {
     std::size_t change, structure;
