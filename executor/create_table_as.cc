@@ -75,7 +75,7 @@ class CreateTableAsExecution final : public Execution {
     std::optional<sql::ViewDef> view;
     if (parts.materialized) view = view_of(parts, bound.plan->columns.size(), *catalog);
 
-    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home()};
+    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home(), engine_.database()};
     sql::Oid made = 0;
     std::string target;
     const MakeDraft make = [&](CatalogDraft& draft) {

@@ -123,7 +123,7 @@ class DefinitionExecution final : public Execution {
         co_await settle_increments(engine_.shared(), *transaction, std::move(tables), limits, engine_.random());
       }
     }
-    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home()};
+    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home(), engine_.database(), &engine_.access()};
     context.lock_table = [this](const sql::TableDef& table, TableLock mode) { return lock(table, mode); };
     if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     co_await std::visit([&](const auto& statement) { return run_one(context, statement); }, prepared_->statement->node);

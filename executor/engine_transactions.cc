@@ -5,6 +5,7 @@
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/clock.h"
 #include "executor/transaction/commit.h"
+#include "executor/transaction/transaction_catalog.h"
 
 namespace redquel::executor {
 
@@ -32,7 +34,7 @@ asio::awaitable<void> RedisEngine::commit(SessionState& session) {
   try {
     co_await notifications_.prepare(session);
     if (session.transaction->catalog() != nullptr) {
-      DdlContext context{shared_, bulk_, session, home_};
+      DdlContext context{shared_, bulk_, session, home_, database_};
       context.lock_table = [this, &session](const sql::TableDef& table, TableLock mode) { return lock_table(*this, session, *session.transaction, table, static_cast<std::int32_t>(mode)); };
       co_await move_large_changes(context, limits_.script_rows);
     }
@@ -105,7 +107,7 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   if (!held) throw lapsed_lock();
   if (transaction->catalog()) {
     co_await reload_catalog();
-    DdlContext context{shared_, bulk_, session, home_};
+    DdlContext context{shared_, bulk_, session, home_, database_};
     std::optional<sql::SqlError> warning;
     try {
       co_await finish_commit(context, *transaction);
@@ -307,20 +309,32 @@ void RedisEngine::release_savepoint(SessionState& session, std::size_t number) {
 }
 
 asio::awaitable<void> RedisEngine::roll_back_to(SessionState& session, std::size_t number) {
+  using Counters = std::vector<std::pair<std::string, std::string>>;
+  const auto new_counters = [&] {
+    const TransactionCatalog* catalog = session.transaction->catalog();
+    return catalog != nullptr ? catalog->new_counters() : Counters();
+  };
+  Counters gone = new_counters();
   session.transaction->roll_back_to(number);
+  const Counters kept = new_counters();
+  std::erase_if(gone, [&](const auto& counter) { return std::ranges::find(kept, counter) != kept.end(); });
+  try {
+    co_await forget_counters(shared_, std::move(gone));
+  } catch (const sql::SqlError&) {  // then tables made anew take another prefix
+  }
   if (session.notifications) session.notifications->roll_back_to(number);
   session.savepoints = number + 1;
   co_return;
 }
 
 asio::awaitable<void> RedisEngine::open_temporary(SessionState& session) {
-  DdlContext context{shared_, bulk_, session, home_};
+  DdlContext context{shared_, bulk_, session, home_, database_};
   co_await temporary_.open(context);
 }
 
 asio::awaitable<void> RedisEngine::drop_temporary(SessionState& session) {
   if (session.temporary_schema.empty()) co_return;
-  DdlContext context{shared_, bulk_, session, home_};
+  DdlContext context{shared_, bulk_, session, home_, database_};
   co_await temporary_.close(context);
   co_await reload_catalog();
 }

@@ -57,7 +57,7 @@ class RefreshExecution final : public Execution {
  private:
   asio::awaitable<void> refresh() {
     const auto& statement = std::get<ast::RefreshMaterializedView>(prepared_->statement->node);
-    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home()};
+    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home(), engine_.database()};
     TablePtr before;
     std::shared_ptr<const sql::ViewDef> view;
     std::string target;

@@ -1,9 +1,12 @@
 #include "executor/ddl/catalog_draft.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "executor/ddl/index_expressions.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/used_places.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/row_types.h"
 #include "sql/catalog/table_keys.h"
@@ -72,7 +75,12 @@ CatalogDraft CatalogDraft::rebased(const LoadedCatalog& now) const {
 }
 
 std::string CatalogDraft::reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner) {
-  std::string prefix = sql::choose_prefix(schema, name, prefixes_);
+  sql::ReservedPrefixes taken = prefixes_;
+  for (const auto& [used, use] : used_) taken.insert(used);
+  std::string prefix = sql::choose_prefix(schema, name, taken);
+  if (const auto wanted = used_.find(sql::choose_prefix(schema, name, prefixes_)); wanted != used_.end()) {
+    notice("00000", fmt::format("keys of \"{}\" begin with \"{}:\"", name, prefix), wanted->second);
+  }
   prefixes_.insert(prefix);
   change_.reserved_prefixes.emplace_back(prefix, owner);
   return prefix;
@@ -80,7 +88,7 @@ std::string CatalogDraft::reserve_prefix(std::string_view schema, std::string_vi
 
 bool CatalogDraft::reserve_exactly(const std::string& prefix, const std::string& owner) {
   const auto collides = [&](const std::string& taken) { return sql::prefixes_collide(prefix, taken); };
-  if (std::any_of(prefixes_.begin(), prefixes_.end(), collides)) return false;
+  if (used_.contains(prefix) || std::any_of(prefixes_.begin(), prefixes_.end(), collides)) return false;
   prefixes_.insert(prefix);
   change_.reserved_prefixes.emplace_back(prefix, owner);
   return true;
@@ -228,7 +236,26 @@ void CatalogDraft::notice(std::string_view sqlstate, std::string message, std::s
   notices_.push_back(SqlError(sqlstate, std::move(message)).detail(std::move(detail)));
 }
 
+/// The removal of a table takes along what is still to be removed of its indexes: its prefix is free when it has ended.
+void CatalogDraft::merge_removals() {
+  std::vector<Removal>& removals = change_.removals;
+  const std::vector<Removal> parts = removals;
+  const auto merge = [&](const Removal& part) {
+    const auto whole = std::ranges::find_if(removals, [&](const Removal& other) { return other.whole && other.prefix == part.prefix; });
+    if (part.whole || whole == removals.end()) return false;
+    add_parts(*whole, part);
+    return true;
+  };
+  for (const Removal& part : parts) {
+    if (merge(part)) std::erase_if(removals, [&](const Removal& other) { return other.id == part.id; });
+  }
+  for (const Removal& part : pending_removals_) {
+    if (merge(part)) change_.finished_removals.push_back(part.id);
+  }
+}
+
 CatalogChange CatalogDraft::take_change() {
+  merge_removals();
   for (sql::Oid oid : tables_) {
     if (const auto table = state_.find_table(oid)) {
       change_.tables.push_back(*table);
@@ -305,14 +332,18 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
   Transaction& transaction = *context.session.transaction;
   TransactionCatalog& catalog = co_await transaction_catalog(context);
   std::set<sql::Oid> locked;
+  UsedPlaces used;
   while (true) {
     co_await follow_definitions_of_others(context.redis, transaction);
     CatalogDraft draft(*catalog.state().draft);
+    used.keep_from(draft);
     make(draft);
     if (draft.lacking_oids() > 0) {
       co_await catalog.reserve_oids(context.redis, draft);
       continue;
     }
+    const std::size_t known = catalog.state().draft->reserved_prefixes().size();
+    if (co_await used.find(context, draft, known)) continue;
     std::vector<TablePtr> tables;
     if (context.lock_table) {  // writers wait for the transaction's end, and it for theirs
       tables = tables_redefined(CatalogDraft(draft).take_change(), catalog.base());
@@ -325,6 +356,10 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
       co_await lock_all(context, std::move(tables));
       continue;
     }
+    const sql::CatalogPtr before_statement = catalog.snapshot();
+    co_await check_foreign_places(context, draft, *before_statement);
+    std::vector<const sql::CatalogSnapshot*> known_structures{before_statement.get(), &catalog.base()};
+    co_await check_new_structures(context, draft, std::move(known_structures));
     TransactionCatalog::State before = catalog.state();
     const std::vector<SqlError> notices = catalog.adopt(std::move(draft));
     try {
@@ -343,9 +378,17 @@ asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft
 /// that have written the tables have ended; then the change is made again, of what is there.
 asio::awaitable<std::optional<std::vector<Removal>>> commit_made(DdlContext& context, const MakeDraft& make, bool waits) {
   LoadedCatalog loaded = co_await load_catalog(context.redis);
-  CatalogDraft draft(loaded, context.session);
-  make(draft);
-  CatalogChange change = draft.take_change();
+  UsedPlaces used;
+  std::optional<CatalogDraft> draft;
+  do {
+    draft.emplace(loaded, context.session);
+    used.keep_from(*draft);
+    make(*draft);
+  } while (co_await used.find(context, *draft));
+  co_await check_foreign_places(context, *draft, *loaded.snapshot);
+  std::vector<const sql::CatalogSnapshot*> known_structures{loaded.snapshot.get()};
+  co_await check_new_structures(context, *draft, std::move(known_structures));
+  CatalogChange change = draft->take_change();
   if (waits) {
     std::vector<TablePtr> tables = co_await with_locks(context.redis, tables_redefined(change, *loaded.snapshot));
     if (!tables.empty()) {
@@ -359,7 +402,7 @@ asio::awaitable<std::optional<std::vector<Removal>>> commit_made(DdlContext& con
     if (!version) co_return std::nullopt;
   }
   if (context.session.notice) {
-    for (const SqlError& notice : draft.notices()) context.session.notice("NOTICE", notice);
+    for (const SqlError& notice : draft->notices()) context.session.notice("NOTICE", notice);
   }
   co_return removals;
 }

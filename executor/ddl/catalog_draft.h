@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -42,6 +43,10 @@ class CatalogDraft {
   /// A free prefix for a new table or sequence, reserved for `owner`.
   std::string reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner);
 
+  /// Returns the prefixes that are taken.
+  const sql::ReservedPrefixes& prefixes() const { return prefixes_; }
+  /// Keeps tables and sequences from the prefix. `use`: why, for the notice that names the prefix chosen instead.
+  void avoid_used_prefix(const std::string& prefix, std::string use) { used_.insert_or_assign(prefix, std::move(use)); }
   /// Somebody has the prefix, though no definition tells.
   void avoid_prefix(std::string prefix) { prefixes_.insert(std::move(prefix)); }
   /// That very prefix; false if it is taken.
@@ -93,11 +98,13 @@ class CatalogDraft {
  private:
   void note_references(const sql::TableDef* before, const sql::TableDef* after);
   void delete_counter(const std::string& key);
+  void merge_removals();
   void replace(sql::TableDef table);
 
   const SessionState& session_;
   sql::CatalogSnapshot state_;
   sql::ReservedPrefixes prefixes_;
+  std::map<std::string, std::string> used_;  // prefixes that are not redquel's, and by what they are used
   std::vector<Removal> pending_removals_;
   sql::Oid next_oid_, first_oid_;
   sql::Oid end_oid_ = 0;  // of those that only this draft has; 0: it has none

@@ -100,18 +100,21 @@ void check_overlap(const CatalogDraft& draft, const sql::TableDef& table) {
     throw SqlError("42P17", fmt::format("keys of foreign table \"{}\" could be keys of {} \"{}\"", table.name, what, other))
         .detail(fmt::format("Its key template is \"{}\".", sql::template_text(table.mapping->key, table)));
   };
-  const sql::KeyTemplate::Part& first = table.mapping->key.parts().front();
   for (const auto& [oid, other] : draft.catalog().tables) {
     if (oid == table.oid) continue;
     if (other->mapping) {
       if (sql::may_overlap(table, *other)) refuse(other->name, "foreign table");
-    } else if (!table.mapping->database && first.column == 0 && first.literal.starts_with(other->prefix + ":")) {
+    } else if (!table.mapping->database && sql::may_reach(table, other->prefix)) {
       refuse(other->name, "table");
     }
   }
-  if (first.column == 0 && first.literal.starts_with("redquel:")) {
-    throw SqlError("42P17", "keys that begin with \"redquel:\" are redquel's own");
-  }
+  check_reach(table);
+}
+
+void check_reach(const sql::TableDef& table) {
+  if (!sql::may_reach(table, "redquel")) return;
+  throw SqlError("42P17", "keys that begin with \"redquel:\" are redquel's own")
+      .detail(fmt::format("Keys of foreign table \"{}\" could begin so.", table.name));
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/column_definition.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/foreign_options.h"
 #include "executor/ddl/generated_names.h"
 #include "executor/ddl/index_build.h"
 #include "executor/ddl/index_expressions.h"
@@ -133,6 +134,7 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
   add_computed_columns(changed, index, names);
   check_nulls_of_unique(changed, index);
   changed.indexes.push_back(std::move(index));
+  if (changed.mapping) check_reach(changed);
   draft.put(std::move(changed));
   return made;
 }

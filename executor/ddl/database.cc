@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/storage/databases.h"
 
@@ -46,13 +47,43 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateDatabase& statem
   co_await create_database(context.home, statement.name);
 }
 
+namespace {
+
+/// Deletes what tables, sequences and redquel itself have in the logical database. Gives the number of keys that are not redquel's.
+asio::awaitable<std::size_t> empty_database(DdlContext& context, int number) {
+  RedisClient& redis = context.access->bulk(number);
+  SessionState nobody;
+  DdlContext inside{redis, redis, nobody, context.home, number, context.access};
+  const MakeDraft drop_all = [](CatalogDraft& draft) {
+    const sql::CatalogSnapshot all = draft.catalog();
+    for (const auto& [oid, table] : all.tables) draft.drop_table(oid);
+    for (const auto& [oid, sequence] : all.sequences) {
+      if (draft.catalog().sequences.contains(oid)) draft.drop_sequence(oid);
+    }
+  };
+  co_await change_catalog(inside, drop_all);
+  const LoadedCatalog loaded = co_await load_catalog(redis);
+  for (const Removal& removal : loaded.removals) co_await run_removal(redis, removal);
+  co_return co_await delete_own_keys(redis);
+}
+
+}  // namespace
+
 asio::awaitable<void> drop_database(DdlContext& context, const ast::Drop& statement) {
   const std::string& name = statement.names.at(0).names.at(0);
   if (name == context.session.database) throw SqlError("55006", "cannot drop the currently open database");
   if (name == kHomeDatabase) throw sql::not_supported(fmt::format("DROP DATABASE {}", kHomeDatabase));
   if (is_template_database(name)) throw SqlError("42809", "cannot drop a template database");
-  const bool dropped = co_await drop_database(context.home, name);
-  if (dropped) co_return;
+  const std::optional<int> number = co_await find_database(context.home, name);
+  if (number) {
+    const std::size_t left = co_await empty_database(context, *number);
+    if (left > 0 && context.session.notice) {
+      context.session.notice("NOTICE", SqlError("00000", fmt::format("{} keys of other programs stay in logical database {} of Redis", left, *number)));
+    }
+    co_await forget_database(context.home, name);
+    co_await load_catalog(context.redis);  // its types take the oids back from those of the dropped database
+    co_return;
+  }
   const SqlError missing("3D000", fmt::format("database \"{}\" does not exist", name));
   if (!statement.if_exists) throw missing;
   if (context.session.notice) {

@@ -23,6 +23,8 @@ struct DdlContext {
   RedisClient& bulk;  // for walks over all rows
   SessionState& session;
   RedisClient& home;  // where the list of databases lies
+  int database = 0;   // the logical one of the session
+  RedisAccess* access = nullptr;  // ways to the others; null where no statement of a client runs
   /// LOCK TABLE for the session's transaction. Empty where no statement of a client runs.
   std::function<asio::awaitable<void>(const sql::TableDef& table, TableLock mode)> lock_table = {};
 };

@@ -18,5 +18,7 @@ sql::MappingOptions read_options(const std::vector<parser::ast::Option>& options
 void put_mapping(const CatalogDraft& draft, sql::TableDef& table, sql::Mapping mapping);
 /// 42P17 where a key could belong to another table, too.
 void check_overlap(const CatalogDraft& draft, const sql::TableDef& table);
+/// Throws 42P17 if keys of the table or of its structures could begin with "redquel:", whatever the logical database.
+void check_reach(const sql::TableDef& table);
 
 }  // namespace redquel::executor

@@ -24,22 +24,29 @@ constexpr std::size_t kRelocatedRows = 500;
 // Keys: the zset of all new rows, then old rows. Arguments: the key column's field, what new keys begin with, fields that rows lose.
 const Script& relocate_script() {
   static const Script kScript("relocate_rows", R"lua(
-local call, scored = redis.call, {}
+local call, scored, own = redis.call, {}, {}
+local function finish(answer)
+  if #scored > 0 then call('ZADD', KEYS[1], unpack(scored)) end
+  return answer
+end
 for k = 2, #KEYS do
   local value = call('HGET', KEYS[k], ARGV[1])
   if not value then
-    if call('EXISTS', KEYS[k]) == 1 then return {'null'} end
+    if call('EXISTS', KEYS[k]) == 1 then return finish({'null'}) end
   else
-    if value ~= '0' and not string.find(value, '^%-?[1-9]%d*$') then return {'odd', value} end
+    if value ~= '0' and not string.find(value, '^%-?[1-9]%d*$') then return finish({'odd', value}) end
     local key = ARGV[2] .. value
-    if call('COPY', KEYS[k], key) == 0 then return {'twice', value} end
+    if call('COPY', KEYS[k], key) == 0 then
+      local is_row = own[value] or call('ZSCORE', KEYS[1], value)
+      return finish({is_row and 'twice' or 'strange', value})
+    end
     if ARGV[3] then call('HDEL', key, unpack(ARGV, 3)) end
     scored[#scored + 1] = value
     scored[#scored + 1] = value
+    own[value] = true
   end
 end
-if #scored > 0 then call('ZADD', KEYS[1], unpack(scored)) end
-return {'copied'}
+return finish({'copied'})
 )lua");
   return kScript;
 }
@@ -127,6 +134,7 @@ asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TableP
     if (answer[0].text == "copied") continue;
     if (answer[0].text == "null") throw column_contains_nulls(*after, key);
     const std::vector<sql::Datum> values{parse_stored_text(key.type, answer[1].text)};  // throws 22P02 for what is no integer
+    if (answer[0].text == "strange") throw strange_row_key(*after, new_keys.row(values));
     if (answer[0].text == "twice") {
       throw duplicate_in_new_index(*after, after->primary_key_name, after->primary_key, values, context.session.settings);
     }

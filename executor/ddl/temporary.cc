@@ -98,7 +98,7 @@ asio::awaitable<void> TemporarySchemas::drop_abandoned(DdlContext& context) {
   }
   if (abandoned.empty()) co_return;
   SessionState nobody;  // no part of the session's transaction
-  DdlContext own{context.redis, context.bulk, nobody, context.home};
+  DdlContext own{context.redis, context.bulk, nobody, context.home, context.database};
   for (const std::string& schema : abandoned) {
     const MakeDraft make = [&](CatalogDraft& draft) { drop_schema(draft, schema); };
     try {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "executor/ddl/row_copy.h"
 #include "executor/ddl/table_parts.h"
+#include "executor/ddl/used_places.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/commit.h"
 #include "executor/transaction/transaction.h"
@@ -72,12 +74,18 @@ asio::awaitable<void> rewrite_in_transaction(DdlContext& context, sql::Oid oid, 
   }
   const TableState state = co_await table_state(context.redis, *before);
   const std::string owner = fmt::format("table {}", oid);
-  CatalogDraft trial(*catalog.state().draft);
-  const std::string prefix = trial.reserve_prefix(before->schema, before->name, owner);
-  std::string place = prefix;
-  co_await claim_place(context.redis, transaction, std::move(place));
+  UsedPlaces used;
+  std::optional<CatalogDraft> draft;
+  std::string prefix;
+  do {
+    draft.emplace(*catalog.state().draft);
+    used.keep_from(*draft);
+    prefix = draft->reserve_prefix(before->schema, before->name, owner);
+  } while (co_await used.find(context, *draft, draft->reserved_prefixes().size() - 1));
+  CatalogDraft& trial = *draft;
   const std::vector<ColumnRewrite> rewrites = change_at(trial, oid, prefix, change);
   const TablePtr after = trial.catalog().find_table(oid);
+  co_await claim_place(context.redis, transaction, after);
   RowConverter converter(context.session, trial.catalog(), before, after, rewrites);
   std::exception_ptr failure;
   try {

@@ -164,6 +164,7 @@ asio::awaitable<void> truncate_in_transaction(DdlContext& context, const ast::Tr
           restarts.emplace_back(oid, sequence.start);
           continue;
         }
+        draft.delete_key(sequence.key);
         sequence.key = prefix + sequence.key.substr(table->prefix.size());
         batch.add("DEL", sequence.key);  // of a TRUNCATE that was taken back
         draft.put(std::move(sequence));

@@ -108,6 +108,12 @@ SqlError duplicate_in_new_index(const sql::TableDef& table, std::string_view ind
       .detail(fmt::format("Key {} is duplicated.", key));
 }
 
+SqlError strange_row_key(const sql::TableDef& table, std::string_view key) {
+  return SqlError("XX001", fmt::format("key \"{}\" in Redis is not a row of table \"{}\"", key, table.name))
+      .detail("Another program has written it.")
+      .hint("Rename or delete the key, or choose another key for the row.");
+}
+
 std::string row_description(const sql::TableDef& table, std::span<const sql::Datum> row,
                             const sql::SessionSettings& settings) {
   std::string out = "(";

@@ -33,6 +33,9 @@ sql::SqlError duplicate_key(const sql::TableDef& table, std::string_view constra
 sql::SqlError duplicate_in_new_index(const sql::TableDef& table, std::string_view index, std::span<const std::int16_t> columns,
                                      std::span<const sql::Datum> values, const sql::SessionSettings& settings);
 
+/// XX001 of a new row: its key exists, but no row of the table has it.
+sql::SqlError strange_row_key(const sql::TableDef& table, std::string_view key);
+
 /// `(1, null, …)`: a row in the details below; every value is cut at 64 bytes. `row` is parallel to the table's columns (a hidden key behind them is left out).
 std::string row_description(const sql::TableDef& table, std::span<const sql::Datum> row, const sql::SessionSettings& settings);
 /// 23502 of a new row.

@@ -49,19 +49,6 @@ return 'created'
   return kScript;
 }
 
-const Script& drop_script() {
-  static const Script kScript("drop_database", R"lua(
-local databases, name = KEYS[1], ARGV[1]
-local number = redis.call('HGET', databases, name)
-if not number then return 0 end
-redis.call('HDEL', databases, name)
-redis.call('SELECT', number)
-redis.call('FLUSHDB', 'ASYNC')
-return 1
-)lua");
-  return kScript;
-}
-
 const Script& rename_script() {
   static const Script kScript("rename_database", R"lua(
 local databases, name, new_name = KEYS[1], ARGV[1], ARGV[2]
@@ -123,9 +110,31 @@ asio::awaitable<void> create_database(RedisClient& home, const std::string& name
   }
 }
 
-asio::awaitable<bool> drop_database(RedisClient& home, const std::string& name) {
-  std::vector<std::string> arguments{name};
-  const RepliesPtr replies = co_await call(home, drop_script(), std::move(arguments));
+asio::awaitable<std::size_t> delete_own_keys(RedisClient& database) {
+  constexpr std::size_t kStep = 1000;
+  std::string cursor = "0";
+  do {
+    CommandBatch scan;
+    scan.add("SCAN", cursor, "MATCH", "redquel:*", "COUNT", kStep);
+    const RepliesPtr found = co_await database.execute(std::move(scan));
+    const std::span<const Reply> parts = found->array(0);
+    if (parts.size() != 2 || !parts[0].is_text()) throw unexpected_reply("SCAN", "a cursor and keys");
+    CommandBatch batch;
+    for (const Reply& key : parts[1].children()) batch.add("UNLINK", key.text);
+    cursor = std::string(parts[0].text);
+    const RepliesPtr deleted = co_await database.execute(std::move(batch));
+    deleted->or_throw();
+  } while (cursor != "0");
+  CommandBatch size;
+  size.add("DBSIZE");
+  const RepliesPtr left = co_await database.execute(std::move(size));
+  co_return static_cast<std::size_t>(left->integer(0));
+}
+
+asio::awaitable<bool> forget_database(RedisClient& home, const std::string& name) {
+  CommandBatch batch;
+  batch.add("HDEL", kDatabasesKey, name);
+  const RepliesPtr replies = co_await home.execute(std::move(batch));
   co_return replies->integer(0) != 0;
 }
 

@@ -28,8 +28,11 @@ asio::awaitable<std::vector<std::string>> list_databases(RedisClient& home);
 /// database is left.
 asio::awaitable<void> create_database(RedisClient& home, const std::string& name);
 
-/// Deletes the name and everything in its logical database, in one step. False: there is none.
-asio::awaitable<bool> drop_database(RedisClient& home, const std::string& name);
+/// Deletes the keys below `redquel:` of a logical database in bounded steps. Gives the number of keys that stay: other programs' own.
+asio::awaitable<std::size_t> delete_own_keys(RedisClient& database);
+
+/// Deletes the name. False: there is none.
+asio::awaitable<bool> forget_database(RedisClient& home, const std::string& name);
 
 /// Throws 3D000 when the old name is unknown, 42P04 when the new one is taken.
 asio::awaitable<void> rename_database(RedisClient& home, const std::string& name, const std::string& new_name);

@@ -177,7 +177,7 @@ class IndexChecker {
           if (counts("SCARD", key, &counted.values)) break;
           if (suspects_[*number]) co_await check_values(key, role->columns);
         } else if (counts_) {
-          co_await check_leftover("values", key);
+          co_await check_leftover("unknown", key);
         }
         break;
       case KeyRole::Kind::kRowCounter:
@@ -209,7 +209,7 @@ class IndexChecker {
                                         std::vector<std::int16_t> columns) {
     const std::optional<std::size_t> number = structure_number(kind, columns);
     if (!number) {
-      if (counts_) co_await check_leftover(std::move(structure), std::move(key));
+      if (counts_) co_await check_leftover("unknown", std::move(key));
       co_return;
     }
     const char* command = scan == "ZSCAN" ? "ZCARD" : scan == "HSCAN" ? "HLEN" : "SCARD";

@@ -133,7 +133,7 @@ class IndexRepair {
     }
   }
 
-  /// A key of another type than it must be, or of a structure that is no more.
+  /// Deletes a key of another type than a structure of the table has. (Keys of no structure may be another program's: they stay.)
   asio::awaitable<void> drop_key(std::string key) {
     CommandBatch batch;
     batch.add("UNLINK", key);

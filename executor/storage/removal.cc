@@ -1,12 +1,15 @@
 #include "executor/storage/removal.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <optional>
 #include <set>
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
 #include "executor/storage/random_version.h"
 #include "executor/transaction/locks.h"
+#include "sql/catalog/key_segments.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -19,25 +22,33 @@ namespace {
 // Keys that one command may name, and that one SCAN or SSCAN step looks at: a millisecond or so of Redis.
 constexpr std::size_t kStep = 1000;
 
-// The entry is looked at in the same script: once it is gone, the names may belong to a new index.
+// Deletes those of the keys that have the type. The entry is looked at in the same script: once it is gone, the names may belong to a
+// new index.
 const Script& unlink_script() {
   static const Script kScript("unlink_removed", R"lua(
 if redis.call('HEXISTS', 'redquel:removals', ARGV[1]) == 0 then return -1 end
-return redis.call('UNLINK', unpack(KEYS))
+local gone = {}
+for i = 1, #KEYS do
+  if redis.call('TYPE', KEYS[i]).ok == ARGV[2] then gone[#gone + 1] = KEYS[i] end
+end
+return #gone > 0 and redis.call('UNLINK', unpack(gone)) or 0
 )lua");
   return kScript;
 }
 
-// The rows of a table as their zset names them, which lie in Redis side by side; a row of another name is found by SCAN. Keys: the zset.
+// Deletes rows and their members of the zset, and gives the next members. Keys: the zset, hashes. Arguments: the entry, how many members
+// are wanted, members.
 const Script& unlink_rows_script() {
   static const Script kScript("unlink_rows", R"lua(
 if redis.call('HEXISTS', 'redquel:removals', ARGV[1]) == 0 then return -1 end
-if redis.call('TYPE', KEYS[1]).ok ~= 'zset' then return 0 end
-local rows = redis.call('ZRANGE', KEYS[1], 0, ARGV[3])
-for i = 1, #rows do rows[i] = ARGV[2] .. rows[i] end
-redis.call('UNLINK', unpack(rows))
-redis.call('ZREMRANGEBYRANK', KEYS[1], 0, ARGV[3])
-return #rows
+local gone = {}
+for i = 2, #KEYS do
+  if redis.call('TYPE', KEYS[i]).ok == 'hash' then gone[#gone + 1] = KEYS[i] end
+end
+if #gone > 0 then redis.call('UNLINK', unpack(gone)) end
+if redis.call('TYPE', KEYS[1]).ok ~= 'zset' then return {} end
+if #ARGV > 2 then redis.call('ZREM', KEYS[1], unpack(ARGV, 3)) end
+return redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1)
 )lua");
   return kScript;
 }
@@ -51,11 +62,13 @@ if redis.call('HDEL', 'redquel:removals', ARGV[1]) == 1 and ARGV[2] ~= '' then r
 
 json::string_view view(std::string_view text) { return {text.data(), text.size()}; }
 
-/// A definition that has the columns' fields and nothing else: enough for keys of structures.
-sql::TableDef table_of(const Removal& removal, const Removal::Part& part) {
+bool is_wrong_type(const Reply& reply) { return reply.is_error() && reply.text.starts_with("WRONGTYPE"); }
+
+/// Makes a definition with the columns' fields alone: enough for keys of structures.
+sql::TableDef table_of(const Removal& removal, const std::vector<std::string>& fields) {
   sql::TableDef table;
   table.prefix = removal.prefix;
-  for (const std::string& field : part.fields) {
+  for (const std::string& field : fields) {
     sql::ColumnDef column;
     column.number = static_cast<std::int16_t>(table.columns.size() + 1);
     column.field = field;
@@ -65,10 +78,10 @@ sql::TableDef table_of(const Removal& removal, const Removal::Part& part) {
   return table;
 }
 
-/// False: somebody else finished the removal.
-asio::awaitable<bool> unlink(RedisClient& client, const Removal& removal, const std::vector<std::string>& keys) {
+/// Deletes the keys that have the type: others are not redquel's. Returns false if another process finished the removal.
+asio::awaitable<bool> unlink(RedisClient& client, const Removal& removal, const std::vector<std::string>& keys, std::string_view type) {
   if (keys.empty()) co_return true;
-  const std::vector<std::string> arguments{removal.id};
+  const std::vector<std::string> arguments{removal.id, std::string(type)};
   RepliesPtr replies = co_await run_script(client, unlink_script(), keys, arguments);
   co_return replies->integer(0) >= 0;
 }
@@ -88,47 +101,56 @@ std::pair<std::string, std::vector<std::string>> scan_step(const Replies& replie
   return {std::string(parts[0].text), texts_of(parts[1].children())};
 }
 
-/// False: somebody else finished the removal.
-asio::awaitable<bool> remove_rows(RedisClient& client, const Removal& removal) {
-  sql::TableDef table;
-  table.prefix = removal.prefix;
-  const std::vector<std::string> keys{sql::TableKeys(table).all_rows()};
-  const std::vector<std::string> arguments{removal.id, removal.prefix + ":", std::to_string(kStep - 1)};
-  while (true) {
-    RepliesPtr replies = co_await run_script(client, unlink_rows_script(), keys, arguments);
-    if (replies->integer(0) <= 0) co_return replies->integer(0) == 0;
+/// Makes a definition with a primary key of so many columns: enough for keys of rows.
+sql::TableDef keyed_table(const Removal& removal, std::size_t columns) {
+  sql::TableDef table = table_of(removal, std::vector<std::string>(columns));
+  for (const sql::ColumnDef& column : table.columns) table.primary_key.push_back(column.number);
+  return table;
+}
+
+/// Returns the key of the row with this member; nullopt if no row of the table can have it.
+std::optional<std::string> row_key(const sql::TableDef& table, std::string_view member) {
+  try {
+    return sql::TableKeys(table).row_of_member(member);
+  } catch (const sql::SqlError&) {
+    return std::nullopt;
   }
 }
 
-asio::awaitable<bool> remove_prefix(RedisClient& client, const Removal& removal) {
-  const bool is_ours = co_await remove_rows(client, removal);
-  if (!is_ours) co_return false;
-  const std::string pattern = removal.prefix + ":*";  // no prefix holds a character that MATCH would interpret
-  std::string cursor = "0";
-  do {
-    CommandBatch batch;
-    batch.add("SCAN", cursor, "MATCH", pattern, "COUNT", kStep);
-    RepliesPtr replies = co_await client.execute(std::move(batch));
-    auto [next, keys] = scan_step(*replies);
-    if (!co_await unlink(client, removal, keys)) co_return false;
-    cursor = std::move(next);
-  } while (cursor != "0");
-  co_return true;
+/// Deletes the rows that the zset names. Returns false if another process finished the removal.
+asio::awaitable<bool> remove_rows(RedisClient& client, const Removal& removal) {
+  const sql::TableDef table = keyed_table(removal, removal.composite_key ? 2 : 1);
+  std::vector<std::string> keys{sql::TableKeys(table).all_rows()}, arguments{removal.id, std::to_string(kStep)};
+  while (true) {
+    RepliesPtr replies = co_await run_script(client, unlink_rows_script(), keys, arguments);
+    if ((*replies)[0].kind == Reply::Kind::integer) co_return false;
+    const std::span<const Reply> members = replies->array(0);
+    if (members.empty()) co_return true;
+    keys.resize(1), arguments.resize(2);
+    for (const Reply& member : members) {
+      if (auto key = row_key(table, member.text)) keys.push_back(*std::move(key));
+      arguments.emplace_back(member.text);
+    }
+  }
 }
 
+/// Deletes one structure. Returns false if another process finished the removal.
 asio::awaitable<bool> remove_part(RedisClient& client, const Removal& removal, const Removal::Part& part) {
-  const sql::TableDef table = table_of(removal, part);
+  const sql::TableDef table = table_of(removal, part.fields);
   const sql::TableKeys keys(table);
   std::vector<std::int16_t> columns;
   for (const sql::ColumnDef& column : table.columns) columns.push_back(column.number);
 
   std::vector<std::string> last;
+  std::string_view type = "set";
   switch (part.kind) {
     case Structure::Kind::kZset:
       last.push_back(keys.ordered(columns[0]));
+      type = "zset";
       break;
     case Structure::Kind::kUnique:
       last.push_back(keys.uniques(columns));
+      type = "hash";
       break;
     case Structure::Kind::kNulls:
       last.push_back(keys.null_set(columns[0]));
@@ -140,16 +162,106 @@ asio::awaitable<bool> remove_part(RedisClient& client, const Removal& removal, c
         CommandBatch batch;
         batch.add("SSCAN", last[0], cursor, "COUNT", kStep);
         RepliesPtr replies = co_await client.execute(std::move(batch));
+        if (is_wrong_type((*replies)[0])) break;
         auto [next, entries] = scan_step(*replies);
         std::vector<std::string> sets;
-        for (const std::string& entry : entries) sets.push_back(keys.value_set_of_entry(columns, entry));
-        if (!co_await unlink(client, removal, sets)) co_return false;
+        for (const std::string& entry : entries) {
+          try {
+            sets.push_back(keys.value_set_of_entry(columns, entry));
+          } catch (const sql::SqlError&) {  // no value of these columns
+          }
+        }
+        if (!co_await unlink(client, removal, sets, type)) co_return false;
         cursor = std::move(next);
       } while (cursor != "0");
       break;
     }
   }
-  co_return co_await unlink(client, removal, last);
+  co_return co_await unlink(client, removal, last, type);
+}
+
+/// Returns the structure that has a key of this name (without the prefix); nullopt if the name is no structure's.
+std::optional<Removal::Part> part_of_name(std::string_view key) {
+  const std::vector<std::string_view> segments = sql::split_segments(key);
+  std::vector<std::string> fields;
+  const auto take = [&](auto first, auto last) {
+    for (; first != last; ++first) fields.push_back(sql::unescape_segment(*first));
+  };
+  try {
+    if (segments.size() < 2 || segments[1] == sql::kExpirySegment) return std::nullopt;
+    if (segments[0] == "uniques") {
+      take(segments.begin() + 1, segments.end());
+      return Removal::Part{Structure::Kind::kUnique, fields};
+    }
+    if (segments.size() == 2 && segments[0] == "zset") {
+      take(segments.begin() + 1, segments.end());
+      return Removal::Part{Structure::Kind::kZset, fields};
+    }
+    if (segments.size() == 3 && segments[0] == "indices" && segments[2] == sql::kNullSegment) {
+      take(segments.begin() + 1, segments.begin() + 2);
+      return Removal::Part{Structure::Kind::kNulls, fields};
+    }
+    if (segments.size() == 2 && segments[0] == "indices") {
+      for (std::string_view names = segments[1]; true;) {
+        const std::size_t comma = names.find(',');
+        fields.push_back(sql::unescape_segment(names.substr(0, comma)));
+        if (comma == std::string_view::npos) break;
+        names.remove_prefix(comma + 1);
+      }
+      return Removal::Part{Structure::Kind::kSets, fields};
+    }
+  } catch (const sql::SqlError&) {  // no escaped name: not redquel's
+  }
+  return std::nullopt;
+}
+
+/// Finds out whether the rows of an older build's entry have keys of several columns: then a member that holds a colon is no escaped text.
+asio::awaitable<bool> has_composite_key(RedisClient& client, const Removal& removal) {
+  const sql::TableDef simple = keyed_table(removal, 1);
+  CommandBatch first;
+  first.add("ZRANGE", sql::TableKeys(simple).all_rows(), 0, kStep - 1);
+  const RepliesPtr members = co_await client.execute(std::move(first));
+  if (is_wrong_type((*members)[0])) co_return false;
+  CommandBatch looks;
+  std::size_t asked = 0;
+  for (const Reply& member : members->array(0)) {
+    if (member.text.find(':') == std::string_view::npos) continue;
+    looks.add("EXISTS", *row_key(simple, member.text));
+    ++asked;
+  }
+  const RepliesPtr found = co_await client.execute(std::move(looks));
+  for (std::size_t index = 0; index < asked; ++index) {
+    if (found->integer(index) == 1) co_return false;
+  }
+  co_return asked > 0;
+}
+
+/// Completes an entry of an older build by the names of keys.
+asio::awaitable<void> find_parts(RedisClient& client, Removal& removal) {
+  removal.composite_key = co_await has_composite_key(client, removal);
+  const std::string pattern = removal.prefix + ":*";  // no prefix holds a character that MATCH would interpret
+  std::string cursor = "0";
+  do {
+    CommandBatch batch;
+    batch.add("SCAN", cursor, "MATCH", pattern, "COUNT", kStep);
+    RepliesPtr replies = co_await client.execute(std::move(batch));
+    auto [next, keys] = scan_step(*replies);
+    for (const std::string& key : keys) {
+      if (auto part = part_of_name(std::string_view(key).substr(removal.prefix.size() + 1))) removal.parts.push_back(*std::move(part));
+    }
+    cursor = std::move(next);
+  } while (cursor != "0");
+}
+
+/// Deletes counters and what rows with a time to live have. Returns false if another process finished the removal.
+asio::awaitable<bool> remove_counters(RedisClient& client, const Removal& removal) {
+  const sql::TableDef table = table_of(removal, {});
+  const sql::TableKeys keys(table);
+  std::vector<std::string> counters = removal.counters;
+  counters.push_back(keys.row_counter());
+  const std::vector<std::string> expiries{keys.expiries()}, entries{keys.entries()};
+  co_return co_await unlink(client, removal, counters, "string") && co_await unlink(client, removal, expiries, "zset") &&
+      co_await unlink(client, removal, entries, "hash");
 }
 
 std::vector<std::string> fields_of(const sql::TableDef& table, const Structure& structure) {
@@ -160,12 +272,31 @@ std::vector<std::string> fields_of(const sql::TableDef& table, const Structure& 
 
 }  // namespace
 
-Removal removal_of_table(const sql::TableDef& table) { return {random_version(), table.prefix, true, {}}; }
+Removal removal_of_table(const sql::TableDef& table) {
+  Removal removal{random_version(), table.prefix, true, {}};
+  removal.composite_key = sql::TableKeys(table).key_size() > 1;
+  for (const sql::IndexDef& index : table.indexes) {
+    add_parts(removal, removal_of_structures(table, sql::structures_of(table, index)));
+  }
+  return removal;
+}
 
 Removal removal_of_structures(const sql::TableDef& table, const std::vector<Structure>& structures) {
   Removal removal{random_version(), table.prefix, false, {}};
   for (const Structure& structure : structures) removal.parts.push_back({structure.kind, fields_of(table, structure)});
   return removal;
+}
+
+bool add_parts(Removal& removal, const Removal& other) {
+  const auto add = [](auto& to, const auto& from) {
+    const std::size_t before = to.size();
+    for (const auto& one : from) {
+      if (std::ranges::find(to, one) == to.end()) to.push_back(one);
+    }
+    return to.size() > before;
+  };
+  const bool has_parts = add(removal.parts, other.parts), has_counters = add(removal.counters, other.counters);
+  return has_parts || has_counters;
 }
 
 std::string encode_removal(const Removal& removal) {
@@ -182,6 +313,12 @@ std::string encode_removal(const Removal& removal) {
     parts.push_back(std::move(one));
   }
   object.emplace("parts", std::move(parts));
+  if (removal.whole && !removal.names_nothing) {
+    object.emplace("composite", removal.composite_key);
+    json::array counters;
+    for (const std::string& counter : removal.counters) counters.push_back(json::value(view(counter)));
+    object.emplace("counters", std::move(counters));
+  }
   if (!removal.owner.empty()) object.emplace("owner", view(removal.owner));
   return json::serialize(object);
 }
@@ -203,6 +340,12 @@ Removal decode_removal(std::string_view id, std::string_view text) {
       if (part.fields.empty()) throw std::out_of_range("fields");
       removal.parts.push_back(std::move(part));
     }
+    if (const json::value* composite = object.if_contains("composite")) {
+      removal.composite_key = composite->as_bool();
+      for (const json::value& counter : object.at("counters").as_array()) removal.counters.push_back(string(counter));
+    } else {
+      removal.names_nothing = removal.whole;
+    }
     if (const json::value* owner = object.if_contains("owner")) removal.owner = string(*owner);
     if (removal.prefix.empty()) throw std::out_of_range("prefix");
     return removal;
@@ -220,14 +363,12 @@ asio::awaitable<bool> has_living_owner(RedisClient& client, const Removal& remov
 }
 
 asio::awaitable<void> run_removal(RedisClient& client, Removal removal) {
+  if (removal.names_nothing) co_await find_parts(client, removal);
   bool is_ours = true;
-  if (removal.whole) {
-    is_ours = co_await remove_prefix(client, removal);
-  } else {
-    for (const Removal::Part& part : removal.parts) {
-      is_ours = co_await remove_part(client, removal, part);
-      if (!is_ours) break;
-    }
+  if (removal.whole) is_ours = co_await remove_rows(client, removal) && co_await remove_counters(client, removal);
+  for (const Removal::Part& part : removal.parts) {
+    if (!is_ours) break;
+    is_ours = co_await remove_part(client, removal, part);
   }
   if (!is_ours) co_return;
   const std::vector<std::string> keys;

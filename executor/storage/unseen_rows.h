@@ -12,7 +12,8 @@ namespace redquel::executor {
 
 /// New rows for a place in Redis that nobody looks at yet: of a table that its transaction has made, or that is being written anew.
 /// They take no script: plain commands, whose replies tell which keys and unique values were there before. A violation leaves the place
-/// as it is by then, which is for its owner to clear. Units are on their way while the next one is made.
+/// as it is by then, which is for its owner to clear. Units are on their way while the next one is made. Each is sent when Redis has
+/// answered that none of its keys is another program's.
 class UnseenRows {
  public:
   /// `counters` may be null; it outlives this.
@@ -36,11 +37,13 @@ class UnseenRows {
  private:
   struct Sent;
   static CommandBatch commands(Sent& sent);
+  asio::awaitable<void> send_looked();
   static void check(const Sent& sent, const Replies& replies);
   asio::awaitable<void> finish_first();
 
   RedisClient& client_;
   ExecutionCounters* counters_;
+  std::unique_ptr<Sent> looked_;  // whose keys are looked at
   std::deque<std::unique_ptr<Sent>> sent_;
 };
 

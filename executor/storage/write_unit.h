@@ -234,6 +234,7 @@ class WriteUnit {
   asio::awaitable<WriteStatus> send(RedisClient& client, const WriteEncoding& encoding, Findings& findings, ExecutionCounters* counters);
   WriteStatus skip_or_throw(std::vector<Violation> violations);
   asio::awaitable<void> skip_existing(RedisClient& client, ExecutionCounters* counters);
+  asio::awaitable<void> refuse_strange_keys(RedisClient& client, std::vector<std::size_t> changes, ExecutionCounters* counters);
   asio::awaitable<bool> reread_old_rows(RedisClient& client, std::span<const std::size_t> changes, ExecutionCounters* counters);
   struct UniqueFailure {
     std::size_t change, structure;

@@ -247,6 +247,11 @@ asio::awaitable<WriteStatus> WriteUnit::execute(RedisClient& client, ExecutionCo
       const std::vector<Violation> found = co_await examine_owners(client, findings.taken_values, counters);
       findings.violations.insert(findings.violations.end(), found.begin(), found.end());
     }
+    std::vector<std::size_t> taken_keys;
+    for (const Violation& violation : findings.violations) {
+      if (!violation.structure) taken_keys.push_back(violation.change);
+    }
+    if (!taken_keys.empty()) co_await refuse_strange_keys(client, std::move(taken_keys), counters);
     if (skip_or_throw(findings.violations) == WriteStatus::kConflict) co_return WriteStatus::kConflict;
     if (findings.has_rows()) continue;
     if (encoding.local_violation()) throw_violation(*encoding.local_violation());

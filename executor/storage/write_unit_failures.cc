@@ -3,6 +3,8 @@
 #include <unordered_set>
 
 #include "executor/redis/redis_error.h"
+#include "executor/storage/constraint_errors.h"
+#include "executor/storage/row_error.h"
 #include "executor/storage/stored_row.h"
 #include "executor/storage/stored_text.h"
 #include "executor/storage/write_unit.h"
@@ -63,6 +65,45 @@ asio::awaitable<bool> WriteUnit::reread_old_rows(RedisClient& client, std::span<
     }
   }
   co_return true;
+}
+
+/// Throws XX001 if the key of one of these new rows is there and its table's zset does not name it: another program has written it.
+asio::awaitable<void> WriteUnit::refuse_strange_keys(RedisClient& client, std::vector<std::size_t> changes, ExecutionCounters* counters) {
+  constexpr std::size_t kMembers = 1000;
+  std::ranges::sort(changes, {}, [this](std::size_t number) { return std::pair(changes_[number].table, number); });
+  CommandBatch batch;
+  std::vector<std::span<const std::size_t>> pages;
+  for (std::size_t first = 0; first < changes.size(); first += pages.back().size()) {
+    const std::uint32_t table = changes_[changes[first]].table;
+    std::size_t count = 1;
+    while (count < kMembers && first + count < changes.size() && changes_[changes[first + count]].table == table) ++count;
+    pages.push_back(std::span(changes).subspan(first, count));
+    batch.begin(2 + count).arg("ZMSCORE").arg(tables_[table].encoder.all_rows());
+    for (const std::size_t number : pages.back()) batch.arg(changes_[number].new_image.member);
+  }
+  const RepliesPtr scores = co_await client.execute(std::move(batch), counters);
+  std::vector<std::size_t> suspects;
+  for (std::size_t page = 0; page < pages.size(); ++page) {
+    const std::span<const Reply> found = scores->array(page);
+    for (std::size_t index = 0; index < found.size(); ++index) {
+      if (found[index].is_nil()) suspects.push_back(pages[page][index]);
+    }
+  }
+  std::ranges::sort(suspects);
+  for (std::size_t first = 0; first < suspects.size(); first += kMembers) {
+    const std::span<const std::size_t> some = std::span(suspects).subspan(first, std::min(kMembers, suspects.size() - first));
+    CommandBatch again;  // the row may have come, or gone, meanwhile
+    for (const std::size_t number : some) {
+      const Change& change = changes_[number];
+      again.add("ZSCORE", tables_[change.table].encoder.all_rows(), change.new_image.member).add("EXISTS", change.new_image.key);
+    }
+    const RepliesPtr replies = co_await client.execute_atomic(std::move(again), counters);
+    for (std::size_t index = 0; index < some.size(); ++index) {
+      if (replies->text(2 * index) || replies->integer(2 * index + 1) == 0) continue;
+      const Change& change = changes_[some[index]];
+      throw RowError(strange_row_key(tables_[change.table].encoder.table(), change.new_image.key), options_.first_row + some[index]);
+    }
+  }
 }
 
 /// Looks at the rows that own unique values which the unit wants: a row that has the value is a violation; an entry whose row is

@@ -270,8 +270,7 @@ asio::awaitable<void> write_ahead_of_commit(RedisClient& redis, Transaction& tra
   if (transaction.buffer().changed_rows() <= script_rows) co_return;
   for (const TableChangesPtr& changes : transaction.buffer().all_changes()) {
     if (!is_unseen(catalog, *changes->table)) continue;
-    std::string place = changes->table->prefix;
-    co_await claim_place(redis, transaction, std::move(place));
+    co_await claim_place(redis, transaction, changes->table);
     WriteOptions options{.settings = settings};
     options.ahead_of_commit = true;
     WriteUnit unit(options);
@@ -422,12 +421,18 @@ asio::awaitable<void> clear_new_places(RedisClient& redis, const Transaction& tr
   if (transaction.catalog() == nullptr) co_return;
   std::vector<std::string> none;
   co_await clear_unused_places(redis, *transaction.catalog(), std::move(none));
+  std::vector<std::pair<std::string, std::string>> counters = transaction.catalog()->new_counters();
+  co_await forget_counters(redis, std::move(counters));
+}
+
+asio::awaitable<void> forget_counters(RedisClient& redis, std::vector<std::pair<std::string, std::string>> counters) {
+  if (counters.empty()) co_return;
   static const Script kScript("forget_counter", R"lua(
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return redis.call('UNLINK', KEYS[2]) end
 return 0
 )lua");
   CommandBatch batch;
-  for (const auto& [prefix, key] : transaction.catalog()->new_counters()) {
+  for (const auto& [prefix, key] : counters) {
     const std::vector<std::string> keys{"redquel:prefixes", key}, arguments{prefix};
     kScript.append_call(batch, keys, arguments);
   }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/redis/client.h"
@@ -37,5 +39,7 @@ asio::awaitable<void> finish_commit(DdlContext& context, const Transaction& tran
 
 /// After a rollback: rows and counters of tables that never came to be, unless somebody else has them by now.
 asio::awaitable<void> clear_new_places(RedisClient& redis, const Transaction& transaction);
+/// Deletes counters, given with their prefixes, where no table or sequence has the prefix.
+asio::awaitable<void> forget_counters(RedisClient& redis, std::vector<std::pair<std::string, std::string>> counters);
 
 }  // namespace redquel::executor

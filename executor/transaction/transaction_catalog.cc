@@ -146,13 +146,23 @@ CatalogChange TransactionCatalog::take_change() const {
   return change;
 }
 
-asio::awaitable<bool> TransactionCatalog::claim(RedisClient& redis, std::string prefix, std::string owner) {
-  if (is_claimed(prefix)) co_return true;
-  const auto collides = [&](const std::string& taken) { return sql::prefixes_collide(prefix, taken); };
-  if (std::ranges::any_of(state_.base->prefixes, collides)) throw concurrent_definitions();
-  Removal removal{random_version(), prefix, true, {}, std::move(owner)};
+asio::awaitable<bool> TransactionCatalog::claim(RedisClient& redis, TablePtr table, std::string owner) {
+  Removal removal = removal_of_table(*table);
+  for (const auto& [oid, sequence] : state_.snapshot->sequences) {
+    if (sequence.owner_table == table->oid && sequence.key.starts_with(table->prefix + ":")) removal.counters.push_back(sequence.key);
+  }
+  removal.owner = std::move(owner);
+  const auto known = std::ranges::find(claims_, table->prefix, &Removal::prefix);
   CatalogChange change;
-  change.reserved_prefixes.emplace_back(std::move(prefix), "transaction");
+  if (known != claims_.end()) {
+    Removal all = *known;
+    if (!add_parts(all, removal)) co_return true;
+    removal = std::move(all);
+  } else {
+    const auto collides = [&](const std::string& taken) { return sql::prefixes_collide(table->prefix, taken); };
+    if (std::ranges::any_of(state_.base->prefixes, collides)) throw concurrent_definitions();
+    change.reserved_prefixes.emplace_back(table->prefix, "transaction");
+  }
   change.removals.push_back(removal);
   const std::optional<std::string> version = co_await commit_catalog(redis, base(), std::move(change));
   if (!version) co_return false;
@@ -161,6 +171,7 @@ asio::awaitable<bool> TransactionCatalog::claim(RedisClient& redis, std::string 
   auto now = std::make_shared<LoadedCatalog>(*state_.base);
   now->snapshot = std::move(snapshot);
   state_.base = std::move(now);
+  std::erase_if(claims_, [&](const Removal& claim) { return claim.prefix == removal.prefix; });
   claims_.push_back(std::move(removal));
   co_return true;
 }
@@ -221,11 +232,11 @@ asio::awaitable<bool> follow_definitions_of_others(RedisClient& redis, Transacti
   co_return true;
 }
 
-asio::awaitable<void> claim_place(RedisClient& redis, Transaction& transaction, std::string prefix) {
+asio::awaitable<void> claim_place(RedisClient& redis, Transaction& transaction, TablePtr table) {
   const std::string owner = transaction.locks().process();
   while (true) {
-    std::string place = prefix, process = owner;
-    if (co_await transaction.catalog()->claim(redis, std::move(place), std::move(process))) co_return;
+    std::string process = owner;
+    if (co_await transaction.catalog()->claim(redis, table, std::move(process))) co_return;
     co_await follow_definitions_of_others(redis, transaction);
   }
 }

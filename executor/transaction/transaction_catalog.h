@@ -47,9 +47,10 @@ class TransactionCatalog {
   // A new place is a prefix that nobody has without this transaction: of a table that it has made or truncated. Rows that are written
   // there before the commit are seen by nobody else, but it must be claimed first.
   bool is_new_place(const std::string& prefix) const { return is_claimed(prefix) || !state_.base->prefixes.contains(prefix); }
-  /// From now on the prefix is taken, for as long as the process lives whose token `owner` is, or until the commit. False: definitions have
-  /// been changed by others; the transaction must follow them first. 40001 where they have the prefix.
-  asio::awaitable<bool> claim(RedisClient& redis, std::string prefix, std::string owner);
+  /// From now on the table's prefix is taken, for as long as the process lives whose token `owner` is, or until the commit. Rows may be
+  /// written there with the structures that this definition has. False: definitions have been changed by others; the transaction must
+  /// follow them first. 40001 where they have the prefix.
+  asio::awaitable<bool> claim(RedisClient& redis, sql::CatalogSnapshot::TablePtr table, std::string owner);
   const std::vector<Removal>& claims() const { return claims_; }
   const std::vector<Sequel>& sequels() const { return state_.sequels; }
   /// Counters that statements may have made under prefixes that nobody has without this transaction: (prefix, key).
@@ -82,8 +83,8 @@ asio::awaitable<LoadedCatalog> load_definitions(DdlContext& context);
 /// Definitions that others have committed become known to a transaction that has some of its own; false: there are none. 40001 where they
 /// are in each other's way.
 asio::awaitable<bool> follow_definitions_of_others(RedisClient& redis, Transaction& transaction);
-/// `TransactionCatalog::claim`, after definitions of others if there are any.
-asio::awaitable<void> claim_place(RedisClient& redis, Transaction& transaction, std::string prefix);
+/// Calls TransactionCatalog::claim, after definitions of others if there are any.
+asio::awaitable<void> claim_place(RedisClient& redis, Transaction& transaction, sql::CatalogSnapshot::TablePtr table);
 /// The transaction's own definitions, begun if it has none yet. Only while a transaction is open.
 asio::awaitable<std::reference_wrapper<TransactionCatalog>> transaction_catalog(DdlContext& context);
 

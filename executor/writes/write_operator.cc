@@ -215,7 +215,7 @@ asio::awaitable<void> WriteOperator::begin_journal() {
 asio::awaitable<void> WriteOperator::claim_place_ahead() {
   Transaction& transaction = *context_.transaction();
   std::string owner = transaction.locks().process();
-  if (!co_await transaction.catalog()->claim(context_.redis(), table_->prefix, std::move(owner))) throw StaleCatalog{};
+  if (!co_await transaction.catalog()->claim(context_.redis(), table_, std::move(owner))) throw StaleCatalog{};
 }
 
 asio::awaitable<void> WriteOperator::write_ahead(WriteUnit unit, Finish finish) {

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "sql/ascii.h"
+#include "sql/catalog/key_segments.h"
 #include "sql/error.h"
 
 namespace redquel::sql {
@@ -260,6 +261,27 @@ bool KeyTemplate::may_overlap(const KeyTemplate& a, const IsNumber& a_number, co
     if (!meet) return false;
   }
   return true;
+}
+
+bool KeyTemplate::may_reach(std::string_view prefix, const IsNumber& is_number) const {
+  if (has_colons_) {
+    const std::vector<Segment> segments = segments_of(*this);
+    const std::vector<std::string_view> names = split_segments(prefix);
+    if (segments.size() <= names.size()) return false;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Segment& segment = segments[i];
+      if (is_literal(segment) ? literal_of(segment) != names[i] : !segment_may_be(segment, is_number, names[i])) return false;
+    }
+    return true;
+  }
+  // A text slot may hold colons.
+  const std::string start = std::string(prefix) + ":";
+  const std::string_view literal = parts_.front().column == 0 ? std::string_view(parts_.front().literal) : std::string_view();
+  const std::size_t slot = literal.empty() ? 0 : 1;
+  if (slot == parts_.size() || !start.starts_with(literal)) return false;
+  const char next = start[literal.size()];
+  const bool is_digit = (next >= '0' && next <= '9') || next == '-';
+  return is_digit || parts_[slot].column < 0 || !is_number(parts_[slot].column);
 }
 
 bool KeyTemplate::operator==(const KeyTemplate& other) const { return stored_text() == other.stored_text(); }

@@ -60,6 +60,8 @@ class KeyTemplate {
   using IsNumber = std::function<bool(std::int16_t)>;
   /// Could a key be of both forms? Exact for literals and numbers; else rather yes.
   static bool may_overlap(const KeyTemplate& a, const IsNumber& a_number, const KeyTemplate& b, const IsNumber& b_number);
+  /// Could a key of this form begin with the prefix and a colon? Exact for literals and numbers; else rather yes.
+  bool may_reach(std::string_view prefix, const IsNumber& is_number) const;
 
   bool operator==(const KeyTemplate&) const;
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "sql/catalog/catalog.h"
+#include "sql/catalog/prefixes.h"
 #include "sql/error.h"
 #include "sql/functions/quote.h"
 #include "sql/types/array_value.h"
@@ -414,6 +415,19 @@ bool may_overlap(const TableDef& a, const TableDef& b) {
     }
   }
   return false;
+}
+
+bool may_reach(const TableDef& foreign, std::string_view prefix) {
+  const Mapping& mapping = *foreign.mapping;
+  const auto is_number = [&](std::int16_t column) { return is_number_slot(foreign, column); };
+  std::vector<KeyTemplate> forms = forms_of(mapping);
+  for (const IndexDef& index : foreign.indexes) forms.push_back(index_key(index));
+  const bool reaches = std::ranges::any_of(forms, [&](const KeyTemplate& form) { return form.may_reach(prefix, is_number); });
+  const auto is_below = [&](std::string_view key) { return key.size() > prefix.size() && key.starts_with(prefix) && key[prefix.size()] == ':'; };
+  if (reaches || is_below(mapping.counter)) return true;
+  if (!mapping.ohm) return false;
+  const std::string all = ohm_key(mapping, "all");  // and more that begins so
+  return prefixes_collide(prefix, all.substr(0, all.rfind(':')));
 }
 
 std::string template_text(const KeyTemplate& key, const TableDef& table) {

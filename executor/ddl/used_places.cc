@@ -1,0 +1,214 @@
+#include "executor/ddl/used_places.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "executor/redis/redis_error.h"
+#include "executor/redis/script.h"
+#include "sql/catalog/catalog_json.h"
+#include "sql/catalog/mapping.h"
+#include "sql/catalog/prefixes.h"
+#include "sql/catalog/table_keys.h"
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+using sql::Structure;
+using TablePtr = sql::CatalogSnapshot::TablePtr;
+
+namespace {
+
+// A look ends after so many steps, each of about half a millisecond of Redis: 200,000 keys.
+constexpr std::size_t kSteps = 100, kKeysPerStep = 2000;
+/// Other prefixes are tried so often.
+constexpr std::size_t kMostUsed = 20;
+
+// Foreign tables that the catalogs of other logical databases hold: the database's number and the definition in turn.
+const Script& foreign_tables_script() {
+  static const Script kScript("foreign_tables", R"lua(
+local found, number = {}, 0
+while true do
+  local selected = redis.pcall('SELECT', number)
+  if selected.err then return found end
+  local definitions = number ~= tonumber(ARGV[1]) and redis.pcall('HVALS', 'redquel:catalog') or {}
+  for i = 1, #definitions do
+    if string.find(definitions[i], '"mapping"', 1, true) then
+      found[#found + 1] = tostring(number)
+      found[#found + 1] = definitions[i]
+    end
+  end
+  number = number + 1
+end
+)lua");
+  return kScript;
+}
+
+// Prefixes of redquel's keys in another logical database.
+const Script& prefixes_script() {
+  static const Script kScript("prefixes_of_database", R"lua(
+redis.call('SELECT', ARGV[1])
+return redis.call('HKEYS', 'redquel:prefixes')
+)lua");
+  return kScript;
+}
+
+/// The foreign tables over keys of the session's logical database, whichever database defines them.
+asio::awaitable<std::vector<TablePtr>> foreign_tables_over(DdlContext& context, const CatalogDraft& draft) {
+  std::vector<TablePtr> tables;
+  for (const auto& [oid, table] : draft.catalog().tables) {
+    if (table->mapping && table->mapping->database.value_or(context.database) == context.database) tables.push_back(table);
+  }
+  const std::vector<std::string> keys, arguments{std::to_string(context.database)};
+  const RepliesPtr replies = co_await run_script(context.redis, foreign_tables_script(), keys, arguments);
+  const std::span<const Reply> others = replies->array(0);
+  for (std::size_t index = 0; index + 1 < others.size(); index += 2) {
+    TablePtr table;
+    try {
+      table = std::make_shared<const sql::TableDef>(sql::decode_table(others[index + 1].text));
+    } catch (const SqlError&) {  // sessions of that database are told
+      continue;
+    }
+    if (table->mapping && table->mapping->database == context.database) tables.push_back(std::move(table));
+  }
+  co_return tables;
+}
+
+/// Does a look find a key under the prefix? Counters of row keys do not count: an INSERT may make one again after a DROP TABLE.
+asio::awaitable<bool> has_keys(RedisClient& redis, std::string prefix) {
+  sql::TableDef table;
+  table.prefix = prefix;
+  const std::string counter = sql::TableKeys(table).row_counter();
+  CommandBatch names;
+  names.add("EXISTS", sql::TableKeys(table).all_rows(), prefix + ":id");
+  const RepliesPtr named = co_await redis.execute(std::move(names));
+  if (named->integer(0) > 0) co_return true;
+  std::string cursor = "0";
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    CommandBatch batch;
+    batch.add("SCAN", cursor, "MATCH", prefix + ":*", "COUNT", kKeysPerStep);  // no prefix holds a character that MATCH would interpret
+    const RepliesPtr replies = co_await redis.execute(std::move(batch));
+    const std::span<const Reply> parts = replies->array(0);
+    if (parts.size() != 2 || !parts[0].is_text()) throw unexpected_reply("SCAN", "a cursor and keys");
+    for (const Reply& key : parts[1].children()) {
+      if (key.text != counter) co_return true;
+    }
+    cursor = std::string(parts[0].text);
+    if (cursor == "0") break;
+  }
+  co_return false;
+}
+
+/// Foreign tables that reach even the catalog were made by an older build; every prefix would be used.
+bool may_use(const sql::TableDef& foreign, std::string_view prefix) {
+  return sql::may_reach(foreign, prefix) && !sql::may_reach(foreign, "redquel");
+}
+
+}  // namespace
+
+void UsedPlaces::keep_from(CatalogDraft& draft) const {
+  for (const auto& [prefix, use] : used_) draft.avoid_used_prefix(prefix, use);
+}
+
+asio::awaitable<std::string> UsedPlaces::use_of(DdlContext& context, const CatalogDraft& draft, std::string prefix) {
+  const std::vector<TablePtr> tables = co_await foreign_tables_over(context, draft);
+  for (const TablePtr& table : tables) {
+    if (may_use(*table, prefix)) co_return fmt::format("Keys of foreign table \"{}\" may begin with \"{}:\".", table->name, prefix);
+  }
+  if (co_await has_keys(context.redis, prefix)) co_return fmt::format("Another program has keys that begin with \"{}:\".", prefix);
+  co_return std::string();
+}
+
+asio::awaitable<bool> UsedPlaces::find(DdlContext& context, const CatalogDraft& draft, std::size_t known) {
+  bool has_found = false;
+  const std::vector<std::pair<std::string, std::string>> reserved = draft.reserved_prefixes();
+  for (std::size_t index = known; index < reserved.size(); ++index) {
+    const std::string& prefix = reserved[index].first;
+    if (prefix.starts_with(sql::kTemporarySchemaPrefix)) continue;  // a random name
+    std::string use = co_await use_of(context, draft, prefix);
+    if (use.empty()) continue;
+    if (used_.size() >= kMostUsed) {
+      throw SqlError("42P17", fmt::format("there is no free prefix for the keys of {}", reserved[index].second)).detail(std::move(use));
+    }
+    used_.emplace(prefix, std::move(use));
+    has_found = true;
+  }
+  co_return has_found;
+}
+
+asio::awaitable<void> check_foreign_places(DdlContext& context, const CatalogDraft& draft, const sql::CatalogSnapshot& before) {
+  for (const auto& [oid, table] : draft.catalog().tables) {
+    const TablePtr known = before.find_table(oid);
+    if (!table->mapping || table == known) continue;
+    const int database = table->mapping->database.value_or(context.database);
+    std::vector<std::string> prefixes(draft.prefixes().begin(), draft.prefixes().end());
+    if (database != context.database) {
+      const std::vector<std::string> keys, arguments{std::to_string(database)};
+      const RepliesPtr replies = co_await run_script(context.redis, prefixes_script(), keys, arguments);
+      if ((*replies)[0].is_error()) continue;  // Redis has no such database
+      prefixes.clear();
+      for (const Reply& prefix : replies->array(0)) prefixes.emplace_back(prefix.text);
+    }
+    const bool is_same_place = known && known->mapping && known->mapping->database == table->mapping->database;
+    for (const std::string& prefix : prefixes) {
+      if (!sql::may_reach(*table, prefix) || (is_same_place && sql::may_reach(*known, prefix))) continue;
+      throw SqlError("42P17", fmt::format("keys of foreign table \"{}\" could begin with \"{}:\", as keys of redquel's own do", table->name, prefix))
+          .detail(fmt::format("Its key template is \"{}\".", sql::template_text(table->mapping->key, *table)));
+    }
+  }
+}
+
+namespace {
+
+/// The key that tells whether the structure is there.
+std::string key_of(const sql::TableDef& table, const Structure& structure) {
+  const sql::TableKeys keys(table);
+  switch (structure.kind) {
+    case Structure::Kind::kSets: return keys.values(structure.columns);
+    case Structure::Kind::kZset: return keys.ordered(structure.columns[0]);
+    case Structure::Kind::kUnique: return keys.uniques(structure.columns);
+    case Structure::Kind::kNulls: return keys.null_set(structure.columns[0]);
+  }
+  return {};
+}
+
+std::set<std::string> structure_keys(const sql::TableDef& table) {
+  std::set<std::string> keys;
+  for (const Structure& structure : sql::structures_of(table)) keys.insert(key_of(table, structure));
+  return keys;
+}
+
+}  // namespace
+
+asio::awaitable<void> check_new_structures(DdlContext& context, const CatalogDraft& draft,
+                                           std::vector<const sql::CatalogSnapshot*> known) {
+  std::vector<std::string> added;
+  for (const auto& [oid, table] : draft.catalog().tables) {
+    if (known.front()->find_table(oid) == table) continue;
+    const auto is_going = [&](const Removal& removal) { return removal.prefix == table->prefix; };
+    if (std::ranges::any_of(draft.pending_removals(), is_going)) continue;
+    std::set<std::string> keys = structure_keys(*table);
+    bool is_moved = false;
+    for (const sql::CatalogSnapshot* catalog : known) {
+      const TablePtr before = catalog->find_table(oid);
+      if (!before) continue;
+      is_moved = is_moved || before->prefix != table->prefix;
+      for (const std::string& key : structure_keys(*before)) keys.erase(key);
+    }
+    if (!is_moved) added.insert(added.end(), keys.begin(), keys.end());
+  }
+  if (added.empty()) co_return;
+  CommandBatch batch;
+  for (const std::string& key : added) batch.add("EXISTS", key);
+  const RepliesPtr replies = co_await context.redis.execute(std::move(batch));
+  for (std::size_t index = 0; index < added.size(); ++index) {
+    if (replies->integer(index) == 0) continue;
+    throw SqlError("XX001", fmt::format("key \"{}\" in Redis is not redquel's", added[index]))
+        .detail("Another program has written it where the index would have its entries.")
+        .hint("Rename or delete the key.");
+  }
+}
+
+}  // namespace redquel::executor
