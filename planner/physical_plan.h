@@ -133,7 +133,7 @@ struct MappedScan {
   std::string member;
   std::int16_t ordered_by = 0;             // kOrder, kRange, kScores
   std::optional<RangeBound> lower, upper;  // of it; kOrder, kRange, kScores
-  bool wants_order = false;                // kScores: in order, `goal` rows
+  bool wants_order = false;                // kScores: in order, `goal` rows; kOrder: behind the rows whose column is NULL
   std::vector<std::vector<sql::ExpressionPtr>> lookups;  // kLookup: a value for each column of the index
   std::optional<SetExpression> sets;                     // kSets
   bool descending = false;                               // kOrder, kScores

@@ -23,6 +23,11 @@ KeyspaceWalk::KeyspaceWalk(const MappedReader& reader, ExecutionContext& context
 }
 
 asio::awaitable<void> KeyspaceWalk::step(MappedReader& reader, ExecutionCounters* counters) {
+  std::vector<MappedKey> keys = co_await next(reader, counters);
+  for (MappedKey& key : keys) reader.add({std::move(key)});
+}
+
+asio::awaitable<std::vector<MappedKey>> KeyspaceWalk::next(const MappedReader& reader, ExecutionCounters* counters) {
   const sql::Mapping& mapping = reader.mapping();
   CommandBatch batch;
   batch.add("SCAN", cursor_, "MATCH", pattern_, "COUNT", context_.limits.chunk_rows, "TYPE", sql::redis_type(mapping.layout));
@@ -32,16 +37,17 @@ asio::awaitable<void> KeyspaceWalk::step(MappedReader& reader, ExecutionCounters
   cursor_ = std::string(parts[0].text);
   is_over_ = cursor_ == "0";
   const bool has_fields = mapping.layout == sql::Mapping::Layout::kStrings;
+  std::vector<MappedKey> keys;
   for (const Reply& key : parts[1].children()) {
     auto slots = reader.slots_of(key.text);
     if (!slots) continue;
     std::string name(key.text);
     if (has_fields) name = reader.key_of(*slots, "").value_or(name);
-    if (seen_.insert(std::move(name)).second) {
-      slots->insert(fixed_.begin(), fixed_.end());  // the member or field that alone is wanted
-      reader.add({*std::move(slots)});
-    }
+    if (!seen_.insert(std::move(name)).second) continue;
+    slots->insert(fixed_.begin(), fixed_.end());  // the member or field that alone is wanted
+    keys.push_back(*std::move(slots));
   }
+  co_return keys;
 }
 
 }  // namespace redquel::executor

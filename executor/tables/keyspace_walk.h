@@ -2,6 +2,7 @@
 
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "executor/tables/mapped_reader.h"
 
@@ -17,6 +18,8 @@ class KeyspaceWalk {
   bool is_over() const { return is_over_; }
   /// One SCAN: adds the keys it finds to the reader, each once.
   asio::awaitable<void> step(MappedReader& reader, ExecutionCounters* counters);
+  /// One SCAN: returns the keys that it finds, each once.
+  asio::awaitable<std::vector<MappedKey>> next(const MappedReader& reader, ExecutionCounters* counters);
 
  private:
   ExecutionContext& context_;

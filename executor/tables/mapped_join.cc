@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <unordered_map>
 
 #include "executor/operators/make_operator.h"
+#include "executor/operators/row_store.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/lookup_pairs.h"
 #include "executor/tables/mapped_reader.h"
@@ -25,7 +27,7 @@ class MappedJoinOperator final : public Operator {
       if (!join_.inner.member.empty()) member_ = sql::KeyTemplate::parse_stored(join_.inner.member);
     }
     is_started_ = true;
-    while (auto outer = co_await outer_->next()) {
+    while (auto outer = co_await next_outer()) {
       const std::vector<std::optional<std::size_t>> key_of_row = take_keys(*outer);
       if (join_.inner.path == planner::MappedScan::Path::kKeys) add_targets();
       else co_await find_targets();
@@ -47,6 +49,22 @@ class MappedJoinOperator final : public Operator {
   }
 
  private:
+  /// The next outer rows, some at a time where each finds several rows: these are kept until they are joined.
+  asio::awaitable<std::optional<sql::Batch>> next_outer() {
+    constexpr std::size_t kOuterRows = 100;
+    if (join_.inner.path != planner::MappedScan::Path::kSets) co_return co_await outer_->next();
+    if (first_ == rest_.rows) {
+      auto batch = co_await outer_->next();
+      if (!batch) co_return std::nullopt;
+      rest_ = *std::move(batch);
+      first_ = 0;
+    }
+    const std::size_t count = std::min(kOuterRows, rest_.rows - first_);
+    sql::Batch part = rest_.gather(row_range(first_, count));
+    first_ += count;
+    co_return part;
+  }
+
   /// The keys as targets.
   void add_targets() {
     for (std::size_t i = 0; i < keys_.size(); ++i) {
@@ -139,6 +157,8 @@ class MappedJoinOperator final : public Operator {
   MappedReader reader_;
   NodeCounters counters_;
   OperatorPtr outer_;
+  sql::Batch rest_;  // outer rows, of which those from `first_` on are to be joined
+  std::size_t first_ = 0;
   std::vector<MappedKey> fixed_;
   std::unordered_map<std::string, std::size_t> known_;  // the batch's keys: positions in
   std::vector<MappedKey> keys_;

@@ -98,6 +98,34 @@ class MappedScanOperator final : public Operator {
     return range;
   }
 
+  /// Reads the rows whose column is NULL: their keys are missing in the zset. False: a row is missing that is not NULL there, or too
+  /// many rows are NULL to be kept.
+  asio::awaitable<bool> read_missing(const StructureWalk& walk, std::size_t position) {
+    constexpr std::uint64_t kMostRows = 10'000;
+    begin_keyspace_scan();
+    while (!is_over_ && !walk_->is_over()) {
+      std::vector<MappedKey> keys = co_await walk_->next(reader_, counters_.get());
+      std::vector<std::string> members;
+      for (const MappedKey& key : keys) {
+        members.push_back(member_->render([&](std::int16_t column) { return reader_.text_of(key, column); }).value_or(""));
+      }
+      const std::vector<bool> found = co_await walk.holds(members, counters_.get());
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (!found[i]) reader_.add({std::move(keys[i])});
+      }
+      while (!reader_.is_idle()) co_await reader_.step(counters_.get());
+      sql::Batch batch = reader_.take();
+      for (std::size_t row = 0; row < batch.rows; ++row) {
+        if (!batch.columns[position]->is_null(row)) co_return false;
+      }
+      missing_rows_ += batch.rows;
+      if (missing_rows_ > kMostRows) co_return false;
+      if (batch.rows > 0) ordered_.push_back(std::move(batch));
+    }
+    walk_.reset();
+    co_return true;
+  }
+
   /// More targets for the reader; false: there are none.
   asio::awaitable<bool> find_more() {
     if (is_over_) co_return false;
@@ -183,6 +211,11 @@ class MappedScanOperator final : public Operator {
     const auto position = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), scan_.ordered_by) - numbers.begin());
     if (position == numbers.size()) co_return false;
     const sql::Type type = reader_.table().find_column(scan_.ordered_by)->type;
+    if (scan_.path == Path::kOrder && scan_.wants_order) {
+      const bool are_null = co_await read_missing(walk, position);
+      if (!are_null) co_return false;
+      if (missing_rows_ >= *wanted) co_return true;
+    }
     std::vector<sql::Datum> values;  // what orders the rows so far
     const auto in_order = [&](const sql::Datum& first, const sql::Datum& second) {
       const int order = sql::compare(type, first, second);
@@ -204,7 +237,7 @@ class MappedScanOperator final : public Operator {
       if (batch.rows > 0) ordered_.push_back(std::move(batch));
     }
     // Between bounds there may be fewer; the rows' own zset has all of them.
-    co_return values.size() >= *wanted || walk.has_bounds() || !member_;
+    co_return values.size() >= *wanted || walk.has_bounds() || !member_ || scan_.wants_order;
   }
 
   /// The rows of elements, in their order.
@@ -232,6 +265,7 @@ class MappedScanOperator final : public Operator {
   std::deque<sql::Batch> ordered_;
   std::optional<KeyspaceWalk> walk_;
   std::uint64_t wanted_rows_;  // of one batch
+  std::uint64_t missing_rows_ = 0;  // in `ordered_`, that the structure lacks
   bool is_started_ = false, is_over_ = false;
 };
 

@@ -294,6 +294,18 @@ CommandBatch StructureWalk::page(std::uint64_t size) const {
   return batch;
 }
 
+asio::awaitable<std::vector<bool>> StructureWalk::holds(const std::vector<std::string>& members, ExecutionCounters* counters) const {
+  std::vector<bool> found(members.size());
+  if (members.empty() || key_.empty()) co_return found;
+  CommandBatch batch;
+  batch.add("ZMSCORE", key_, members);
+  RepliesPtr replies = co_await ask_mapped(reader_.mapping(), std::move(batch), false, context_, counters);
+  if ((*replies)[0].is_error()) throw reader_.wrong_kind(key_, "zset", (*replies)[0]);
+  const auto scores = replies->array(0);
+  for (std::size_t i = 0; i < found.size(); ++i) found[i] = !scores[i].is_nil();
+  co_return found;
+}
+
 asio::awaitable<std::vector<StructureWalk::Element>> StructureWalk::next(std::uint64_t count, ExecutionCounters* counters) {
   const std::uint64_t size = std::clamp<std::uint64_t>(count + 1, 10, std::max<std::uint64_t>(context_.limits.chunk_rows, 10));
   std::vector<Element> members;

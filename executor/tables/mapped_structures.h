@@ -39,6 +39,8 @@ class StructureWalk {
   /// The next members, about so many; none: it is over.
   asio::awaitable<std::vector<Element>> next(std::uint64_t count, ExecutionCounters* counters);
   bool has_bounds() const { return scan_.lower || scan_.upper; }
+  /// Returns for each of these members whether the zset has it.
+  asio::awaitable<std::vector<bool>> holds(const std::vector<std::string>& members, ExecutionCounters* counters) const;
 
  private:
   /// An end of the range as ZRANGE takes it; nullopt: nothing lies there.

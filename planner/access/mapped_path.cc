@@ -312,11 +312,19 @@ class MappedPathChooser {
   }
 
   bool is_never_null(std::int16_t number) {
-    if (table_.find_column(number)->not_null || table_.in_primary_key(number)) return true;
+    const Mapping::Role role = mapping_.column(number).role;
+    if (table_.find_column(number)->not_null || table_.in_primary_key(number) || role == Mapping::Role::kScore) return true;
     const auto& all = conjuncts(condition_, single_);
     return std::any_of(all.begin(), all.end(), [&](const Condition& c) {
       return c.kind == Condition::Kind::kColumn && c.column.column == number && c.column.kind != ColumnKind::kIsNull;
     });
+  }
+
+  /// Are the table's keys that a zset lacks rows whose column is NULL? Then no slot of its key may be a column outside of the table's key.
+  bool tells_missing_rows(const sql::IndexDef& index) const {
+    const std::vector<std::int16_t> slots = sql::index_key(index).slots();
+    return sql::has_one_row(mapping_.layout) && !is_foreign_score(index) &&
+           std::ranges::all_of(slots, [&](std::int16_t slot) { return mapping_.key.has_slot(slot); });
   }
 
   /// A zset or a list that has the wanted rows first. Rows whose column is NULL are in neither.
@@ -330,7 +338,9 @@ class MappedPathChooser {
       const bool is_zset = index.method == sql::IndexMethod::kZset;
       const bool is_list = index.method == sql::IndexMethod::kList && key.descending;  // the newest first
       if ((!is_zset && !is_list) || sql::ordered_column(index) != *number || !fix_structure(index)) continue;
-      if (key.nulls_first && !is_never_null(*number)) return false;
+      const bool wants_nulls = key.nulls_first && !is_never_null(*number);
+      if (wants_nulls && (!is_zset || !tells_missing_rows(index))) return false;
+      scan_.wants_order = wants_nulls;
       if (is_zset && !is_foreign_score(index)) bound(*number);
       scan_.ordered_by = *number;
       scan_.path = MappedScan::Path::kOrder;

@@ -299,6 +299,11 @@ CommandText describe_mapped(const MappedScan& scan) {
       }
       break;
     case Path::kOrder:
+      if (scan.wants_order) {
+        const std::string key = structure_key(table, *index, sql::index_key(*index).slots(), scan.lookups.empty() ? std::vector<ExpressionPtr>() : scan.lookups.front());
+        text.commands.push_back(fmt::format("SCAN 0 MATCH {} COUNT 1000 TYPE {}", texts.pattern(), sql::redis_type(table.mapping->layout)));
+        text.commands.push_back(fmt::format("ZMSCORE {} <members of the keys found>", key));
+      }
       text.commands.push_back(page_command(scan, structure_key(table, *index, sql::index_key(*index).slots(), scan.lookups.empty() ? std::vector<ExpressionPtr>() : scan.lookups.front()),
                                            index->method == sql::IndexMethod::kList));
       text.round_trips = "2 per chunk";

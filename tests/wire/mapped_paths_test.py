@@ -167,6 +167,32 @@ def test_the_tags_of_one_book(fresh_server):
         assert counts["SSCAN"] == 1 and counts["SISMEMBER"] == 1 and "SCAN" not in counts, counts
 
 
+def test_rows_without_a_value_come_first(fresh_server):
+    with tables(fresh_server) as (connection, redis):
+        first = "SELECT id, rank FROM theme ORDER BY rank DESC LIMIT "
+        assert "ZRANGE theme:ranks 0 9 REV" in plan(connection, first + "3"), plan(connection, first + "3")
+        rows, counts = counts_of(redis, connection, first + "2")
+        same(rows, [["5", "50"], ["4", "40"]])
+        assert counts["ZMSCORE"] == 1 and counts["ZRANGE"] == 1 and counts["HMGET"] == 5, counts
+        redis("HSET", "theme:7", "title", "t7")
+        redis("HSET", "theme:6", "title", "t6")
+        same(connection.run(first.replace(" LIMIT", ", id LIMIT") + "1"), [["6", None]])
+        same(connection.run(first.replace(" LIMIT", ", id LIMIT") + "4"), [["6", None], ["7", None], ["5", "50"], ["4", "40"]])
+        same(connection.run(first + "100 OFFSET 5"), [["2", "20"], ["1", "10"]])
+        same(connection.run("SELECT id FROM theme WHERE title <> 't7' ORDER BY rank NULLS FIRST LIMIT 2"), [["6"], ["1"]])
+        same(connection.run("SELECT id FROM theme WHERE title = 't3' ORDER BY rank DESC LIMIT 2"), [["3"]])
+        same(connection.run("SELECT id FROM theme WHERE rank < 30 ORDER BY rank DESC LIMIT 1"), [["2"]])
+        connection.run("BEGIN")
+        connection.run("UPDATE theme SET rank = NULL WHERE id = 1")
+        connection.run("DELETE FROM theme WHERE id IN (6, 7)")
+        same(connection.run(first + "2"), [["1", None], ["5", "50"]])
+        connection.run("ROLLBACK")
+        redis("HSET", "theme:6", "rank", "99")  # the zset does not know: it is not believed
+        same(connection.run(first + "2"), [["7", None], ["6", "99"]])
+        redis("ZREM", "theme:ranks", "5")
+        same(connection.run(first + "3"), [["7", None], ["6", "99"], ["5", "50"]])
+
+
 def load_both_sides(redis):
     for book, tags in ((1, ("ruby", "web")), (2, ("web",)), (3, ("ruby", "erlang"))):
         redis("SADD", f"book:{book}:tags", *tags)
