@@ -138,6 +138,7 @@ void visit(Visitor& visitor, Mapping::Column& column) {
   visitor.member("delimiter", column.delimiter);
   visitor.word("absent", column.absent, kAbsentNames);
   visitor.member("default", column.default_text);
+  visitor.member("width", column.width);
 }
 
 template <typename Visitor>
