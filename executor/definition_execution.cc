@@ -4,6 +4,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/stands_alone.h"
+#include "executor/ddl/structure_state.h"
 #include "executor/ddl/vacuum_options.h"
 #include "executor/ddl/temporary.h"
 #include "executor/discovery/import_foreign_schema.h"
@@ -127,6 +128,8 @@ class DefinitionExecution final : public Execution {
     context.lock_table = [this](const sql::TableDef& table, TableLock mode) { return lock(table, mode); };
     if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     co_await std::visit([&](const auto& statement) { return run_one(context, statement); }, prepared_->statement->node);
+    const StructureContext structures{context, engine_.access(), engine_.database()};
+    if (!session_.transaction) co_await settle_structures(structures, *prepared_->statement);
     co_await engine_.reload_catalog();
     co_return std::nullopt;
   }

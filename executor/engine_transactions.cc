@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "executor/ddl/structure_state.h"
 #include "executor/ddl/transaction_rewrite.h"
 #include "executor/lock_table.h"
 #include "executor/redis_engine.h"
@@ -111,6 +112,9 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
     std::optional<sql::SqlError> warning;
     try {
       co_await finish_commit(context, *transaction);
+      const StructureContext structures{context, access_, database_};
+      std::set<sql::Oid> touched = transaction->catalog()->state().draft->touched();
+      co_await settle_structures(structures, std::move(touched));
     } catch (const sql::SqlError& error) {
       warning = error;
     }

@@ -151,6 +151,11 @@ void check_index_statistics(const CatalogDraft& draft, const ast::RelationName& 
 /// Those of a primary key that is the table's own key are checked, and not kept.
 void change_index_options(CatalogDraft& draft, const ast::RelationName& name, const ast::SetTableOptions& written) {
   const auto [owner, index] = draft.catalog().find_index(name.schema, name.name, draft.session().search_path);
+  if (index != nullptr && owner->mapping) {
+    sql::TableDef table = *owner;
+    alter_structure(table, *std::ranges::find(table.indexes, index->oid, &sql::IndexDef::oid), written);
+    return draft.put(std::move(table));
+  }
   if (written.reset) check_reset_parameters(written.options);
   else check_storage_parameters(parameter_owner(index ? index->method : sql::IndexMethod::kBtree), written.options);
   if (index == nullptr) return;

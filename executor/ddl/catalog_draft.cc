@@ -7,6 +7,7 @@
 #include "executor/ddl/index_expressions.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/used_places.h"
+#include "executor/storage/mapped_script.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/row_types.h"
 #include "sql/catalog/table_keys.h"
@@ -171,6 +172,7 @@ void CatalogDraft::drop_type(sql::Oid oid) {
 void CatalogDraft::drop_table(sql::Oid oid) {
   const auto table = state_.find_table(oid);
   if (!table->mapping) remove(removal_of_table(*table));  // else its keys belong to the application
+  if (table->mapping) delete_key(unkept_key(oid));
   std::vector<sql::Oid> owned;
   for (const auto& [sequence_oid, sequence] : state_.sequences) {
     if (sequence.owner_table == oid) owned.push_back(sequence_oid);

@@ -123,7 +123,8 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
                                       statement.access_method));
   }
   const bool is_empty = keeps_nothing || (known && known->oid == table->oid && state.is_empty);
-  index.state = is_empty ? sql::IndexState::kReady : sql::IndexState::kBuilding;
+  // What a foreign table's structure holds is compared with the rows (structure_state.h).
+  index.state = is_empty && !table->mapping ? sql::IndexState::kReady : sql::IndexState::kBuilding;
   if (is_empty && !keeps_nothing) {
     draft.require_unchanged(table->oid, state.change_counter);
   } else if (!is_empty) {

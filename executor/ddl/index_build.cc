@@ -128,6 +128,7 @@ asio::awaitable<void> finish_removals(RedisClient& redis) {
   SessionState session;
   DdlContext context{redis, redis, session, redis};
   for (const auto& [oid, table] : loaded.snapshot->tables) {
+    if (table->mapping) continue;  // their structures are only not believed yet
     for (const sql::IndexDef& index : table->indexes) {
       if (index.state == sql::IndexState::kReady) continue;
       CommandBatch batch;

@@ -168,6 +168,7 @@ class MappedAlteration {
     table_.owner = role_meant(draft_.session(), written.role);
   }
   void run(const ast::AlterForeignOptions& written) {
+    for (sql::IndexDef& index : table_.indexes) index.state = sql::IndexState::kBuilding;  // rows may be others now
     if (written.column.empty()) {
       change_options(written_.table, written.options);
     } else {
@@ -251,6 +252,15 @@ struct StructureTexts {
   std::optional<std::string> key, member, field;
 };
 
+}  // namespace
+
+std::string read_maintainer(std::string text) {
+  if (text == "redquel" || text == "application") return text;
+  throw SqlError("HV024", fmt::format("invalid value for option \"maintained\": \"{}\"", text)).hint("It is one of redquel, application.");
+}
+
+namespace {
+
 /// `maintained` and `length` go to the index.
 StructureTexts read_structure_options(const std::vector<ast::Option>& options, sql::IndexDef& index) {
   StructureTexts texts;
@@ -260,10 +270,7 @@ StructureTexts read_structure_options(const std::vector<ast::Option>& options, s
     if (option.name == "key") {
       texts.key = text;
     } else if (option.name == "maintained") {
-      if (text != "redquel" && text != "application") {
-        throw SqlError("HV024", fmt::format("invalid value for option \"maintained\": \"{}\"", text)).hint("It is one of redquel, application.");
-      }
-      index.maintained = text == "redquel";
+      index.maintained = read_maintainer(text) == "redquel";
     } else if (option.name == "length" && index.method == sql::IndexMethod::kList) {
       index.length = read_length(text);
     } else if (option.name == "member") {
@@ -278,6 +285,18 @@ StructureTexts read_structure_options(const std::vector<ast::Option>& options, s
 }
 
 }  // namespace
+
+void alter_structure(const sql::TableDef& table, sql::IndexDef& index, const ast::SetTableOptions& written) {
+  for (const ast::Option& option : written.options) {
+    if (option.name != "maintained") {
+      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: maintained");
+    }
+    const bool was_maintained = index.maintained;
+    index.maintained = written.reset || read_maintainer(mapping_text(option)) == "redquel";
+    if (index.maintained && !was_maintained) index.state = sql::IndexState::kBuilding;  // until it is compared with the rows
+  }
+  if (index.method == sql::IndexMethod::kZset) check_score(table, index);
+}
 
 void alter_mapped_table(CatalogDraft& draft, const TablePtr& table, const ast::AlterTable& statement) {
   MappedAlteration alteration(draft, table);

@@ -107,6 +107,8 @@ asio::awaitable<void> run(DdlContext& context, const ast::Reindex& statement) {
                                                                    is_concurrent ? "that can be reindexed concurrently" : "to reindex")));
   }
   for (const TablePtr& table : tables) {
+    if (table->mapping && context.session.transaction) throw SqlError("25001", "REINDEX of a foreign table cannot run inside a transaction block");
+    if (table->mapping) continue;  // structure_state.h
     sql::SessionSettings settings = context.session.settings;
     co_await repair_indexes(context.bulk, loaded.snapshot, table, std::move(settings));
   }

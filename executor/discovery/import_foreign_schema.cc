@@ -6,6 +6,7 @@
 #include <charconv>
 #include <set>
 
+#include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/discovery/keyspace_sampler.h"
 #include "executor/inner_statements.h"
@@ -25,6 +26,7 @@ constexpr std::size_t kNotices = 50;
 struct ImportOptions {
   DiscoveryOptions discovery;
   std::optional<std::size_t> database;  // the logical one
+  std::string maintained = "redquel";
 };
 
 std::size_t read_number(const ast::Option& option, std::size_t least, std::size_t most) {
@@ -48,8 +50,10 @@ ImportOptions import_options(const ast::ImportForeignSchema& statement) {
       options.discovery.sample = read_number(option, 1, kMostSamples);
     } else if (option.name == "database") {
       options.database = read_number(option, 0, kMostDatabases);
+    } else if (option.name == "maintained") {
+      options.maintained = read_maintainer(parser::option_text(option).value_or(""));
     } else {
-      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: sample, database");
+      throw SqlError("HV00D", fmt::format("invalid option \"{}\"", option.name)).hint("Valid options in this context are: sample, database, maintained");
     }
   }
   return options;
@@ -79,6 +83,7 @@ class ImportExecution final : public Execution {
     Discovery discovery = co_await discover(client, std::move(options.discovery));
     for (sql::ProposedTable& table : discovery.proposal.tables) {
       if (options.database) table.database = std::to_string(*options.database);
+      table.maintained = options.maintained;
     }
 
     co_await in_transaction(engine_, session_, make_tables(statement, discovery.proposal));

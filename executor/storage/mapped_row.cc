@@ -43,7 +43,8 @@ std::size_t MappedRow::position(std::int16_t column) const { return table_.posit
 
 bool MappedRow::is_increment(std::int16_t column) const {
   const std::size_t at = position(column);
-  if (!change_.before || mapping_.column(column).absent != Mapping::Absent::kNull) return false;  // Redis adds to 0 where the field is absent
+  if (!change_.before || mapping_.column(column).width > 0) return false;  // Redis takes no number with zeros in front
+  if (mapping_.column(column).absent != Mapping::Absent::kNull) return false;  // Redis adds to 0 where the field is absent
   const std::optional<std::string> before = text(*change_.before, column);
   if (const auto* found = found_text(column); found != nullptr && *found != before) return false;  // " 7", 007: Redis reads no number
   return std::find(change_.increments.begin(), change_.increments.end(), at) != change_.increments.end();
@@ -265,13 +266,17 @@ void MappedRow::put(MappedWriteCall& call, const std::string& name, std::string_
   call.command(words);
 }
 
-void MappedRow::append_writes(MappedWriteCall& call) {
+void MappedRow::append_checks(MappedWriteCall& call) const {
   const std::size_t fields = mapping_.layout == Layout::kHash && change_.before ? fields_.size() : 0;
   if (fields > 0) call.expect_fields(reads_.front()[1], std::span(reads_).first(fields), std::span(found_).first(fields));
   for (std::size_t i = fields; i < reads_.size(); ++i) {
     if (found_[i]) call.expect(reads_[i], *found_[i]);
     else call.expect_nil(reads_[i]);
   }
+}
+
+void MappedRow::append_writes(MappedWriteCall& call) {
+  append_checks(call);
   switch (mapping_.layout) {
     case Layout::kHash:
     case Layout::kStrings: write_fields(call); break;
@@ -286,6 +291,7 @@ void MappedRow::append_writes(MappedWriteCall& call) {
   for (const sql::IndexDef& index : table_.indexes) {
     if (index.maintained) write_structure(call, index);
   }
+  note_unkept(call);
 }
 
 void MappedRow::write_fields(MappedWriteCall& call) {

@@ -14,6 +14,13 @@
 
 namespace redquel::executor {
 
+/// A row's entry in a declared structure.
+struct MappedEntry {
+  std::string key, field, member;    // field: of a lookup that is a hash
+  std::optional<std::string> value;  // of a zset the score, of a list what orders it
+  bool operator==(const MappedEntry&) const = default;
+};
+
 /// One change of a mapped table as commands: what is read first, what must still be so, what is written. All of it is pure.
 class MappedRow {
  public:
@@ -35,6 +42,12 @@ class MappedRow {
   void add_released(MappedLookups& lookups) const;
   void add_taken(MappedLookups& lookups) const;
   void append_writes(MappedWriteCall& call);
+  /// Writes the row's entries in these structures, if the row still is what was read. For a change of which `before` and `after` are equal.
+  void append_entries(MappedWriteCall& call, std::span<const sql::IndexDef* const> indexes);
+  /// Requires that everything still is what was read.
+  void append_checks(MappedWriteCall& call) const;
+  /// Returns the row's entry; nullopt: it has none, because a column is NULL. Throws 22023.
+  std::optional<MappedEntry> entry(const sql::IndexDef& index, Row row) const;
 
  private:
   using Words = MappedWriteCall::Words;
@@ -71,6 +84,8 @@ class MappedRow {
   bool is_as_read(std::size_t own, bool bad_values_are_null) const;
   std::string lookup_entry(const sql::IndexDef& index, Row row) const;
   void write_structure(MappedWriteCall& call, const sql::IndexDef& index);
+  /// Notes the row if a structure that is not maintained may lack it from now on.
+  void note_unkept(MappedWriteCall& call) const;
   /// The same of a zset or list.
   void write_ordered(MappedWriteCall& call, const sql::IndexDef& index, const std::optional<std::string>& old_key,
                      const std::optional<std::string>& new_key);
@@ -89,6 +104,7 @@ class MappedRow {
   const sql::Mapping& mapping_;
   const MappedChange& change_;
   bool moves_ = false;  // another key or member
+  bool adds_entries_alone_ = false;
   std::vector<Words> reads_;                           // of the row as it was, then of the one it becomes, then of lookups
   std::size_t own_reads_ = 0;                          // of the row as it was
   std::vector<std::optional<std::string>> found_;      // their answers, parallel to reads_

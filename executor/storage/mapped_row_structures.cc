@@ -89,8 +89,42 @@ void MappedRow::note_for_ohm(MappedWriteCall& call, const sql::IndexDef& index, 
   }
 }
 
+std::optional<MappedEntry> MappedRow::entry(const sql::IndexDef& index, Row row) const {
+  const auto name = structure_key(index, row);
+  if (!name) return std::nullopt;
+  MappedEntry found{*name, "", member(index, row), {}};
+  if (sql::is_hash_lookup(index)) found.field = filled(sql::index_field(index), row);
+  const bool is_ordered = index.method == sql::IndexMethod::kZset || index.method == sql::IndexMethod::kList;
+  if (is_ordered) found.value = text(row, sql::ordered_column(index));
+  return found;
+}
+
+void MappedRow::note_unkept(MappedWriteCall& call) const {
+  if (!change_.after) return;
+  const auto entry_or_none = [&](const sql::IndexDef& index, Row row) {
+    try {
+      return entry(index, row);
+    } catch (const SqlError&) {  // a value that cannot stand there
+      return std::optional<MappedEntry>();
+    }
+  };
+  for (const sql::IndexDef& index : table_.indexes) {
+    if (index.maintained) continue;
+    const auto now = entry_or_none(index, *change_.after);
+    if (!now || (change_.before && !moves_ && entry_or_none(index, *change_.before) == now)) continue;
+    call.note_unkept(table_.oid, mapped_identity(table_, *change_.after));
+    return;
+  }
+}
+
+void MappedRow::append_entries(MappedWriteCall& call, std::span<const sql::IndexDef* const> indexes) {
+  adds_entries_alone_ = true;
+  append_checks(call);
+  for (const sql::IndexDef* index : indexes) write_structure(call, *index);
+}
+
 void MappedRow::write_structure(MappedWriteCall& call, const sql::IndexDef& index) {
-  const auto old_key = change_.before ? structure_key(index, *change_.before) : std::nullopt;
+  const auto old_key = change_.before && !adds_entries_alone_ ? structure_key(index, *change_.before) : std::nullopt;
   const auto new_key = change_.after ? structure_key(index, *change_.after) : std::nullopt;
   const std::string old_member = old_key ? member(index, *change_.before) : "", new_member = new_key ? member(index, *change_.after) : "";
   const bool is_in_place = old_key == new_key && old_member == new_member;

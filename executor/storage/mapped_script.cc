@@ -230,6 +230,18 @@ void MappedWriteCall::respect_lock(sql::Oid table, const std::string& row, LockM
   LockMode& wanted = locks_[table].try_emplace(row_lock_field(row), mode).first->second;
   wanted = std::max(wanted, mode);
 }
+std::string unkept_key(sql::Oid table) { return fmt::format("redquel:unkept:{}", table); }
+
+void MappedWriteCall::note_unkept(sql::Oid table, const std::string& row) {
+  const int selected = std::exchange(selected_, home_);
+  command({"SADD", unkept_key(table), row});
+  selected_ = selected;
+}
+void MappedWriteCall::forget_unkept(sql::Oid table, const std::string& row) {
+  const int selected = std::exchange(selected_, home_);
+  command({"SREM", unkept_key(table), row});
+  selected_ = selected;
+}
 void MappedWriteCall::forget_indices(const std::string& noted_keys, const std::string& member) { command({"@indices", noted_keys, member}); }
 void MappedWriteCall::forget_uniques(const std::string& noted_values) { command({"@uniques", noted_values}); }
 

@@ -25,6 +25,10 @@ const Script& mapped_write_script();
 const Script& write_rows_and_mapped_script();
 const Script& write_rows_catalog_and_mapped_script();
 
+/// The set of a foreign table's rows that redquel has written where a declared structure is not maintained by it. It lies beside the
+/// catalog, whatever the logical database of the rows.
+std::string unkept_key(sql::Oid table);
+
 /// Arguments of the script.
 class MappedWriteCall {
  public:
@@ -54,6 +58,9 @@ class MappedWriteCall {
   void expire(const std::string& key, std::optional<std::int64_t> seconds);
   /// Nobody else may have a lock on the row (see mapped_identity) that conflicts with this one.
   void respect_lock(sql::Oid table, const std::string& row, LockMode mode);
+  /// Notes that structures which writes leave alone may lack the row (unkept_row), or that they have it again.
+  void note_unkept(sql::Oid table, const std::string& row);
+  void forget_unkept(sql::Oid table, const std::string& row);
   /// Takes a row out of all that Ohm has noted for it: the members of a set of keys of sets, the values of a hash of keys of hashes.
   void forget_indices(const std::string& noted_keys, const std::string& member);
   void forget_uniques(const std::string& noted_values);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "executor/redis/script.h"
 #include "executor/storage/mapped_row.h"
@@ -32,6 +33,24 @@ std::string mapped_identity(const sql::TableDef& table, std::span<const sql::Dat
     identity += fmt::format("{}:{}", text.size(), text);
   }
   return identity;
+}
+
+std::optional<std::map<std::int16_t, sql::Datum>> values_of_identity(const sql::TableDef& table, std::string_view identity) {
+  std::map<std::int16_t, sql::Datum> values;
+  try {
+    for (const std::int16_t column : table.primary_key) {
+      std::size_t size = 0;
+      const auto [end, error] = std::from_chars(identity.data(), identity.data() + identity.size(), size);
+      if (error != std::errc() || end == identity.data() + identity.size() || *end != ':') return std::nullopt;
+      identity.remove_prefix(static_cast<std::size_t>(end - identity.data()) + 1);
+      if (size > identity.size()) return std::nullopt;
+      values[column] = sql::parse_value(table.find_column(column)->type, identity.substr(0, size), sql::SessionSettings{});
+      identity.remove_prefix(size);
+    }
+  } catch (const sql::SqlError&) {
+    return std::nullopt;
+  }
+  return identity.empty() ? std::optional(std::move(values)) : std::nullopt;
 }
 
 LockMode MappedUnit::lock_of(const MappedChange& change) const {

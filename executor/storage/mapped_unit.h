@@ -27,6 +27,8 @@ struct MappedChange {
 
 /// What tells the row apart from the others of its table.
 std::string mapped_identity(const sql::TableDef& table, std::span<const sql::Datum> row);
+/// Returns the columns' values that such a text names; nullopt: it was made of another definition of the table.
+std::optional<std::map<std::int16_t, sql::Datum>> values_of_identity(const sql::TableDef& table, std::string_view identity);
 
 /// Values that lookups have or had, with the member that they stand for: what an open transaction has changed of them.
 struct MappedLookups {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "executor/storage/index_checker.h"
+#include "executor/tables/structure_check.h"
 #include "parser/parse.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
@@ -32,7 +33,9 @@ class CheckIndexes final : public Operator {
     sql::Datum argument = sql::evaluate_scalar(*plan_.calls[0].arguments[0], context_.evaluation());
     if (sql::is_null(argument)) co_return std::nullopt;
     auto table = find_table(std::get<std::string>(argument), context_);
-    std::vector<IndexDifference> differences = co_await check_indexes(context_.redis(), context_.catalog(), table);
+    std::vector<IndexDifference> differences;
+    if (table->mapping) differences = co_await check_structures(table);
+    else differences = co_await check_indexes(context_.redis(), context_.catalog(), table);
     if (differences.empty()) co_return std::nullopt;
     std::vector<std::shared_ptr<sql::Column>> columns;
     for (int i = 0; i < 5; ++i) columns.push_back(std::make_shared<sql::Column>(sql::kText));
@@ -59,6 +62,14 @@ class CheckIndexes final : public Operator {
   }
 
  private:
+  asio::awaitable<std::vector<IndexDifference>> check_structures(std::shared_ptr<const sql::TableDef> table) {
+    std::set<sql::Oid> indexes;
+    for (const sql::IndexDef& index : table->indexes) indexes.insert(index.oid);
+    StructureCheck check{context_.redis(), *context_.access, context_.database, context_.catalog(), std::move(table), std::move(indexes), true};
+    StructureReport report = co_await compare_structures(std::move(check));
+    co_return std::move(report.differences);
+  }
+
   const planner::PhysicalFunctionScan& plan_;
   ExecutionContext& context_;
   bool done_ = false;

@@ -54,6 +54,13 @@ MappedReader::MappedReader(const planner::TableRead& read, ExecutionContext& con
   }
   const sql::EvaluationContext& evaluation = context.evaluation();
   const std::string* policy = evaluation.show ? evaluation.show(evaluation.session, "redquel.on_bad_value") : nullptr;
+  for (const Role role : {Role::kMember, Role::kName}) {
+    const Mapping::Column* column = mapping_.with_role(role);
+    if (column == nullptr) continue;
+    const sql::Type type = read.table->find_column(column->number)->type;
+    const bool is_any_text = column->format == Mapping::Format::kText && sql::type_info(type.oid).category == sql::TypeCategory::kString;
+    if (!is_any_text) checked_part_ = column;
+  }
   if (policy != nullptr) bad_value_ = *policy == "null" ? BadValue::kNull : *policy == "skip" ? BadValue::kSkip : BadValue::kError;
   start();
 }
@@ -114,15 +121,17 @@ std::optional<MappedKey> MappedReader::key_of_member(const sql::KeyTemplate& mem
   }
   MappedKey values;
   std::size_t position = 0;
-  for (const std::int16_t number : member.slots()) {
+  for (const sql::KeyTemplate::Part& content : parts) {
+    if (content.column == 0) continue;
+    const std::int16_t number = content.column;
     const std::string_view own = texts[position++];
-    sql::KeyTemplate::Part slot{{}, number, 0};
+    sql::KeyTemplate::Part slot = content;
     for (const sql::KeyTemplate::Part& part : mapping_.key.parts()) {
-      if (part.column == number) slot = part;
+      if (part.column == number && content.width == 0) slot = part;
     }
     const sql::Type type = table().find_column(number)->type;
     auto value = sql::decode_slot(slot, mapping_.column(number), type, own);
-    if (!value && slot.width > 0) {
+    if (!value && slot.width > 0 && content.width == 0) {
       slot.width = 0;
       value = sql::decode_slot(slot, mapping_.column(number), type, own);
     }
@@ -469,7 +478,17 @@ bool MappedReader::is_changed(const Waiting& waiting, std::string_view part) con
   return changes_->contains(mapped_identity(table(), row));
 }
 
+bool MappedReader::reads_back(std::string_view part) const {
+  const sql::Type type = table().find_column(checked_part_->number)->type;
+  try {
+    return sql::encode_mapped(*checked_part_, type, sql::decode_mapped(*checked_part_, type, part)) == part;
+  } catch (const sql::SqlError&) {  // reported where the value is read
+    return true;
+  }
+}
+
 void MappedReader::add_row(const Waiting& waiting, const std::vector<std::optional<std::string_view>>& texts, std::string_view part) {
+  if (checked_part_ != nullptr && !reads_back(part)) return;
   if (changes_ && is_changed(waiting, part)) return;
   std::vector<sql::Datum> row(columns_.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {

@@ -94,6 +94,8 @@ class MappedReader {
   /// `part`: the member or field that tells the rows of one key apart.
   void add_row(const Waiting& waiting, const std::vector<std::optional<std::string_view>>& texts, std::string_view part = {});
   bool is_changed(const Waiting& waiting, std::string_view part) const;
+  /// Returns false for a member or a field's name that its value is not written as ("007" for 7): it is no row, as with keys.
+  bool reads_back(std::string_view part) const;
   std::optional<std::size_t> position_of(sql::Mapping::Role role) const;
   /// Texts of a row's columns before there are any, but for the key's time to live.
   std::vector<std::optional<std::string_view>> no_texts() const;
@@ -108,6 +110,7 @@ class MappedReader {
   std::vector<sql::Type> types_;
   std::vector<std::string> fields_;                  // asked of each row (hash, strings)
   std::vector<std::optional<std::size_t>> field_of_;  // parallel to columns_
+  const sql::Mapping::Column* checked_part_ = nullptr;  // the member or name, if texts of its values may differ
   bool wants_ttl_ = false;
   std::optional<std::string> ttl_;  // of the key whose replies are taken
   std::shared_ptr<const TableChanges> changes_;  // of the transaction; null: none

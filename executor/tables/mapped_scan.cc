@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
 
 #include "executor/tables/key_values.h"
@@ -50,6 +51,10 @@ class MappedScanOperator final : public Operator {
       beside_ = keys_beside_member();
     }
     if (has_positions()) co_return;
+    if (reads_declared_structure() && sql::has_unkept_structure(reader_.table())) {
+      std::vector<MappedKey> rows = co_await unkept_rows(reader_.table(), context_, counters_.get());
+      for (MappedKey& key : rows) unkept_.emplace(identity_of(key), std::move(key));
+    }
     if (scan_.path == Path::kRange || (scan_.path == Path::kScores && !scan_.wants_order)) walk_structure_.emplace(scan_, reader_, context_);
     if (scan_.path == Path::kOrder || scan_.wants_order) {
       is_over_ = co_await read_in_order();
@@ -126,9 +131,24 @@ class MappedScanOperator final : public Operator {
     co_return true;
   }
 
+  /// The set of all ids of a model of Ohm is no declared structure: redquel keeps it.
+  bool reads_declared_structure() const {
+    const bool is_of_all = scan_.path == Path::kSets && scan_.sets->operands.empty() && scan_.sets->columns.empty();
+    return member_ && !is_of_all;
+  }
+
+  std::string identity_of(const MappedKey& key) const {
+    std::string identity;
+    for (const auto& [column, value] : key) {
+      const std::string text = reader_.text_of(key, column).value_or("");
+      identity += std::to_string(text.size()) + ":" + text;
+    }
+    return identity;
+  }
+
   /// More targets for the reader; false: there are none.
   asio::awaitable<bool> find_more() {
-    if (is_over_) co_return false;
+    if (is_over_) co_return add_unkept();
     if (walk_) {
       co_await walk_->step(reader_, counters_.get());
       is_over_ = walk_->is_over();
@@ -138,7 +158,7 @@ class MappedScanOperator final : public Operator {
       const std::vector<StructureWalk::Element> elements = co_await walk_structure_->next(context_.limits.chunk_rows, counters_.get());
       is_over_ = elements.empty();
       for (const StructureWalk::Element& element : elements) add_element(element, 0);
-      co_return !is_over_;
+      co_return !is_over_ || add_unkept();
     }
     is_over_ = true;
     if (has_positions()) {
@@ -168,11 +188,20 @@ class MappedScanOperator final : public Operator {
     co_return true;
   }
 
+  /// Adds the rows that structures may lack, at the end; false: there are none. A scan of the keyspace lacks none.
+  bool add_unkept() {
+    if (walk_ || unkept_.empty()) return false;
+    for (const auto& [identity, key] : unkept_) reader_.add({key});
+    unkept_.clear();
+    return true;
+  }
+
   /// A row by what stands in a structure for it, and what the structure's key says.
   void add_member(std::string_view member, const MappedKey& beside, std::size_t tag) {
     auto values = reader_.key_of_member(*member_, member);
     if (!values) return;
     values->insert(beside.begin(), beside.end());
+    if (!unkept_.empty() && unkept_.contains(identity_of(*values))) return;  // added at the end
     reader_.add({*std::move(values), tag});
   }
 
@@ -205,7 +234,7 @@ class MappedScanOperator final : public Operator {
   /// Rows by a zset or list until there are as many as wanted; false: it does not hold them, or not in order.
   asio::awaitable<bool> read_in_order() {
     const auto wanted = evaluate_goal(scan_.goal.limit, scan_.goal.offset, context_.evaluation()).wanted();
-    if (!wanted) co_return false;
+    if (!wanted || !unkept_.empty()) co_return false;
     StructureWalk walk(scan_, reader_, context_);
     const auto& numbers = scan_.read.numbers;
     const auto position = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), scan_.ordered_by) - numbers.begin());
@@ -263,6 +292,7 @@ class MappedScanOperator final : public Operator {
   std::vector<MappedKey> beside_;
   std::optional<StructureWalk> walk_structure_;
   std::deque<sql::Batch> ordered_;
+  std::map<std::string, MappedKey> unkept_;  // rows that declared structures may lack, by identity
   std::optional<KeyspaceWalk> walk_;
   std::uint64_t wanted_rows_;  // of one batch
   std::uint64_t missing_rows_ = 0;  // in `ordered_`, that the structure lacks

@@ -4,6 +4,7 @@
 #include <deque>
 #include <set>
 
+#include "executor/storage/mapped_unit.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/member_algebra.h"
@@ -87,7 +88,7 @@ class SetReader {
       return values ? reader_.key_of(*values) : std::nullopt;
     }
     for (const sql::IndexDef& index : reader_.table().indexes) {
-      if (index.method != sql::IndexMethod::kSet || columns_of(index) != set.columns) continue;
+      if (index.method != sql::IndexMethod::kSet || !sql::is_believed(index) || columns_of(index) != set.columns) continue;
       const auto values = values_of(reader_.table(), set.columns, set.values, context_.evaluation());
       return values ? structure_key(index, *values, reader_) : std::nullopt;
     }
@@ -227,6 +228,25 @@ asio::awaitable<std::vector<std::string>> set_members(const planner::MappedScan&
                                                       ExecutionCounters* counters) {
   SetReader sets(reader, !scan.member.empty(), context, counters);
   co_return co_await sets.members(*scan.sets);
+}
+
+asio::awaitable<std::vector<MappedKey>> unkept_rows(const sql::TableDef& table, ExecutionContext& context, ExecutionCounters* counters) {
+  std::vector<MappedKey> rows;
+  std::unordered_set<std::string> seen;
+  std::string cursor = "0";
+  do {
+    CommandBatch batch;
+    batch.add("SSCAN", unkept_key(table.oid), cursor, "COUNT", context.limits.chunk_rows);
+    RepliesPtr replies = co_await context.ask(std::move(batch), counters);
+    const auto parts = replies->array(0);
+    if (parts.size() != 2) throw sql::SqlError("XX000", "unexpected reply of SSCAN");
+    cursor = std::string(parts[0].text);
+    for (const Reply& identity : parts[1].children()) {
+      if (!seen.insert(std::string(identity.text)).second) continue;
+      if (auto values = values_of_identity(table, identity.text)) rows.push_back(*std::move(values));
+    }
+  } while (cursor != "0");
+  co_return rows;
 }
 
 StructureWalk::StructureWalk(const planner::MappedScan& scan, const MappedReader& reader, ExecutionContext& context)

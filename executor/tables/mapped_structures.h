@@ -26,6 +26,9 @@ asio::awaitable<std::vector<std::vector<StructureMember>>> structure_members(sql
 asio::awaitable<std::vector<std::string>> set_members(const planner::MappedScan& scan, const MappedReader& reader, ExecutionContext& context,
                                                       ExecutionCounters* counters);
 
+/// Rows that redquel has written while a structure of the table was not maintained by it. Structures may lack them, so they are read, too.
+asio::awaitable<std::vector<MappedKey>> unkept_rows(const sql::TableDef& table, ExecutionContext& context, ExecutionCounters* counters);
+
 /// A zset or list from its first element, in the scan's direction, each member once: of a declared index, or the rows' own. Where the scan
 /// has bounds, between two scores: at least the values between the bounds lie there.
 class StructureWalk {

@@ -136,7 +136,7 @@ class MappedPathChooser {
 
   bool lookup() {
     for (const sql::IndexDef& index : table_.indexes) {
-      if (index.method != sql::IndexMethod::kLookup) continue;
+      if (index.method != sql::IndexMethod::kLookup || !sql::is_believed(index)) continue;
       std::vector<std::vector<ExpressionPtr>> product{{}};
       for (const sql::IndexDef::Part& part : index.parts) {
         const std::vector<ExpressionPtr>* values = values_of(part.column);
@@ -174,7 +174,8 @@ class MappedPathChooser {
     std::map<std::string, std::vector<sql::Structure>> structures;
     std::vector<std::string> members;  // in the order in which they were declared
     for (const sql::IndexDef& index : table_.indexes) {
-      if (index.method != sql::IndexMethod::kSet || !sql::index_key(index).has_slots() || !says_rows_slots(index)) continue;
+      if (index.method != sql::IndexMethod::kSet || !sql::is_believed(index)) continue;
+      if (!sql::index_key(index).has_slots() || !says_rows_slots(index)) continue;
       std::vector<std::int16_t> columns;
       for (const sql::IndexDef::Part& part : index.parts) columns.push_back(part.column);
       const std::string member = sql::index_member(table_, index).stored_text();
@@ -233,7 +234,7 @@ class MappedPathChooser {
   /// A zset that is declared over a column which the conditions bound.
   bool range() {
     for (const sql::IndexDef& index : table_.indexes) {
-      if (index.method != sql::IndexMethod::kZset || is_foreign_score(index)) continue;
+      if (index.method != sql::IndexMethod::kZset || !sql::is_believed(index) || is_foreign_score(index)) continue;
       forget_bounds();
       bound(sql::ordered_column(index));
       if ((!scan_.lower && !scan_.upper) || !fix_structure(index)) continue;
@@ -337,7 +338,7 @@ class MappedPathChooser {
     for (const sql::IndexDef& index : table_.indexes) {
       const bool is_zset = index.method == sql::IndexMethod::kZset;
       const bool is_list = index.method == sql::IndexMethod::kList && key.descending;  // the newest first
-      if ((!is_zset && !is_list) || sql::ordered_column(index) != *number || !fix_structure(index)) continue;
+      if ((!is_zset && !is_list) || !sql::is_believed(index) || sql::ordered_column(index) != *number || !fix_structure(index)) continue;
       const bool wants_nulls = key.nulls_first && !is_never_null(*number);
       if (wants_nulls && (!is_zset || !tells_missing_rows(index))) return false;
       scan_.wants_order = wants_nulls;

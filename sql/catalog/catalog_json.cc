@@ -140,6 +140,7 @@ void visit(Visitor& visitor, Mapping::Column& column) {
   visitor.member("default", column.default_text);
   visitor.member("repeats_key", column.repeats_key);
   visitor.member("parent", column.parent);
+  visitor.member("width", column.width);
 }
 
 template <typename Visitor>

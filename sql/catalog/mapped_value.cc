@@ -122,7 +122,22 @@ Datum decode_mapped(const Mapping::Column& column, Type type, std::string_view t
   return apply_modifier(type, parse_value(type, text, SessionSettings{}), false);
 }
 
+namespace {
+
+/// Fills a number up with zeros in front.
+void pad(std::string& digits, int width) {
+  const auto wanted = static_cast<std::size_t>(width);
+  if (digits.size() < wanted && digits.find_first_not_of("0123456789") == std::string::npos) digits.insert(0, wanted - digits.size(), '0');
+}
+
+}  // namespace
+
 std::string encode_mapped(const Mapping::Column& column, Type type, const Datum& value) {
+  if (column.width > 0) {
+    std::string digits = format_value(type, value);
+    pad(digits, column.width);
+    return digits;
+  }
   switch (column.format) {
     case Format::kBool01: return std::get<bool>(value) ? "1" : "0";
     case Format::kUnix: return print_unix(type, value, 1'000'000);
@@ -216,8 +231,7 @@ std::optional<Datum> decode_slot(const KeyTemplate::Part& slot, const Mapping::C
   try {
     Datum value = decode_mapped(column, type, text);
     std::string written = encode_mapped(column, type, value);
-    const auto width = static_cast<std::size_t>(slot.width);
-    if (written.size() < width && written.find_first_not_of("0123456789") == std::string::npos) written.insert(0, width - written.size(), '0');
+    pad(written, slot.width);
     if (written != text) return std::nullopt;
     return value;
   } catch (const SqlError&) {

@@ -165,7 +165,7 @@ void read_versions(Mapping& mapping, const ColumnDef& column, const std::string&
 }
 
 Mapping::Column read_column(Mapping& mapping, const ColumnDef& column, const MappingOptions& options) {
-  constexpr std::string_view kAllowed = "field, format, delimiter, absent, role, versions, parent";
+  constexpr std::string_view kAllowed = "field, format, delimiter, absent, role, versions, width, parent";
   Mapping::Column mapped;
   mapped.number = column.number;
   mapped.field = column.name;
@@ -189,6 +189,8 @@ Mapping::Column read_column(Mapping& mapping, const ColumnDef& column, const Map
       mapped.absent = value == "empty" ? Mapping::Absent::kEmpty : value == "null" ? Mapping::Absent::kNull : Mapping::Absent::kDefault;
     } else if (name == "versions") {
       read_versions(mapping, column, value);
+    } else if (name == "width") {
+      mapped.width = static_cast<int>(read_number("width", value, 1, 18));
     } else if (name == "role") {
       role = read_role(value);
     } else {
@@ -218,6 +220,11 @@ Mapping::Column read_column(Mapping& mapping, const ColumnDef& column, const Map
     throw wrong_columns(fmt::format("option absent 'default' of column \"{}\" belongs to a field", column.name));
   }
   check_format(column, mapped);
+  constexpr std::array<Role, 4> kPadded{Role::kMember, Role::kName, Role::kValue, Role::kField};
+  const bool may_be_padded = std::find(kPadded.begin(), kPadded.end(), mapped.role) != kPadded.end() && is_integer_type(column.type.oid);
+  if (mapped.width > 0 && (!may_be_padded || mapped.format != Format::kText)) {
+    throw wrong_columns(fmt::format("option \"width\" of column \"{}\" belongs to an integer that is a member, a field or a value", column.name));
+  }
   if (mapped.role == Role::kTime && is_time(column.type)) mapped.format = Format::kUnixMs;
   return mapped;
 }
@@ -459,6 +466,12 @@ std::string ohm_index_key(const TableDef& table, std::int16_t column, bool is_un
   return fmt::format("{}{}:{{{}}}", escaped(ohm_key(*table.mapping, "indices:")), field, table.find_column(column)->name);
 }
 
+bool is_believed(const IndexDef& index) { return index.state == IndexState::kReady; }
+
+bool has_unkept_structure(const TableDef& table) {
+  return std::any_of(table.indexes.begin(), table.indexes.end(), [](const IndexDef& index) { return !index.maintained; });
+}
+
 KeyTemplate index_key(const IndexDef& index) { return KeyTemplate::parse_stored(index.key); }
 
 std::string joined_slots(const std::vector<std::int16_t>& columns) {
@@ -508,7 +521,7 @@ std::vector<std::int16_t> versioned_slots(const Mapping& mapping) {
 const IndexDef* versions_index(const TableDef& table) {
   const std::vector<std::int16_t> slots = versioned_slots(*table.mapping);
   for (const IndexDef& index : table.indexes) {
-    if (index.method != IndexMethod::kZset || !index.maintained || ordered_column(index) != table.mapping->version) continue;
+    if (index.method != IndexMethod::kZset || !index.maintained || !is_believed(index) || ordered_column(index) != table.mapping->version) continue;
     const std::vector<std::int16_t> own = index_key(index).slots();
     if (std::is_permutation(own.begin(), own.end(), slots.begin(), slots.end())) return &index;
   }

@@ -48,6 +48,7 @@ struct Mapping {
     std::string default_text;  // Absent::kDefault: what stands for an absent field, in the column's format
     bool repeats_key = false;  // a slot of layout hash whose value each row has in `field`, too; only writes know it
     Oid parent = 0;            // the rows go with the row of this mapped table whose key has the value; 0: none
+    int width = 0;             // digits of an integer, padded with zeros; 0: as they are
   };
   /// One string that holds several columns.
   enum class Parts : std::uint8_t { kWhole, kDelimited, kJson };
@@ -112,6 +113,10 @@ void add_hidden_ttl(TableDef& table, Mapping& mapping);
 
 // Structures that an index declares. A structure's key has slots, too; what they are not, its content says.
 
+/// Returns true if the rows that a declared structure gives are all rows with its values: it was compared with the rows, or filled.
+bool is_believed(const IndexDef& index);
+/// Returns true if writes leave a structure of the table alone, so that rows which they change may be missing there.
+bool has_unkept_structure(const TableDef& table);
 /// A structure's template as a declared index keeps it.
 KeyTemplate index_key(const IndexDef& index);
 /// Columns as slots parted by colons, stored form.

@@ -19,6 +19,7 @@ constexpr std::size_t kEnoughForNotNull = 30;  // values of a sample without a m
 
 /// A number as a program prints it: no zeros in front that a number would lose.
 bool is_integer(Text text) {
+  if (text == "-0") return false;
   if (text.starts_with('-')) text.remove_prefix(1);
   if (!all_digits(text) || (text.size() > 1 && text[0] == '0')) return false;
   std::int64_t number = 0;
@@ -98,6 +99,11 @@ bool sounds_like_time(Text name) {
   return std::ranges::any_of(kWords, [&](Text word) { return holds(name, word); });
 }
 
+/// A moment rather than a day: values that were not read may have a time of day, which a date would lose.
+bool sounds_like_moment(Text name) {
+  return holds(name, "time") || holds(name, "stamp") || name.ends_with("_at") || name.ends_with("At") || name.ends_with("_ts") || name == "at" || name == "ts";
+}
+
 bool sounds_like_flag(Text name) {
   static constexpr Text kWords[] = {"active", "enabled", "disabled", "deleted", "verified", "visible", "hidden", "public", "private", "locked", "flag", "confirmed", "admin"};
   if (name.starts_with("is_") || name.starts_with("has_") || name.starts_with("can_")) return true;
@@ -162,9 +168,9 @@ InferredColumn infer_column(std::string_view name, const std::vector<std::option
     column.type = "boolean";
   } else if (all(is_uuid)) {
     column.type = "uuid";
-  } else if (all(is_date)) {
+  } else if (all(is_date) && (is_complete || !sounds_like_moment(name))) {
     column.type = "date";
-  } else if (all([&](Text text) { return is_timestamp(text, zoned); })) {
+  } else if (all([&](Text text) { return is_date(text) || is_timestamp(text, zoned); })) {
     column.type = zoned ? "timestamptz" : "timestamp";
   } else if (all(is_document)) {
     column.type = "jsonb";

@@ -3,16 +3,23 @@
 #include <algorithm>
 #include <map>
 
+#include "sql/discovery/written_values.h"
+
 namespace redquel::sql {
 namespace {
 
 constexpr std::size_t kFewStructures = 16;  // words beside numbers are names of structures up to here
 constexpr std::size_t kManyFields = 64;     // words behind a slot are names of fields up to here
 constexpr std::size_t kMaxSamples = 64;
+constexpr std::size_t kMaxFields = 200;     // of a hash that is a row
 
 template <std::size_t N>
 bool is_one_of(std::string_view word, const std::string_view (&words)[N]) {
   return std::ranges::find(words, word) != std::end(words);
+}
+
+bool split_is_value(const std::string& field) {
+  return looks_like(PieceKind::kInteger, field) || looks_like(PieceKind::kUuid, field) || looks_like(PieceKind::kDate, field);
 }
 
 /// May the words at this place be values, given how many there are?
@@ -104,6 +111,20 @@ bool is_index_word(std::string_view word) {
 bool is_structure_word(std::string_view word) {
   static constexpr std::string_view kWords[] = {"zset", "set", "list", "all", "hash", "uniques", "unique", "_indices", "_uniques", "count", "total"};
   return word.empty() || is_counter_word(word) || is_index_word(word) || is_one_of(word, kWords);
+}
+
+bool has_row_fields(const KeyspaceEntry& entry) {
+  std::map<std::string, std::size_t> fields;
+  std::size_t all = 0, numbers = 0;
+  for (const KeySample& sample : entry.samples) {
+    for (const auto& [field, value] : sample.parts) {
+      if (++fields[field] == 1 && !looks_like(PieceKind::kWord, field) && split_is_value(field)) ++numbers;
+      ++all;
+    }
+  }
+  if (fields.empty() || fields.size() > kMaxFields) return false;
+  if (numbers * 2 > fields.size()) return false;
+  return entry.samples.size() < 3 || fields.size() <= 20 || all * 5 >= fields.size() * entry.samples.size();
 }
 
 std::vector<KeyspaceEntry> entries_of(std::vector<SampledShape> shapes, std::vector<std::string>& left_out) {

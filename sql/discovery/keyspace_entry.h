@@ -29,6 +29,8 @@ bool is_counter_word(std::string_view word);
 /// Words before the values of an index: emp:indices:<column>:<value>
 bool is_index_word(std::string_view word);
 
+/// Returns true if the fields of hashes recur from key to key, as columns do.
+bool has_row_fields(const KeyspaceEntry& entry);
 /// One entry per shape and type. A shape with keys of several types adds a line to `left_out`.
 std::vector<KeyspaceEntry> entries_of(std::vector<SampledShape> shapes, std::vector<std::string>& left_out);
 /// Words that are values though they are few: tag:ruby and tag:web, login:<name>:id.

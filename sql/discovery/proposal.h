@@ -38,12 +38,14 @@ struct ProposedIndex {
   std::vector<std::string> columns;
   std::string key;
   std::string doubt;
+  std::string member = {};  // what stands in it for a row, where that is not the row's key as it is
 };
 
 /// A foreign table in the words of CREATE FOREIGN TABLE … SERVER redis (docs/discovery.md).
 struct ProposedTable {
   std::string name, layout, key, counter;
   std::string database;  // the logical one, where it is not the session's
+  std::string maintained = "redquel";  // who keeps the indexes when SQL writes: redquel or application
   std::vector<ProposedColumn> columns;
   std::vector<ProposedIndex> indexes;
   std::size_t keys = 0;

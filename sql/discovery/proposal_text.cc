@@ -58,10 +58,11 @@ std::string create_table(const ProposedTable& table, const std::string& schema) 
 std::string create_index(const ProposedTable& table, const ProposedIndex& index, const std::string& schema) {
   std::string columns;
   for (const std::string& column : index.columns) columns += (columns.empty() ? "" : ", ") + quote_identifier(column);
-  // What Ohm keeps of a row it also takes back, so whoever writes the row must keep it, too.
-  const std::string_view maintained = table.layout == "ohm" ? "redquel" : "application";
-  return fmt::format("CREATE INDEX ON {} USING {} ({}) WITH (key = {}, maintained = '{}');", qualified(schema, table.name), index.method, columns,
-                     quote_literal(index.key), maintained);
+  std::string options = "key = " + quote_literal(index.key);
+  if (!index.member.empty()) options += ", member = " + quote_literal(index.member);
+  // Ohm takes back what it has noted of a row, so every writer must keep it.
+  if (table.maintained != "redquel" && table.layout != "ohm") options += ", maintained = " + quote_literal(table.maintained);
+  return fmt::format("CREATE INDEX ON {} USING {} ({}) WITH ({});", qualified(schema, table.name), index.method, columns, options);
 }
 
 }  // namespace

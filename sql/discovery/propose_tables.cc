@@ -6,14 +6,14 @@
 #include "sql/discovery/column_inference.h"
 #include "sql/discovery/finish_proposal.h"
 #include "sql/discovery/keyspace_entry.h"
+#include "sql/discovery/relation_types.h"
 #include "sql/discovery/template_names.h"
+#include "sql/discovery/written_values.h"
 
 namespace redquel::sql {
 namespace {
 
-constexpr std::size_t kMaxFields = 200;  // of a hash that is a row
 constexpr std::size_t kExamples = 3;
-using Values = std::vector<std::optional<std::string>>;
 
 /// A table of rows with one key column, beside which structures may stand.
 struct Entity {
@@ -26,12 +26,6 @@ struct Entity {
   /// By column: values by id, as far as they were sampled.
   std::map<std::string, std::map<std::string, std::string>> values;
 };
-
-bool looks_like(PieceKind kind, const std::string& value) {
-  std::vector<std::string> values;
-  const KeyPieces pieces = split_key(value, values);
-  return pieces.size() == 1 && pieces[0].kind == kind;
-}
 
 bool starts_with(const KeyPieces& pieces, const KeyPieces& base) {
   return pieces.size() >= base.size() && std::equal(base.begin(), base.end(), pieces.begin());
@@ -62,6 +56,7 @@ class Proposer {
     for (KeyspaceEntry& entry : entries_) {
       if (!entry.is_used) propose_elements(entry);
     }
+    agree_on_types(proposal_.tables, relations());
     finish_proposal(proposal_, known_);
     return std::move(proposal_);
   }
@@ -94,19 +89,6 @@ class Proposer {
     return made;
   }
 
-  /// Digits of numbers that are filled up with zeros to one width; 0: they are not.
-  static std::size_t padded_width(const Values& values) {
-    std::size_t width = 0, shortest = 19;
-    for (const auto& value : values) {
-      if (!looks_like(PieceKind::kInteger, *value) || value->starts_with('-')) return 0;
-      shortest = std::min(shortest, value->size());
-      if (value->size() < 2 || !value->starts_with('0')) continue;
-      if (width != 0 && width != value->size()) return 0;
-      width = value->size();
-    }
-    return shortest < width ? 0 : width;
-  }
-
   /// The key's columns, and the key with their names in its slots. `names`: of the slots, in order. Gives what stands in the slots.
   static std::vector<std::string> add_slots(ProposedTable& table, const KeyspaceEntry& entry, const std::vector<std::string>& names) {
     std::vector<Values> values(names.size());
@@ -117,9 +99,11 @@ class Proposer {
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
       ProposedColumn made = column(names[i], values[i], true);
-      made.options.clear();  // a slot holds a value's text form
-      if (made.type == "boolean" || made.type == "timestamptz") made.type = "bigint";
-      if (made.type == "jsonb" || made.type == "numeric" || made.type == "double precision") made.type = "text";
+      const bool is_number = !made.options.empty() && made.options[0].first == "format" && made.options[0].second != "json";
+      if (is_number) made.type = "bigint";  // of Unix time, or a flag
+      made.options.clear();                 // a slot holds a value's text form
+      if (made.type == "numeric") made.type = "text";
+      read_back(made, values[i]);
       made.not_null = true;
       if (const std::size_t width = padded_width(values[i])) {
         made.type = "bigint";
@@ -132,24 +116,6 @@ class Proposer {
   }
 
   // ---- hashes that are rows ----
-
-  /// Do the fields recur from key to key, as columns do?
-  static bool has_row_fields(const KeyspaceEntry& entry) {
-    std::map<std::string, std::size_t> fields;
-    std::size_t all = 0, numbers = 0;
-    for (const KeySample& sample : entry.samples) {
-      for (const auto& [field, value] : sample.parts) {
-        if (++fields[field] == 1 && !looks_like(PieceKind::kWord, field) && split_is_value(field)) ++numbers;
-        ++all;
-      }
-    }
-    if (fields.empty() || fields.size() > kMaxFields) return false;
-    if (numbers * 2 > fields.size()) return false;
-    return entry.samples.size() < 3 || fields.size() <= 20 || all * 5 >= fields.size() * entry.samples.size();
-  }
-  static bool split_is_value(const std::string& field) {
-    return looks_like(PieceKind::kInteger, field) || looks_like(PieceKind::kUuid, field) || looks_like(PieceKind::kDate, field);
-  }
 
   void propose_hash(KeyspaceEntry& entry) {
     const bool is_uniques = entry.pieces.back().text == "_uniques" || entry.pieces.back().text == "_indices";
@@ -211,17 +177,6 @@ class Proposer {
   }
 
   // ---- strings: one per column ----
-
-  /// The piece that names the column: the last constant behind the first slot.
-  static std::optional<std::size_t> field_piece(const KeyPieces& pieces) {
-    std::optional<std::size_t> found;
-    bool behind_slot = false;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      behind_slot = behind_slot || pieces[i].is_slot;
-      if (behind_slot && !pieces[i].is_slot) found = i;
-    }
-    return found;
-  }
 
   /// login:{word}:id, user:username:{word}:userid: a value that leads to an id.
   bool may_be_lookup(const KeyspaceEntry& entry) const {
@@ -354,8 +309,12 @@ class Proposer {
     return true;
   }
 
-  void add_index(const Entity& entity, std::string method, std::vector<std::string> columns, std::string key, std::string doubt = {}) {
-    table_of(entity).indexes.push_back({std::move(method), std::move(columns), std::move(key), std::move(doubt)});
+  /// `ids`: what stands for rows in the structure.
+  void add_index(const Entity& entity, std::string method, std::vector<std::string> columns, std::string key, const std::vector<std::string>& ids,
+                 std::string doubt = {}) {
+    const std::size_t width = member_width(Values(ids.begin(), ids.end()), Values(entity.ids.begin(), entity.ids.end()));
+    std::string member = width == 0 ? "" : "{" + entity.slot + ":" + std::to_string(width) + "}";
+    table_of(entity).indexes.push_back({std::move(method), std::move(columns), std::move(key), std::move(doubt), std::move(member)});
   }
 
   bool is_lookup(const Entity& entity, const KeyspaceEntry& entry) {
@@ -387,7 +346,7 @@ class Proposer {
       found = texts[0];
       doubt = "no sampled row shows that it is this column";
     }
-    add_index(entity, "lookup", {*found}, template_text(entry.pieces, {*found}), std::move(doubt));
+    add_index(entity, "lookup", {*found}, template_text(entry.pieces, {*found}), elements_of(entry, true), std::move(doubt));
     return true;
   }
 
@@ -399,7 +358,7 @@ class Proposer {
       else if (!is_structure_word(piece.text)) return false;
     }
     if (columns.empty()) return false;
-    add_index(entity, "lookup", columns, template_text(entry.pieces, {}));
+    add_index(entity, "lookup", columns, template_text(entry.pieces, {}), elements_of(entry, true));
     return true;
   }
 
@@ -414,7 +373,7 @@ class Proposer {
       }
     }
     if (columns.empty() || !rest.back().is_slot || !are_ids(entity, elements_of(entry))) return false;
-    add_index(entity, "set", columns, template_text(entry.pieces, columns));
+    add_index(entity, "set", columns, template_text(entry.pieces, columns), elements_of(entry));
     return true;
   }
 
@@ -434,7 +393,8 @@ class Proposer {
     if (!are_ids(entity, elements_of(entry))) return false;
     const std::string key = template_text(entry.pieces, {});
     const auto column = column_named(entity, rest.back().text);
-    if (column) add_index(entity, "zset", {*column}, key);
+    if (column && !is_score(table_of(entity), *column)) return false;
+    if (column) add_index(entity, "zset", {*column}, key, elements_of(entry));
     if (column) return true;
     if (rest.size() != 1 || rest[0].text != "zset") return false;
     // The scores say which column it is, if it is one.
@@ -453,8 +413,8 @@ class Proposer {
       }
     }
     for (const auto& [name, count] : hits) {
-      if (count < 2 || count != checked[name]) continue;
-      add_index(entity, "zset", {name}, key);
+      if (count < 2 || count != checked[name] || !is_score(table_of(entity), name)) continue;
+      add_index(entity, "zset", {name}, key, elements_of(entry));
       return true;
     }
     if (plain != seen) return false;
@@ -466,7 +426,7 @@ class Proposer {
     if (!are_ids(entity, elements_of(entry))) return false;
     const auto found = column_named(entity, entry.last_text());
     if (!found) return false;
-    add_index(entity, "list", {*found}, template_text(entry.pieces, {}));
+    add_index(entity, "list", {*found}, template_text(entry.pieces, {}), elements_of(entry));
     return true;
   }
 
@@ -486,10 +446,19 @@ class Proposer {
     std::vector<std::string> slots = relation_slot_names(entry.pieces);
     add_slots(table, entry, slots);
     note_parent(entry);
+    const std::size_t number = proposal_.tables.size() - 1;
+    for (std::size_t i = 0; i < entities_.size(); ++i) {
+      if (!slots.empty() && entities_[i].base == base_pieces(entry.pieces)) references_.push_back({i, number, 0});
+    }
     std::set<std::string> taken(slots.begin(), slots.end());
     const auto add = [&](std::string name, const Values& values, std::string role) {
       ProposedColumn made = column(unique_name(std::move(name), taken), values, true);
       std::erase_if(made.options, [](const auto& option) { return option.first == "absent"; });
+      if (const std::size_t width = padded_width(values)) {
+        made.type = "bigint";
+        made.options.emplace_back("width", std::to_string(width));
+      }
+      if (role == "member" || role == "field") read_back(made, values);
       made.options.insert(made.options.begin(), {"role", std::move(role)});
       made.not_null = true;
       table.columns.push_back(std::move(made));
@@ -507,8 +476,10 @@ class Proposer {
       add("value", second, "value");
       return;
     }
-    add(element_name(entry), first, entry.type == "list" ? "value" : "member");
-    if (entry.type == "set" && entry.slot_count() == 1) known_.relations.push_back({&entry, proposal_.tables.size() - 1});
+    const std::optional<std::size_t> entity = element_entity(entry);
+    if (entity) references_.push_back({*entity, number, table.columns.size()});
+    if (entry.type == "set" && entry.slot_count() == 1) known_.relations.push_back({&entry, number});
+    add(entity ? column_name(entities_[*entity].base.back().text) + "_id" : element_name(entry), first, entry.type == "list" ? "value" : "member");
     if (entry.type == "zset") {
       table.columns.push_back({unique_name("score", taken), "double precision", {{"role", "score"}}, true, {}});
     }
@@ -526,19 +497,26 @@ class Proposer {
     }
   }
 
-  /// What the elements of a set are called: like the rows that they lead to, where a table has the name of the last word.
-  std::string element_name(const KeyspaceEntry& entry) const {
+  /// The rows that elements lead to: of a table with the name of the last word, or of the one that they stand beside.
+  std::optional<std::size_t> element_entity(const KeyspaceEntry& entry) const {
+    const std::string& last = entry.last_text();
+    if (last.empty() || entry.pieces.back().is_slot) return std::nullopt;
+    for (std::size_t i = 0; i < entities_.size(); ++i) {
+      const Entity& entity = entities_[i];
+      const std::string& own = entity.base.back().text;
+      if ((own == last || own + "s" == last) && are_ids(entity, elements_of(entry))) return i;
+      // theme:zset, product:list
+      const bool beside = starts_with(entry.pieces, entity.base) && entry.pieces.size() == entity.base.size() + 1 && !entry.has_slot();
+      if (beside && are_ids(entity, elements_of(entry))) return i;
+    }
+    return std::nullopt;
+  }
+
+  /// What elements are called that lead to no rows.
+  static std::string element_name(const KeyspaceEntry& entry) {
     const std::string plain = entry.type == "list" ? "value" : "member";
     const std::string& last = entry.last_text();
-    if (last.empty() || entry.pieces.back().is_slot) return plain;
-    for (const Entity& entity : entities_) {
-      const std::string& own = entity.base.back().text;
-      if ((own == last || own + "s" == last) && are_ids(entity, elements_of(entry))) return column_name(own) + "_id";
-      // theme:zset, product:list: rows of the table that they stand beside.
-      const bool beside = starts_with(entry.pieces, entity.base) && entry.pieces.size() == entity.base.size() + 1 && !entry.has_slot();
-      if (beside && are_ids(entity, elements_of(entry))) return column_name(own) + "_id";
-    }
-    if (is_structure_word(last)) return plain;
+    if (last.empty() || entry.pieces.back().is_slot || is_structure_word(last)) return plain;
     return entry.has_slot() || is_key_name(last) ? column_name(last) : plain;
   }
 
@@ -579,10 +557,29 @@ class Proposer {
     table.columns.push_back(std::move(made));
   }
 
+  /// Both sides of relations: the keys of entities, and the columns that lead to them.
+  std::vector<ProposedRelation> relations() const {
+    std::vector<ProposedRelation> relations;
+    for (std::size_t i = 0; i < entities_.size(); ++i) {
+      const Entity& entity = entities_[i];
+      ProposedRelation relation{entity.table, entity.slot, {}, entity.base.empty() ? "" : column_name(entity.base.back().text) + "_id"};
+      for (const Reference& reference : references_) {
+        if (reference.entity == i) relation.references.push_back({reference.table, reference.column});
+      }
+      relations.push_back(std::move(relation));
+    }
+    return relations;
+  }
+
   Proposal proposal_;
   KnownOfTables known_;
   std::vector<KeyspaceEntry> entries_;
   std::vector<Entity> entities_;
+  /// A column whose values are ids of an entity.
+  struct Reference {
+    std::size_t entity, table, column;
+  };
+  std::vector<Reference> references_;
 };
 
 }  // namespace

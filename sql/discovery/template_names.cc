@@ -96,6 +96,16 @@ std::vector<std::string> relation_slot_names(const KeyPieces& pieces) {
   return names;
 }
 
+std::optional<std::size_t> field_piece(const KeyPieces& pieces) {
+  std::optional<std::size_t> found;
+  bool behind_slot = false;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    behind_slot = behind_slot || pieces[i].is_slot;
+    if (behind_slot && !pieces[i].is_slot) found = i;
+  }
+  return found;
+}
+
 std::string template_text(const KeyPieces& pieces, const std::vector<std::string>& slots) {
   std::string text;
   std::size_t next = 0;

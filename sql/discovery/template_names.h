@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,6 +29,8 @@ KeyPieces base_pieces(const KeyPieces& pieces);
 std::vector<std::string> slot_names(const KeyPieces& pieces);
 /// Of a table of elements: theme_id of theme:{}:product, tag of tag:{}.
 std::vector<std::string> relation_slot_names(const KeyPieces& pieces);
+/// The piece that names a column: the last constant behind the first slot.
+std::optional<std::size_t> field_piece(const KeyPieces& pieces);
 /// login:{id}:name
 std::string template_text(const KeyPieces& pieces, const std::vector<std::string>& slots);
 /// Names for the table of these keys, the best first.

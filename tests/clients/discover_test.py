@@ -19,17 +19,17 @@ CREATE FOREIGN TABLE emp (
   salary numeric NOT NULL,
   mgr_id bigint
 ) SERVER redis OPTIONS (layout 'hash', key 'emp:{id}', counter 'emp:id');
-CREATE INDEX ON emp USING set (mgr_id) WITH (key = 'emp:indices:mgr_id:{mgr_id}', maintained = 'application');
-CREATE INDEX ON emp USING lookup (email) WITH (key = 'emp:uniques:email', maintained = 'application');
+CREATE INDEX ON emp USING set (mgr_id) WITH (key = 'emp:indices:mgr_id:{mgr_id}');
+CREATE INDEX ON emp USING lookup (email) WITH (key = 'emp:uniques:email');
 CREATE FOREIGN TABLE login (
   id bigint NOT NULL,
   last_login_time date NOT NULL,
   login_times bigint NOT NULL,
   name text NOT NULL
 ) SERVER redis OPTIONS (layout 'strings', key 'login:{id}:{*}');
-CREATE INDEX ON login USING list (last_login_time) WITH (key = 'login:last_login_times', maintained = 'application');
-CREATE INDEX ON login USING zset (login_times) WITH (key = 'login:login_times', maintained = 'application');
-CREATE INDEX ON login USING lookup (name) WITH (key = 'login:{name}:id', maintained = 'application');
+CREATE INDEX ON login USING list (last_login_time) WITH (key = 'login:last_login_times');
+CREATE INDEX ON login USING zset (login_times) WITH (key = 'login:login_times');
+CREATE INDEX ON login USING lookup (name) WITH (key = 'login:{name}:id');
 CREATE FOREIGN TABLE loginlog (
   "position" bigint OPTIONS (role 'position') NOT NULL,
   value text OPTIONS (role 'value') NOT NULL
@@ -73,7 +73,7 @@ CREATE FOREIGN TABLE "user" (
   mail text,
   username text NOT NULL
 ) SERVER redis OPTIONS (layout 'strings', key 'user:userid:{userid}:{*}');
-CREATE INDEX ON "user" USING lookup (username) WITH (key = 'user:username:{username}:userid', maintained = 'application');
+CREATE INDEX ON "user" USING lookup (username) WITH (key = 'user:username:{username}:userid');
 CREATE FOREIGN TABLE user_base (
   userid bigint NOT NULL,
   version bigint NOT NULL,

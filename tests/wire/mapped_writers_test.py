@@ -15,6 +15,7 @@ CREATE FOREIGN TABLE item (id bigint, owner text, size bigint NOT NULL, proof te
 CREATE INDEX ON item USING set (owner) WITH (key = 'item:owner:{owner}', maintained = 'application');
 CREATE INDEX ON item USING zset (size) WITH (key = 'item:size', maintained = 'application');
 CREATE INDEX ON item USING lookup (proof) WITH (key = 'item:proof:{proof}', maintained = 'application');
+REINDEX TABLE item;
 CREATE FOREIGN TABLE text (id bigint, a text, b text) SERVER redis OPTIONS (layout 'strings', key 'text:{id}:{*}');
 CREATE FOREIGN TABLE basket (owner text, item_id bigint) SERVER redis OPTIONS (layout 'set', key 'basket:{owner}');
 CREATE TABLE known (id bigint PRIMARY KEY);

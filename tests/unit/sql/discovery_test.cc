@@ -120,6 +120,12 @@ TEST(ColumnInference, FindsTypes) {
   EXPECT_EQ(type_of("salary", {"1700000000"}), "bigint not null");
   EXPECT_EQ(type_of("login_times", {"5", "1"}), "bigint not null");
   EXPECT_EQ(type_of("born", {"2011-1-1", "1970-12-31"}), "date not null");
+  EXPECT_EQ(type_of("born", {"2011-1-1", "2011-1-1 10:00"}), "timestamp not null");
+  EXPECT_EQ(type_of("seen", {"2011-1-1", "2011-1-1T10:00:00Z"}), "timestamptz not null");
+  EXPECT_EQ(infer_column("last_login_time", {"2011-1-1"}, false).type, "timestamp");
+  EXPECT_EQ(infer_column("last_login_time", {"2011-1-1"}, true).type, "date");
+  EXPECT_EQ(infer_column("born", {"2011-1-1"}, false).type, "date");
+  EXPECT_EQ(type_of("n", {"1", "-0"}), "numeric not null");
   EXPECT_EQ(type_of("at", {"2011-01-01T10:00:00Z"}), "timestamptz not null");
   EXPECT_EQ(type_of("at", {"2011-01-01 10:00:00.5+02"}), "timestamptz not null");
   EXPECT_EQ(type_of("at", {"2011-01-01 10:00:00"}), "timestamp not null");
@@ -147,9 +153,9 @@ TEST(Discovery, HashesWithIndexes) {
             "  salary numeric NOT NULL,\n"
             "  mgr_id bigint\n"
             ") SERVER redis OPTIONS (layout 'hash', key 'emp:{id}', counter 'emp:id');\n"
-            "CREATE INDEX ON emp USING set (mgr_id) WITH (key = 'emp:indices:mgr_id:{mgr_id}', maintained = 'application');\n"
-            "CREATE INDEX ON emp USING lookup (ename) WITH (key = 'emp:uniques:ename', maintained = 'application');\n"
-            "CREATE INDEX ON emp USING zset (salary) WITH (key = 'emp:zset:salary', maintained = 'application');\n");
+            "CREATE INDEX ON emp USING set (mgr_id) WITH (key = 'emp:indices:mgr_id:{mgr_id}');\n"
+            "CREATE INDEX ON emp USING lookup (ename) WITH (key = 'emp:uniques:ename');\n"
+            "CREATE INDEX ON emp USING zset (salary) WITH (key = 'emp:zset:salary');\n");
 }
 
 TEST(Discovery, StringsWithLookupsListsAndOrders) {
@@ -171,9 +177,9 @@ TEST(Discovery, StringsWithLookupsListsAndOrders) {
             "  login_times bigint NOT NULL,\n"
             "  name text NOT NULL\n"
             ") SERVER redis OPTIONS (layout 'strings', key 'login:{id}:{*}');\n"
-            "CREATE INDEX ON login USING list (last_login_time) WITH (key = 'login:last_login_times', maintained = 'application');\n"
-            "CREATE INDEX ON login USING zset (login_times) WITH (key = 'login:login_times', maintained = 'application');\n"
-            "CREATE INDEX ON login USING lookup (name) WITH (key = 'login:{name}:id', maintained = 'application');\n"
+            "CREATE INDEX ON login USING list (last_login_time) WITH (key = 'login:last_login_times');\n"
+            "CREATE INDEX ON login USING zset (login_times) WITH (key = 'login:login_times');\n"
+            "CREATE INDEX ON login USING lookup (name) WITH (key = 'login:{name}:id');\n"
             "CREATE FOREIGN TABLE tag (\n"
             "  tag text NOT NULL,\n"
             "  member bigint OPTIONS (role 'member') NOT NULL\n"
@@ -216,6 +222,45 @@ TEST(Discovery, RelationsInSetsAndOrders) {
             ") SERVER redis OPTIONS (layout 'zset', key 'theme:zset');\n");
 }
 
+TEST(Discovery, BothSidesOfARelationHaveOneType) {
+  Keyspace padded;
+  padded.hash("theme:001", {{"title", "a"}, {"owner", "x"}}).hash("theme:002", {{"title", "b"}, {"owner", "y"}});
+  padded.zset("theme:zset", {{"001", "17"}, {"002", "4"}}).set("theme:owner:x", {"001"}).set("theme:owner:y", {"002"});
+  EXPECT_EQ(padded.statements(),
+            "CREATE FOREIGN TABLE theme (\n"
+            "  id bigint NOT NULL,\n"
+            "  owner text NOT NULL,\n"
+            "  title text NOT NULL\n"
+            ") SERVER redis OPTIONS (layout 'hash', key 'theme:{id:3}');\n"
+            "CREATE INDEX ON theme USING set (owner) WITH (key = 'theme:owner:{owner}', member = '{id:3}');\n"
+            "CREATE FOREIGN TABLE theme_zset (\n"
+            "  theme_id bigint OPTIONS (role 'member', width '3') NOT NULL,\n"
+            "  score double precision OPTIONS (role 'score') NOT NULL\n"
+            ") SERVER redis OPTIONS (layout 'zset', key 'theme:zset');\n");
+  Keyspace mixed;
+  mixed.string("theme:key", "2").hash("theme:1", {{"title", "a"}}).hash("theme:2", {{"title", "b"}});
+  mixed.zset("theme:zset", {{"1", "17"}, {"2", "4"}, {"x", "5"}});
+  EXPECT_EQ(mixed.statements(),
+            "CREATE FOREIGN TABLE theme (\n"
+            "  id text NOT NULL,\n"
+            "  title text NOT NULL\n"
+            ") SERVER redis OPTIONS (layout 'hash', key 'theme:{id}');\n"
+            "CREATE FOREIGN TABLE theme_zset (\n"
+            "  theme_id text OPTIONS (role 'member') NOT NULL,\n"
+            "  score double precision OPTIONS (role 'score') NOT NULL\n"
+            ") SERVER redis OPTIONS (layout 'zset', key 'theme:zset');\n");
+}
+
+TEST(Discovery, KeysAndMembersReadBack) {
+  Keyspace keys;
+  keys.set("seen:1", {"2011-1-1", "2011-02-03"}).set("seen:2", {"2011-01-01"});
+  keys.set("day:1", {"2011-01-01"}).set("flag:1", {"true", "false"}).set("flag:2", {"true"});
+  const std::string statements = keys.statements();
+  EXPECT_NE(statements.find("member text OPTIONS (role 'member') NOT NULL\n) SERVER redis OPTIONS (layout 'set', key 'seen:{seen_id}');"), std::string::npos) << statements;
+  EXPECT_NE(statements.find("member date OPTIONS (role 'member') NOT NULL\n) SERVER redis OPTIONS (layout 'set', key 'day:{day_id}');"), std::string::npos) << statements;
+  EXPECT_NE(statements.find("member text OPTIONS (role 'member') NOT NULL\n) SERVER redis OPTIONS (layout 'set', key 'flag:{flag_id}');"), std::string::npos) << statements;
+}
+
 TEST(Discovery, NamedParts) {
   Keyspace keys;
   keys.string("sys:user:userid:888:base:username:1:217453", "edwin").string("sys:user:userid:888:base:mail:1:217453", "e@x.org");
@@ -247,8 +292,7 @@ TEST(Discovery, NamedParts) {
             "  userid bigint NOT NULL,\n"
             "  username text NOT NULL\n"
             ") SERVER redis OPTIONS (layout 'strings', key 'user:userid:{userid}:{*}');\n"
-            "CREATE INDEX ON user_userid USING lookup (username) WITH (key = 'user:username:{username}:userid', "
-            "maintained = 'application');\n");
+            "CREATE INDEX ON user_userid USING lookup (username) WITH (key = 'user:username:{username}:userid');\n");
 }
 
 TEST(Discovery, OtherLayouts) {
