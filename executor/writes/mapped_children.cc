@@ -107,7 +107,7 @@ class ChildRows {
 
   const sql::IndexDef* set_of_column() const {
     const auto found = std::ranges::find_if(table_.indexes, [&](const sql::IndexDef& index) {
-      return index.method == sql::IndexMethod::kSet && index.parts.size() == 1 && index.parts.front().column == column_ && sql::index_key(index).has_slots();
+      return index.method == sql::IndexMethod::kSet && index.maintained && sql::is_believed(index) && index.parts.size() == 1 && index.parts.front().column == column_ && sql::index_key(index).has_slots();
     });
     return found == table_.indexes.end() ? nullptr : &*found;
   }

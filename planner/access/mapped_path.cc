@@ -91,7 +91,8 @@ class MappedPathChooser {
   std::optional<std::vector<std::pair<std::int16_t, ExpressionPtr>>> join_structure(const std::map<std::int16_t, ExpressionPtr>& values) {
     for (const sql::IndexMethod method : {sql::IndexMethod::kLookup, sql::IndexMethod::kSet}) {
       for (const sql::IndexDef& index : table_.indexes) {
-        if (index.method != method || (method == sql::IndexMethod::kSet && !sql::index_key(index).has_slots())) continue;
+        // A join has no place for rows that a structure which writes leave alone may lack.
+        if (index.method != method || !index.maintained || !sql::is_believed(index) || (method == sql::IndexMethod::kSet && !sql::index_key(index).has_slots())) continue;
         std::vector<std::pair<std::int16_t, ExpressionPtr>> keys;
         bool is_joined = false;
         for (const sql::IndexDef::Part& part : index.parts) {
