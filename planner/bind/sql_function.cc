@@ -10,7 +10,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
 #include "planner/bind/row_shape.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/catalog/function_text.h"
 #include "sql/error.h"
 #include "sql/functions/user_function_call.h"
