@@ -16,7 +16,7 @@
 #include "sql/functions/polymorphic.h"
 #include "sql/functions/resolve.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::planner {
 

@@ -19,9 +19,9 @@
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
 #include "sql/types/bit_string.h"
-#include "sql/types/more_types.h"
 #include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::planner {
 

@@ -16,8 +16,8 @@
 #include "sql/functions/user_function_call.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
 #include "sql/types/row_value.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::planner {
 
