@@ -12,7 +12,7 @@
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::executor {
 

@@ -5,8 +5,8 @@
 #include <ranges>
 #include <unordered_map>
 
-#include "executor/engine.h"
 #include "executor/ddl/temporary.h"
+#include "executor/engine.h"
 #include "executor/execution_context.h"
 #include "executor/function_execution.h"
 #include "executor/notifications.h"

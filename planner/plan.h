@@ -5,8 +5,8 @@
 
 #include "parser/ast.h"
 #include "planner/bind/bind.h"
-#include "planner/physical_plan.h"
-#include "planner/table_sizes.h"
+#include "planner/tree/physical_plan.h"
+#include "planner/tree/table_sizes.h"
 
 namespace redquel::planner {
 

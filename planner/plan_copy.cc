@@ -12,6 +12,7 @@
 #include "planner/bind/subquery_placement.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/system_tables.h"
 

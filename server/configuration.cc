@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "executor/redis/url.h"
+#include "server/version.h"
 
 namespace redquel::server {
 
@@ -218,7 +219,7 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
   app.add_option("--data-dir", data_dir, "directory of the embedded Redis")->type_name("DIR");
   app.add_option("--threads", threads, "event loops; 0: one per core")->check(CLI::Range(0, 1024));
   app.add_option("--log-level", log_level, "trace, debug, info, warn, error or off");
-  app.set_version_flag("--version", "redquel 0.1.0");
+  app.set_version_flag("--version", fmt::format("redquel {}", kVersion));
   redis_option->excludes(embedded_option);
   try {
     app.parse(argc, argv);

@@ -5,6 +5,7 @@
 
 #include "server/ascii.h"
 #include "server/parameter_checks.h"
+#include "server/version.h"
 
 namespace redquel::server {
 
@@ -345,7 +346,7 @@ constexpr ParameterDefinition kParameters[] = {
      {.minimum = 0, .maximum = kRealLimit}},
     {"server_encoding", kString, kInternal, "UTF8", "Shows the server (database) character set encoding.",
      {.reported = true}},
-    {"server_version", kString, kInternal, "15.0 (redquel)", "Shows the server version.", {.reported = true}},
+    {"server_version", kString, kInternal, kServerVersion, "Shows the server version.", {.reported = true}},
     {"server_version_num", kInteger, kInternal, "150000", "Shows the server version as an integer.",
      {.minimum = 150000, .maximum = 150000}},
     {"session_authorization", kString, kUser, "postgres", "Sets the session user name.",

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "sql/types/binary_io.h"
-#include "sql/types/more_types.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::server {
 

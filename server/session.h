@@ -139,10 +139,10 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // --- simple_query.cc
   asio::awaitable<void> on(const QueryMessage& message);
-  /// Runs a statement by the plan of all that differ from it in constants only. Not done: its constants must be seen to plan it, or it
-  /// is wrong, so it is run (or refused) as it is written.
-  /// What this text was parsed to before; null: not known.
+  /// Returns the statement that this text was parsed to before; null: unknown.
   std::shared_ptr<const parser::ast::Statement> known_statement(const std::string& text) const;
+  /// Runs a statement by the plan that all statements share which differ from it in constants only. `is_done` stays false if the plan
+  /// needs the constants or the statement is wrong: the caller then runs it as it is written.
   asio::awaitable<void> run_with_literals(parser::TextWithoutLiterals shared, bool& is_done);
   /// Of a statement with WHERE CURRENT OF: planned anew for the row on which the cursor stands.
   asio::awaitable<void> run_at_cursor(Portal& portal, std::size_t max_rows);

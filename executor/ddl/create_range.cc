@@ -10,7 +10,7 @@
 #include "executor/ddl/type_lookup.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::executor {
 

@@ -54,8 +54,7 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateComposit
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateRange& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateFunction& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterFunction& statement);
-/// TABLE, INDEX, SCHEMA, SEQUENCE, VIEW, TYPE, DOMAIN, FUNCTION, DATABASE; MATERIALIZED VIEW, of which there are none, as far as errors
-/// and notices go.
+/// Drops objects of any kind: tables, indexes, schemas, sequences, views, types, domains, functions, databases.
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Drop& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Truncate& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterTable& statement);

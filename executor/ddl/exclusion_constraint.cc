@@ -17,8 +17,8 @@
 #include "sql/system_tables/facts.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/type_layout.h"
-#include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::executor {
 

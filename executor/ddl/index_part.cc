@@ -12,9 +12,9 @@
 #include "executor/ddl/remembered_index.h"
 #include "sql/error.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::executor {
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "sql/error.h"
-#include "sql/types/more_types.h"
 #include "sql/types/text_order.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::executor {
 

@@ -8,8 +8,8 @@
 #include "sql/error.h"
 #include "sql/types/array_value.h"
 #include "sql/types/geometry.h"
-#include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::executor {
 

@@ -10,8 +10,8 @@
 #include "executor/ddl/view_options.h"
 #include "executor/session_context.h"
 #include "planner/bind/view_query.h"
-#include "planner/bind/written_definition.h"
 #include "planner/bind/write_target.h"
+#include "planner/bind/written_definition.h"
 #include "sql/types/type.h"
 
 namespace redquel::executor {

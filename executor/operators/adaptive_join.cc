@@ -1,6 +1,6 @@
-#include "executor/operators/operators.h"
 #include "executor/operators/make_operator.h"
 #include "executor/operators/memory_limit.h"
+#include "executor/operators/operators.h"
 #include "executor/tables/lookup_join.h"
 #include "executor/tables/lookup_keys.h"
 #include "sql/catalog/table_keys.h"

@@ -12,7 +12,7 @@
 #include "executor/operators/key_table.h"
 #include "executor/operators/memory_limit.h"
 #include "executor/operators/spill_file.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {
 

@@ -5,7 +5,7 @@
 
 #include "executor/operators/expression_list.h"
 #include "executor/operators/key_table.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/evaluation_context.h"
 
 namespace redquel::executor {

@@ -9,7 +9,7 @@
 #include "executor/operators/memory_limit.h"
 #include "executor/operators/operator.h"
 #include "executor/operators/row_store.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {
 

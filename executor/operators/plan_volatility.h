@@ -1,6 +1,6 @@
 #pragma once
 
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {
 

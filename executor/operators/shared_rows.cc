@@ -5,7 +5,7 @@
 #include "executor/operators/make_operator.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/row_store.h"
-#include "planner/kept_rows.h"
+#include "planner/tree/kept_rows.h"
 
 namespace redquel::executor {
 

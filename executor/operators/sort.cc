@@ -1,8 +1,8 @@
 #include <cassert>
 
 #include "executor/operators/event_loop_turn.h"
-#include "executor/operators/external_sort.h"
 #include "executor/operators/expression_list.h"
+#include "executor/operators/external_sort.h"
 #include "executor/operators/make_operator.h"
 #include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"

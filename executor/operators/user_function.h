@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "executor/execution_context.h"
-#include "planner/logical_plan.h"
+#include "planner/tree/logical_plan.h"
 #include "sql/functions/function.h"
 #include "sql/functions/sequence_calls.h"
 

@@ -7,7 +7,7 @@
 #include "executor/execution_context.h"
 #include "executor/operators/event_loop_turn.h"
 #include "executor/operators/window_frames.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {
 

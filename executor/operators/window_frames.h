@@ -5,7 +5,7 @@
 
 #include "executor/operators/row_store.h"
 #include "executor/operators/window_range.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/evaluation_context.h"
 #include "sql/functions/sliding_aggregator.h"
 

@@ -4,8 +4,8 @@
 
 #include "sql/error.h"
 #include "sql/functions/range_distance.h"
-#include "sql/types/more_types.h"
 #include "sql/types/time_zone.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::executor {
 

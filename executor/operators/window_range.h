@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "executor/operators/row_store.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/evaluation_context.h"
 
 namespace redquel::executor {

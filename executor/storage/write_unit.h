@@ -164,7 +164,7 @@ class WriteUnit {
   friend class UnseenRows;
 
   enum class Kind : std::uint8_t { kInsert, kUpdate, kDelete, kIndex };
-  /// One field that must still hold what was read; null: must be absent.
+  /// The change of one row.
   struct Change {
     Kind kind;
     bool skip_if_exists = false, run_again_if_exists = false, skipped = false;

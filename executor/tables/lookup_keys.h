@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/column.h"
 #include "sql/evaluation_context.h"

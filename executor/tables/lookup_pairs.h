@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/column.h"
 #include "sql/evaluation_context.h"
 

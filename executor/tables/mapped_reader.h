@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "executor/execution_context.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/catalog/mapping.h"
 #include "sql/column.h"
 

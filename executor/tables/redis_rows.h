@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "executor/redis/reply.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/column.h"
 #include "sql/system_tables.h"
 

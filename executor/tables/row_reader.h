@@ -10,7 +10,7 @@
 #include "executor/redis/command_batch.h"
 #include "executor/redis/reply.h"
 #include "executor/transaction/row_buffer.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/table_keys.h"
 

@@ -6,7 +6,7 @@
 
 #include "executor/tables/read_scripts.h"
 #include "planner/access/ordered_source.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/evaluation_context.h"
 
 namespace redquel::executor {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "executor/tables/set_scripts.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/evaluation_context.h"
 
 namespace redquel::executor {

@@ -3,8 +3,8 @@
 #include <unordered_set>
 
 #include "executor/tables/key_values.h"
-#include "executor/tables/set_program.h"
 #include "executor/tables/score_range.h"
+#include "executor/tables/set_program.h"
 #include "executor/tables/source_operator.h"
 
 namespace redquel::executor {

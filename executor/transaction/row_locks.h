@@ -11,7 +11,7 @@
 #include "executor/storage/row_image.h"
 #include "executor/transaction/locks.h"
 #include "executor/transaction/row_buffer.h"
-#include "planner/logical_plan.h"
+#include "planner/tree/logical_plan.h"
 
 namespace redquel::executor {
 

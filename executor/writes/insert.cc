@@ -9,7 +9,7 @@
 #include "executor/tables/mapped_access.h"
 #include "executor/writes/write_operator.h"
 #include "executor/writes/writes.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
 

@@ -2,7 +2,7 @@
 
 #include "executor/execution_context.h"
 #include "executor/operators/operator.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {
 

@@ -11,7 +11,7 @@
 #include "executor/storage/write_unit.h"
 #include "executor/writes/referential_actions.h"
 #include "executor/writes/returned_rows.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {
 

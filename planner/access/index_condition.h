@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "planner/logical_plan.h"
+#include "planner/tree/logical_plan.h"
 #include "sql/catalog/catalog.h"
 #include "sql/expressions/expression.h"
 

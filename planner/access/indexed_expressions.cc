@@ -1,11 +1,10 @@
 #include "planner/access/indexed_expressions.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "planner/bind/computed_columns.h"
 #include "sql/catalog/table_keys.h"
-#include "sql/types/compare.h"
+#include "sql/expressions/implication.h"
 
 namespace redquel::planner {
 
@@ -13,69 +12,6 @@ using sql::Expression;
 using sql::ExpressionPtr;
 
 namespace {
-
-/// `value op constant`, turned so that the constant is on the right.
-struct Comparison {
-  const Expression* value;
-  std::string_view operation;
-  const Expression* constant;
-};
-
-std::string_view flipped(std::string_view operation) {
-  if (operation == "<") return ">";
-  if (operation == "<=") return ">=";
-  if (operation == ">") return "<";
-  if (operation == ">=") return "<=";
-  return operation;
-}
-
-std::optional<Comparison> comparison_of(const Expression& condition) {
-  const auto* call = std::get_if<sql::FunctionCall>(&condition.node);
-  if (call == nullptr || call->arguments.size() != 2) return {};
-  const std::string_view name = call->function->name;
-  if (name != "=" && name != "<" && name != "<=" && name != ">" && name != ">=" && name != "<>") return {};
-  const Expression &left = *call->arguments[0], &right = *call->arguments[1];
-  if (std::holds_alternative<sql::Constant>(right.node)) return Comparison{&left, name, &right};
-  if (std::holds_alternative<sql::Constant>(left.node)) return Comparison{&right, flipped(name), &left};
-  return {};
-}
-
-/// Does `value held a` imply `value wanted b`, where `order` is how a compares with b?
-bool follows(std::string_view held, std::string_view wanted, int order) {
-  if (held == "=") {
-    if (wanted == "=") return order == 0;
-    if (wanted == "<>") return order != 0;
-    if (wanted == "<") return order < 0;
-    if (wanted == "<=") return order <= 0;
-    return wanted == ">" ? order > 0 : order >= 0;
-  }
-  const bool is_below = held == "<" || held == "<=", is_above = held == ">" || held == ">=";
-  const bool is_open = held == "<" || held == ">";
-  if (wanted == "<>") return (is_below && (order < 0 || (is_open && order == 0))) || (is_above && (order > 0 || (is_open && order == 0)));
-  if (is_below && wanted == "<") return order < 0 || (is_open && order == 0);
-  if (is_below && wanted == "<=") return order <= 0;
-  if (is_above && wanted == ">") return order > 0 || (is_open && order == 0);
-  if (is_above && wanted == ">=") return order >= 0;
-  return false;
-}
-
-/// Is the condition never true where the value is NULL?
-bool needs_value(const Expression& condition, const Expression& value) {
-  if (const auto* call = std::get_if<sql::FunctionCall>(&condition.node)) {
-    return call->function->strict && std::ranges::any_of(call->arguments, [&](const ExpressionPtr& argument) { return sql::equal(*argument, value); });
-  }
-  if (const auto* list = std::get_if<sql::InListTest>(&condition.node)) return sql::equal(*list->operand, value);
-  return false;
-}
-
-bool implies(const Expression& held, const Expression& wanted) {
-  if (sql::equal(held, wanted)) return true;
-  if (const auto* test = std::get_if<sql::NullTest>(&wanted.node)) return test->negated && needs_value(held, *test->operand);
-  const auto a = comparison_of(held), b = comparison_of(wanted);
-  if (!a || !b || a->constant->type.oid != b->constant->type.oid || !sql::equal(*a->value, *b->value)) return false;
-  const sql::Datum &x = std::get<sql::Constant>(a->constant->node).value, &y = std::get<sql::Constant>(b->constant->node).value;
-  return !sql::is_null(x) && !sql::is_null(y) && follows(a->operation, b->operation, sql::compare(a->constant->type, x, y));
-}
 
 bool has_own_structure(const sql::TableDef& table, std::int16_t number) {
   if (table.primary_key == std::vector<std::int16_t>{number}) return true;
@@ -86,12 +22,6 @@ bool has_own_structure(const sql::TableDef& table, std::int16_t number) {
 }
 
 }  // namespace
-
-bool implies_all(const std::vector<ExpressionPtr>& conditions, const ExpressionPtr& predicate) {
-  return std::ranges::all_of(sql::split_conjunction(predicate), [&](const ExpressionPtr& part) {
-    return std::ranges::any_of(conditions, [&](const ExpressionPtr& held) { return implies(*held, *part); });
-  });
-}
 
 IndexedExpressions::IndexedExpressions(const LogicalScan& scan, const std::vector<LogicalColumn>& columns,
                                        const std::vector<ExpressionPtr>& conditions) {
@@ -106,7 +36,7 @@ IndexedExpressions::IndexedExpressions(const LogicalScan& scan, const std::vecto
   }
   for (const sql::IndexDef& index : table.indexes) {
     if (index.state != sql::IndexState::kReady || (sql::is_remembered(index.method) && !index.unique)) continue;
-    if (!index.predicate_sql.empty() && !implies_all(conditions, bind_indexed(index.predicate_sql, table, ids))) continue;
+    if (!index.predicate_sql.empty() && !sql::implies_all(conditions, bind_indexed(index.predicate_sql, table, ids))) continue;
     for (const sql::IndexDef::Part& part : index.parts) {
       if (part.column > 0) continue;
       const bool is_whole = part.shown_column != 0 && index.parts.size() == 1 && !table.is_nullable(*table.find_column(part.shown_column));

@@ -5,14 +5,10 @@
 #include <vector>
 
 #include "planner/access/index_condition.h"
-#include "planner/logical_plan.h"
+#include "planner/tree/logical_plan.h"
 #include "sql/expressions/expression.h"
 
 namespace redquel::planner {
-
-/// Do the conditions imply every conjunct of the predicate? Each must be one of them, or follow from a comparison of the same value
-/// with a constant.
-bool implies_all(const std::vector<sql::ExpressionPtr>& conditions, const sql::ExpressionPtr& predicate);
 
 /// Which expressions over one scan its indexes on expressions and partial indexes stand for: the numbers (below 0) of computed columns
 /// of the table, which conditions and orders may name like others. A partial index counts where the scan's conditions imply its

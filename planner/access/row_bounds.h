@@ -1,7 +1,7 @@
 #pragma once
 
-#include "planner/logical_plan.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/logical_plan.h"
+#include "planner/tree/physical_plan.h"
 
 namespace redquel::planner {
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "planner/access/index_condition.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::planner {

@@ -9,14 +9,14 @@
 #include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/row_shape.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/array_subscript.h"
 #include "sql/functions/geometric_subscript.h"
 #include "sql/functions/polymorphic.h"
 #include "sql/functions/resolve.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::planner {
 

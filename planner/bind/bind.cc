@@ -3,7 +3,7 @@
 #include "parser/parse.h"
 #include "planner/bind/modification.h"
 #include "planner/bind/query_binder.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 
 namespace redquel::planner {

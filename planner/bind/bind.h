@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "parser/ast.h"
-#include "planner/logical_plan.h"
+#include "planner/tree/logical_plan.h"
 #include "sql/catalog/catalog.h"
 #include "sql/session_settings.h"
 #include "sql/types/datetime.h"

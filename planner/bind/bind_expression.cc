@@ -17,9 +17,9 @@
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/object_names.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::planner {
 

@@ -6,8 +6,8 @@
 #include "sql/error.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/resolve.h"
-#include "sql/types/text_io.h"
 #include "sql/stack_depth.h"
+#include "sql/types/text_io.h"
 
 namespace redquel::planner {
 

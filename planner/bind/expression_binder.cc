@@ -17,12 +17,12 @@
 #include "planner/bind/sql_function.h"
 #include "sql/error.h"
 #include "sql/functions/polymorphic.h"
-#include "sql/types/row_value.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
 #include "sql/types/bit_string.h"
-#include "sql/types/more_types.h"
+#include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::planner {
 

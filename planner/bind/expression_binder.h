@@ -94,8 +94,7 @@ class ExpressionBinder {
   /// A column of this or an outer level, as this level sees it.
   sql::ExpressionPtr use(const sql::ExpressionPtr& value, QueryLevel& level, std::optional<std::uint32_t> offset);
   Operands bind_all(const parser::ast::Expressions&);
-  /// Those of WITHIN GROUP are the last ones.
-  /// In the order of the function's parameters; those of WITHIN GROUP last.
+  /// Binds the arguments in the order of the function's parameters; those of WITHIN GROUP come last.
   Operands bind_all_arguments(const parser::ast::FunctionCall&, std::string_view name, std::optional<std::uint32_t> offset);
   /// A row of the relation as one value.
   sql::ExpressionPtr whole_row(const Relation&, bool null_extended, QueryLevel& level, std::optional<std::uint32_t> offset);

@@ -19,7 +19,7 @@
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/view_query.h"
 #include "planner/bind/with.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 #include "sql/stack_depth.h"

@@ -15,8 +15,8 @@
 #include "sql/functions/variadic_calls.h"
 #include "sql/functions/window_function.h"
 #include "sql/system_tables.h"
-#include "sql/types/more_types.h"
 #include "sql/types/row_value.h"
+#include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 
 namespace redquel::planner {

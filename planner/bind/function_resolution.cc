@@ -14,8 +14,8 @@
 #include "sql/functions/candidates.h"
 #include "sql/functions/polymorphic.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
 #include "sql/types/row_value.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::planner {
 

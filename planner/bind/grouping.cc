@@ -9,7 +9,7 @@
 #include "planner/bind/name_uses.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/subquery_placement.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 #include "sql/stack_depth.h"

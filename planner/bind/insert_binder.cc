@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "parser/deparse.h"
-#include "planner/access/indexed_expressions.h"
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/computed_columns.h"
 #include "planner/bind/expression_binder.h"
@@ -16,8 +15,9 @@
 #include "planner/bind/relation_lookup.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/with.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
+#include "sql/expressions/implication.h"
 
 namespace redquel::planner {
 
@@ -252,7 +252,7 @@ class InsertBinder {
           }
         }
         if (!same_set(key, parts)) continue;
-        if (!partial || implies_all(held, bind_indexed(index.predicate_sql, *table_, ids))) return columns_of(index);
+        if (!partial || sql::implies_all(held, bind_indexed(index.predicate_sql, *table_, ids))) return columns_of(index);
       }
     }
     throw SqlError("42P10", "there is no unique or exclusion constraint matching the ON CONFLICT specification");

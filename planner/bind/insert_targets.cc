@@ -6,7 +6,7 @@
 #include <span>
 
 #include "planner/bind/part_assignment.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 
 namespace redquel::planner {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 
 namespace redquel::planner {

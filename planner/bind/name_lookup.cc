@@ -9,8 +9,8 @@
 #include "sql/expressions/coerce.h"
 #include "sql/functions/row_version.h"
 #include "sql/system_tables.h"
-#include "sql/types/more_types.h"
 #include "sql/types/server_numbers.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::planner {
 

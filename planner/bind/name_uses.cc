@@ -4,7 +4,6 @@
 
 #include "sql/system_tables.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::planner {

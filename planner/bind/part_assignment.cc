@@ -7,11 +7,11 @@
 #include "sql/error.h"
 #include "sql/functions/array_subscript.h"
 #include "sql/functions/jsonb_assignment.h"
-#include "sql/functions/row_functions.h"
 #include "sql/functions/resolve.h"
+#include "sql/functions/row_functions.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
 #include "sql/types/row_value.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::planner {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "planner/bind/row_shape.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
 #include "sql/system_tables.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "planner/bind/query_level.h"
-#include "planner/logical_plan.h"
+#include "planner/tree/logical_plan.h"
 #include "sql/functions/resolve.h"
 
 namespace redquel::sql {

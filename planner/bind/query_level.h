@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "planner/bind/bind_state.h"
-#include "planner/logical_plan.h"
+#include "planner/tree/logical_plan.h"
 
 namespace redquel::planner {
 

@@ -6,7 +6,7 @@
 
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_walk.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 

@@ -5,7 +5,7 @@
 #include "planner/bind/ordering.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 

@@ -10,14 +10,14 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/query_binder.h"
 #include "planner/bind/row_shape.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/catalog/function_text.h"
 #include "sql/error.h"
 #include "sql/functions/user_function_call.h"
 #include "sql/stack_depth.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
 #include "sql/types/row_value.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::planner {
 

@@ -4,7 +4,7 @@
 
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/subquery_join.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/stack_depth.h"
 
 namespace redquel::planner {

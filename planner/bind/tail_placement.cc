@@ -5,7 +5,7 @@
 #include "planner/bind/ordering.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/subquery_placement.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 
 namespace redquel::planner {
 

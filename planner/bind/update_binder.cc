@@ -10,7 +10,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/with.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 
 namespace redquel::planner {

@@ -8,7 +8,7 @@
 #include "planner/bind/query_binder.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/target_list.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 
 namespace redquel::planner {

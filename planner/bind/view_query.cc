@@ -5,7 +5,7 @@
 #include "planner/bind/bind_state.h"
 #include "planner/bind/name_uses.h"
 #include "planner/bind/query_binder.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "planner/bind/bind.h"
-#include "planner/logical_plan.h"
+#include "planner/tree/logical_plan.h"
 #include "sql/catalog/catalog.h"
 
 namespace redquel::planner {

@@ -5,7 +5,7 @@
 #include "planner/bind/expression_binder.h"
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::planner {
 

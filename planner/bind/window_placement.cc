@@ -3,7 +3,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/subquery_placement.h"
 #include "planner/bind/window_binder.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/functions/window_function.h"
 
 namespace redquel::planner {

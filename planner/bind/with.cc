@@ -9,7 +9,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/recursive_with.h"
 #include "planner/bind/search_cycle.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
 

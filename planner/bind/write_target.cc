@@ -9,7 +9,7 @@
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/relation_lookup.h"
 #include "planner/bind/subquery_placement.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
 #include "sql/types/row_value.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "planner/explain/explain.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 
 namespace redquel::planner {
 

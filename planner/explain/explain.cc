@@ -1,6 +1,6 @@
 #include "planner/explain/explain.h"
 
-#include "planner/kept_rows.h"
+#include "planner/tree/kept_rows.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 
 namespace redquel::planner {
 

@@ -5,7 +5,7 @@
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/computed_columns.h"
 #include "planner/physical/physical_planner.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/types/index_value.h"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 
 namespace redquel::planner {
 

@@ -3,7 +3,7 @@
 #include "planner/access/ordered_source.h"
 #include "planner/access/set_algebra.h"
 #include "planner/physical/physical_planner.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/types/compare.h"
 #include "sql/types/index_value.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "planner/access/index_condition.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 
 namespace redquel::planner {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/catalog/mapping.h"
 #include "sql/types/compare.h"
 

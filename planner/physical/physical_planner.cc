@@ -5,7 +5,7 @@
 
 #include "planner/access/row_bounds.h"
 #include "planner/physical/member_sets.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/window_function.h"
 #include "sql/system_tables.h"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "planner/access/index_condition.h"
-#include "planner/kept_rows.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/kept_rows.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/session_settings.h"
 
 namespace redquel::planner {

@@ -3,15 +3,15 @@
 
 #include "planner/access/index_condition.h"
 #include "planner/access/indexed_expressions.h"
-#include "planner/access/mapped_path.h"
 #include "planner/access/set_algebra.h"
+#include "planner/physical/mapped_path.h"
 #include "planner/physical/member_sets.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/cardinality.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/catalog/mapping.h"
-#include "sql/expressions/coerce.h"
 #include "sql/error.h"
+#include "sql/expressions/coerce.h"
 #include "sql/functions/resolve.h"
 
 namespace redquel::planner {

@@ -7,7 +7,7 @@
 #include "planner/bind/subquery_join.h"
 #include "planner/physical/physical_planner.h"
 #include "planner/rules/cardinality.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 
 namespace redquel::planner {
 

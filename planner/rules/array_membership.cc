@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "planner/access/index_condition.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/types/array_value.h"
 
 namespace redquel::planner {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::planner {

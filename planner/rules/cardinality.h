@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "planner/logical_plan.h"
+#include "planner/tree/logical_plan.h"
 
 namespace redquel::planner {
 

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 
 namespace redquel::planner {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "planner/rules/cardinality.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::planner {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "planner/bind/plan_nodes.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 
 namespace redquel::planner {
 

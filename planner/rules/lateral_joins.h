@@ -1,6 +1,6 @@
 #pragma once
 
-#include "planner/logical_plan.h"
+#include "planner/tree/logical_plan.h"
 
 namespace redquel::planner {
 

@@ -1,5 +1,6 @@
 #include "planner/rules/join_order.h"
 #include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 
 namespace redquel::planner {
 

@@ -3,6 +3,7 @@
 
 #include "planner/rules/equal_constants.h"
 #include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 
 namespace redquel::planner {
 

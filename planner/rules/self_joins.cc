@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 
 namespace redquel::planner {
 

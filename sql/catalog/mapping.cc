@@ -12,7 +12,7 @@
 #include "sql/error.h"
 #include "sql/functions/quote.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 

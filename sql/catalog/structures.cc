@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "sql/catalog/table_keys.h"
-#include "sql/types/more_types.h"
 #include "sql/types/text_order.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 

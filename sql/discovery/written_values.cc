@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "sql/discovery/key_shapes.h"
-#include "sql/types/more_types.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 

@@ -3,9 +3,9 @@
 #include "sql/error.h"
 #include "sql/functions/resolve.h"
 #include "sql/functions/row_functions.h"
-#include "sql/types/more_types.h"
 #include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 
 namespace redquel::sql {

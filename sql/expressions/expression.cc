@@ -6,8 +6,8 @@
 
 #include "sql/functions/object_names.h"
 #include "sql/types/compare.h"
-#include "sql/types/more_types.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

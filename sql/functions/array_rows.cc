@@ -2,7 +2,7 @@
 
 #include "sql/functions/array_kernels.h"
 #include "sql/functions/families.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

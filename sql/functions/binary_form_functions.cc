@@ -1,11 +1,10 @@
 // Send functions: a value in its binary form, as bytea.
 
 #include "sql/functions/array_kernels.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/types/binary_io.h"
 #include "sql/types/geometry.h"
-#include "sql/types/more_types.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/type_oids.h"
 

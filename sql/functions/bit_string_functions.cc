@@ -6,11 +6,11 @@
 
 #include "sql/error.h"
 #include "sql/functions/byte_comparison.h"
+#include "sql/functions/families.h"
 #include "sql/functions/group_states.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/types/bit_string.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

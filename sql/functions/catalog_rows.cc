@@ -1,8 +1,8 @@
 // Functions in FROM that take catalog columns apart.
 
-#include "sql/functions/more_families.h"
+#include "sql/functions/families.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -2,10 +2,10 @@
 
 #include "sql/connection_hooks.h"
 #include "sql/error.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
-#include "sql/types/more_types.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 

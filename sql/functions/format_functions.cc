@@ -12,7 +12,6 @@
 #include "sql/functions/quote.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/compare.h"
-#include "sql/types/more_types.h"
 #include "sql/types/network.h"
 #include "sql/types/number_text.h"
 #include "sql/types/text_io.h"

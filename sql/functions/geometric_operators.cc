@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "sql/functions/families.h"
 #include "sql/functions/float_math.h"
 #include "sql/functions/geometric_rows.h"
 #include "sql/functions/geometry_math.h"
-#include "sql/functions/more_families.h"
 
 namespace redquel::sql {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/system_tables/roles.h"
 #include "sql/types/access_item.h"
 #include "sql/types/array_value.h"
@@ -17,11 +17,11 @@
 #include "sql/types/compare.h"
 #include "sql/types/interval.h"
 #include "sql/types/json_text.h"
-#include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 #include "sql/types/zoned_time.h"
 

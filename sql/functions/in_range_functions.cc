@@ -1,10 +1,9 @@
 // in_range(value, base, offset, subtract, less): what RANGE frames with an offset ask (range_distance.h), by name.
 
 #include "sql/functions/array_kernels.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/functions/range_distance.h"
-#include "sql/types/more_types.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {

@@ -1,7 +1,7 @@
 // What information_schema's views are written with, and tools that copy them: information_schema._pg_char_max_length() and its like.
 
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/system_tables/type_properties.h"
 #include "sql/types/row_value.h"
 #include "sql/types/text_io.h"

@@ -6,7 +6,7 @@
 #include "sql/functions/lift.h"
 #include "sql/types/array_value.h"
 #include "sql/types/jsonb.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -6,9 +6,9 @@
 #include "sql/types/array_value.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/json_text.h"
-#include "sql/types/more_types.h"
 #include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -11,9 +11,9 @@
 #include "sql/types/array_value.h"
 #include "sql/types/json_text.h"
 #include "sql/types/jsonb.h"
-#include "sql/types/more_types.h"
 #include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 
 namespace redquel::sql {

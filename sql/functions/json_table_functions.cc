@@ -5,7 +5,7 @@
 #include "sql/error.h"
 #include "sql/functions/json_families.h"
 #include "sql/types/json_text.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -3,7 +3,7 @@
 #include "sql/error.h"
 #include "sql/functions/json_path_steps.h"
 #include "sql/functions/lift.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

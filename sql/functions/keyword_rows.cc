@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "sql/functions/more_families.h"
+#include "sql/functions/families.h"
 
 namespace redquel::sql {
 namespace {

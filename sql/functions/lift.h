@@ -20,14 +20,12 @@ namespace redquel::sql {
 /// Lifts a plain C++ function over plain values to a kernel over columns, at compile time from its signature.
 ///
 ///   first parameter    const EvaluationContext&   optional
-///   parameters         bool, std::int16_t … std::int64_t, float, double, const Numeric&, std::string_view, Interval,
-///   Uuid:
+///   parameters         bool, std::int16_t … std::int64_t, float, double, const Numeric&, std::string_view, Interval, Uuid:
 ///                      NULL in gives NULL out without a call;
 ///                      std::optional of them: the function sees the NULL;
 ///                      last one std::span<const T>: the variadic rest (T may be a std::optional)
-///   last parameter     std::string&: the text result is written there (empty at the call, its memory reused from row
-///   to row) result             the same types or std::optional of them; void or bool (false is NULL) beside a
-///   std::string&.
+///   last parameter     std::string&: the text result is written there (empty at the call, its memory reused from row to row)
+///   result             the same types or std::optional of them; void or bool (false is NULL) beside a std::string&.
 ///                      A std::string_view must point into an argument or static memory: it is not copied.
 namespace lift {
 

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "sql/error.h"
-#include "sql/functions/more_families.h"
+#include "sql/functions/families.h"
 #include "sql/functions/ordered_numbers.h"
 #include "sql/types/money.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

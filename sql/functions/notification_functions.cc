@@ -1,8 +1,8 @@
 // pg_notify(), pg_listening_channels(), pg_notification_queue_usage().
 
 #include "sql/error.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/session_hooks.h"
 
 namespace redquel::sql {

@@ -3,7 +3,7 @@
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/types/conversions.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -10,7 +10,7 @@
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -2,15 +2,15 @@
 // it asks of parts of a server that redquel does not have.
 
 #include "sql/error.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/functions/object_description.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/quote.h"
 #include "sql/system_tables/relations.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
 #include "sql/types/server_numbers.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -6,10 +6,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/types/geometry.h"
-#include "sql/types/more_types.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/type_oids.h"
 

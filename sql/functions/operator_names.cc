@@ -9,7 +9,6 @@
 #include "sql/system_tables/facts.h"
 #include "sql/system_tables/type_layout.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/type_oids.h"

@@ -6,12 +6,11 @@
 
 #include "sql/error.h"
 #include "sql/functions/characters.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/functions/object_names.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
-#include "sql/types/more_types.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {

@@ -5,14 +5,14 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/functions/quote.h"
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/types/access_item.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "sql/functions/lift.h"
 #include "sql/functions/sequence_calls.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -3,11 +3,10 @@
 #include <unordered_map>
 
 #include "sql/functions/families.h"
-#include "sql/functions/index_properties.h"
 #include "sql/functions/function.h"
+#include "sql/functions/index_properties.h"
 #include "sql/functions/json_families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/functions/range_distance.h"
 #include "sql/functions/range_functions.h"
 #include "sql/functions/row_functions.h"

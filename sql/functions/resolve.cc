@@ -13,9 +13,9 @@
 #include "sql/functions/window_function.h"
 #include "sql/types/array_value.h"
 #include "sql/types/geometry.h"
-#include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
+#include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 
 namespace redquel::sql {

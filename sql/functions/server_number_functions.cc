@@ -6,8 +6,8 @@
 
 #include "sql/error.h"
 #include "sql/functions/ordered_numbers.h"
-#include "sql/types/more_types.h"
 #include "sql/types/server_numbers.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

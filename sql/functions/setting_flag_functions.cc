@@ -1,8 +1,8 @@
 // pg_settings_get_flags(): what is special about run-time parameters (manual 9.26.4).
 
 #include "sql/ascii.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {

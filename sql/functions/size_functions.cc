@@ -4,8 +4,8 @@
 
 #include "sql/error.h"
 #include "sql/functions/characters.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/types/numeric.h"
 
 namespace redquel::sql {

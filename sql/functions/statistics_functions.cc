@@ -2,8 +2,8 @@
 // every count is 0, and nothing was ever vacuumed.
 
 #include "sql/error.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 
 namespace redquel::sql {
 

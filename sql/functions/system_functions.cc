@@ -11,8 +11,8 @@
 #include "sql/functions/random_generator.h"
 #include "sql/session_hooks.h"
 #include "sql/types/datetime.h"
-#include "sql/types/more_types.h"
 #include "sql/types/server_numbers.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "sql/error.h"
 #include "sql/functions/characters.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/functions/regular_expression.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -4,10 +4,9 @@
 #include <functional>
 
 #include "sql/functions/array_kernels.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/types/compare.h"
-#include "sql/types/more_types.h"
 #include "sql/types/type_oids.h"
 
 namespace redquel::sql {

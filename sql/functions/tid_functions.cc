@@ -1,8 +1,8 @@
 // tid: comparison, min and max.
 
-#include "sql/functions/more_families.h"
+#include "sql/functions/families.h"
 #include "sql/functions/ordered_numbers.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 

@@ -6,17 +6,17 @@
 #include <deque>
 
 #include "sql/error.h"
+#include "sql/functions/families.h"
 #include "sql/functions/float_math.h"
 #include "sql/functions/float_moments.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/types/array_value.h"
 #include "sql/types/compare.h"
 #include "sql/types/datetime.h"
-#include "sql/types/more_types.h"
 #include "sql/types/numeric.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

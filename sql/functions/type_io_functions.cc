@@ -2,12 +2,11 @@
 
 #include "sql/error.h"
 #include "sql/functions/array_kernels.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/polymorphic.h"
 #include "sql/types/geometry.h"
-#include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/server_numbers.h"

@@ -7,8 +7,8 @@
 
 #include "sql/error.h"
 #include "sql/functions/characters.h"
+#include "sql/functions/families.h"
 #include "sql/functions/lift.h"
-#include "sql/functions/more_families.h"
 
 namespace redquel::sql {
 namespace {

@@ -7,7 +7,7 @@
 #include "sql/functions/object_names.h"
 #include "sql/functions/sequence_calls.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sql/functions/more_families.h"
+#include "sql/functions/families.h"
 #include "sql/types/datetime.h"
 #include "sql/types/time_zone.h"
 

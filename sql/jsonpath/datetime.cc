@@ -12,7 +12,7 @@
 #include "sql/functions/datetime_picture.h"
 #include "sql/types/datetime.h"
 #include "sql/types/json_text.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

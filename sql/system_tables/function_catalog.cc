@@ -10,7 +10,6 @@
 #include "sql/functions/window_function.h"
 #include "sql/system_tables/facts.h"
 #include "sql/system_tables/type_layout.h"
-#include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
 #include "sql/types/type_oids.h"
 

@@ -12,8 +12,8 @@
 #include "sql/system_tables/row_writer.h"
 #include "sql/system_tables/type_layout.h"
 #include "sql/types/array_value.h"
-#include "sql/types/more_types.h"
 #include "sql/types/server_numbers.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -5,7 +5,7 @@
 #include "sql/catalog/index_text.h"
 #include "sql/functions/quote.h"
 #include "sql/system_tables/type_layout.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

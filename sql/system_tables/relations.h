@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sql/catalog/catalog.h"
-#include "sql/system_tables/facts.h"
 #include "sql/system_tables.h"
+#include "sql/system_tables/facts.h"
 
 namespace redquel::sql {
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "sql/system_tables/facts.h"
-#include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/type_oids.h"

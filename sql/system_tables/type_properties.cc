@@ -2,7 +2,7 @@
 
 #include "sql/system_tables/type_layout.h"
 #include "sql/types/interval.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

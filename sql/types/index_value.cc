@@ -13,11 +13,11 @@
 #include "sql/types/compare.h"
 #include "sql/types/datetime.h"
 #include "sql/types/jsonb.h"
-#include "sql/types/more_types.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/structured_compare.h"
 #include "sql/types/structured_index.h"
 #include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "sql/ascii.h"
 #include "sql/error.h"
-#include "sql/types/more_types.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {

@@ -7,11 +7,11 @@
 #include "sql/error.h"
 #include "sql/types/array_value.h"
 #include "sql/types/compare.h"
-#include "sql/types/more_types.h"
 #include "sql/types/range_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/text_io.h"
 #include "sql/types/text_order.h"
+#include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 
 namespace redquel::sql {

@@ -17,7 +17,6 @@
 #include "sql/types/geometry.h"
 #include "sql/types/jsonb.h"
 #include "sql/types/money.h"
-#include "sql/types/more_types.h"
 #include "sql/types/network.h"
 #include "sql/types/number_text.h"
 #include "sql/types/range_value.h"
@@ -25,6 +24,7 @@
 #include "sql/types/row_value.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/tid.h"
+#include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 #include "sql/types/zoned_time.h"
 

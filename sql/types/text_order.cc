@@ -6,9 +6,9 @@
 #include "sql/types/array_value.h"
 #include "sql/types/compare.h"
 #include "sql/types/jsonb.h"
-#include "sql/types/more_types.h"
 #include "sql/types/row_value.h"
 #include "sql/types/structured_compare.h"
+#include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
 
 namespace redquel::sql {

@@ -10,7 +10,6 @@
 #include "sql/error.h"
 #include "sql/types/datetime.h"
 #include "sql/types/geometry.h"
-#include "sql/types/more_types.h"
 #include "sql/types/server_numbers.h"
 #include "sql/types/type_oids.h"
 #include "sql/types/user_types.h"
@@ -20,8 +19,7 @@ namespace {
 
 using enum TypeCategory;
 
-// pg_type of PostgreSQL 15, ordered by oid. Arrays and pseudo-types have no values of their own yet; their storage is
-// text.
+// pg_type of PostgreSQL 15, ordered by oid.
 constexpr TypeInfo kTypes[] = {
     {oid::kBool, "bool", "boolean", Storage::kBool, kBoolean, true, 1, 0, oid::kBoolArray, 'c'},
     {oid::kBytea, "bytea", "bytea", Storage::kText, kUserDefined, false, -1, 0, oid::kByteaArray, 'i'},

@@ -4,9 +4,16 @@
 
 namespace redquel::sql {
 
-// Types that are made of others, and those that stand for any of them.
+// Oids of the types that type.h leaves out: types with few users, pseudo-types, arrays, ranges.
 
 namespace oid {
+inline constexpr Oid kTid = 27, kTidArray = 1010, kCidr = 650, kMacaddr8 = 774, kMoney = 790, kMacaddr = 829, kInet = 869, kTimetz = 1266, kBit = 1560,
+                     kVarbit = 1562, kCstring = 2275, kPgLsn = 3220, kJsonb = 3802, kJsonpath = 4072;
+// What the catalogs are made of.
+inline constexpr Oid kNodeTree = 194, kAclitem = 1033, kAclitemArray = 1034, kRegoper = 2203, kRegoperator = 2204, kRegcollation = 4191;
+inline constexpr Oid kJsonArray = 199, kCidrArray = 651, kMacaddr8Array = 775, kMoneyArray = 791, kMacaddrArray = 1040,
+                     kInetArray = 1041, kTimetzArray = 1270, kBitArray = 1561, kVarbitArray = 1563, kPgLsnArray = 3221,
+                     kJsonbArray = 3807, kJsonpathArray = 4073;
 inline constexpr Oid kAnyNonArray = 2776, kAnyEnum = 3500, kAnyRange = 3831, kAnyMultirange = 4537, kAnyCompatible = 5077,
                      kAnyCompatibleArray = 5078, kAnyCompatibleNonArray = 5079, kAnyCompatibleRange = 5080,
                      kAnyCompatibleMultirange = 4538;
@@ -18,6 +25,12 @@ inline constexpr Oid kInt4Range = 3904, kNumRange = 3906, kTsRange = 3908, kTstz
                      kDateMultirange = 4535, kInt8Multirange = 4536;
 }  // namespace oid
 
+/// pg_type.typcategory of network addresses and of bit strings.
+inline constexpr TypeCategory kNetworkCategory{'I'}, kBitStringCategory{'V'};
 inline constexpr TypeCategory kCompositeCategory{'C'}, kEnumCategory{'E'}, kRangeCategory{'R'};
+
+inline constexpr Type kJson{oid::kJson}, kJsonb{oid::kJsonb}, kJsonpath{oid::kJsonpath}, kTextArray{oid::kTextArray},
+    kTimetz{oid::kTimetz}, kBit{oid::kBit}, kVarbit{oid::kVarbit}, kInet{oid::kInet}, kCidr{oid::kCidr},
+    kMacaddr{oid::kMacaddr}, kMacaddr8{oid::kMacaddr8}, kMoney{oid::kMoney}, kPgLsn{oid::kPgLsn}, kCstring{oid::kCstring}, kTid{oid::kTid};
 
 }  // namespace redquel::sql

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "executor/operators/make_operator.h"
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 #include "sql/expressions/expression.h"
 #include "sql/functions/resolve.h"
 #include "sql/types/text_io.h"

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
 #include "executor/redis/handshake.h"
-#include "executor/redis/write_admission.h"
 #include "executor/redis/resp_codec.h"
+#include "executor/redis/write_admission.h"
 #include "tests/unit/executor/resp_text.h"
 
 namespace redquel::executor {

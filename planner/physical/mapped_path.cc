@@ -1,4 +1,4 @@
-#include "planner/access/mapped_path.h"
+#include "planner/physical/mapped_path.h"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "planner/logical_plan.h"
+#include "planner/tree/logical_plan.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/expressions/expression.h"

@@ -3,10 +3,10 @@
 #include <set>
 
 #include "planner/access/indexed_expressions.h"
-#include "planner/access/mapped_path.h"
 #include "planner/access/ordered_source.h"
 #include "planner/access/set_algebra.h"
 #include "planner/physical/index_only.h"
+#include "planner/physical/mapped_path.h"
 #include "planner/physical/physical_planner.h"
 #include "sql/types/index_value.h"
 

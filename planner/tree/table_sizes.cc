@@ -1,8 +1,8 @@
-#include "planner/table_sizes.h"
+#include "planner/tree/table_sizes.h"
 
 #include <algorithm>
 
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_walk.h"
 
 namespace redquel::planner {
 

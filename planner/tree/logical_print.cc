@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "planner/logical_plan.h"
-#include "planner/rules/rule.h"
+#include "planner/tree/logical_plan.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/functions/window_function.h"
 
 namespace redquel::planner {

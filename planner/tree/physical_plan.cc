@@ -1,4 +1,4 @@
-#include "planner/physical_plan.h"
+#include "planner/tree/physical_plan.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "planner/window.h"
+#include "planner/tree/window.h"
 #include "sql/catalog/catalog.h"
 #include "sql/expressions/expression.h"
 #include "sql/functions/function.h"

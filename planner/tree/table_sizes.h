@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "planner/logical_plan.h"
+#include "planner/tree/logical_plan.h"
 
 namespace redquel::planner {
 
