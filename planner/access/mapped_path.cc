@@ -17,15 +17,16 @@ namespace {
 /// More keys than this are not worth being named one by one.
 constexpr std::size_t kMaxKeys = 100000;
 
-/// A superset of the same rows that names no other structures than sets: applications keep no zset of all keys, nor sets of NULLs.
+/// A superset of the same rows that names no other structures than sets: applications keep no zset of all keys, nor sets of NULLs. It takes no
+/// set away from another one: a member that a writer has left behind would hide its row.
 std::optional<SetExpression> of_sets_alone(SetExpression sets) {
   using Kind = SetExpression::Kind;
   if (sets.operands.empty()) return sets.kind == Kind::kSet ? std::optional(std::move(sets)) : std::nullopt;
+  if (sets.kind == Kind::kDifference) return of_sets_alone(std::move(sets.operands.front()));
   std::vector<SetExpression> kept;
-  for (std::size_t i = 0; i < sets.operands.size(); ++i) {
-    std::optional<SetExpression> operand = of_sets_alone(std::move(sets.operands[i]));
-    const bool is_needed = sets.kind == Kind::kUnion || (sets.kind == Kind::kDifference && i == 0);
-    if (!operand && is_needed) return std::nullopt;
+  for (SetExpression& part : sets.operands) {
+    std::optional<SetExpression> operand = of_sets_alone(std::move(part));
+    if (!operand && sets.kind == Kind::kUnion) return std::nullopt;
     if (operand) kept.push_back(*std::move(operand));
   }
   if (kept.empty()) return std::nullopt;

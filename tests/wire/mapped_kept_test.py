@@ -213,3 +213,14 @@ def test_a_list_that_contradicts_the_rows_is_not_believed(fresh_server):
         redis("LPUSH", "emp:newest", "3")
         connection.run("REINDEX TABLE emp")
         assert "LRANGE" in plan(connection, "SELECT id FROM emp WHERE score > 0 ORDER BY score DESC LIMIT 1")
+
+
+def test_members_that_were_left_behind_hide_no_rows(fresh_server):
+    definitions = EMP.strip() + """;
+CREATE INDEX ON emp USING set (mgr) WITH (key = 'emp:indices:mgr:{mgr}');
+CREATE INDEX ON emp USING set (name) WITH (key = 'emp:named:{name}')"""
+    with MappedKeys(fresh_server, load_emp, definitions) as (connection, redis):
+        redis("SADD", "emp:named:zoe", "1")
+        same(connection.run("SELECT id FROM emp WHERE mgr = 8 AND name <> 'zoe' ORDER BY id"), [["1"], ["2"]])
+        same(connection.run("SELECT id FROM emp WHERE mgr = 8 AND name NOT IN ('bob', 'zoe')"), [["1"]])
+        assert not is_scan(connection, "SELECT id FROM emp WHERE mgr = 8 AND name <> 'zoe'")
