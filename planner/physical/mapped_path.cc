@@ -17,21 +17,16 @@ namespace {
 /// More keys than this are not worth being named one by one.
 constexpr std::size_t kMaxKeys = 100000;
 
-enum class Bound : bool { kSuperset, kSubset };
-
-/// Returns a superset or a subset of the same rows that names no other structures than sets: applications keep no zset of all keys, nor
-/// sets of NULLs. nullopt: there is none but all rows, or no row.
-std::optional<SetExpression> of_sets_alone(SetExpression sets, Bound bound) {
+/// A superset of the same rows that names no other structures than sets: applications keep no zset of all keys, nor sets of NULLs. It takes no
+/// set away from another one: a member that a writer has left behind would hide its row.
+std::optional<SetExpression> of_sets_alone(SetExpression sets) {
   using Kind = SetExpression::Kind;
   if (sets.operands.empty()) return sets.kind == Kind::kSet ? std::optional(std::move(sets)) : std::nullopt;
+  if (sets.kind == Kind::kDifference) return of_sets_alone(std::move(sets.operands.front()));
   std::vector<SetExpression> kept;
-  for (std::size_t i = 0; i < sets.operands.size(); ++i) {
-    const bool is_removed = sets.kind == Kind::kDifference && i > 0;
-    const Bound opposite = bound == Bound::kSuperset ? Bound::kSubset : Bound::kSuperset;
-    std::optional<SetExpression> operand = of_sets_alone(std::move(sets.operands[i]), is_removed ? opposite : bound);
-    const bool widens = is_removed || sets.kind == Kind::kIntersection;  // to leave it out
-    const bool is_base = sets.kind == Kind::kDifference && i == 0;
-    if (!operand && (is_base || widens != (bound == Bound::kSuperset))) return std::nullopt;
+  for (SetExpression& part : sets.operands) {
+    std::optional<SetExpression> operand = of_sets_alone(std::move(part));
+    if (!operand && sets.kind == Kind::kUnion) return std::nullopt;
     if (operand) kept.push_back(*std::move(operand));
   }
   if (kept.empty()) return std::nullopt;
@@ -186,7 +181,7 @@ class MappedPathChooser {
     for (const std::string& member : members) {
       const SetAlgebra algebra(table_, structures.at(member));
       std::optional<SetExpression> superset = algebra.superset(condition_);
-      if (superset) scan_.sets = of_sets_alone(*std::move(superset), Bound::kSuperset);
+      if (superset) scan_.sets = of_sets_alone(*std::move(superset));
       if (!scan_.sets) continue;
       scan_.path = MappedScan::Path::kSets;
       scan_.member = member;

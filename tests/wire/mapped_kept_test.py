@@ -213,3 +213,32 @@ def test_a_list_that_contradicts_the_rows_is_not_believed(fresh_server):
         redis("LPUSH", "emp:newest", "3")
         connection.run("REINDEX TABLE emp")
         assert "LRANGE" in plan(connection, "SELECT id FROM emp WHERE score > 0 ORDER BY score DESC LIMIT 1")
+
+
+def test_members_that_were_left_behind_hide_no_rows(fresh_server):
+    definitions = EMP.strip() + """;
+CREATE INDEX ON emp USING set (mgr) WITH (key = 'emp:indices:mgr:{mgr}');
+CREATE INDEX ON emp USING set (name) WITH (key = 'emp:named:{name}')"""
+    with MappedKeys(fresh_server, load_emp, definitions) as (connection, redis):
+        redis("SADD", "emp:named:zoe", "1")
+        same(connection.run("SELECT id FROM emp WHERE mgr = 8 AND name <> 'zoe' ORDER BY id"), [["1"], ["2"]])
+        same(connection.run("SELECT id FROM emp WHERE mgr = 8 AND name NOT IN ('bob', 'zoe')"), [["1"]])
+        assert not is_scan(connection, "SELECT id FROM emp WHERE mgr = 8 AND name <> 'zoe'")
+
+
+def test_many_rows_are_filled_page_by_page(fresh_server):
+    def load(redis):
+        for number in range(2500):
+            redis("HSET", f"emp:{number}", "name", f"n{number}", "mgr", str(number % 3), "score", str(number))
+
+    definitions = EMP.strip() + """;
+CREATE INDEX ON emp USING set (mgr) WITH (key = 'emp:indices:mgr:{mgr}');
+CREATE INDEX emp_score ON emp USING zset (score) WITH (key = 'emp:score', maintained = 'application')"""
+    with MappedKeys(fresh_server, load, definitions) as (connection, redis):
+        assert redis("SCARD", "emp:indices:mgr:1") == 833 and redis("EXISTS", "emp:score") == 0
+        connection.run("UPDATE emp SET mgr = 7, score = 1 WHERE id < 600")
+        same(connection.run("SELECT count(*) FROM emp WHERE mgr = 7"), [["600"]])
+        assert len(differences(connection, "emp")) == 1000  # the first ones
+        connection.run("REINDEX TABLE emp")
+        same(differences(connection, "emp"), [])
+        assert redis("ZCARD", "emp:score") == 2500 and redis.keys("redquel:unkept:*") == []
