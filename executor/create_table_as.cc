@@ -59,9 +59,7 @@ class CreateTableAsExecution final : public Execution {
     if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     co_await engine_.reload_catalog();
     const sql::CatalogPtr catalog = co_await engine_.catalog(session_);
-    const bool writes = parts.query->with && std::ranges::any_of(parts.query->with->expressions, [](const auto& with_query) {
-      return !std::holds_alternative<ast::Select>(with_query.statement->node);
-    });
+    const bool writes = writes_in_with(*parts.query);
     if (writes && parts.materialized) throw SqlError("0A000", "materialized views must not use data-modifying statements in WITH");
     if (writes) throw sql::not_supported("data-modifying WITH in CREATE TABLE AS");
     if (parts.materialized) tag_ = "CREATE MATERIALIZED VIEW";
@@ -201,6 +199,12 @@ class CreateTableAsExecution final : public Execution {
 bool is_create_table_as(const ast::Statement& statement) {
   const auto* select = std::get_if<ast::Select>(&statement.node);
   return (select != nullptr && select->into) || std::holds_alternative<ast::CreateTableAs>(statement.node);
+}
+
+bool writes_in_with(const ast::Select& query) {
+  return query.with && std::ranges::any_of(query.with->expressions, [](const auto& with_query) {
+    return !std::holds_alternative<ast::Select>(with_query.statement->node);
+  });
 }
 
 std::unique_ptr<Execution> make_create_table_as(RedisEngine& engine, PreparedPtr prepared, SessionState& session,

@@ -251,7 +251,11 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
     if (plan->kind == PreparedPlan::Kind::kDefinition && !is_cursor && !is_definition(inner)) {
       throw sql::not_supported(std::string(parser::command_tag(inner)));
     }
-    if (const ast::Select* query = query_within(inner)) {
+    const ast::Select* query = query_within(inner);
+    if (query && is_cursor && writes_in_with(*query)) {
+      throw sql::SqlError("0A000", "DECLARE CURSOR must not contain data-modifying statements in WITH");
+    }
+    if (query && !writes_in_with(*query)) {  // else its run refuses it
       planner::BindSettings settings = bind_settings(session, parameters.has_value());
       settings.into = !is_cursor;
       prepared->parameter_types = planner::bind(*query, catalog, std::move(parameters).value_or(std::vector<sql::Type>{}), settings).parameter_types;

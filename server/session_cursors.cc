@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "executor/transaction/clock.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
@@ -129,10 +127,6 @@ asio::awaitable<std::vector<sql::Type>> SessionStatements::analyze_cursor(std::s
     throw sql::SqlError("42P11", "cannot specify both SCROLL and ASENSITIVE");
   }
   const executor::PreparedPtr analyzed = co_await engine_->prepare(std::move(text), statement, std::move(parameters), state_);
-  const bool writes = declare.query->with && std::ranges::any_of(declare.query->with->expressions, [](const auto& with_query) {
-    return !std::holds_alternative<ast::Select>(with_query.statement->node);
-  });
-  if (writes) throw sql::SqlError("0A000", "DECLARE CURSOR must not contain data-modifying statements in WITH");
   if (!declare.query->locking.empty()) refuse_locking(declare);
   co_return analyzed->parameter_types;
 }
