@@ -34,8 +34,9 @@ def error_of(connection, sql):
     return connection.query(sql)[-1].sqlstate
 
 
-def test_describe_without_sync_holds_no_answers(server):
+def test_describe_without_sync_holds_no_answers(make_redis, make_server):
     """The answers leave while they come, so that a client that reads nothing is not read any more."""
+    server = make_server("--threads", "1", redis=make_redis())
     connection = server.connect(timeout=3)
     connection.send(parse("SELECT " + ", ".join(f"1 AS column_{n}" for n in range(1200)), "wide") + SYNC)
     connection.results()
@@ -44,8 +45,8 @@ def test_describe_without_sync_holds_no_answers(server):
         connection.socket.sendall(describe(b"S", "wide") * 5_000)
     except (TimeoutError, OSError):
         pass
-    with server.connect() as other:  # one event loop or several: it has had its turn
-        for _ in range(50):
+    with server.connect() as other:  # each of its turns is one of the describing session, too
+        for _ in range(500):
             other.run("SELECT 1")
     assert resident_megabytes(server) - before < 60, resident_megabytes(server) - before
     connection.abandon()

@@ -1,0 +1,78 @@
+#include "server/startup_slots.h"
+
+#include <gtest/gtest.h>
+
+#include "server/address_watch.h"
+#include "server/client_memory.h"
+
+namespace redquel::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(StartupSlots, TakesNoSlotWhileRedquelIsAtWork) {
+  StartupSlots slots(2);
+  const std::uint64_t first = slots.add(0, "a");
+  EXPECT_FALSE(slots.is_full());
+  slots.add(1, "a");
+  EXPECT_TRUE(slots.is_full());
+  EXPECT_FALSE(slots.take_silent(0ms));
+  slots.set_waiting(first, true);
+  EXPECT_FALSE(slots.take_silent(1h));
+  slots.set_waiting(first, false);
+  EXPECT_FALSE(slots.take_silent(0ms));
+  slots.remove(first);
+  EXPECT_FALSE(slots.is_full());
+}
+
+TEST(StartupSlots, TheAddressWithMostLosesItsOldest) {
+  StartupSlots slots(4);
+  const std::uint64_t alone = slots.add(0, "quiet"), first = slots.add(3, "flood"), second = slots.add(1, "flood");
+  for (const std::uint64_t number : {alone, first, second}) slots.set_waiting(number, true);
+  const auto taken = slots.take_silent(0ms);
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->number, first);
+  EXPECT_EQ(taken->worker, 3u);
+  EXPECT_EQ(taken->address, "flood");
+  EXPECT_EQ(slots.take_silent(0ms)->number, alone);  // as many as the other address by now, and older
+}
+
+TEST(AddressWatch, CountsWrongCancelsByAddress) {
+  AddressWatch watch(2);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(watch.may_cancel("a"));
+    watch.note_wrong_cancel("a");
+  }
+  EXPECT_FALSE(watch.may_cancel("a"));
+  EXPECT_TRUE(watch.may_cancel("b"));
+}
+
+TEST(AddressWatch, LogsOnceAMinute) {
+  AddressWatch watch(2);
+  EXPECT_TRUE(watch.may_log("a"));
+  EXPECT_FALSE(watch.may_log("a"));
+  EXPECT_TRUE(watch.may_log("b"));
+}
+
+TEST(ClientMemory, IsBoundedBySessionAndForAll) {
+  ClientMemory all(400);
+  SessionMemory first(all), second(all);
+  {
+    HeldBytes held(first, 60);
+    EXPECT_THROW(HeldBytes(first, 41), sql::SqlError);
+    held.resize(100);
+    EXPECT_THROW(held.resize(101), sql::SqlError);
+    HeldBytes moved = std::move(held);
+    EXPECT_EQ(all.used, 100u);
+    moved.resize(10);
+    EXPECT_EQ(all.used, 10u);
+  }
+  EXPECT_EQ(all.used, 0u);
+  all.used = 350;  // of other sessions
+  EXPECT_THROW(HeldBytes(second, 60), sql::SqlError);
+  EXPECT_EQ(all.used, 350u);
+  EXPECT_NO_THROW(HeldBytes(second, 50));
+}
+
+}  // namespace
+}  // namespace redquel::server
