@@ -5,6 +5,7 @@
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -230,10 +231,21 @@ void RedisEngine::release_savepoint(SessionState& session, std::size_t number) {
 }
 
 asio::awaitable<void> RedisEngine::roll_back_to(SessionState& session, std::size_t number) {
-  session.transaction->roll_back_to(number);
+  Transaction& transaction = *session.transaction;
+  using Counters = std::vector<std::pair<std::string, std::string>>;
+  const auto new_counters = [&] { return transaction.catalog() == nullptr ? Counters() : transaction.catalog()->new_counters(); };
+  Counters gone = new_counters();
+  transaction.roll_back_to(number);
   if (session.notifications) session.notifications->roll_back_to(number);
   session.savepoints = number + 1;
-  co_return;
+  const Counters kept = new_counters();
+  std::erase_if(gone, [&](const auto& counter) { return std::ranges::find(kept, counter) != kept.end(); });
+  if (gone.empty()) co_return;
+  for (auto& [prefix, key] : gone) {
+    const auto is_claim = [&prefix](const Removal& claim) { return claim.prefix == prefix; };
+    if (transaction.catalog() != nullptr && std::ranges::any_of(transaction.catalog()->claims(), is_claim)) prefix.clear();
+  }
+  co_await forget_counters(shared_, std::move(gone));
 }
 
 asio::awaitable<void> RedisEngine::open_temporary(SessionState& session) {

@@ -415,12 +415,16 @@ asio::awaitable<void> clear_new_places(RedisClient& redis, const Transaction& tr
   if (transaction.catalog() == nullptr) co_return;
   std::vector<std::string> none;
   co_await clear_unused_places(redis, *transaction.catalog(), std::move(none));
+  co_await forget_counters(redis, transaction.catalog()->new_counters());
+}
+
+asio::awaitable<void> forget_counters(RedisClient& redis, std::vector<std::pair<std::string, std::string>> counters) {
   static const Script kScript("forget_counter", R"lua(
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return redis.call('UNLINK', KEYS[2]) end
 return 0
 )lua");
   CommandBatch batch;
-  for (const auto& [prefix, key] : transaction.catalog()->new_counters()) {
+  for (const auto& [prefix, key] : counters) {
     const std::vector<std::string> keys{"redquel:prefixes", key}, arguments{prefix};
     kScript.append_call(batch, keys, arguments);
   }
