@@ -313,22 +313,24 @@ void RedisEngine::release_savepoint(SessionState& session, std::size_t number) {
 }
 
 asio::awaitable<void> RedisEngine::roll_back_to(SessionState& session, std::size_t number) {
+  Transaction& transaction = *session.transaction;
   using Counters = std::vector<std::pair<std::string, std::string>>;
-  const auto new_counters = [&] {
-    const TransactionCatalog* catalog = session.transaction->catalog();
-    return catalog != nullptr ? catalog->new_counters() : Counters();
-  };
+  const auto new_counters = [&] { return transaction.catalog() == nullptr ? Counters() : transaction.catalog()->new_counters(); };
   Counters gone = new_counters();
-  session.transaction->roll_back_to(number);
-  const Counters kept = new_counters();
-  std::erase_if(gone, [&](const auto& counter) { return std::ranges::find(kept, counter) != kept.end(); });
-  try {
-    co_await forget_counters(shared_, std::move(gone));
-  } catch (const sql::SqlError&) {  // then tables made anew take another prefix
-  }
+  transaction.roll_back_to(number);
   if (session.notifications) session.notifications->roll_back_to(number);
   session.savepoints = number + 1;
-  co_return;
+  const Counters kept = new_counters();
+  std::erase_if(gone, [&](const auto& counter) { return std::ranges::find(kept, counter) != kept.end(); });
+  if (gone.empty()) co_return;
+  for (auto& [prefix, key] : gone) {
+    const auto is_claim = [&prefix](const Removal& claim) { return claim.prefix == prefix; };
+    if (transaction.catalog() != nullptr && std::ranges::any_of(transaction.catalog()->claims(), is_claim)) prefix.clear();
+  }
+  try {
+    co_await forget_counters(shared_, std::move(gone));
+  } catch (const sql::SqlError&) {  // tables that are made anew then take another prefix
+  }
 }
 
 asio::awaitable<void> RedisEngine::open_temporary(SessionState& session) {

@@ -11,12 +11,13 @@ namespace redquel::executor {
 using sql::SqlError;
 
 void check_indexable(sql::Type type, std::string_view method) {
-  if (type.oid != sql::oid::kJson && type.oid != sql::oid::kJsonpath) {
+  const bool has_no_hash = type.oid == sql::oid::kBit || type.oid == sql::oid::kVarbit || type.oid == sql::oid::kMoney;
+  if (type.oid != sql::oid::kJson && type.oid != sql::oid::kJsonpath && !(method == "hash" && has_no_hash)) {
     if (method != "zset" || sql::has_ordered_form(type)) return;
     throw sql::not_supported(fmt::format("a zset over type {}", sql::format_type(type)));
   }
   throw SqlError("42704", fmt::format("data type {} has no default operator class for access method \"{}\"",
-                                      sql::format_type(type), method))
+                                      sql::format_type(sql::Type{type.oid}), method))
       .hint("You must specify an operator class for the index or define a default operator class for the data type.");
 }
 

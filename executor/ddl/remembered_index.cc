@@ -68,9 +68,10 @@ bool takes(const OperatorClass& one, sql::Type type) {
 
 /// Ordered types of fixed classes: int4_minmax_ops and its like.
 bool has_minmax(sql::Type type) {
-  constexpr std::array<std::string_view, 23> kTypes{
+  constexpr std::array<std::string_view, 24> kTypes{
       "bytea", "char", "name", "int8",   "int2",      "int4",        "oid",      "tid",    "float4", "float8", "macaddr", "macaddr8",
-      "bpchar", "date", "time", "timestamp", "timestamptz", "interval", "timetz", "bit",    "varbit", "numeric", "uuid"};
+      "bpchar", "date", "time", "timestamp", "timestamptz", "interval", "timetz", "bit",    "varbit", "numeric", "uuid",
+      "pg_lsn"};
   return std::ranges::find(kTypes, sql::type_info(type.oid).name) != kTypes.end();
 }
 

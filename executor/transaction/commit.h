@@ -39,7 +39,8 @@ asio::awaitable<void> finish_commit(DdlContext& context, const Transaction& tran
 
 /// After a rollback: rows and counters of tables that never came to be, unless somebody else has them by now.
 asio::awaitable<void> clear_new_places(RedisClient& redis, const Transaction& transaction);
-/// Deletes counters, given with their prefixes, where no table or sequence has the prefix.
+/// Deletes counters, (prefix, key), of sequences and tables that never came to be, unless others have their prefix by now. An empty prefix:
+/// no others can have it.
 asio::awaitable<void> forget_counters(RedisClient& redis, std::vector<std::pair<std::string, std::string>> counters);
 
 }  // namespace redquel::executor

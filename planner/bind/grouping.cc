@@ -53,6 +53,7 @@ GroupedInput::GroupedInput(BindState& state, QueryLevel& level, LogicalPtr input
       level_(level),
       input_(std::move(input)),
       sets_(std::move(clause.sets)),
+      key_targets_(std::move(clause.targets)),
       has_sets_(sets_.size() != 1 || sets_[0].size() != clause.keys.size()) {
   std::vector<ExpressionPtr> needed = clause.keys;
   for (const PendingAggregate& aggregate : level.aggregates) {
@@ -105,6 +106,12 @@ ColumnId GroupedInput::add_key(const ExpressionPtr& key) {
   keys_.push_back(key);
   key_columns_.push_back(column);
   return column.id;
+}
+
+ExpressionPtr GroupedInput::rewrite_target(std::size_t number, const ExpressionPtr& expression) {
+  const auto key = std::ranges::find(key_targets_, number);
+  if (key == key_targets_.end()) return rewrite(expression);
+  return reference(key_columns_[static_cast<std::size_t>(key - key_targets_.begin())], expression->offset);
 }
 
 ExpressionPtr GroupedInput::rewrite(const ExpressionPtr& expression) {

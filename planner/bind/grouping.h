@@ -17,6 +17,8 @@ class GroupedInput {
   /// 42803 "column "t.a" must appear in the GROUP BY clause or be used in an aggregate function". A column of a table
   /// whose whole primary key is grouped by becomes a further key.
   sql::ExpressionPtr rewrite(const sql::ExpressionPtr&);
+  /// Like rewrite(), for the target with this number, which may be a key itself.
+  sql::ExpressionPtr rewrite_target(std::size_t number, const sql::ExpressionPtr&);
   /// The LogicalAggregate, after everything above it was rewritten; of several grouping sets a union of one for each.
   LogicalPtr place();
 
@@ -42,6 +44,7 @@ class GroupedInput {
   std::vector<sql::ExpressionPtr> keys_;
   std::vector<LogicalColumn> key_columns_;  // parallel to keys_
   std::vector<std::vector<std::size_t>> sets_;
+  std::vector<std::size_t> key_targets_;  // of the keys that GROUP BY names
   bool has_sets_;
   std::set<std::size_t> rewritten_;  // subqueries that are done
   std::set<ColumnId> exempt_;     // columns of the subquery whose comparison is being rewritten

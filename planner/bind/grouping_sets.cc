@@ -30,9 +30,10 @@ Set united(Set first, const Set& second) {
 
 class SetBinder {
  public:
-  SetBinder(BindState& state, TargetList& targets) : state_(state), targets_(targets) {}
+  SetBinder(BindState& state, TargetList& targets, bool has_sets) : state_(state), targets_(targets), has_sets_(has_sets) {}
 
   std::vector<ExpressionPtr> keys;
+  std::vector<std::size_t> key_targets;
 
   /// What one element of GROUP BY, or of GROUPING SETS, stands for.
   Sets sets_of(const ast::GroupElement& element) {
@@ -64,9 +65,12 @@ class SetBinder {
     const ExpressionPtr key = targets_.items()[target].value;
     sql::equality_operator(key->type, key->offset);
     check_key_collation(*key);
-    const auto known = std::ranges::find_if(keys, [&](const ExpressionPtr& other) { return sql::equal(*other, *key); });
-    if (known != keys.end()) return static_cast<std::size_t>(known - keys.begin());
+    // Equal targets are different keys of grouping sets: one may be left out of a set that has the other.
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (has_sets_ ? key_targets[i] == target : sql::equal(*keys[i], *key)) return i;
+    }
     keys.push_back(key);
+    key_targets.push_back(target);
     return keys.size() - 1;
   }
 
@@ -107,12 +111,33 @@ class SetBinder {
 
   BindState& state_;
   TargetList& targets_;
+  bool has_sets_;
 };
 
 }  // namespace
 
+namespace {
+
+/// One set with all keys groups as GROUP BY without sets does: equal keys count once.
+void drop_equal_keys(GroupingClause& clause) {
+  GroupingClause single{.sets = {Set{}}};
+  for (std::size_t i = 0; i < clause.keys.size(); ++i) {
+    const auto is_equal = [&](const ExpressionPtr& other) { return sql::equal(*other, *clause.keys[i]); };
+    if (std::ranges::any_of(single.keys, is_equal)) continue;
+    single.sets[0].push_back(single.keys.size());
+    single.keys.push_back(clause.keys[i]);
+    single.targets.push_back(clause.targets[i]);
+  }
+  clause = std::move(single);
+}
+
+}  // namespace
+
 GroupingClause bind_group_by(BindState& state, TargetList& targets, const ast::Select& select) {
-  SetBinder binder(state, targets);
+  const bool has_sets = std::ranges::any_of(select.group_by, [](const ast::GroupElement& element) {
+    return std::holds_alternative<std::unique_ptr<const ast::GroupingSet>>(element);
+  });
+  SetBinder binder(state, targets, has_sets);
   GroupingClause clause{.sets = {Set{}}};
   for (const ast::GroupElement& element : select.group_by) {
     const Sets choices = binder.sets_of(element);
@@ -134,6 +159,8 @@ GroupingClause bind_group_by(BindState& state, TargetList& targets, const ast::S
     clause.sets = std::move(distinct);
   }
   clause.keys = std::move(binder.keys);
+  clause.targets = std::move(binder.key_targets);
+  if (!clause.has_sets()) drop_equal_keys(clause);
   return clause;
 }
 

@@ -10,6 +10,7 @@ namespace redquel::planner {
 /// the like one set of all keys.
 struct GroupingClause {
   std::vector<sql::ExpressionPtr> keys;
+  std::vector<std::size_t> targets;  // of the keys: which targets they are
   std::vector<std::vector<std::size_t>> sets;
   bool has_sets() const { return sets.size() != 1 || sets[0].size() != keys.size(); }
 };

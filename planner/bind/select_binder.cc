@@ -75,7 +75,10 @@ BoundQuery bind_select(BindState& state, QueryLevel* outer, WithItem* with, cons
   const bool grouped = !select.group_by.empty() || select.having || !level.aggregates.empty() || !level.groupings.empty();
   if (grouped) {
     GroupedInput groups(state, level, std::move(plan), std::move(grouping));
-    for (Target& target : targets.items()) target.value = groups.rewrite(target.value);
+    for (std::size_t i = 0; i < targets.items().size(); ++i) {
+      Target& target = targets.items()[i];
+      target.value = groups.rewrite_target(i, target.value);
+    }
     if (having) having = groups.rewrite(having);
     rewrite_windows(level, groups);
     // Without groups and aggregates HAVING decides about one row, and nothing is read.

@@ -25,11 +25,22 @@ struct Equality {
   ExpressionPtr left, right;
 };
 
+/// Returns false for types whose `=` is no equality: that of boxes compares areas. Their texts cannot be hashed or looked up.
+bool has_equality(sql::Type type) {
+  try {
+    sql::equality_operator(type);
+    return true;
+  } catch (const sql::SqlError&) {
+    return false;
+  }
+}
+
 std::optional<Equality> match_equality(const ExpressionPtr& condition, const std::set<ColumnId>& left, const std::set<ColumnId>& right) {
   const auto* call = std::get_if<sql::FunctionCall>(&condition->node);
   if (!call || call->function->name != "=" || call->arguments.size() != 2) return {};
   auto first = columns_in(*call->arguments[0]), second = columns_in(*call->arguments[1]);
   if (first.empty() || second.empty()) return {};
+  if (!has_equality(call->arguments[0]->type)) return {};
   if (is_subset(first, left) && is_subset(second, right)) return Equality{call->arguments[0], call->arguments[1]};
   if (is_subset(first, right) && is_subset(second, left)) return Equality{call->arguments[1], call->arguments[0]};
   return {};

@@ -158,10 +158,11 @@ ColumnPtr position(Arguments arguments, std::size_t rows, Type result, const Eva
     const std::optional<ArrayValue> array = array_or_null(*arguments[0], row);
     if (!array) return column.append_null();
     check_searchable(*array);
+    if (array->dimensions.empty()) return column.append_null();
     std::int64_t skipped = 0;
     if (arguments.size() == 3) {
       if (arguments[2]->is_null(row)) throw SqlError("22004", "initial position must not be null");
-      if (!array->dimensions.empty()) skipped = std::int64_t{arguments[2]->get<Int>(row)} - array->dimensions[0].lower;
+      skipped = std::int64_t{arguments[2]->get<Int>(row)} - array->dimensions[0].lower;
     }
     wanted.take(row);
     for (std::size_t i = static_cast<std::size_t>(std::max<std::int64_t>(skipped, 0)); i < array->elements.size(); ++i) {

@@ -76,12 +76,7 @@ void add(Bytes bytes, std::int64_t amount, std::string& out) {
   out = result.encode();
 }
 void subtract_number(Bytes bytes, std::int64_t amount, std::string& out) {
-  if (amount == INT64_MIN) {
-    std::string next;
-    add(bytes, INT64_MAX, next);
-    return add(next, 1, out);
-  }
-  add(bytes, -amount, out);
+  add(bytes, amount == INT64_MIN ? amount : -amount, out);  // PostgreSQL negates in 64 bits
 }
 
 std::int64_t subtract(Bytes left, Bytes right) {

@@ -8,6 +8,7 @@
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/object_names.h"
+#include "sql/functions/quote.h"
 #include "sql/functions/random_generator.h"
 #include "sql/session_hooks.h"
 #include "sql/types/datetime.h"
@@ -199,10 +200,15 @@ std::optional<std::string> serial_sequence(Context context, Text table_name, Tex
   }
   const auto sequence = context.catalog->sequences.find(column->sequence);
   if (sequence == context.catalog->sequences.end()) return std::nullopt;
-  return sequence->second.schema + "." + sequence->second.name;
+  return quote_identifier(sequence->second.schema) + "." + quote_identifier(sequence->second.name);
 }
 
-Int regclass_of(Context context, Text name) { return static_cast<Int>(relation_named(name, context)); }
+/// A text names a relation even where it is a number; only a literal of type regclass may be an oid.
+Int regclass_of(Context context, Text name) {
+  const bool is_number = !name.empty() && name.find_first_not_of("0123456789") == Text::npos;
+  if (name == "-" || is_number) return static_cast<Int>(relation_named('"' + std::string(name) + '"', context));
+  return static_cast<Int>(relation_named(name, context));
+}
 std::optional<Int> regclass_or_null(Context context, Text name) {
   const std::optional<Oid> found = find_relation(name, context);
   return found ? std::optional(static_cast<Int>(*found)) : std::nullopt;

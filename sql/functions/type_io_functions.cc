@@ -85,6 +85,8 @@ constexpr ObjectForm kObjectForms[] = {
 ColumnPtr coerce_length(Arguments arguments, std::size_t rows, Type result, const EvaluationContext&) {
   return each_strict_row(arguments, rows, result, [&](Column& column, std::size_t row) {
     const Type type{result.oid, arguments[1]->get<std::int32_t>(row)};
+    const bool is_bits = type.oid == oid::kBit || type.oid == oid::kVarbit;
+    if (is_bits && type.modifier <= 0) return column.append_datum(arguments[0]->datum(row));  // no length
     column.append_datum(apply_modifier(type, arguments[0]->datum(row), arguments.size() < 3 || arguments[2]->get<bool>(row)));
   });
 }

@@ -375,7 +375,8 @@ std::int32_t width_bucket(const Numeric& operand, const Numeric& low, const Nume
     if (count == std::numeric_limits<std::int32_t>::max()) throw SqlError("22003", "integer out of range");
     return count + 1;
   }
-  return divide_truncated((operand - low) * Numeric(count), high - low).to_int32() + 1;
+  // A quotient that is rounded up to the count gives the bucket behind the last one, as PostgreSQL 15 has it.
+  return ((operand - low) * Numeric(count) / (high - low) + Numeric(1)).floor().to_int32();
 }
 
 }  // namespace redquel::sql

@@ -4,9 +4,10 @@ What it makes never depends on the order in which a plan computes things: no div
 float8, no equal values that look different (1.0 and 1.00), LIMIT only where the order is total. Types are few, values are small and NULLs frequent, so that conditions meet.
 """
 
-TYPES = ("int", "bigint", "text", "numeric", "bool", "date", "float8")
+TYPES = ("int", "bigint", "text", "numeric", "bool", "date", "float8", "bytea")
 JOINED = ("int", "bigint", "text")  # types of many values: joins stay small
 NUMBERS = ("int", "bigint", "numeric", "float8")
+BYTES = ("", "00", "0000", "00ff", "61", "6100", "610000", "6101", "61ff", "ff", "ff00")  # many are prefixes of others
 WORDS = ("a", "ab", "abc", "b", "ba", "c%", "Zoe", "zoë", "", " x", "A_b", "longer text of some words")
 
 
@@ -93,6 +94,8 @@ class Generator:
             return self.pick(("0.5", "1", "-1.5", "2.5", "4", "100"))
         if type_ == "bool":
             return self.pick(("true", "false"))
+        if type_ == "bytea":
+            return f"'\\x{self.pick(BYTES)}'"
         if type_ == "date":
             return f"date '2024-0{self.random.randint(1, 3)}-{self.random.randint(10, 20)}'"
         return "'" + self.pick(WORDS) + (str(self.random.randint(0, 30)) if wide and self.chance(0.6) else "") + "'"
@@ -142,7 +145,7 @@ class Generator:
         type_ = self.pick([of for source in scope for _, of in source.columns] or ["int"])
         value = self.column(type_, scope) if self.chance(0.85) else self.expression(type_, scope, 1)
         value = value or self.typed_literal(type_)
-        other = lambda: self.literal(type_) if self.chance(0.7) else self.expression(type_, scope, depth - 1)  # noqa: E731
+        other = lambda: self.operand(type_, scope, depth)  # noqa: E731
         negated = "NOT " if self.chance(0.25) else ""
         kind = self.random.random()
         if kind < 0.15:
@@ -159,6 +162,13 @@ class Generator:
         if type_ == "bool" and kind < 0.85:
             return self.pick((f"{value}", f"{value} IS {negated}TRUE", f"NOT {value}"))
         return f"{value} {self.pick(('=', '=', '<>', '<', '<=', '>', '>='))} {other()}"
+
+    def operand(self, type_, scope, depth):
+        """What a column is compared with: mostly a literal; NULLs are written or computed."""
+        if self.chance(0.06):
+            null = f"NULL::{type_}"
+            return self.pick(("NULL", null, f"nullif({self.literal(type_)}, NULL)", f"nullif({null}, {self.literal(type_)})"))
+        return self.literal(type_) if self.chance(0.7) else self.expression(type_, scope, depth - 1)
 
     def subquery_condition(self, scope, depth):
         negated = "NOT " if self.chance(0.3) else ""
@@ -214,7 +224,7 @@ class Generator:
         if depth > 0 and self.chance(0.08):
             of = types[0]
             inner_text, inner = self.from_clause(0)
-            targets[0] = f"(SELECT max({self.expression(of, inner, 0)}) FROM {inner_text} WHERE {self.condition(inner + scope, 0)})" if of != "bool" else targets[0]
+            targets[0] = f"(SELECT max({self.expression(of, inner, 0)}) FROM {inner_text} WHERE {self.condition(inner + scope, 0)})" if of not in ("bool", "bytea") else targets[0]
         distinct = "DISTINCT " if self.chance(0.15) else ""
         query = f"SELECT {distinct}{', '.join(t + n for t, n in zip(targets, names))} FROM {text}{where}"
         return query + self.tail(len(types), bool(distinct)), types
@@ -246,6 +256,8 @@ class Generator:
             call = self.pick((f"sum({distinct}{value})", f"round(avg({distinct}{value}), 2)", f"max({value})", f"round(avg({self.expression('int', scope, 0)}), 2)"))
         elif of == "bool":
             call = f"{self.pick(('bool_and', 'bool_or'))}({value})"
+        elif of == "bytea":
+            return f"(array_agg({value} ORDER BY {value}){filtered})[1]"
         else:
             call = f"{self.pick(('min', 'max'))}({value})"
         return call + filtered
@@ -267,8 +279,21 @@ class Generator:
         right = self.select(depth - 1, types=types, named=named)[0]
         return f"({left}) {word} ({right})", types
 
+    def locked_page(self):
+        """Rows of one table in the order of its key, some passed over, locked."""
+        table = self.pick(self.tables)
+        keys = [name for name, _ in table.columns if name.startswith("k")]
+        if not keys:
+            return None
+        where = f" WHERE {self.condition([Source(table.name, table.columns)], 1)}" if self.chance(0.5) else ""
+        order = ", ".join(name + self.pick(("", " DESC")) for name in keys)
+        return (f"SELECT * FROM {table.name}{where} ORDER BY {order} LIMIT {self.random.randint(0, 8)} OFFSET {self.random.randint(0, 5)} "
+                f"FOR {self.pick(('UPDATE', 'NO KEY UPDATE', 'SHARE', 'KEY SHARE'))}")
+
     def query(self):
         """A SELECT, and whether its rows have an order."""
+        if self.chance(0.02) and (page := self.locked_page()):
+            return page, True
         text, types = self.select(self.random.randint(0, 2))
         if self.chance(0.4):
             order = ", ".join(str(i + 1) for i in range(len(types)))
