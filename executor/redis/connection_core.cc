@@ -206,7 +206,7 @@ void SharedConnection::Core::lost(const std::string& reason) {
   close_socket();
   admission_timer_.cancel();
   silence_timer_.cancel();
-  is_silent_ = false;
+  is_silent_ = watches_silence_ = false;
   decoder_.reset();
   const sql::SqlError error = connection_lost(reason);
   for (Turn& turn : turns_) {
@@ -258,8 +258,7 @@ void SharedConnection::Core::flush() {
   std::vector<std::shared_ptr<PendingBatch>> held;
   for (std::shared_ptr<PendingBatch>& pending : waiting_) {
     if (pending->is_abandoned()) continue;  // cancelled before it was sent
-    pending->only_reads = only_reads(pending->batch);
-    if (writes_ != Writes::pass && !pending->only_reads) {
+    if (writes_ != Writes::pass && !only_reads(pending->batch)) {
       if (writes_ == Writes::refused) {
         pending->fail(eviction_refused(options_.url.address(), server_.maxmemory_policy));
       } else {
@@ -285,10 +284,11 @@ void SharedConnection::Core::flush() {
   ++statistics_.turns;
   statistics_.bytes_sent += output_.size();
   writing_ = true;
-  note_progress();
+  if (turns_.size() == 1) note_progress();
   watch_silence();
+  // A large write takes several steps while Redis reads; a small one only shows that there is room in a buffer.
   const auto rest = [self = shared_from_this()](error_code error, std::size_t sent) {
-    if (sent > 0) self->note_progress();
+    if (sent > 0 && sent < self->output_.size()) self->note_progress();
     return asio::transfer_all()(error, sent);
   };
   asio::async_write(socket_, asio::buffer(output_), rest,
@@ -305,8 +305,9 @@ void SharedConnection::Core::watch_silence() {
   watches_silence_ = true;
   silence_timer_.expires_at(last_progress_ + options_.connect_timeout);
   silence_timer_.async_wait([self = shared_from_this(), connection = statistics_.connects](error_code cancelled) {
+    if (cancelled || !self->is_connection(connection)) return;
     self->watches_silence_ = false;
-    if (cancelled || !self->is_connection(connection) || self->turns_.empty()) return;
+    if (self->turns_.empty()) return;
     error_code ignored;
     const bool has_input = self->socket_.available(ignored) > 0;  // it was this process that stood still
     if (has_input) self->note_progress();
@@ -321,7 +322,7 @@ void SharedConnection::Core::begin_silence() {
   const sql::SqlError error = overdue_error();
   for (Turn& turn : turns_) {
     for (const auto& pending : turn.batches) {
-      if (pending->only_reads) pending->fail(error);
+      if (only_reads(*pending->replies, pending->expected_replies)) pending->fail(error);
     }
   }
   const auto deadline = std::chrono::steady_clock::now() + options_.connect_timeout;

@@ -31,7 +31,6 @@ class PendingBatch : public std::enable_shared_from_this<PendingBatch> {
   CommandBatch batch;
   std::shared_ptr<Replies> replies;
   std::size_t expected_replies = 0;
-  bool only_reads = false;  // known once it was sent
   std::optional<sql::SqlError> error;
   std::chrono::steady_clock::time_point deadline;  // while there is no connection
 

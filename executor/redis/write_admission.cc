@@ -32,6 +32,8 @@ constexpr std::string_view kReads[] = {
     "ZLEXCOUNT", "ZMSCORE",     "ZRANGE",     "ZRANK",    "ZREVRANK",   "ZSCAN",       "ZSCORE",     "ZUNION"};
 static_assert(std::ranges::is_sorted(kReads));
 
+bool is_read(std::string_view command) { return std::ranges::binary_search(kReads, command); }
+
 /// The user may not, or nobody may: a Redis whose owner has taken the command away.
 bool is_refused_for_ever(const Reply& reply) {
   return reply.is_error() && (reply.text.starts_with("NOPERM") || reply.text.starts_with("ERR unknown command"));
@@ -41,7 +43,14 @@ bool is_refused_for_ever(const Reply& reply) {
 
 bool only_reads(const CommandBatch& batch) {
   for (std::size_t index = 0; index < batch.size(); ++index) {
-    if (!std::ranges::binary_search(kReads, batch.names()[index])) return false;
+    if (!is_read(batch.names()[index])) return false;
+  }
+  return true;
+}
+
+bool only_reads(const Replies& awaited, std::size_t commands) {
+  for (std::size_t index = 0; index < commands; ++index) {
+    if (!is_read(awaited.command(index))) return false;
   }
   return true;
 }

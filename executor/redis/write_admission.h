@@ -3,6 +3,7 @@
 #include <string>
 
 #include "executor/redis/command_batch.h"
+#include "executor/redis/reply.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
@@ -11,6 +12,8 @@ namespace redquel::executor {
 
 /// Do all commands only read? What is not known to is taken for a write.
 bool only_reads(const CommandBatch& batch);
+/// As above, of a batch of so many commands whose replies are awaited.
+bool only_reads(const Replies& awaited, std::size_t commands);
 
 /// 25006, naming Redis's policy.
 sql::SqlError eviction_refused(const std::string& address, const std::string& policy);

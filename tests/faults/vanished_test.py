@@ -168,6 +168,27 @@ def test_a_client_that_vanishes_with_the_connection_leaves_no_lock(make_redis, m
     run_all(make_redis, make_server, vanish_and_cut)
 
 
+def test_a_renewal_removes_locks_of_ended_sessions(make_redis, make_server):
+    """Those that a call of a broken connection has taken late, as many as several steps of the walk look at; locks of living sessions stay."""
+    with Place(make_redis, make_server, lock_lease=6_000) as place:
+        prepare(place)
+        with place.server.connect() as keeper, place.other.connect() as other, place.redis.connect() as raw:
+            keeper.run("BEGIN; UPDATE account SET balance = 7 WHERE id = 2; SELECT pg_advisory_lock(4711)")
+            (_, _, token), *_ = kept = sorted(living_locks(place.redis))
+            table = other.run("SELECT 'other'::regclass::oid")[0][0]
+            late = f"{token[:16]}.999999.77"
+            raw.pipeline([("HSET", f"redquel:locks:{table}", f"r{number}", f"4{late}") for number in range(3000)])
+            raw("HSET", "redquel:advisory", "1:5", f"1{late} 1{kept[0][2]}")
+            raw("HSET", "redquel:waits", f"{token[:16]}.77", f"{late} {token}")
+            other.run("UPDATE other SET v = 9 WHERE id = 1")
+            wait_for(lambda: len(living_locks(place.redis)) == len(kept) + 1, what="the end of the late locks")
+            found = [lock for lock in sorted(living_locks(place.redis)) if lock[1] != "1:5"]
+            assert found == kept, (found, kept)
+            keeper.run("COMMIT")
+            found = other.run("SELECT balance FROM account WHERE id = 2")
+            assert found == [["7"]], found
+
+
 def test_a_cancelled_write_in_with_gives_its_locks_back(fresh_server):
     with fresh_server.connect() as keeper, fresh_server.connect() as client:
         keeper.run("CREATE TABLE account (id int PRIMARY KEY, balance int); INSERT INTO account VALUES (1, 1)")
