@@ -57,6 +57,7 @@ if not is_own and wanted >= 5 and not must_look then
   end
 end
 if not is_own then left[#left + 1] = wanted .. token end
+call('UNLINK', 'redquel:none')  -- Redis whose memory is full refuses a script's first write only
 call('HSET', KEYS[1], 't', table.concat(left, ' '))
 return {must_look and 'look' or 'done'}
 )lua");
@@ -75,6 +76,7 @@ local function unlock()
   for own, of in string.gmatch(call('HGET', KEYS[1], 't') or '', '(%d)(%S+)') do
     if of ~= token or tonumber(own) ~= wanted then left[#left + 1] = own .. of end
   end
+  call('UNLINK', 'redquel:none')  -- as above
   if #left == 0 then call('HDEL', KEYS[1], 't') else call('HSET', KEYS[1], 't', table.concat(left, ' ')) end
 end
 if call('HEXISTS', 'redquel:exclusive', ARGV[4]) == 1 then

@@ -1,6 +1,7 @@
 #include "executor/redis/client.h"
 
 #include "executor/redis/redis_error.h"
+#include "executor/redis/script.h"
 #include "executor/redis/subscription.h"
 
 namespace redquel::executor {
@@ -30,6 +31,46 @@ RepliesPtr results_of(const RepliesPtr& replies, std::size_t commands, CommandNa
   return Replies::unwrap_transaction(replies, std::move(names));
 }
 
+/// Redis whose memory is full queues no command in MULTI.
+bool refused_to_queue(const Replies& replies) {
+  for (std::size_t index = 0; index < replies.size(); ++index) {
+    if (replies[index].is_error() && replies[index].text.starts_with("OOM")) return true;
+  }
+  return false;
+}
+
+// Argument: the commands, encoded.
+const Script& reads_script() {
+  static const Script kScript("atomic_reads", R"lua(
+local replies, text, at = {}, ARGV[1], 1
+local function header()
+  local last = string.find(text, '\r\n', at, true)
+  local number = tonumber(string.sub(text, at + 1, last - 1))
+  at = last + 2
+  return number
+end
+while at <= #text do
+  local words = {}
+  for w = 1, header() do
+    local length = header()
+    words[w] = string.sub(text, at, at + length - 1)
+    at = at + length + 2
+  end
+  replies[#replies + 1] = redis.pcall(unpack(words))
+end
+return replies
+)lua", Script::Access::read_only);
+  return kScript;
+}
+
+/// The commands as one script instead of MULTI and EXEC.
+asio::awaitable<RepliesPtr> execute_as_script(RedisClient& client, CommandBatch batch, ExecutionCounters* counters) {
+  const std::vector<std::string_view> no_keys, arguments{batch.bytes()};
+  RepliesPtr replies = co_await run_script(client, reads_script(), no_keys, arguments, counters);
+  if (replies->array(0).size() != batch.size()) throw unexpected_reply("EVALSHA_RO", "one reply per command");
+  co_return Replies::unwrap_transaction(replies, batch.names());
+}
+
 class LateRequest final : public RedisRequest {
  public:
   LateRequest(RedisClient& client, CommandBatch batch, ExecutionCounters* counters)
@@ -45,18 +86,20 @@ class LateRequest final : public RedisRequest {
 
 class AtomicRequest final : public RedisRequest {
  public:
-  AtomicRequest(std::unique_ptr<RedisRequest> transaction, const CommandBatch& batch)
-      : transaction_(std::move(transaction)), commands_(batch.size()), names_(batch.names()) {}
+  AtomicRequest(RedisClient& client, CommandBatch batch, ExecutionCounters* counters)
+      : client_(client), transaction_(client.start(transaction_of(batch), counters)), batch_(std::move(batch)), counters_(counters) {}
 
   asio::awaitable<RepliesPtr> replies() override {
     const RepliesPtr replies = co_await transaction_->replies();
-    co_return results_of(replies, commands_, std::move(names_));
+    if (refused_to_queue(*replies)) co_return co_await execute_as_script(client_, std::move(batch_), counters_);
+    co_return results_of(replies, batch_.size(), batch_.names());
   }
 
  private:
+  RedisClient& client_;
   std::unique_ptr<RedisRequest> transaction_;
-  std::size_t commands_;
-  CommandNames names_;
+  CommandBatch batch_;
+  ExecutionCounters* counters_;
 };
 
 }  // namespace
@@ -69,6 +112,7 @@ asio::awaitable<RepliesPtr> RedisClient::execute_atomic(CommandBatch batch, Exec
   if (batch.size() < 2) co_return co_await execute(std::move(batch), counters);
   CommandBatch transaction = transaction_of(batch);
   const RepliesPtr replies = co_await execute(std::move(transaction), counters);
+  if (refused_to_queue(*replies)) co_return co_await execute_as_script(*this, std::move(batch), counters);
   co_return results_of(replies, batch.size(), batch.names());
 }
 
@@ -78,7 +122,7 @@ std::unique_ptr<RedisRequest> RedisClient::start(CommandBatch batch, ExecutionCo
 
 std::unique_ptr<RedisRequest> RedisClient::start_atomic(CommandBatch batch, ExecutionCounters* counters) {
   if (batch.size() < 2) return start(std::move(batch), counters);
-  return std::make_unique<AtomicRequest>(start(transaction_of(batch), counters), batch);
+  return std::make_unique<AtomicRequest>(*this, std::move(batch), counters);
 }
 
 }  // namespace redquel::executor

@@ -110,7 +110,8 @@ for i = from, to do
   if call('HEXISTS', 'redquel:exclusive', ARGV[i]) == 1 then return 'busy' end
 end
 
--- APPLY
+-- APPLY. (Redis whose memory is full refuses a script's first write only: definitions are small, and DROP makes room.)
+call('UNLINK', 'redquel:none')
 local function set(hash)
   local from, to = list()
   for i = from, to, 2 do call('HSET', hash, ARGV[i], ARGV[i + 1]) end

@@ -41,6 +41,7 @@ if not is_held then
   return 'free'
 end
 if token == '' then return 'held' end
+call('UNLINK', 'redquel:none')  -- Redis whose memory is full refuses a script's first write only
 call('HSET', KEYS[2], own, token .. ' ' .. holder)
 if ARGV[4] == '1' then
   -- Some of those that killed processes have left.
@@ -93,6 +94,19 @@ asio::awaitable<void> forget_wait(RedisClient& redis, const std::string& token) 
   co_await redis.execute(std::move(batch));
 }
 
+// A lease is taken and renewed also while Redis's memory is full, which refuses a script's first write only: whoever deletes rows in a
+// transaction needs one. Gives 1 if the lease was renewed, or taken where there was none.
+const Script& lease_script() {
+  static const Script kScript("renew_lease", R"lua(
+if ARGV[2] ~= 'new' then return redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('UNLINK', 'redquel:none')
+redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
+return 1
+)lua");
+  return kScript;
+}
+
 }  // namespace
 
 struct LockLease::State {
@@ -102,14 +116,13 @@ struct LockLease::State {
   /// Longer, if it is there: a lease that has lapsed is never taken up again, others have had the locks since.
   asio::awaitable<void> renew() {
     const Clock::time_point now = Clock::now();
-    CommandBatch batch;
     const bool is_new = !is_taken;
-    batch.add("SET", process_key(process), "1", "PX", lease_milliseconds, is_new ? "NX" : "XX");
     const std::string name = process;
-    RepliesPtr replies = co_await redis.execute(std::move(batch));
+    const std::vector<std::string> keys{process_key(process)}, arguments{std::to_string(lease_milliseconds), is_new ? "new" : ""};
+    RepliesPtr replies = co_await run_script(redis, lease_script(), keys, arguments);
     replies->or_throw();
     if (process != name) co_return;  // forgotten meanwhile
-    const bool is_set = replies->text(0).has_value();
+    const bool is_set = replies->integer(0) == 1;
     if (is_set) {
       is_taken = true;
       renewed = now;
@@ -305,6 +318,7 @@ namespace {
 const Script& release_script() {
   static const Script kScript("release_locks", R"lua(
 local lost, gives_back = 0, ARGV[2] == '1'
+if gives_back then redis.call('UNLINK', 'redquel:none') end  -- Redis whose memory is full refuses a script's first write only
 if redis.call('EXISTS', 'redquel:process:' .. string.sub(ARGV[1], 1, 16)) == 0 then lost = 1 end
 for i = 3, #ARGV do
   local value = redis.call('HGET', KEYS[1], ARGV[i])

@@ -74,6 +74,7 @@ while k <= #keys and (not wanted or locked < wanted) do
     k = k + 1
   end
   if token ~= '' and (state == 'l' or state == 'c') then
+    if locked == 0 then call('UNLINK', 'redquel:none') end  -- Redis whose memory is full refuses a script's first write only
     for t = 1, #taken do call('HSET', unpack(taken[t])) end
   end
   if state == 'l' then locked = locked + 1 end
@@ -94,7 +95,7 @@ local held = call('HMGET', keys[1], 't', argv[4])
 if held[1] or held[2] then return {'unclear'} end
 local values = call('HMGET', keys[2], unpack(argv, 5))
 if not values[1] then return {'unclear'} end
-call('HSET', keys[1], argv[4], argv[3] .. argv[1])
+if type(redis.pcall('HSET', keys[1], argv[4], argv[3] .. argv[1])) == 'table' then return {'unclear'} end
 return {'done', 'l', {values}}
 )lua");
   return kScript;
