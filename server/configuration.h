@@ -24,7 +24,7 @@ struct Configuration {
   std::string redis_server = "redis-server";
 
   std::size_t max_connections = 5000;
-  std::size_t max_statement_bytes = 16777216;
+  std::size_t max_statement_bytes = 67108864;
   std::size_t script_rows = 2000;
   std::size_t lock_lease = 30'000;  // milliseconds
   std::size_t work_mem = 268435456;

@@ -51,6 +51,7 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key)
       waiting_since_(std::chrono::steady_clock::now()),
       deadline_(waiting_since_ + kStartupTime) {
   state_.backend_pid = key.process_id;
+  sql::set_interrupts(key.process_id, interrupts_.get());
   copy_stream_ = std::make_unique<CopyStream>(*this);
   state_.notice = [this](std::string_view severity, const sql::SqlError& notice) { send_notice(severity, notice); };
   state_.show = [this](const std::string& name) { return parameters_.find(name); };
@@ -73,7 +74,7 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key)
 }
 
 
-Session::~Session() = default;
+Session::~Session() { sql::set_interrupts(key_.process_id, nullptr); }
 
 asio::awaitable<void> Session::run() {
   std::optional<sql::SqlError> fatal;

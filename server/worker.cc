@@ -71,7 +71,14 @@ void Worker::post_connection(asio::ip::tcp::socket socket) {
   asio::co_spawn(context_, serve(std::move(socket)), asio::detached);
 }
 
+void Worker::interrupt(std::int32_t process_id, std::optional<std::int32_t> secret) {
+  const std::lock_guard lock(interruptible_mutex_);
+  const auto found = interruptible_.find(process_id);
+  if (found != interruptible_.end() && secret.value_or(found->second.secret) == found->second.secret) found->second.interrupts->request_cancel();
+}
+
 void Worker::post_cancel(CancelKey key) {
+  interrupt(key.process_id, key.secret);
   asio::post(context_, [this, key] {
     const auto found = sessions_.find(key.process_id);
     if (found == sessions_.end() || found->second->key().secret != key.secret) return;
@@ -80,6 +87,7 @@ void Worker::post_cancel(CancelKey key) {
 }
 
 void Worker::post_signal(std::int32_t process_id, bool ends_session) {
+  interrupt(process_id, std::nullopt);
   asio::post(context_, [this, process_id, ends_session] {
     const auto found = sessions_.find(process_id);
     if (found == sessions_.end()) return;
@@ -117,6 +125,10 @@ asio::awaitable<void> Worker::serve(asio::ip::tcp::socket socket) {
     Connection connection(std::move(socket));
     auto session = std::make_shared<Session>(*this, std::move(connection), key);
     sessions_.emplace(key.process_id, session);
+    {
+      const std::lock_guard lock(interruptible_mutex_);
+      interruptible_.emplace(key.process_id, Interruptible{key.secret, session->interrupts()});
+    }
     counts_.processes.add(key.process_id);
     if (draining_) session->terminate();
     co_await session->run();
@@ -124,6 +136,10 @@ asio::awaitable<void> Worker::serve(asio::ip::tcp::socket socket) {
     spdlog::error("connection failed: {}", error.what());
   }
   sessions_.erase(key.process_id);
+  {
+    const std::lock_guard lock(interruptible_mutex_);
+    interruptible_.erase(key.process_id);
+  }
   counts_.processes.remove(key.process_id);
   counts_.connections.fetch_sub(1);
   finish_if_empty();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -68,6 +69,8 @@ class Worker final : public SessionHost {
   void give_place_back() override;
 
  private:
+  /// Interrupts a session's computation at once, where a posted handler would wait for its end. No secret: any.
+  void interrupt(std::int32_t process_id, std::optional<std::int32_t> secret);
   asio::awaitable<void> serve(asio::ip::tcp::socket socket);
   asio::awaitable<void> tick_forever();
   asio::awaitable<void> drain();
@@ -83,6 +86,13 @@ class Worker final : public SessionHost {
   std::unique_ptr<EngineSource> engines_;
   TransactionTexts transaction_texts_;
   std::unordered_map<std::int32_t, std::shared_ptr<Session>> sessions_;
+  /// What other threads may interrupt while this one computes.
+  struct Interruptible {
+    std::int32_t secret;
+    std::shared_ptr<sql::Interrupts> interrupts;
+  };
+  std::mutex interruptible_mutex_;
+  std::unordered_map<std::int32_t, Interruptible> interruptible_;  // by process id
   asio::steady_timer tick_timer_;
   asio::steady_timer drain_timer_;
   std::uint32_t next_sequence_ = 0;
