@@ -4,8 +4,8 @@ LONG_CALLS = {
     "ab": ("md5($1)", "sha256(convert_to($1, 'UTF8'))", "replace($1, 'b', 'cc')", "translate($1, 'xyzabc', 'uvwdef')", "reverse($1)", "initcap($1)", "upper($1)",
            "split_part($1, 'b', 3999999)", "split_part($1, 'b', -3999999)", "encode(convert_to($1, 'UTF8'), 'base64')", "encode(convert_to($1, 'UTF8'), 'escape')",
            "encode(convert_to($1, 'UTF8'), 'hex')", "decode($1, 'hex')", "decode($1, 'base64')", "regexp_replace($1, 'b', 'c', 'g')", "regexp_count($1, 'b')",
-           "regexp_split_to_array($1, 'b')", "string_to_array($1, 'b')", "unistr($1)", "ltrim($1, 'ab')", "rtrim($1, 'ab')", "$1 || $1", "format('%s%s', $1, $1)",
-           "to_json($1::text)", "overlay($1 placing 'x' from 2)", "quote_literal($1)", "concat($1, $1)", "left($1, -1) || 'x'"),
+           "regexp_split_to_array($1, 'b')", "string_to_array($1, 'b')", "unistr($1)", "ltrim($1, 'ab')", "rtrim($1, 'ab')", "$1 || $1", "format('%s%s', $1::text, $1::text)",
+           "to_json($1::text)", "overlay($1 placing 'x' from 2)", "quote_literal($1::text)", "concat($1::text, $1::text)", "left($1, -1) || 'x'"),
     "x": ("repeat('ab', 50000000 + 0 * length($1))", "lpad('', 50000000 + 0 * length($1), 'ab')", "rpad('', 50000000 + 0 * length($1), 'ab')",
           "bpchar($1::bpchar, 50000000, false)", "array_fill(1, ARRAY[5000000 + 0 * length($1)])", "exp(1.0::numeric(1000, 990) + 0 * length($1))"),
 }
