@@ -16,6 +16,7 @@
 #include "parser/option_value.h"
 #include "parser/parse.h"
 #include "sql/catalog/table_keys.h"
+#include "sql/interrupts.h"
 
 namespace redquel::executor {
 
@@ -209,6 +210,7 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
                               const sql::CatalogSnapshot& catalog, const SessionState& session,
                               std::shared_ptr<const sql::FunctionDef> function, const planner::TableSizes& sizes) const {
   auto started = std::chrono::steady_clock::now();
+  const sql::InterruptScope interrupts(session.backend_pid);
   auto prepared = std::make_shared<Prepared>();
   auto plan = std::make_shared<PreparedPlan>();
   plan->catalog_version = catalog.version;

@@ -12,7 +12,7 @@ namespace redquel::parser {
 /// What parse() refuses before and after PostgreSQL's grammar has seen the text.
 struct ParseLimits {
   /// Bytes of the whole text; more is 54000.
-  std::size_t text_bytes = std::size_t{16} << 20;
+  std::size_t text_bytes = std::size_t{64} << 20;
   /// Words, constants and punctuation; more is 54000. It bounds the memory of the tree.
   std::uint32_t tokens = 2'000'000;
   /// Levels of the tree: parentheses, operator runs (`1+1+1…`), joins, set operations; more is 54001. AND and OR lists,

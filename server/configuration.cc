@@ -112,7 +112,7 @@ constexpr Key kKeys[] = {
                              Configuration& c) { take_number(key, node, c.lock_lease, 1000, 3'600'000); }},
     {"limits.max_statement_bytes",
      [](const std::string& key, const toml::node& node, Configuration& c) {
-       take_number(key, node, c.max_statement_bytes, 1024, std::int64_t{1} << 29);
+       take_number(key, node, c.max_statement_bytes, 1024, std::int64_t{1} << 30);
      }},
     {"limits.script_rows", [](const std::string& key, const toml::node& node,
                                  Configuration& c) { take_number(key, node, c.script_rows, 1, kLarge); }},

@@ -29,7 +29,7 @@ struct Configuration {
   std::size_t max_startups = 200;
   std::size_t client_memory = 1073741824;
   std::chrono::seconds authentication_timeout{60};
-  std::size_t max_statement_bytes = 16777216;
+  std::size_t max_statement_bytes = 67108864;
   std::size_t script_rows = 2000;
   std::size_t lock_lease = 30'000;  // milliseconds
   std::size_t work_mem = 67108864;

@@ -37,6 +37,7 @@ asio::awaitable<std::optional<std::string_view>> Session::CopyStream::read() {
     }
     switch (message->type) {
       case 'd':
+        if (message->dropped > 0) throw sql::SqlError("54000", fmt::format("a message of {} bytes is too long", message->dropped));
         if (message->body.empty()) continue;
         co_return message->body;
       case 'c':

@@ -39,7 +39,7 @@ server::ServerOptions server_options(const server::Configuration& configuration)
   options.handle_signals = true;
   options.limits.statement_bytes = configuration.max_statement_bytes;
   // A Bind message may carry many values of a statement's size.
-  options.limits.message_bytes = std::max(std::size_t{64} << 20, 4 * configuration.max_statement_bytes);
+  options.limits.message_bytes = std::max(std::size_t{64} << 20, configuration.max_statement_bytes) + (std::size_t{1} << 20);
   options.limits.server_values = {{"work_mem", std::to_string(configuration.work_mem >> 10)}};
   options.limits.work_mem_bytes = configuration.work_mem_max;
   options.limits.temporary_bytes = configuration.temp_file_limit;

@@ -20,6 +20,8 @@ constexpr std::size_t kInitialCapacity = 2 * 1024;
 constexpr std::size_t kKeptCapacity = 256 * 1024;
 /// Of messages that carry names and numbers only (PostgreSQL's PQ_SMALL_MESSAGE_LIMIT).
 constexpr std::size_t kSmallMessageLimit = 10000;
+/// Of the others (PQ_LARGE_MESSAGE_LIMIT).
+constexpr std::size_t kLargeMessageLimit = 0x3ffffffe;
 
 /// Bytes that a body of this type may have; nullopt: there is no such message.
 std::optional<std::size_t> body_limit(char type, std::size_t message_limit) {
@@ -143,6 +145,13 @@ std::optional<std::string_view> MessageDecoder::take(std::size_t bytes) {
 }
 
 std::optional<RawMessage> MessageDecoder::next() {
+  if (dropped_) {
+    const std::size_t gone = std::min(to_drop_, end_ - begin_);
+    begin_ += gone;
+    to_drop_ -= gone;
+    if (to_drop_ > 0) return std::nullopt;
+    return std::exchange(dropped_, std::nullopt);
+  }
   if (begin_ == end_) return std::nullopt;
   const char type = buffer_[begin_];
   const std::optional<std::size_t> limit = body_limit(type, message_limit_);
@@ -152,7 +161,14 @@ std::optional<RawMessage> MessageDecoder::next() {
   const std::optional<std::string_view> header = peek(kHeaderBytes);
   if (!header) return std::nullopt;
   const std::uint32_t length = BodyReader(header->substr(1)).uint32();
-  if (length < 4 || length - 4 > *limit) throw ProtocolViolation("invalid message length");
+  if (length < 4 || length - 4 > *limit) {
+    const bool may_be_long = *limit == message_limit_ && length <= kLargeMessageLimit && length >= 4;
+    if (!may_be_long) throw ProtocolViolation("invalid message length");
+    take(kHeaderBytes);
+    to_drop_ = length - 4;
+    dropped_ = RawMessage{type, {}, to_drop_};
+    return next();
+  }
   wanted_ = kHeaderBytes + length - 4;
   const std::optional<std::string_view> whole = take(wanted_);
   if (!whole) return std::nullopt;
@@ -161,6 +177,9 @@ std::optional<RawMessage> MessageDecoder::next() {
 }
 
 FrontendMessage decode_message(const RawMessage& raw) {
+  if (raw.dropped > 0) {
+    throw sql::SqlError("54000", fmt::format("a message of {} bytes is too long", raw.dropped)).hint("limits.max_statement_bytes says how long messages may be.");
+  }
   BodyReader reader(raw.body);
   switch (raw.type) {
     case 'Q': {

@@ -66,12 +66,14 @@ class ProtocolViolation : public sql::SqlError {
 struct RawMessage {
   char type;
   std::string_view body;
+  std::size_t dropped = 0;  // bytes of a body that was beyond the limit; it is gone
 };
 
 /// Cuts the bytes of a client into messages. Sans-I/O: the session reads into `room()` and says how much came.
 class MessageDecoder {
  public:
-  /// `message_limit`: bytes of the longest message body that is believed. `held`: where a grown buffer is counted.
+  /// `message_limit`: bytes of the longest message body that is kept. Longer ones, up to PostgreSQL's own limit, are dropped as they come.
+  /// `held`: where a grown buffer is counted.
   explicit MessageDecoder(std::size_t message_limit, HeldBytes held = {});
 
   /// Where the next bytes go; never empty. Ends the life of all views handed out. Grows with what has come, never with
@@ -95,10 +97,12 @@ class MessageDecoder {
   std::unique_ptr<char[]> buffer_;
   std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
   std::size_t wanted_ = 0;  // bytes of the message that has come in part
+  std::optional<RawMessage> dropped_;  // the message of which the next bytes are
+  std::size_t to_drop_ = 0;
 };
 
 /// The message's fields. Every count is checked against the bytes that are there before room is made for it.
-/// Throws SqlError 08P01 in PostgreSQL's words for a malformed body; the session survives it.
+/// Throws SqlError 08P01 in PostgreSQL's words for a malformed body, 54000 for one that was dropped; the session survives it.
 FrontendMessage decode_message(const RawMessage& raw);
 
 }  // namespace redquel::server

@@ -53,6 +53,7 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key, std::u
   state_.backend_pid = key.process_id;
   state_.work_mem_limit = host.limits().work_mem_bytes;
   state_.temporary_space_limit = host.limits().temporary_bytes;
+  sql::set_interrupts(key.process_id, interrupts_.get());
   copy_stream_ = std::make_unique<CopyStream>(*this);
   state_.notice = [this](std::string_view severity, const sql::SqlError& notice) { send_notice(severity, notice); };
   state_.show = [this](const std::string& name) { return parameters_.find(name); };
@@ -75,7 +76,7 @@ Session::Session(SessionHost& host, Connection connection, CancelKey key, std::u
 }
 
 
-Session::~Session() = default;
+Session::~Session() { sql::set_interrupts(key_.process_id, nullptr); }
 
 asio::awaitable<void> Session::run() {
   std::optional<sql::SqlError> fatal;

@@ -26,13 +26,14 @@
 #include "server/session_transactions.h"
 #include "server/startup_packet.h"
 #include "server/transaction_texts.h"
+#include "sql/interrupts.h"
 
 namespace redquel::server {
 
 /// What is the same for all sessions of a server.
 struct SessionLimits {
-  std::size_t statement_bytes = std::size_t{16} << 20;  // 54000 beyond
-  std::size_t message_bytes = std::size_t{64} << 20;    // the connection ends beyond
+  std::size_t statement_bytes = std::size_t{64} << 20;  // 54000 beyond
+  std::size_t message_bytes = std::size_t{65} << 20;    // of longer messages nothing is kept: 54000
   std::chrono::seconds startup_time{60};                // a connection that has not logged in by then is closed
   /// What SET work_mem and SET temp_file_limit may give; none: any number.
   std::optional<std::uint64_t> work_mem_bytes, temporary_bytes;
@@ -77,6 +78,8 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::awaitable<void> run();
 
   const CancelKey& key() const { return key_; }
+  /// For other threads: ends computations that keep this one from its event loop.
+  std::shared_ptr<sql::Interrupts> interrupts() const { return interrupts_; }
 
   enum class CancelReason : std::uint8_t { kNone, kUserRequest, kStatementTimeout, kClientGone, kShutdown };
   /// Ends the running statement; without effect when none runs.
@@ -217,6 +220,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool started_ = false;
 
   // The running statement.
+  std::shared_ptr<sql::Interrupts> interrupts_ = std::make_shared<sql::Interrupts>();
   asio::cancellation_signal cancel_signal_;
   asio::steady_timer timeout_timer_;
   bool statement_running_ = false;

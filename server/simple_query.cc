@@ -114,7 +114,8 @@ asio::awaitable<void> Session::run_with_literals(parser::TextWithoutLiterals sha
         else if (type == sql::kInt4) portal.parameters.emplace_back(static_cast<std::int32_t>(literal.number));
         else portal.parameters.emplace_back(literal.number);
       }
-    } catch (const sql::SqlError&) {
+    } catch (const sql::SqlError& error) {
+      if (error.sqlstate() == sql::kQueryCanceled) throw;
       is_individual = true;
     }
   }

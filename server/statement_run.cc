@@ -30,6 +30,8 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
   statement_running_ = true;
   ++statement_number_;
   const std::int64_t limit = parameters_.statement_timeout_ms();
+  const auto deadline = sql::Interrupts::Clock::now() + std::chrono::milliseconds(limit);
+  interrupts_->begin_statement(limit > 0 ? deadline : sql::Interrupts::Clock::time_point::max());
   if (limit > 0) {
     timeout_timer_.expires_after(std::chrono::milliseconds(limit));
     timeout_timer_.async_wait(
@@ -46,6 +48,7 @@ asio::awaitable<void> Session::run_cancellable(asio::awaitable<void> statement) 
     failure = std::current_exception();
   }
   statement_running_ = false;
+  interrupts_->end_statement();
   if (limit > 0) timeout_timer_.cancel();
   // A chain of coroutines that was cancelled throws at whatever it waits for, until it is told that this is over.
   co_await asio::this_coro::reset_cancellation_state();

@@ -105,16 +105,26 @@ void Worker::note_bad_startup(const std::string& address, std::string_view what)
   if (counts_.addresses.may_log(address)) spdlog::warn("client at {}: {} (further ones of this minute are not logged)", address, what);
 }
 
-void Worker::post_cancel(CancelKey key, std::string address) {
-  asio::post(context_, [this, key, address = std::move(address)] {
-    if (!counts_.addresses.may_cancel(address)) return note_bad_startup(address, "too many wrong cancel requests, they are dropped");
+bool Worker::interrupt(std::int32_t process_id, std::optional<std::int32_t> secret) {
+  const std::lock_guard lock(interruptible_mutex_);
+  const auto found = interruptible_.find(process_id);
+  const bool is_right = found != interruptible_.end() && secret.value_or(found->second.secret) == found->second.secret;
+  if (is_right) found->second.interrupts->request_cancel();
+  return is_right;
+}
+
+void Worker::post_cancel(CancelKey key, const std::string& address) {
+  if (!counts_.addresses.may_cancel(address)) return note_bad_startup(address, "too many wrong cancel requests, they are dropped");
+  if (!interrupt(key.process_id, key.secret)) return counts_.addresses.note_wrong_cancel(address);
+  asio::post(context_, [this, key] {
     const auto found = sessions_.find(key.process_id);
-    if (found == sessions_.end() || found->second->key().secret != key.secret) return counts_.addresses.note_wrong_cancel(address);
+    if (found == sessions_.end() || found->second->key().secret != key.secret) return;
     found->second->cancel(Session::CancelReason::kUserRequest);
   });
 }
 
 void Worker::post_signal(std::int32_t process_id, bool ends_session) {
+  interrupt(process_id, std::nullopt);
   asio::post(context_, [this, process_id, ends_session] {
     const auto found = sessions_.find(process_id);
     if (found == sessions_.end()) return;
@@ -154,6 +164,10 @@ asio::awaitable<void> Worker::serve(Arrival arrival) {
     auto session = std::make_shared<Session>(*this, std::move(connection), key, number);
     sessions_.emplace(key.process_id, session);
     starting_.emplace(number, key.process_id);
+    {
+      const std::lock_guard lock(interruptible_mutex_);
+      interruptible_.emplace(key.process_id, Interruptible{key.secret, session->interrupts()});
+    }
     counts_.processes.add(key.process_id);
     if (draining_) session->terminate();
     co_await session->run();
@@ -161,6 +175,10 @@ asio::awaitable<void> Worker::serve(Arrival arrival) {
     spdlog::error("connection failed: {}", error.what());
   }
   sessions_.erase(key.process_id);
+  {
+    const std::lock_guard lock(interruptible_mutex_);
+    interruptible_.erase(key.process_id);
+  }
   counts_.processes.remove(key.process_id);
   end_startup(number);
   finish_if_empty();

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -65,7 +66,7 @@ class Worker final : public SessionHost {
   void post_connection(asio::ip::tcp::socket socket, std::uint64_t number);
   /// The connection has lost its startup slot.
   void post_refusal(std::uint64_t number);
-  void post_cancel(CancelKey key, std::string address);
+  void post_cancel(CancelKey key, const std::string& address);
   void post_signal(std::int32_t process_id, bool ends_session);
   /// Lets functions ask for the sessions of the worker whose thread they run on. Before any worker runs.
   static void name_connection_hooks();
@@ -92,6 +93,9 @@ class Worker final : public SessionHost {
   /// Begins one connection a turn of the event loop, so that a flood of them holds up no session.
   asio::awaitable<void> begin_arrivals();
   asio::awaitable<void> serve(Arrival arrival);
+  /// Interrupts a session's computation at once, where a posted handler would wait for its end. Without a secret
+  /// any session is interrupted. Returns false if there is no such session or the secret is wrong. Any thread may call.
+  bool interrupt(std::int32_t process_id, std::optional<std::int32_t> secret);
   asio::awaitable<void> tick_forever();
   asio::awaitable<void> drain();
   void finish_if_empty();
@@ -109,6 +113,13 @@ class Worker final : public SessionHost {
   bool is_beginning_ = false;
   std::unordered_map<std::int32_t, std::shared_ptr<Session>> sessions_;
   std::unordered_map<std::uint64_t, std::int32_t> starting_;  // process ids of sessions that have not logged in, by number
+  /// What other threads may interrupt while this one computes.
+  struct Interruptible {
+    std::int32_t secret;
+    std::shared_ptr<sql::Interrupts> interrupts;
+  };
+  std::mutex interruptible_mutex_;
+  std::unordered_map<std::int32_t, Interruptible> interruptible_;  // by process id
   asio::steady_timer tick_timer_;
   asio::steady_timer drain_timer_;
   std::uint32_t next_sequence_ = 0;

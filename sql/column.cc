@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sql/interrupts.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/number_text.h"
 #include "sql/types/text_io.h"
@@ -45,6 +46,7 @@ Column::Values empty_values(Storage storage) {
 
 char* Arena::allocate(std::size_t size) {
   if (capacity_ - used_ < size) {
+    if (size >= kLargeAllocation) check_allocation(size);
     const std::size_t wanted = blocks_.empty() ? kFirstBlock : std::min(capacity_ * 2, kLargestBlock);
     capacity_ = std::max(wanted, size);
     blocks_.push_back(std::make_unique_for_overwrite<char[]>(capacity_));

@@ -4,6 +4,10 @@
 #include <cassert>
 #include <cstring>
 
+#include <fmt/format.h>
+
+#include "sql/error.h"
+
 namespace redquel::executor {
 
 namespace {
@@ -58,6 +62,17 @@ void skip_command(std::string_view& bytes) {
   for (std::size_t words = take_header(bytes); words > 0; --words) {
     const std::size_t length = take_header(bytes);
     bytes.remove_prefix(length + kLineEnd.size());
+  }
+}
+
+/// Redis closes the connection beyond its limits (proto-max-bulk-len, client-query-buffer-limit): 54000 before anything is sent.
+void check_limits(std::size_t word_bytes, std::size_t batch_bytes) {
+  constexpr std::size_t kMostWordBytes = std::size_t{512} << 20, kMostBatchBytes = (std::size_t{1} << 30) - (std::size_t{1} << 20);
+  if (word_bytes > kMostWordBytes) {
+    throw sql::SqlError("54000", fmt::format("a value of {} bytes is too large", word_bytes)).detail("Redis holds at most 512 MB in one value.");
+  }
+  if (word_bytes + batch_bytes > kMostBatchBytes) {
+    throw sql::SqlError("54000", "the values of one Redis command are too large").detail("Redis takes at most 1 GB in one command.");
   }
 }
 
@@ -116,6 +131,7 @@ CommandBatch& CommandBatch::arg(std::string_view word) {
     name_is_next_ = false;
   }
   if (word.size() >= 100) {
+    check_limits(word.size(), bytes_.size());
     append_header('$', word.size());
     bytes_ += word;
     bytes_ += kLineEnd;

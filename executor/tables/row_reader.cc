@@ -1,7 +1,10 @@
 #include "executor/tables/row_reader.h"
 
+#include <fmt/format.h>
+
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/types/byte_text.h"
 
 namespace redquel::executor {
 
@@ -18,6 +21,27 @@ RowReader::RowReader(const planner::TableRead& read, TableChangesPtr changes)
 void RowReader::start() {
   columns_.reserve(fields_->columns.size());
   for (const auto& source : fields_->columns) columns_.push_back(std::make_shared<sql::Column>(sql::Column::encoded(source.type)));
+  if (!checks_.empty()) return;
+  checks_.reserve(fields_->columns.size());
+  for (const auto& source : fields_->columns) checks_.push_back(stored_text_check(source.type));
+}
+
+void RowReader::refuse(std::size_t column, std::string_view member, std::string_view text) const {
+  const auto& source = fields_->columns[column];
+  const bool is_field = source.kind == sql::RowFields::Source::Kind::kField;
+  const std::string key = keys_.row_of_member(member);
+  std::string place = fmt::format("The Redis key \"{}\" holds it as a part of its name.", key);
+  if (is_field) place = fmt::format("The Redis hash \"{}\" holds it in the field \"{}\", a column of table \"{}\".", key, fields_->fields[source.index], read_.table->name);
+  const auto with_place = [&](const sql::SqlError& error) {
+    return sql::SqlError(error.sqlstate(), error.message()).detail(std::move(place)).hint("Give the field a value of its type in Redis, or remove it.");
+  };
+  try {
+    sql::check_utf8(text);
+    parse_stored_text(source.type, text);
+  } catch (const sql::SqlError& error) {
+    throw with_place(error);
+  }
+  throw with_place(sql::SqlError("22P02", "invalid stored text"));
 }
 
 void RowReader::append_fetch(CommandBatch& batch, std::string_view member) const {
@@ -41,11 +65,15 @@ bool RowReader::add(std::string_view member, std::span<const Reply> values) {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const auto& source = fields_->columns[i];
     if (source.kind == Kind::kHiddenKey || (source.kind == Kind::kKeyPart && !needs_key_parts_)) {
+      if (checks_[i] != nullptr && !checks_[i](source.type, member)) refuse(i, member, member);
       columns_[i]->append_view(member);
     } else if (source.kind == Kind::kKeyPart) {
+      if (checks_[i] != nullptr && !checks_[i](source.type, parts[source.index])) refuse(i, member, parts[source.index]);
       columns_[i]->append<std::string_view>(parts[source.index]);
     } else if (values[source.index].is_text()) {
-      columns_[i]->append_view(values[source.index].text);
+      const std::string_view text = values[source.index].text;
+      if (checks_[i] != nullptr && !checks_[i](source.type, text)) refuse(i, member, text);
+      columns_[i]->append_view(text);
     } else if (source.missing && !values[*source.null_marker].is_text()) {
       columns_[i]->append_view(*source.missing);  // lives in the table's definition, which the plan holds
     } else {

@@ -9,6 +9,7 @@
 #include "executor/execution_context.h"
 #include "executor/redis/command_batch.h"
 #include "executor/redis/reply.h"
+#include "executor/storage/stored_text.h"
 #include "executor/transaction/row_buffer.h"
 #include "planner/tree/physical_plan.h"
 #include "sql/catalog/row_fields.h"
@@ -51,12 +52,15 @@ class RowReader {
  private:
   /// Makes the columns: not before there is a row or a batch, because most readers give one batch only.
   void start();
+  /// Throws SqlError 22P02 (or what else reading the text throws) that names the row's key and the column.
+  [[noreturn]] void refuse(std::size_t column, std::string_view member, std::string_view text) const;
 
   const planner::TableRead& read_;
   TableChangesPtr changes_;
   sql::TableKeys keys_;
   std::shared_ptr<const sql::RowFields> fields_;
   std::vector<std::shared_ptr<sql::Column>> columns_;
+  std::vector<StoredTextCheck> checks_;  // parallel to them; null: the text is not looked at
   std::vector<std::shared_ptr<const void>> owners_;
   std::vector<Reply> entry_;  // of add_entry
   std::vector<std::string_view> members_;

@@ -1,5 +1,7 @@
 #include "planner/bind/view_query.h"
 
+#include <fmt/format.h>
+
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_state.h"
@@ -61,12 +63,22 @@ void write_texts(const ast::Select& query, const NameUses& uses, const sql::Cata
   view.pretty_definition = parser::to_sql(query, names, parser::QueryLayout::kPretty) + ";";
 }
 
-std::shared_ptr<const ast::Select> parse_query(const std::string& text) {
-  auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
-  return {statement, &std::get<ast::Select>(statement->node)};
+SqlError damaged(const sql::ViewDef& view, std::string_view reason) {
+  return SqlError("XX001", fmt::format("the definition of view \"{}\" in redquel:catalog {}", view.name, reason));
 }
 
 }  // namespace
+
+std::shared_ptr<const ast::Select> parse_view_query(const sql::ViewDef& view) {
+  std::vector<parser::ParsedStatement> parsed = parser::parse(view.query);
+  if (parsed.size() != 1 || !std::holds_alternative<ast::Select>(parsed[0].statement.node)) throw damaged(view, "holds no query");
+  auto statement = std::make_shared<const ast::Statement>(std::move(parsed[0].statement));
+  return {statement, &std::get<ast::Select>(statement->node)};
+}
+
+void check_view_columns(const sql::ViewDef& view, std::size_t query_columns) {
+  if (query_columns != view.columns.size()) throw damaged(view, "has other columns than its query");
+}
 
 sql::ViewDef make_view_query(const ast::Select& query, const std::vector<std::string>& names, const sql::CatalogSnapshot& catalog,
                              const BindSettings& settings) {
@@ -93,7 +105,7 @@ void rename_in_view(sql::ViewDef& view, const sql::CatalogSnapshot& before, cons
   BindSettings settings;
   settings.parameters = false;
   settings.names = &uses;
-  const std::shared_ptr<const ast::Select> query = parse_query(view.query);
+  const std::shared_ptr<const ast::Select> query = parse_view_query(view);
   bind(*query, before, {}, settings);
   write_texts(*query, uses, after, view);
 }
@@ -101,13 +113,14 @@ void rename_in_view(sql::ViewDef& view, const sql::CatalogSnapshot& before, cons
 BoundQuery bind_view(BindState& state, const sql::ViewDef& view, const std::optional<RowLock>& pushed) {
   sql::check_stack_depth();
   state.count_query();
-  const std::shared_ptr<const ast::Select> query = parse_query(view.query);
+  const std::shared_ptr<const ast::Select> query = parse_view_query(view);
   state.keep_alive(query);
   const Scoped positions(state.keeps_positions, false);
   const Scoped<NameUses*> names(state.names, nullptr);
   const Scoped<const FunctionScope*> function(state.function, nullptr);
   BoundQuery bound = bind_query(state, nullptr, nullptr, *query, false, pushed);
   std::vector<LogicalColumn> columns = bound.plan->columns;
+  if (!pushed) check_view_columns(view, columns.size());  // a row lock adds columns
   for (std::size_t i = 0; i < columns.size() && i < view.columns.size(); ++i) {
     columns[i].name = view.columns[i].name;
     columns[i].table = view.oid;

@@ -21,6 +21,11 @@ sql::ViewDef make_view_query(const parser::ast::Select& query, const std::vector
 /// The view's texts after relations or columns that it reads were renamed, or its own columns.
 void rename_in_view(sql::ViewDef& view, const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& after);
 
+/// Parses the query of a view. XX001 where its text is none.
+std::shared_ptr<const parser::ast::Select> parse_view_query(const sql::ViewDef& view);
+/// Throws SqlError XX001 unless the view has as many columns as its query.
+void check_view_columns(const sql::ViewDef& view, std::size_t query_columns);
+
 struct BoundQuery;
 /// The view's rows, its columns called as the view says. `pushed`: see bind_query.
 BoundQuery bind_view(BindState& state, const sql::ViewDef& view, const std::optional<RowLock>& pushed = std::nullopt);

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "parser/parse.h"
 #include "planner/bind/expression_binder.h"
 #include "planner/bind/plan_nodes.h"
 #include "planner/bind/relation_lookup.h"
 #include "planner/bind/subquery_placement.h"
+#include "planner/bind/view_query.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/stack_depth.h"
@@ -82,9 +82,10 @@ class ViewTargetBinder {
   WriteTarget bind(bool checked) {
     sql::check_stack_depth();
     state_.count_query();
-    const auto statement = std::make_shared<const ast::Statement>(std::move(parser::parse(view_->query).at(0).statement));
-    state_.keep_alive(statement);
-    const ast::Select& query = std::get<ast::Select>(statement->node);
+    const std::shared_ptr<const ast::Select> parsed = parse_view_query(*view_);
+    state_.keep_alive(parsed);
+    const ast::Select& query = *parsed;
+    check_view_columns(*view_, query.targets.size());
     if (std::string reason = refusal(query); !reason.empty()) throw not_updatable(*view_, operation_, std::move(reason));
     const Scoped positions(state_.keeps_positions, false);
     const Scoped<NameUses*> names(state_.names, nullptr);

@@ -10,6 +10,7 @@
 #include "sql/expressions/row_selection.h"
 #include "sql/functions/object_names.h"
 #include "sql/functions/padded_text.h"
+#include "sql/interrupts.h"
 #include "sql/types/array_value.h"
 #include "sql/types/compare.h"
 #include "sql/types/row_value.h"
@@ -380,16 +381,19 @@ void filter(const Column& condition, Rows& rows) {
 }  // namespace
 
 ColumnPtr evaluate(const Expression& expression, const Batch& batch, const EvaluationContext& context) {
+  const InterruptScope scope(context.backend_pid);
   RowSelection rows(batch);
   return Evaluator(rows, context).evaluate(expression);
 }
 
 ColumnPtr evaluate_for_output(const Expression& expression, const Batch& batch, const EvaluationContext& context) {
+  const InterruptScope scope(context.backend_pid);
   if (const auto* column = std::get_if<ColumnRef>(&expression.node)) return batch.columns[column->column];
   return evaluate(expression, batch, context);
 }
 
 Datum evaluate_scalar(const Expression& expression, const EvaluationContext& context) {
+  const InterruptScope scope(context.backend_pid);
   if (const auto* constant = std::get_if<Constant>(&expression.node)) return constant->value;
   if (const auto* parameter = std::get_if<ParameterRef>(&expression.node)) return context.parameters.at(parameter->slot);
   Batch batch;
@@ -399,6 +403,7 @@ Datum evaluate_scalar(const Expression& expression, const EvaluationContext& con
 
 std::vector<std::uint32_t> select_rows(const Expression& condition, const Batch& batch,
                                        const EvaluationContext& context) {
+  const InterruptScope scope(context.backend_pid);
   RowSelection all(batch);
   Rows rows = all_rows(batch.rows);
   const auto* logical = std::get_if<Logical>(&condition.node);

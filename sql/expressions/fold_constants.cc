@@ -3,6 +3,7 @@
 #include "sql/error.h"
 #include "sql/expressions/constant_set.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/interrupts.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::sql {
@@ -138,6 +139,13 @@ ExpressionPtr simplify(const ExpressionPtr& expression) {
       expression->node);
 }
 
+/// Plans stay in the plan cache: what can be computed again is not kept there if it is large.
+bool is_too_large(const Datum& value) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  const auto* text = std::get_if<std::string>(&value);
+  return text != nullptr && text->size() > kMostBytes;
+}
+
 }  // namespace
 
 ExpressionPtr fold_constants(const ExpressionPtr& expression, const EvaluationContext& context) {
@@ -146,8 +154,11 @@ ExpressionPtr fold_constants(const ExpressionPtr& expression, const EvaluationCo
       simplify(map_children(expression, [&](const ExpressionPtr& child) { return fold_constants(child, context); }));
   if (constant_of(folded) != nullptr || !has_constant_children(folded) || !is_foldable(*folded)) return folded;
   try {
-    return make_expression(folded->type, Constant{evaluate_scalar(*folded, context)}, folded->offset);
-  } catch (const SqlError&) {
+    Datum value = evaluate_scalar(*folded, context);
+    if (is_too_large(value)) return folded;
+    return make_expression(folded->type, Constant{std::move(value)}, folded->offset);
+  } catch (const SqlError& error) {
+    if (error.sqlstate() == kQueryCanceled) throw;
     return folded;
   }
 }

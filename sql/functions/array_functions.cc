@@ -300,7 +300,9 @@ ColumnPtr fill(Arguments arguments, std::size_t rows, Type result, const Evaluat
     }
     const std::int64_t count = check_array_size(array.dimensions);
     if (count == 0) array.dimensions.clear();
-    array.elements.assign(static_cast<std::size_t>(count), element_at(*arguments[0], row, text));
+    const auto element = element_at(*arguments[0], row, text);
+    check_text_size(static_cast<std::size_t>(count) * (element ? element->size() + 1 : 5));
+    array.elements.assign(static_cast<std::size_t>(count), element);
     append_array_to(column, array);
   });
 }

@@ -9,6 +9,7 @@
 
 #include "sql/error.h"
 #include "sql/functions/characters.h"
+#include "sql/interrupts.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/text_encoding.h"
 
@@ -31,7 +32,9 @@ int hex_value(std::string_view text, std::size_t at) {
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 void decode_hex(std::string_view text, std::string& out) {
+  WorkMeter meter;
   for (std::size_t i = 0; i < text.size();) {
+    meter.add(1);
     if (is_space(text[i])) {
       ++i;
       continue;
@@ -46,7 +49,10 @@ void decode_hex(std::string_view text, std::string& out) {
 void encode_base64(std::string_view bytes, std::string& out) {
   const std::size_t begin = out.size();
   std::size_t line_begin = begin;
+  check_text_size(bytes.size() / 57 * 77 + 77);
+  WorkMeter meter;
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    meter.add(3);
     const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
     std::uint32_t group = 0;
     for (std::size_t k = 0; k < 3; ++k) {
@@ -63,7 +69,9 @@ void encode_base64(std::string_view bytes, std::string& out) {
 void decode_base64(std::string_view text, std::string& out) {
   std::uint32_t group = 0;
   int position = 0, padding = 0;
+  WorkMeter meter;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    meter.add(1);
     const char c = text[i];
     if (is_space(c)) continue;
     std::size_t digit = 0;
@@ -100,7 +108,9 @@ void decode_base64(std::string_view text, std::string& out) {
 }
 
 void encode_escape(std::string_view bytes, std::string& out) {
+  WorkMeter meter;
   for (char c : bytes) {
+    meter.add(1);
     const auto byte = static_cast<unsigned char>(c);
     if (byte == 0 || byte >= 0x80) {
       out += '\\';

@@ -11,6 +11,7 @@
 #include "sql/functions/characters.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
+#include "sql/interrupts.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::sql {
@@ -96,11 +97,19 @@ std::int64_t bit_count(Bytes bytes) {
 // ---- digests --------------------------------------------------------------------------------------------------------
 
 void digest(const EVP_MD* algorithm, Bytes bytes, std::string& out) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
   unsigned char result[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), result, &size, algorithm, nullptr) != 1) {
-    throw SqlError("XX000", "could not compute digest");
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> state(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  bool done = state != nullptr && EVP_DigestInit_ex(state.get(), algorithm, nullptr) == 1;
+  WorkMeter meter;
+  while (done && !bytes.empty()) {
+    const Bytes piece = bytes.substr(0, kPiece);
+    done = EVP_DigestUpdate(state.get(), piece.data(), piece.size()) == 1;
+    bytes.remove_prefix(piece.size());
+    meter.add(piece.size());
   }
+  if (!done || EVP_DigestFinal_ex(state.get(), result, &size) != 1) throw SqlError("XX000", "could not compute digest");
   out.append(reinterpret_cast<const char*>(result), size);
 }
 void md5(Bytes bytes, std::string& out) {

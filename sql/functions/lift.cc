@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sql/interrupts.h"
+
 namespace redquel::sql {
 namespace {
 
@@ -37,6 +39,7 @@ ColumnPtr lift::run(Compute compute, bool pure, std::span<const bool> strict, st
   const std::size_t computed = once ? 1 : rows;
   const std::optional<std::vector<std::uint8_t>> nulls = null_rows(arguments, computed, strict);
   if (!nulls) return std::make_shared<const Column>(Column::constant(result, Datum{}, rows));
+  check_interrupts();
   Column column = compute(arguments, *nulls, computed, result, context);
   if (once) column = Column::constant(result, column.datum(0), rows);
   return std::make_shared<const Column>(std::move(column));

@@ -6,6 +6,7 @@
 #include "sql/functions/lift.h"
 #include "sql/functions/pattern_operators.h"
 #include "sql/functions/regular_expression.h"
+#include "sql/interrupts.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::sql {
@@ -52,7 +53,9 @@ template <class Each>
 void for_each_match(const RegularExpression& expression, Text text, std::size_t from, const Each& each) {
   const RegularExpression::Subject subject(expression, text);
   Spans groups;
+  WorkMeter meter;
   while (from <= text.size() && expression.search(subject, from, groups)) {
+    meter.add(groups[0].end - from + 100);
     if (!each(groups)) return;
     // An empty match would be found again: go on one character behind it.
     from = groups[0].end;

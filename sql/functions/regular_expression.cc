@@ -11,6 +11,8 @@
 #include "sql/error.h"
 #include "sql/functions/back_references.h"
 #include "sql/functions/characters.h"
+#include "sql/functions/regex_cost.h"
+#include "sql/interrupts.h"
 
 namespace redquel::sql {
 namespace {
@@ -368,6 +370,7 @@ RegularExpression::RegularExpression(std::string_view pattern, RegexFlags flags)
     }
     if (!parts.conditions.empty()) pattern = without_look_behinds = std::string(parts.options) + std::string(parts.rest);
   }
+  check_compile_time(pattern, flags.syntax);
   const bool literal = flags.syntax == RegexFlags::Syntax::kQuoted;
   const std::string written = literal ? std::string(pattern) : expand_escapes(pattern);
   std::string translated;
@@ -479,6 +482,8 @@ bool RegularExpression::search_once(const Subject& subject, std::size_t from, st
 }
 
 RegularExpression::Subject::Subject(const RegularExpression& expression, std::string_view text) : text_(text) {
+  check_text_size(4 * text.size());  // as characters of PostgreSQL
+  check_interrupts();
   std::vector<Tcl_UniChar> characters;
   characters.reserve(text.size());
   if (is_ascii(text)) {

@@ -8,6 +8,7 @@
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/padded_text.h"
+#include "sql/interrupts.h"
 #include "sql/types/byte_text.h"
 #include "sql/types/compare.h"
 
@@ -15,6 +16,7 @@ namespace redquel::sql {
 
 void check_text_size(std::size_t bytes) {
   if (bytes > kMaxTextSize) throw SqlError("54000", "requested length too large");
+  if (bytes >= kLargeAllocation) check_interrupts();
 }
 
 void append_code_point(std::uint32_t code, std::string& out) {
@@ -66,9 +68,11 @@ void lower(Text text, std::string& out) {
 }
 void initcap(Text text, std::string& out) {
   bool inside = false;
+  WorkMeter meter;
   for (char c : text) {
     out += inside ? to_lower(c) : to_upper(c);
     inside = is_alphanumeric(c);
+    meter.add(1);
   }
 }
 
@@ -111,11 +115,17 @@ void overlay(Text text, Text part, std::int32_t start, std::string& out) {
 /// Whether the set holds the character; both are UTF-8, so a match at a character's start is a match of the character.
 bool set_holds(Text set, Text character) { return set.find(character) != Text::npos; }
 Text trim_left(Text text, Text set) {
-  while (!text.empty() && set_holds(set, first_character(text))) text.remove_prefix(character_size(text[0]));
+  WorkMeter meter;
+  while (!text.empty() && set_holds(set, first_character(text))) {
+    text.remove_prefix(character_size(text[0]));
+    meter.add(set.size());
+  }
   return text;
 }
 Text trim_right(Text text, Text set) {
+  WorkMeter meter;
   while (!text.empty()) {
+    meter.add(set.size());
     const std::size_t last = last_character(text);
     if (!set_holds(set, text.substr(last))) break;
     text = text.substr(0, last);
@@ -131,7 +141,11 @@ Text trim_both_blanks(Text text) { return trim_both(text, " "); }
 void append_fill(Text fill, std::size_t count, std::string& out) {
   const std::size_t whole = utf8_length(fill);
   check_text_size(out.size() + (count / whole + 1) * fill.size());
-  for (std::size_t i = 0; i < count / whole; ++i) out += fill;
+  WorkMeter meter;
+  for (std::size_t i = 0; i < count / whole; ++i) {
+    out += fill;
+    meter.add(fill.size());
+  }
   out += fill.substr(0, utf8_prefix(fill, count % whole));
 }
 /// What padding to `length` has to add; the text is cut if it is longer.
@@ -169,10 +183,13 @@ Text right(Text text, std::int32_t count) {
 
 void repeat(Text text, std::int32_t count, std::string& out) {
   if (count <= 0 || text.empty()) return;
-  if (static_cast<std::size_t>(count) > kMaxTextSize / text.size())
-    throw SqlError("54000", "requested length too large");
+  check_text_size(text.size() * static_cast<std::size_t>(count));
   out.reserve(text.size() * static_cast<std::size_t>(count));
-  for (std::int32_t i = 0; i < count; ++i) out += text;
+  WorkMeter meter;
+  for (std::int32_t i = 0; i < count; ++i) {
+    out += text;
+    meter.add(text.size());
+  }
 }
 
 void replace(Text text, Text from, Text to, std::string& out) {
@@ -180,7 +197,9 @@ void replace(Text text, Text from, Text to, std::string& out) {
     out += text;
     return;
   }
+  WorkMeter meter;
   for (std::size_t found; (found = text.find(from)) != Text::npos; text.remove_prefix(found + from.size())) {
+    meter.add(found + from.size() + to.size());
     out += text.substr(0, found);
     out += to;
     check_text_size(out.size());
@@ -189,7 +208,9 @@ void replace(Text text, Text from, Text to, std::string& out) {
 }
 
 void reverse(Text text, std::string& out) {
+  WorkMeter meter;
   while (!text.empty()) {
+    meter.add(1);
     const std::size_t last = last_character(text);
     out += text.substr(last);
     text = text.substr(0, last);
@@ -203,12 +224,18 @@ Text split_part(Text text, Text delimiter, std::int32_t field) {
   std::int64_t wanted = field;
   if (field < 0) {
     std::int64_t fields = 1;
-    for (std::size_t at = 0; (at = text.find(delimiter, at)) != Text::npos; at += delimiter.size()) ++fields;
+    WorkMeter meter;
+    for (std::size_t at = 0; (at = text.find(delimiter, at)) != Text::npos; at += delimiter.size()) {
+      ++fields;
+      meter.add(delimiter.size());
+    }
     wanted = fields + field + 1;
     if (wanted <= 0) return {};
   }
   std::size_t start = 0;
+  WorkMeter meter;
   for (; wanted > 1; --wanted) {
+    meter.add(delimiter.size());
     const std::size_t found = text.find(delimiter, start);
     if (found == Text::npos) return {};
     start = found + delimiter.size();
@@ -236,7 +263,9 @@ void chr(std::int32_t code, std::string& out) {
 std::int32_t ascii(Text text) { return text.empty() ? 0 : static_cast<std::int32_t>(code_point(text)); }
 
 void translate(Text text, Text from, Text to, std::string& out) {
+  WorkMeter meter;
   while (!text.empty()) {
+    meter.add(from.size() + 1);
     const Text character = first_character(text);
     text.remove_prefix(character.size());
     const std::size_t found = from.find(character);
@@ -273,11 +302,13 @@ std::optional<std::uint32_t> hex_prefix(Text text, std::size_t digits) {
   return value;
 }
 void unistr(Text text, std::string& out) {
+  WorkMeter meter;
   std::uint32_t high = 0;
   const auto check_pair = [&] {
     if (high != 0) throw SqlError("42601", "invalid Unicode surrogate pair");
   };
   while (!text.empty()) {
+    meter.add(1);
     if (text[0] != '\\' || text.substr(0, 2) == "\\\\") {
       check_pair();
       out += text[0];

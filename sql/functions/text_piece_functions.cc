@@ -10,6 +10,7 @@
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
 #include "sql/functions/regular_expression.h"
+#include "sql/interrupts.h"
 #include "sql/types/array_value.h"
 #include "sql/types/type_oids.h"
 
@@ -27,7 +28,9 @@ void for_each_match(Text text, Text pattern, const RegexFlags& flags, bool all, 
   const RegularExpression::Subject subject(expression, text);
   Spans groups;
   std::size_t from = 0, previous_end = 0;
+  WorkMeter meter;
   while (from <= text.size() && expression.search(subject, from, groups)) {
+    meter.add(groups[0].end - from + 100);
     if (!solid || (groups[0].start < text.size() && groups[0].end > previous_end)) use(groups);
     previous_end = groups[0].end;
     if (!all) return;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sql/error.h"
+#include "sql/interrupts.h"
 #include "sql/types/big_integer.h"
 #include "sql/types/numeric.h"
 
@@ -64,6 +65,7 @@ cpp_int atanh_of_inverse(unsigned n, unsigned bits) {
   cpp_int power = (cpp_int(1) << bits) / n, sum = power;
   const unsigned square = n * n;
   for (unsigned k = 3; !power.is_zero(); k += 2) {
+    check_interrupts();
     power /= square;
     sum += power / k;
   }
@@ -89,11 +91,15 @@ cpp_int fixed_exp(const cpp_int& x, unsigned bits) {
   const cpp_int argument = (x << (work - bits)) >> halvings;
   cpp_int sum = (cpp_int(1) << work) + argument, term = argument;
   for (unsigned k = 2; !term.is_zero() && term != -1; ++k) {
+    check_interrupts();
     term = (term * argument) >> work;
     term /= k;
     sum += term;
   }
-  for (unsigned i = 0; i < halvings; ++i) sum = (sum * sum) >> work;
+  for (unsigned i = 0; i < halvings; ++i) {
+    check_interrupts();
+    sum = (sum * sum) >> work;
+  }
   return sum >> (work - bits);
 }
 
@@ -339,6 +345,7 @@ Numeric factorial(std::int64_t n) {
         for (std::int64_t i = first; i <= last; ++i) result *= i;
         return result;
       }
+      check_interrupts();
       const std::int64_t middle = first + (last - first) / 2;
       return product(first, middle) * product(middle + 1, last);
     }

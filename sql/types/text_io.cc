@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sql/error.h"
+#include "sql/functions/characters.h"
 #include "sql/jsonpath/jsonpath.h"
 #include "sql/types/access_item.h"
 #include "sql/types/array_value.h"
@@ -457,7 +458,9 @@ void append_padding(Type type, std::string_view value, std::string& out) {
   if (type.modifier < kHeaderSize) return;
   const auto wanted = static_cast<std::size_t>(type.modifier - kHeaderSize);
   const std::size_t length = utf8_length(value);
-  if (length < wanted) out.append(wanted - length, ' ');
+  if (length >= wanted) return;
+  check_text_size(value.size() + wanted - length);
+  out.append(wanted - length, ' ');
 }
 
 void format_value(Type type, const Datum& value, const SessionSettings& settings, std::string& out) {

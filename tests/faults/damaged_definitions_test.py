@@ -179,7 +179,8 @@ def test_no_damaged_definition_ends_the_server(make_server, make_redis, random):
             damaged = apply(subject.definitions[field], how, path, list(subject.definitions.values()), random)
         subject.damage(field, None if damaged is None else json.dumps(damaged))
         states = subject.answers(STATEMENTS)
-        if states is None or any(state == "XX000" for state, _ in states):
+        # (Another type that exists is no missing reference: what is computed with it may fail in any way but end the server.)
+        if states is None or "type" not in path and any(state == "XX000" for state, _ in states):
             value = damaged
             for key in path if how == "altered" else ():
                 value = value[key]

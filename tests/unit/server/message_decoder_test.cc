@@ -93,6 +93,25 @@ TEST(MessageDecoder, GrowsWithWhatCameNotWithWhatIsAnnounced) {
   EXPECT_LE(decoder.room().size(), 16u * 1024);
 }
 
+TEST(MessageDecoder, DropsTheBodyOfAMessageBeyondItsLimit) {
+  MessageDecoder decoder(100'000);
+  const std::string long_query = query(std::string(300'000, 'x'));
+  std::string_view rest = long_query;
+  while (rest.size() > 50'000) {
+    feed(decoder, rest.substr(0, 50'000));
+    rest.remove_prefix(50'000);
+    EXPECT_FALSE(decoder.next());
+    EXPECT_LE(decoder.room().size(), 256u * 1024);
+  }
+  feed(decoder, std::string(rest) + kSync);
+  const auto dropped = decoder.next();
+  ASSERT_TRUE(dropped);
+  EXPECT_EQ(dropped->type, 'Q');
+  EXPECT_EQ(dropped->dropped, 300'001u);
+  EXPECT_THROW(decode_message(*dropped), sql::SqlError);
+  EXPECT_EQ(decoder.next()->type, 'S');
+}
+
 TEST(MessageDecoder, LongMessagesAndTheRoomAfterThem) {
   MessageDecoder decoder(1 << 24);
   const std::string sql(3'000'000, 'x');

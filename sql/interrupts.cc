@@ -1,0 +1,64 @@
+#include "sql/interrupts.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "sql/error.h"
+
+namespace redquel::sql {
+namespace {
+
+/// PostgreSQL's largest value.
+constexpr std::size_t kMostAllocated = std::size_t{1} << 30;
+
+thread_local std::unordered_map<std::int32_t, const Interrupts*> sessions;
+thread_local const Interrupts* current = nullptr;
+thread_local std::size_t scopes = 0;     // that live
+thread_local std::size_t allocated = 0;  // in the innermost scope
+
+}  // namespace
+
+void Interrupts::check() const {
+  if (cancel_requested_.load(std::memory_order_relaxed)) throw SqlError(kQueryCanceled, "canceling statement due to user request");
+  if (deadline_ != Clock::time_point::max() && Clock::now() > deadline_) {
+    throw SqlError(kQueryCanceled, "canceling statement due to statement timeout");
+  }
+}
+
+void set_interrupts(std::int32_t process_id, const Interrupts* interrupts) {
+  if (interrupts == nullptr) {
+    sessions.erase(process_id);
+  } else {
+    sessions[process_id] = interrupts;
+  }
+}
+
+InterruptScope::InterruptScope(std::int32_t process_id) : before_(current), allocated_before_(allocated) {
+  const auto found = process_id == 0 ? sessions.end() : sessions.find(process_id);
+  if (found != sessions.end()) current = found->second;
+  allocated = 0;
+  ++scopes;
+}
+
+InterruptScope::~InterruptScope() {
+  current = before_;
+  allocated = allocated_before_;
+  --scopes;
+}
+
+void check_interrupts() {
+  if (current != nullptr) current->check();
+}
+
+void check_allocation(std::size_t bytes) {
+  check_interrupts();
+  if (scopes == 0) return;
+  allocated += bytes;
+  if (allocated <= kMostAllocated) return;
+  throw SqlError("53200", "out of memory")
+      .detail(fmt::format("The values of one expression need more than {} MB.", kMostAllocated >> 20))
+      .hint("Let the statement make smaller values, or fewer of them at a time.");
+}
+
+}  // namespace redquel::sql
