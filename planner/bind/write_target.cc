@@ -85,8 +85,8 @@ class ViewTargetBinder {
     const std::shared_ptr<const ast::Select> parsed = parse_view_query(*view_);
     state_.keep_alive(parsed);
     const ast::Select& query = *parsed;
-    check_view_columns(*view_, query.targets.size());
     if (std::string reason = refusal(query); !reason.empty()) throw not_updatable(*view_, operation_, std::move(reason));
+    check_view_columns(*view_, query.targets.size());
     const Scoped positions(state_.keeps_positions, false);
     const Scoped<NameUses*> names(state_.names, nullptr);
     const auto& from = std::get<ast::TableRef>(query.from[0].node);

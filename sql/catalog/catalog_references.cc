@@ -19,7 +19,10 @@ class ReferenceCheck {
     for (const auto& [oid, type] : catalog.types) {
       add_type(type->oid), add_type(type->array), add_type(type->range.multirange), add_type(type->range.multirange_array);
     }
-    for (const auto& [oid, table] : catalog.tables) add_type(table->row_type), add_type(table->row_array);
+    for (const auto& [oid, table] : catalog.tables) {
+      add_type(table->row_type), add_type(table->row_array);
+      if (table->primary_key_oid != 0) primary_keys_.insert(table->primary_key_oid);
+    }
     for (const auto& [oid, view] : catalog.views) add_type(view->row_type);
   }
 
@@ -126,8 +129,10 @@ class ReferenceCheck {
   void check_parts(const ViewDef& view) const {
     for (const ViewDef::Column& column : view.columns) require_type(column.type);
     for (const ViewDef::Reference& reference : view.references) {
-      require(has_relation(reference.relation) || catalog_.functions.contains(reference.relation) ||
-                  catalog_.sequences.contains(reference.relation), "a relation or function");
+      // A view that is grouped by a primary key refers to the constraint.
+      const bool exists = has_relation(reference.relation) || catalog_.functions.contains(reference.relation) ||
+                          catalog_.sequences.contains(reference.relation) || primary_keys_.contains(reference.relation);
+      require(exists, "a relation, function or primary key");
       const auto table = catalog_.find_table(reference.relation);
       for (const std::int16_t number : reference.columns) {
         if (table) require_column(*table, number);
@@ -165,7 +170,7 @@ class ReferenceCheck {
   }
 
   const CatalogSnapshot& catalog_;
-  std::set<Oid> types_;
+  std::set<Oid> types_, primary_keys_;
   std::unordered_map<Oid, bool> visited_;  // true: with all its parts
   std::string_view kind_;
   Oid oid_ = 0;

@@ -10,10 +10,8 @@
 namespace redquel::sql {
 namespace {
 
-using Relation = KnownOfTables::Relation;
-
 /// Does each member of a sampled set have a set of the other table that holds the first set's value?
-bool is_inverse(const Relation& one, const Relation& other) {
+bool is_inverse(const KnownOfTables::Relation& one, const KnownOfTables::Relation& other) {
   std::map<std::string, const KeySample*> sets;
   for (const KeySample& sample : other.entry->samples) sets.emplace(slot_values(other.entry->pieces, sample.key)[0], &sample);
   std::size_t pairs = 0, found = 0;
@@ -32,7 +30,7 @@ bool is_inverse(const Relation& one, const Relation& other) {
 }
 
 /// The other table's sets become an index of this one's members.
-void add_inverse(Proposal& proposal, const Relation& one, const Relation& other) {
+void add_inverse(Proposal& proposal, const KnownOfTables::Relation& one, const KnownOfTables::Relation& other) {
   ProposedTable& table = proposal.tables[one.table];
   const ProposedTable& sets = proposal.tables[other.table];
   const ProposedColumn &slot = table.columns[0], &member = table.columns[1];
@@ -79,8 +77,8 @@ void name_tables(Proposal& proposal, const std::vector<std::vector<std::string>>
 }  // namespace
 
 void finish_proposal(Proposal& proposal, const KnownOfTables& known) {
-  for (const Relation& one : known.relations) {
-    for (const Relation& other : known.relations) {
+  for (const KnownOfTables::Relation& one : known.relations) {
+    for (const KnownOfTables::Relation& other : known.relations) {
       if (&one != &other && is_inverse(one, other)) add_inverse(proposal, one, other);
     }
   }
