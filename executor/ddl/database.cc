@@ -56,10 +56,13 @@ asio::awaitable<std::size_t> empty_database(DdlContext& context, int number) {
   DdlContext inside{redis, redis, nobody, context.home, number, context.access};
   const MakeDraft drop_all = [](CatalogDraft& draft) {
     const sql::CatalogSnapshot all = draft.catalog();
+    for (const auto& [oid, view] : all.views) draft.drop_view(oid);
+    for (const auto& [oid, function] : all.functions) draft.drop_function(oid);
     for (const auto& [oid, table] : all.tables) draft.drop_table(oid);
     for (const auto& [oid, sequence] : all.sequences) {
       if (draft.catalog().sequences.contains(oid)) draft.drop_sequence(oid);
     }
+    for (const auto& [oid, type] : all.types) draft.drop_type(oid);
   };
   co_await change_catalog(inside, drop_all);
   const LoadedCatalog loaded = co_await load_catalog(redis);

@@ -7,7 +7,7 @@ LONG_CALLS = {
            "regexp_split_to_array($1, 'b')", "string_to_array($1, 'b')", "unistr($1)", "ltrim($1, 'ab')", "rtrim($1, 'ab')", "$1 || $1", "format('%s%s', $1::text, $1::text)",
            "to_json($1::text)", "overlay($1 placing 'x' from 2)", "quote_literal($1::text)", "concat($1::text, $1::text)", "left($1, -1) || 'x'"),
     "x": ("repeat('ab', 50000000 + 0 * length($1))", "lpad('', 50000000 + 0 * length($1), 'ab')", "rpad('', 50000000 + 0 * length($1), 'ab')",
-          "bpchar($1::bpchar, 50000000, false)", "array_fill(1, ARRAY[5000000 + 0 * length($1)])", "exp(1.0::numeric(1000, 990) + 0 * length($1))"),
+          "bpchar($1::bpchar, 50000000, false)", "array_fill(1, ARRAY[5000000 + 0 * length($1)])", "factorial(20000 + 0 * length($1))"),
 }
 
 
