@@ -68,6 +68,7 @@ LoadedCatalog decode_catalog(const Replies& replies) {
       snapshot->schemas.insert_or_assign(schema.name, schema);
     }
   });
+  sql::check_type_oids(*snapshot);
   sql::register_types(*snapshot);
   sql::check_references(*snapshot);
   for (const Reply& prefix : replies.array(2)) {

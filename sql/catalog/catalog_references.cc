@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 #include <set>
 #include <unordered_map>
 
@@ -178,6 +180,23 @@ class ReferenceCheck {
 };
 
 }  // namespace
+
+void check_type_oids(const CatalogSnapshot& catalog) {
+  std::set<Oid> seen;
+  const auto add = [&](std::string_view kind, const std::string& name, std::initializer_list<Oid> oids) {
+    for (const Oid oid : oids) {
+      if (oid == 0) continue;
+      const bool is_new = oid >= kFirstUserOid && oid <= INT32_MAX && seen.insert(oid).second;
+      if (!is_new) throw SqlError("XX001", fmt::format("the definition of {} \"{}\" in redquel:catalog has the oid of another type", kind, name));
+    }
+  };
+  for (const auto& [oid, type] : catalog.types) {
+    if (oid == 0) throw SqlError("XX001", fmt::format("the definition of type \"{}\" in redquel:catalog has no oid", type->name));
+    add("type", type->name, {type->oid, type->array, type->range.multirange, type->range.multirange_array});
+  }
+  for (const auto& [oid, table] : catalog.tables) add("table", table->name, {table->row_type, table->row_array});
+  for (const auto& [oid, view] : catalog.views) add("view", view->name, {view->row_type});
+}
 
 void check_references(const CatalogSnapshot& catalog) { ReferenceCheck(catalog).run(); }
 

@@ -58,8 +58,8 @@ def test_a_value_that_two_transactions_hand_over(server, postgres):
 
 
 def test_values_given_up_crosswise_are_a_deadlock(server, postgres):
-    same(server, postgres, UNIQUE, READ, ["a: BEGIN", "b: BEGIN", "a: DELETE FROM u WHERE id = 1", "b: DELETE FROM u WHERE id = 2",
-                                          "a: INSERT INTO u VALUES (3, 'y', 3, 3, 3)", "b!: INSERT INTO u VALUES (4, 'x', 4, 4, 4)", "b: ROLLBACK",
+    same(server, postgres, UNIQUE, READ, ["a: SET deadlock_timeout = '10min'", "a: BEGIN", "b: BEGIN", "a: DELETE FROM u WHERE id = 1",
+                                          "b: DELETE FROM u WHERE id = 2", "a: INSERT INTO u VALUES (3, 'y', 3, 3, 3)", "b!: INSERT INTO u VALUES (4, 'x', 4, 4, 4)", "b: ROLLBACK",
                                           "a: COMMIT"])
 
 

@@ -96,7 +96,7 @@ TEST(Limits, LongListsAreFlat) {
 }
 
 TEST(Limits, LengthIsBounded) {
-  EXPECT_EQ(sqlstate_of("SELECT '" + std::string(std::size_t{16} << 20, 'x') + "'"), "54000");
+  EXPECT_EQ(sqlstate_of("SELECT '" + std::string(std::size_t{64} << 20, 'x') + "'"), "54000");
   EXPECT_THROW(parse("SELECT 123", ParseLimits{.text_bytes = 9}), sql::SqlError);
   EXPECT_EQ(parse("SELECT 123", ParseLimits{.text_bytes = 10}).size(), 1U);
 }

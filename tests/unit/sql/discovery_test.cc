@@ -234,7 +234,7 @@ TEST(Discovery, BothSidesOfARelationHaveOneType) {
             ") SERVER redis OPTIONS (layout 'hash', key 'theme:{id:3}');\n"
             "CREATE INDEX ON theme USING set (owner) WITH (key = 'theme:owner:{owner}', member = '{id:3}');\n"
             "CREATE FOREIGN TABLE theme_zset (\n"
-            "  theme_id bigint OPTIONS (role 'member', width '3') NOT NULL,\n"
+            "  theme_id bigint OPTIONS (role 'member', width '3', parent 'theme') NOT NULL,\n"
             "  score double precision OPTIONS (role 'score') NOT NULL\n"
             ") SERVER redis OPTIONS (layout 'zset', key 'theme:zset');\n");
   Keyspace mixed;
