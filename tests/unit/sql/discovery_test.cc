@@ -246,7 +246,7 @@ TEST(Discovery, BothSidesOfARelationHaveOneType) {
             "  title text NOT NULL\n"
             ") SERVER redis OPTIONS (layout 'hash', key 'theme:{id}');\n"
             "CREATE FOREIGN TABLE theme_zset (\n"
-            "  theme_id text OPTIONS (role 'member') NOT NULL,\n"
+            "  theme_id text OPTIONS (role 'member', parent 'theme') NOT NULL,\n"
             "  score double precision OPTIONS (role 'score') NOT NULL\n"
             ") SERVER redis OPTIONS (layout 'zset', key 'theme:zset');\n");
 }
