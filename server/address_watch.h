@@ -8,7 +8,7 @@
 
 namespace redquel::server {
 
-/// What hostile clients of each address did lately, of all threads. Any thread may call.
+/// Recent misbehaviour of clients by address, for all threads. Any thread may call.
 class AddressWatch {
  public:
   /// `wrong_cancels`: CancelRequests with a wrong key that an address may send in a second.

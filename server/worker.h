@@ -113,7 +113,7 @@ class Worker final : public SessionHost {
   bool is_beginning_ = false;
   std::unordered_map<std::int32_t, std::shared_ptr<Session>> sessions_;
   std::unordered_map<std::uint64_t, std::int32_t> starting_;  // process ids of sessions that have not logged in, by number
-  /// What other threads may interrupt while this one computes.
+  /// A session that other threads may interrupt while this thread computes.
   struct Interruptible {
     std::int32_t secret;
     std::shared_ptr<sql::Interrupts> interrupts;

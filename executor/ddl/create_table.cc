@@ -134,7 +134,7 @@ std::vector<std::string> implicit_objects(const CatalogDraft& draft, const sql::
   return made;
 }
 
-/// Returns what `implicit_objects` tells of the new table.
+/// Returns the notices about implicit objects of the new table.
 std::vector<std::string> make_table(CatalogDraft& draft, const ast::CreateTable& statement) {
   const std::string schema = creation_schema(draft, statement.relation, statement.persistence);
   const std::string& name = statement.relation.name;

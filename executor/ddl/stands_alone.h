@@ -4,7 +4,7 @@
 
 namespace redquel::executor {
 
-/// Does the statement take no part in transactions (VACUUM, CREATE DATABASE, CREATE INDEX CONCURRENTLY, DISCARD ALL)? In a block it is refused.
+/// Returns true if the statement takes no part in transactions (VACUUM, CREATE DATABASE, CREATE INDEX CONCURRENTLY, DISCARD ALL): a block refuses it.
 bool stands_alone(const parser::ast::Statement& statement);
 
 }  // namespace redquel::executor

@@ -76,7 +76,7 @@ asio::awaitable<std::vector<TablePtr>> foreign_tables_over(DdlContext& context, 
   co_return tables;
 }
 
-/// Does a look find a key under the prefix? Counters of row keys do not count: an INSERT may make one again after a DROP TABLE.
+/// Returns true if a look finds a key under the prefix. Counters of row keys do not count: an INSERT may make one again after a DROP TABLE.
 asio::awaitable<bool> has_keys(RedisClient& redis, std::string prefix) {
   sql::TableDef table;
   table.prefix = prefix;
@@ -162,7 +162,7 @@ asio::awaitable<void> check_foreign_places(DdlContext& context, const CatalogDra
 
 namespace {
 
-/// The key that tells whether the structure is there.
+/// The key whose presence shows that the structure exists.
 std::string key_of(const sql::TableDef& table, const Structure& structure) {
   const sql::TableKeys keys(table);
   switch (structure.kind) {

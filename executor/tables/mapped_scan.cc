@@ -70,7 +70,7 @@ class MappedScanOperator final : public Operator {
     }
   }
 
-  /// Are elements of lists wanted by their positions?
+  /// Returns true if elements of lists are wanted by their positions.
   bool has_positions() const { return scan_.path == Path::kScores && reader_.mapping().layout == sql::Mapping::Layout::kList; }
 
   /// The position that a bound names, moved by `step` where the bound is exclusive; nullopt: NULL.

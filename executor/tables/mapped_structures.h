@@ -18,7 +18,7 @@ struct StructureMember {
 /// What lookups give for the scan's values: members that stand for rows.
 asio::awaitable<std::vector<StructureMember>> look_up_members(const planner::MappedScan& scan, const MappedReader& reader, ExecutionContext& context,
                                                               ExecutionCounters* counters);
-/// What a declared lookup or set gives for each of these values of its columns, parallel to them. One pipeline per some of them, and per
+/// Returns the members that a declared lookup or set has for each of these values of its columns, parallel to them. One pipeline per some of them, and per
 /// further page of large sets.
 asio::awaitable<std::vector<std::vector<StructureMember>>> structure_members(sql::Oid index, const std::vector<MappedKey>& keys, const MappedReader& reader,
                                                                              ExecutionContext& context, ExecutionCounters* counters);

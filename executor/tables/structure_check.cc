@@ -419,7 +419,7 @@ class Check {
     }
   }
 
-  /// Removes entries if they still stand for no row. Those that no row could have stay: they are somebody else's.
+  /// Removes entries if they still stand for no row. Entries that no row could have stay: they belong to another program.
   asio::awaitable<void> remove(const sql::IndexDef& index, const std::string& key, const MappedReader& reader, const std::vector<Entry>& entries,
                                const std::vector<std::size_t>& strays, const std::map<std::size_t, MappedChange>& rows) {
     MappedWriteCall call = new_call();
@@ -524,7 +524,7 @@ class Check {
     call.forget_unkept(table_.oid, mapped_identity(table_, values));
   }
 
-  /// Is there any key of the structure?
+  /// Returns true if any key of the structure exists.
   asio::awaitable<bool> has_keys(const sql::IndexDef& index) {
     const sql::KeyTemplate key = sql::index_key(index);
     const auto nothing = [](std::int16_t) { return std::optional<std::string>(); };

@@ -94,8 +94,8 @@ asio::awaitable<void> forget_wait(RedisClient& redis, const std::string& token) 
   co_await redis.execute(std::move(batch));
 }
 
-// A lease is taken and renewed also while Redis's memory is full, which refuses a script's first write only: whoever deletes rows in a
-// transaction needs one. Gives 1 if the lease was renewed, or taken where there was none.
+// A lease is taken and renewed also while Redis's memory is full, which refuses a script's first write only: a transaction
+// that deletes rows needs one. Gives 1 if the lease was renewed, or taken where there was none.
 const Script& lease_script() {
   static const Script kScript("renew_lease", R"lua(
 if ARGV[2] ~= 'new' then return redis.call('PEXPIRE', KEYS[1], ARGV[1]) end

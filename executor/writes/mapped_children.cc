@@ -98,7 +98,7 @@ class ChildRows {
     return keys;
   }
 
-  /// Do the column's values name all keys, or the member or field of the only key?
+  /// Returns true if the column's values name all keys, or the member or field of the only key.
   bool names_keys() const {
     const std::vector<std::int16_t> slots = table_.mapping->key.slots();
     const bool is_only_slot = std::ranges::all_of(slots, [&](std::int16_t slot) { return slot == column_ || slot == sql::KeyTemplate::kFieldSlot; });

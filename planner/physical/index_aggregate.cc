@@ -226,7 +226,7 @@ std::optional<IndexGroups> index_groups(const ScanPattern& pattern, const std::v
 
 namespace {
 
-/// Are the node's rows those of a mapped table?
+/// Returns true if the node's rows are those of a mapped table.
 bool scanned_mapping(const Logical& node) {
   if (const auto* scan = std::get_if<LogicalScan>(&node.node)) return scan->table->mapping != nullptr;
   const auto* filter = std::get_if<LogicalFilter>(&node.node);

@@ -273,7 +273,7 @@ class MappedPathChooser {
     scan_.goal.exact = false;
   }
 
-  /// Are the bounds, and the values of the key's slots, all that the WHERE clause says?
+  /// Returns true if the WHERE clause says nothing but the bounds and the values of the key's slots.
   bool bounds_are_all() {
     int lowers = 0, uppers = 0;
     for (const Condition& condition : conjuncts(condition_, single_)) {
@@ -317,7 +317,7 @@ class MappedPathChooser {
     });
   }
 
-  /// Are the table's keys that a zset lacks rows whose column is NULL? Then no slot of its key may be a column outside of the table's key.
+  /// Returns true if the table's keys that a zset lacks are rows whose column is NULL: no slot of its key is a column outside of the table's key.
   bool tells_missing_rows(const sql::IndexDef& index) const {
     const std::vector<std::int16_t> slots = sql::index_key(index).slots();
     return sql::has_one_row(mapping_.layout) && !is_foreign_score(index) &&

@@ -280,12 +280,12 @@ Planned PhysicalPlanner::plan_node(const Logical& node, const LogicalAggregate& 
 
 namespace {
 
-/// Does a function tell of a row only what the rows before it in the window's order decide?
+/// Returns true if only the rows before a row in the window's order decide the function's value.
 bool depends_on_earlier_rows(const WindowCall& call) {
   return call.function != nullptr && (call.function->name == "rank" || call.function->name == "dense_rank" || call.function->name == "row_number");
 }
 
-/// Is the key such a function of a window without partitions, so that it rises along the window's order?
+/// Returns true if the key is such a function of a window without partitions: it rises along the window's order.
 bool is_rank(const Logical& node, const LogicalWindow& window, const SortKey& key) {
   const auto* column = std::get_if<sql::ColumnRef>(&key.expression->node);
   if (column == nullptr || key.descending || !window.partition_by.empty() || window.order_by.empty()) return false;

@@ -243,7 +243,7 @@ bool is_whole_table(const PhysicalNode& node) {
   return (scan && scan->key_start.empty()) || std::holds_alternative<OrderedScan>(node.node);
 }
 
-/// Does the node read each key of a mapped table?
+/// Returns true if the node reads each key of a mapped table.
 bool scans_keyspace(const PhysicalNode& node) {
   const auto* scan = std::get_if<MappedScan>(&node.node);
   return scan && (scan->path == MappedScan::Path::kScan || (scan->path == MappedScan::Path::kSets && scan->sets->operands.empty() && scan->sets->columns.empty()));

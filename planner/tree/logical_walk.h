@@ -18,13 +18,13 @@ LogicalPtr make_logical(Logical::Node node, std::vector<LogicalColumn> columns);
 LogicalPtr filtered(LogicalPtr input, std::vector<sql::ExpressionPtr> conditions);
 /// A copy of the node (not of its inputs) with every expression changed.
 LogicalPtr map_expressions(const Logical&, const std::function<sql::ExpressionPtr(const sql::ExpressionPtr&)>& change);
-/// The same node over other inputs.
+/// Returns a copy of the node over other inputs.
 LogicalPtr with_inputs(const Logical&, const std::vector<LogicalPtr>& inputs);
 std::vector<LogicalPtr> inputs_of(const Logical&);
-/// Does it call a function that asks Redis, or one in LANGUAGE sql whose body is run? Of what a query is made of, projections, filters
+/// Returns true if the expression calls a function that asks Redis, or one in LANGUAGE sql whose body is run. Only projections, filters
 /// and functions in FROM can wait for the answer.
 bool waits(const sql::Expression&);
-/// Does it ask what a sequence has given last: currval(), lastval()?
+/// Returns true if the expression calls currval() or lastval().
 bool asks_for_current_value(const sql::Expression&);
 
 }  // namespace redquel::planner

@@ -102,7 +102,7 @@ inline bool has_one_row(Mapping::Layout layout) {
 std::optional<std::string> option_text(const CatalogSnapshot& catalog, const TableDef& table, const Mapping::Option& option);
 /// Could a key belong to both tables?
 bool may_overlap(const TableDef& a, const TableDef& b);
-/// Could a key of a row, of a declared structure or the counter begin with the prefix and a colon?
+/// Returns true if a key of a row, of a declared structure or the counter could begin with the prefix and a colon.
 bool may_reach(const TableDef& foreign, std::string_view prefix);
 /// The keys' template with the slots of columns named.
 std::string template_text(const KeyTemplate& key, const TableDef& table);

@@ -10,7 +10,7 @@
 namespace redquel::sql {
 namespace {
 
-/// Does each member of a sampled set have a set of the other table that holds the first set's value?
+/// Returns true if each member of a sampled set has a set of the other table that holds the first set's value.
 bool is_inverse(const KnownOfTables::Relation& one, const KnownOfTables::Relation& other) {
   std::map<std::string, const KeySample*> sets;
   for (const KeySample& sample : other.entry->samples) sets.emplace(slot_values(other.entry->pieces, sample.key)[0], &sample);

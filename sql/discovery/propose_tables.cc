@@ -512,7 +512,7 @@ class Proposer {
     return std::nullopt;
   }
 
-  /// What elements are called that lead to no rows.
+  /// Returns the column name of elements that lead to no rows.
   static std::string element_name(const KeyspaceEntry& entry) {
     const std::string plain = entry.type == "list" ? "value" : "member";
     const std::string& last = entry.last_text();

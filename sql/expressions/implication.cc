@@ -36,7 +36,7 @@ std::optional<Comparison> comparison_of(const Expression& condition) {
   return {};
 }
 
-/// Does `value held a` imply `value wanted b`, where `order` is how a compares with b?
+/// Returns true if `value held a` implies `value wanted b`; `order` is how a compares with b.
 bool follows(std::string_view held, std::string_view wanted, int order) {
   if (held == "=") {
     if (wanted == "=") return order == 0;
@@ -55,7 +55,7 @@ bool follows(std::string_view held, std::string_view wanted, int order) {
   return false;
 }
 
-/// Is the condition never true where the value is NULL?
+/// Returns true if the condition is never true where the value is NULL.
 bool needs_value(const Expression& condition, const Expression& value) {
   if (const auto* call = std::get_if<FunctionCall>(&condition.node)) {
     return call->function->strict && std::ranges::any_of(call->arguments, [&](const ExpressionPtr& argument) { return equal(*argument, value); });

@@ -283,7 +283,7 @@ def test_random_faults_leave_no_lock(make_redis, make_server, random):
     finally:
         weather.clear()
     end_visits(visitors, 180)
-    # Sessions with a lock each, so that leases are renewed: whatever else lives belongs to nobody.
+    # Sessions with a lock each, so that leases are renewed: every other lock belongs to no session.
     keepers = [server.connect() for server in servers]
     try:
         for number, keeper in enumerate(keepers):

@@ -159,7 +159,7 @@ CREATE INDEX ON emp USING zset (score) WITH (key = 'emp:score')"""
             ("lookup", "emp:uniques:email", "77", "77", None), ("lookup", "emp:zoe:id", "3", "3", None), ("set", "emp:indices:mgr:3", "1", "", None),
             ("set", "emp:indices:mgr:8", "77", "", None), ("set", "emp:indices:mgr:8", "x", "", None), ("zset", "emp:score", "1", "1", "6")])
         connection.run("REINDEX TABLE emp")
-        same(differences(connection, "emp"), [("set", "emp:indices:mgr:8", "x", "", None)])  # no row can be called so: somebody else's
+        same(differences(connection, "emp"), [("set", "emp:indices:mgr:8", "x", "", None)])  # no row has such a key: it belongs to another program
         assert redis("ZSCORE", "emp:score", "1") == "6" and redis("EXISTS", "emp:zoe:id") == 0 and redis("EXISTS", "emp:indices:mgr:3") == 0
         assert redis.hash("emp:uniques:email") == {"a@x": "1", "b@x": "2", "c@x": "3"}
 
