@@ -20,7 +20,7 @@ struct StructureContext {
 /// hold every row are believed from now on; one that redquel maintains and that has no key yet is filled. For each of the others the
 /// session gets a warning. REINDEX makes the structures what the rows say, also those that an application maintains: 23505, XX001, 40001. Other statements: nothing.
 asio::awaitable<void> settle_structures(StructureContext context, const parser::ast::Statement& statement);
-/// The same for the foreign tables among those that a transaction has changed.
+/// Compares the structures of the foreign tables that a transaction has changed.
 asio::awaitable<void> settle_structures(StructureContext context, std::set<sql::Oid> tables);
 
 }  // namespace redquel::executor
