@@ -78,6 +78,19 @@ REMOVALS = [
 ]
 
 
+def check_removal(connection, application, removal, statements):
+    """Runs the statements, then drops the table; the application's keys stay after both."""
+    for statement in statements:
+        for result in connection.query(statement):
+            assert not result.error or result.sqlstate == "0A000", (statement, result.error)
+    application.check(removal)
+    for name in ("\"user\"", "people", "elsewhere.\"user\""):
+        if connection.run(f"SELECT to_regclass('{name}')") != [[None]]:
+            connection.run(f"DROP TABLE {name}")
+    connection.run("DROP SCHEMA IF EXISTS elsewhere CASCADE")
+    application.check("DROP TABLE after " + removal)
+
+
 def test_statements_that_remove_leave_the_keys_that_were_there_before(make_server, make_redis):
     redis = make_redis()
     application = Application(redis, BEFORE)
@@ -87,15 +100,7 @@ def test_statements_that_remove_leave_the_keys_that_were_there_before(make_serve
             assert made[0].error is None and [notice["M"] for notice in made[0].notices] == ["keys of \"user\" begin with \"user~2:\""], made[0]
             assert made[0].notices[0]["D"] == "Another program has keys that begin with \"user:\".", made[0].notices
             connection.run(ROWS.format(1, 3000))
-            for statement in removal.split("; "):
-                for result in connection.query(statement):
-                    assert not result.error or result.sqlstate == "0A000", (statement, result.error)
-            application.check(removal)
-            for name in ("\"user\"", "people", "elsewhere.\"user\""):
-                if connection.run(f"SELECT to_regclass('{name}')") != [[None]]:
-                    connection.run(f"DROP TABLE {name}")
-            connection.run("DROP SCHEMA IF EXISTS elsewhere CASCADE")
-            application.check("DROP TABLE after " + removal)
+            check_removal(connection, application, removal, removal.split("; "))
             assert application.others() == [], (removal, application.others())
 
 
@@ -109,15 +114,7 @@ def test_statements_that_remove_leave_keys_that_came_later(make_server, make_red
             application = Application(redis, AFTER)
             # The hash that looks like a row is one only where SQL has been told so.
             statements = [s for s in removal.split("; ") if s != "REINDEX TABLE \"user\""]
-            for statement in statements:
-                for result in connection.query(statement):
-                    assert not result.error or result.sqlstate == "0A000", (statement, result.error)
-            application.check(removal)
-            for name in ("\"user\"", "people", "elsewhere.\"user\""):
-                if connection.run(f"SELECT to_regclass('{name}')") != [[None]]:
-                    connection.run(f"DROP TABLE {name}")
-            connection.run("DROP SCHEMA IF EXISTS elsewhere CASCADE")
-            application.check("DROP TABLE after " + removal)
+            check_removal(connection, application, removal, statements)
             assert application.others() == [], (removal, application.others())
             application.raw("DEL", *application.names)
 
