@@ -7,6 +7,7 @@
 #include <string>
 
 #include "executor/engine.h"
+#include "executor/roles/login_role.h"
 
 namespace redquel::server {
 
@@ -18,6 +19,8 @@ class EngineSource {
   virtual ~EngineSource() = default;
   /// The engine of a database, made at first use. Throws 3D000 for an unknown one, 08006 without Redis.
   virtual asio::awaitable<std::shared_ptr<executor::Engine>> open(std::string database) = 0;
+  /// Reads what the home database knows of a role that logs in to a database. Throws 08006 without Redis.
+  virtual asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) = 0;
   /// The sessions are gone: lets go of connections, so that the io_context runs dry.
   virtual void stop() {}
 };

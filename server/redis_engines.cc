@@ -34,6 +34,10 @@ class RedisEngines final : public EngineSource {
     co_return opened;
   }
 
+  asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) override {
+    return executor::read_login_role(pool_.shared(pool_.default_database()), std::move(role), std::move(database));
+  }
+
   void stop() override {
     engines_.clear();  // what they do by themselves ends
     pool_.stop();
