@@ -36,18 +36,16 @@ Connection::Connection(asio::ip::tcp::socket socket) : socket_(std::move(socket)
     peer_address_ = endpoint.address().to_string();
     facts_.client_address = plain_address(endpoint.address());
     facts_.client_port = endpoint.port();
-    peer_is_loopback_ = endpoint.address().is_loopback();
-    if (endpoint.address().is_v6() && endpoint.address().to_v6().is_v4_mapped()) {
-      peer_is_loopback_ = asio::ip::make_address_v4(asio::ip::v4_mapped, endpoint.address().to_v6()).is_loopback();
-    }
+    security_.client_address = asio::ip::make_address(facts_.client_address);
+    security_.client_port = endpoint.port();
   }
   const auto local = socket_.local_endpoint(failure);
   if (failure) return;
   facts_.server_address = plain_address(local.address());
   facts_.server_port = local.port();
+  security_.server_address = asio::ip::make_address(facts_.server_address);
+  security_.server_port = local.port();
 }
-
-bool Connection::peer_is_local() const { return peer_is_loopback_; }
 
 asio::awaitable<std::size_t> Connection::read_some(std::span<char> room) {
   reading_ = true;

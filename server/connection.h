@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "server/connection_security.h"
 #include "sql/connection_hooks.h"
 
 namespace redquel::server {
@@ -40,7 +41,7 @@ class Connection {
   void shut_down();
 
   asio::any_io_executor executor() { return socket_.get_executor(); }
-  bool peer_is_local() const;
+  const ConnectionSecurity& security() const { return security_; }
   std::string peer_address() const { return peer_address_; }
   /// Both ends; without a query.
   const sql::ConnectionFacts& facts() const { return facts_; }
@@ -49,7 +50,7 @@ class Connection {
   asio::ip::tcp::socket socket_;
   std::string peer_address_;
   sql::ConnectionFacts facts_;
-  bool peer_is_loopback_ = false;
+  ConnectionSecurity security_;
   bool reading_ = false;
   bool interrupted_ = false;
 };

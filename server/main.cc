@@ -7,11 +7,13 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "executor/embedded/embedded_redis.h"
 #include "executor/redis/url.h"
+#include "server/authentication/login_policy.h"
 #include "server/configuration.h"
 #include "server/discover.h"
 #include "server/log_format.h"
@@ -32,6 +34,7 @@ server::ServerOptions server_options(const server::Configuration& configuration)
   options.port = configuration.listen_port;
   options.threads = configuration.threads;
   options.max_connections = configuration.max_connections;
+  options.reserved_connections = configuration.reserved_connections;
   options.max_startups = configuration.max_startups;
   options.client_memory = configuration.client_memory;
   options.limits.startup_time = configuration.authentication_timeout;
@@ -47,6 +50,14 @@ server::ServerOptions server_options(const server::Configuration& configuration)
     options.limits.server_values.emplace_back("temp_file_limit", std::to_string(*configuration.temp_file_limit >> 10));
   }
   return options;
+}
+
+/// Reads the rules and makes the first role. Decides about the protected mode, unless Redis does not answer yet.
+std::shared_ptr<server::LoginPolicy> login_policy(const server::Configuration& configuration, const executor::ConnectionOptions& redis) {
+  server::RuleSources sources{.hba_file = configuration.hba_file, .ident_file = configuration.ident_file, .rules = configuration.rules};
+  auto policy = std::make_shared<server::LoginPolicy>(std::move(sources), configuration.authentication_delay);
+  if (const std::optional<bool> has_verifiers = server::prepare_roles(redis)) policy->take_up(*has_verifiers);
+  return policy;
 }
 
 /// Everything that needs the configuration. Throws what is fit to be printed.
@@ -71,7 +82,9 @@ int serve(const server::Configuration& configuration) {
   const executor::EngineLimits limits{.script_rows = configuration.script_rows,
                                       .lock_lease_ms = configuration.lock_lease,
                                       .unrestricted_call = configuration.unrestricted_call};
-  server::Server server(server_options(configuration), server::redis_engines(redis, limits));
+  server::ServerOptions options = server_options(configuration);
+  options.logins = login_policy(configuration, redis);
+  server::Server server(std::move(options), server::redis_engines(redis, limits));
   if (embedded) embedded->supervise();
 
   spdlog::info("data in Redis at {}{}", redis.url.address(), embedded ? " (embedded)" : "");

@@ -64,8 +64,10 @@ class Server::Listener {
  public:
   Listener(ServerOptions options, const EngineSourceFactory& engines)
       : options_(std::move(options)), acceptor_(context_), pause_(context_), signals_(context_) {
+    if (!options_.logins) options_.logins = std::make_shared<LoginPolicy>(RuleSources(), 0ms);
     listen();
     limit_connections();
+    name_rule_hooks(*options_.logins);
     Worker::name_connection_hooks();
     options_.limits.server_values.emplace_back("port", std::to_string(acceptor_.local_endpoint().port()));
     options_.limits.server_values.emplace_back("listen_addresses", options_.host);
@@ -75,7 +77,9 @@ class Server::Listener {
     for (std::size_t i = 0; i < threads; ++i) {
       Worker::Options worker{.index = i,
                              .count = threads,
-                             .max_sessions = options_.max_connections,
+                             .places = {.sessions = options_.max_connections,
+                                        .reserved = std::min(options_.reserved_connections, options_.max_connections - 1)},
+                             .logins = options_.logins.get(),
                              .limits = options_.limits,
                              .drain_time = options_.drain_time,
                              .forward_cancel = [this](CancelKey key, const std::string& address) { forward_cancel(key, address); },
@@ -104,7 +108,7 @@ class Server::Listener {
       signals_.async_wait([this](const boost::system::error_code& failure, int signal) {
         if (failure) return;
         spdlog::info("signal {}: shutting down; running statements of {} sessions have {} seconds to end", signal,
-                     counts_.sessions.load(), std::chrono::duration_cast<std::chrono::seconds>(options_.drain_time).count());
+                     counts_.places.count(), std::chrono::duration_cast<std::chrono::seconds>(options_.drain_time).count());
         drain();
       });
     }
@@ -121,11 +125,11 @@ class Server::Listener {
  private:
   void listen() {
     const tcp::endpoint wanted = resolve(context_, options_.host, options_.port);
-    if (!wanted.address().is_loopback()) {
-      throw std::runtime_error(
-          fmt::format("refusing to listen on {}: without authentication redquel serves this machine only, "
-                      "listen on 127.0.0.1 or ::1",
-                      options_.host));
+    if (!wanted.address().is_loopback() && options_.logins->is_protected()) {
+      throw std::runtime_error(fmt::format(
+          "refusing to listen on {}: no role has a password. Run `redquel init` first, give --pwfile FILE or REDQUEL_PASSWORD_FILE, or set "
+          "authentication.rules; without them redquel serves this machine only",
+          options_.host));
     }
     boost::system::error_code failure;
     acceptor_.open(wanted.protocol());

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "server/engine_source.h"
+#include "server/authentication/login_policy.h"
 #include "server/session.h"
 
 namespace redquel::server {
@@ -16,10 +17,13 @@ struct ServerOptions {
   std::uint16_t port = 5433;       // 0: a free one
   std::size_t threads = 0;         // 0: one per core
   std::size_t max_connections = 5000;
+  std::size_t reserved_connections = 3;  // of max_connections, for superusers
   std::size_t max_startups = 200;    // connections that have not logged in; beyond them silent ones are closed
   std::size_t wrong_cancels = 20;    // of one address in a second; further ones are dropped
   std::size_t client_memory = std::size_t{1} << 30;  // bytes of half-received messages, prepared statements and portals
   std::chrono::milliseconds drain_time{10000};
+  /// Who may log in; null: protected mode, until a role has a password.
+  std::shared_ptr<LoginPolicy> logins;
   /// SIGTERM and SIGINT end the server.
   bool handle_signals = false;
   SessionLimits limits;

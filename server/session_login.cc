@@ -55,8 +55,8 @@ std::string user_name(std::uint32_t user) {
 /// Compares a password with a verifier. Takes about as long for each form: one derivation of a key.
 bool is_password_of(const std::string& verifier, const std::string& role, const std::string& password, const std::string& mock) {
   if (sql::password_form(verifier) == sql::PasswordForm::kScram) return sql::verifier_matches(verifier, role, password);
-  const bool derived = sql::verifier_matches(mock, role, password);
-  return (!verifier.empty() && sql::verifier_matches(verifier, role, password)) || derived;
+  const bool is_mocked = sql::verifier_matches(mock, role, password);
+  return !is_mocked && sql::verifier_matches(verifier, role, password);
 }
 
 std::string_view method_words(AuthenticationMethod method) {
@@ -81,7 +81,7 @@ Session::Login::Login(Session& session, const StartupMessage& message) : session
 asio::awaitable<executor::LoginFacts> Session::Login::run() {
   LoginPolicy& policy = session_.host_.logins();
   const ConnectionSecurity& connection = session_.connection_.security();
-  facts_ = co_await session_.host_.engines().read_login(message_.user, message_.database);
+  facts_ = co_await session_.host_.engines().login_facts(message_.user, message_.database);
   policy.take_up(facts_.has_verifiers);
   if (policy.is_protected()) {
     if (!LoginPolicy::trusts(connection)) {
@@ -89,10 +89,10 @@ asio::awaitable<executor::LoginFacts> Session::Login::run() {
                             "this machine.");
     }
   } else {
-    const std::shared_ptr<const RuleSet> rules = policy.rules();
+    rules_ = policy.rules();
     std::span<const std::string> memberships;
     if (facts_.role) memberships = facts_.role->memberships;
-    const HostRule* rule = rules->find({connection, message_.user, message_.database, memberships});
+    const HostRule* rule = rules_->find({connection, message_.user, message_.database, memberships});
     if (rule == nullptr) throw no_entry();
     co_await check_rule(*rule);
   }
@@ -224,19 +224,18 @@ asio::awaitable<bool> Session::Login::check_password() {
 }
 
 asio::awaitable<bool> Session::Login::check_peer(const HostRule& rule) {
-  const std::shared_ptr<const RuleSet> rules = session_.host_.logins().rules();
   const std::optional<std::uint32_t> user = session_.connection_.security().peer_user;
   if (!user) {
     log_ = "The client's operating-system user is unknown.";
     co_return false;
   }
-  if (rules->lets_in_all_roles(rule, *user)) co_return true;
+  if (rules_->lets_in_all_roles(*user)) co_return true;
   const std::string name = co_await executor::HelperThread::instance().run([user = *user] { return user_name(user); });
   if (name.empty()) {
     log_ = fmt::format("could not look up local user ID {}: user does not exist", *user);
     co_return false;
   }
-  co_return rules->is_mapped(rule, name, message_.user, log_);
+  co_return rules_->is_mapped(rule, name, message_.user, log_);
 }
 
 bool Session::Login::check_certificate(const HostRule& rule) {
@@ -246,7 +245,7 @@ bool Session::Login::check_certificate(const HostRule& rule) {
     log_ = "client certificate contains no user name";
     return false;
   }
-  return session_.host_.logins().rules()->is_mapped(rule, name, message_.user, log_);
+  return rules_->is_mapped(rule, name, message_.user, log_);
 }
 
 void Session::Login::check_role() const {

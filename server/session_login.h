@@ -47,6 +47,7 @@ class Session::Login {
   Session& session_;
   const StartupMessage& message_;
   executor::LoginFacts facts_;
+  std::shared_ptr<const RuleSet> rules_;  // those of this login, also after a reload
   std::string verifier_;  // empty: the login fails whatever the client answers
   std::string log_;       // the reason of a failure
 };

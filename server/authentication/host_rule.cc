@@ -207,7 +207,7 @@ class LineParser {
     } else if (value != "verify-ca") {
       fail("invalid value for clientcert: \"{}\"", value);
     } else if (rule_.method == kCert) {
-      fail("clientcert only accepts \"verify-full\" when using \"cert\" authentication");
+      fail("clientcert can only be set to \"verify-full\" when using \"cert\" authentication");
     } else {
       rule_.client_certificate = ClientCertificateRule::kAuthority;
     }

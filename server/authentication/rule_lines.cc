@@ -117,7 +117,8 @@ class Splitter {
   }
 
   void add_file(const std::string& name, RuleField& field, std::string& error) {
-    const std::filesystem::path path = (file_.parent_path() / name).lexically_normal();
+    std::filesystem::path path = (file_.parent_path() / name).lexically_normal();
+    if (!path.has_filename()) path = path.parent_path();
     if (depth_ >= kMostDepth) {
       error = fmt::format("could not open file \"{}\": maximum nesting depth exceeded", path.string());
       return;

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "server/authentication/socket_owner.h"
 #include "server/connection_security.h"
 
 namespace redquel::server {
@@ -131,6 +132,7 @@ std::vector<ParsedIdentRule> read_ident_rules(const RuleSources& sources) {
 RuleSet RuleSet::load(const RuleSources& sources) {
   std::string source = sources.rules.empty() ? sources.hba_file.string() : "authentication.rules";
   RuleSet set;
+  set.is_built_in_ = !sources.has_rules();
   try {
     set.rules_ = take_rules<HostRule>(read_host_rules(sources), source);
     if (set.rules_.empty()) throw std::runtime_error(fmt::format("{}: the file contains no rules", source));
@@ -152,7 +154,9 @@ const HostRule* RuleSet::find(const Login& login) const {
 }
 
 bool RuleSet::is_mapped(const HostRule& rule, std::string_view system_name, std::string_view role, std::string& log) const {
-  return server::is_mapped(maps_, rule.map.value_or(""), system_name, role, log);
+  return server::is_mapped(maps_, is_built_in_ ? "" : rule.map.value_or(""), system_name, role, log);
 }
+
+bool RuleSet::lets_in_all_roles(std::uint32_t user) const { return is_built_in_ && is_own_or_root(user); }
 
 }  // namespace redquel::server

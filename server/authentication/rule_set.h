@@ -45,10 +45,12 @@ class RuleSet {
   /// Returns true if the map of a rule lets `system_name` be `role`. `log`: takes the reason if not.
   bool is_mapped(const HostRule& rule, std::string_view system_name, std::string_view role, std::string& log) const;
 
-  /// The map of the built-in rules: redquel's own operating-system user and root may log in as any role, others as the role of their name.
-  static constexpr std::string_view kBuiltInMap = "redquel";
+  /// Returns true if the built-in rules let an operating-system user log in as any role: redquel's own and root. Others log in as the role
+  /// of their name.
+  bool lets_in_all_roles(std::uint32_t user) const;
 
  private:
+  bool is_built_in_ = false;
   std::vector<HostRule> rules_;
   std::vector<IdentRule> maps_;
 };
