@@ -72,13 +72,17 @@ class Server::Listener {
     options_.limits.server_values.emplace_back("port", std::to_string(acceptor_.local_endpoint().port()));
     options_.limits.server_values.emplace_back("listen_addresses", options_.host);
     options_.limits.server_values.emplace_back("max_connections", std::to_string(options_.max_connections));
+    options_.limits.server_values.emplace_back("superuser_reserved_connections", std::to_string(reserved_connections()));
+    options_.limits.server_values.emplace_back("authentication_timeout", std::to_string(options_.limits.startup_time.count()));
+    options_.limits.server_values.emplace_back("hba_file", options_.logins->sources().hba_file.string());
+    options_.limits.server_values.emplace_back("ident_file", options_.logins->sources().ident_file.string());
     std::size_t threads = options_.threads;
     if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
     for (std::size_t i = 0; i < threads; ++i) {
       Worker::Options worker{.index = i,
                              .count = threads,
                              .places = {.sessions = options_.max_connections,
-                                        .reserved = std::min(options_.reserved_connections, options_.max_connections - 1)},
+                                        .reserved = reserved_connections()},
                              .logins = options_.logins.get(),
                              .limits = options_.limits,
                              .drain_time = options_.drain_time,
@@ -153,6 +157,9 @@ class Server::Listener {
       options_.max_connections = possible;
     }
   }
+
+  /// Of few connections, one stays for other roles.
+  std::size_t reserved_connections() const { return std::min(options_.reserved_connections, options_.max_connections - 1); }
 
   Worker& least_busy() {
     // Round robin is as good while connections are few and alike, and needs no count per worker.
