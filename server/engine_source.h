@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 
 namespace redquel::server {
 

@@ -7,7 +7,7 @@
 #include <exception>
 
 #include "executor/redis/requirements.h"
-#include "executor/storage/random_version.h"
+#include "executor/runtime/random_version.h"
 #include "sql/error.h"
 
 namespace redquel::server {

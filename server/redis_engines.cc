@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "executor/make_engine.h"
 #include "executor/redis/redis_pool.h"
 #include "executor/storage/databases.h"
 #include "sql/error.h"
