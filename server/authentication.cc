@@ -8,7 +8,7 @@
 namespace redquel::server {
 
 void authenticate(const Connection& connection, std::string_view user, std::string_view database) {
-  if (connection.peer_is_local()) return;
+  if (connection.security().is_unix_socket || connection.security().client_address.is_loopback()) return;
   throw sql::SqlError("28000",
                       fmt::format("no pg_hba.conf entry for host \"{}\", user \"{}\", database \"{}\", no encryption",
                                   connection.peer_address(), user, database));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "executor/engine/engine.h"
+#include "executor/redis/redis_login.h"
 
 namespace redquel::server {
 
@@ -18,6 +19,8 @@ class EngineSource {
   virtual ~EngineSource() = default;
   /// The engine of a database, made at first use. Throws 3D000 for an unknown one, 08006 without Redis.
   virtual asio::awaitable<std::shared_ptr<executor::Engine>> open(std::string database) = 0;
+  /// Connections to Redis that are made from now on log in so.
+  virtual void change_login(const executor::RedisLogin& login) { static_cast<void>(login); }
   /// The sessions are gone: lets go of connections, so that the io_context runs dry.
   virtual void stop() {}
 };

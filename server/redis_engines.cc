@@ -35,6 +35,8 @@ class RedisEngines final : public EngineSource {
     co_return opened;
   }
 
+  void change_login(const executor::RedisLogin& login) override { pool_.change_login(login); }
+
   void stop() override {
     engines_.clear();  // what they do by themselves ends
     pool_.stop();
