@@ -8,7 +8,7 @@
 
 #include "executor/redis/requirements.h"
 #include "executor/roles/role_store.h"
-#include "executor/storage/random_version.h"
+#include "executor/runtime/random_version.h"
 #include "sql/error.h"
 
 namespace redquel::server {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "executor/make_engine.h"
 #include "executor/redis/redis_pool.h"
 #include "executor/storage/databases.h"
 #include "sql/error.h"
@@ -37,6 +38,7 @@ class RedisEngines final : public EngineSource {
   asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) override {
     return executor::read_login_role(pool_.shared(pool_.default_database()), std::move(role), std::move(database));
   }
+  void change_login(const executor::RedisLogin& login) override { pool_.change_login(login); }
 
   void stop() override {
     engines_.clear();  // what they do by themselves ends

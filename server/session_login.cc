@@ -11,7 +11,7 @@
 #include <chrono>
 #include <vector>
 
-#include "executor/background_thread.h"
+#include "executor/roles/background_thread.h"
 #include "server/authentication/login_policy.h"
 #include "server/authentication/scram_exchange.h"
 #include "server/authentication/socket_owner.h"
@@ -121,7 +121,7 @@ asio::awaitable<void> Session::Login::check_rule(const HostRule& rule) {
                                   fmt::format("{}: {} (rule {}: \"{}\")", error.message(), log_, rule.line, rule.text));
   // During the pause another connection may take the slot, so that refused clients hold up no one.
   session_.host_.set_startup_waiting(session_.number_, true);
-  asio::steady_timer pause(session_.connection_.executor(), session_.host_.logins().delay());
+  asio::steady_timer pause(session_.connection_.executor(), session_.host_.limits().login_delay);
   co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
   throw error;
 }

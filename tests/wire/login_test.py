@@ -1,5 +1,4 @@
 """Logins: protected mode, rules, passwords, and what the client and the log learn of a refusal."""
-import json
 import os
 import re
 import signal
@@ -13,34 +12,12 @@ from harness.crew import all_at_once
 from harness.passwords import SASL, Scram, initial_response
 from harness.pgwire import Connection, ConnectionClosed, ServerError, decode_fields, message, query, startup
 from harness.processes import Process, temporary_folder
+from harness.roles import add_role, configured
 from harness.servers import Postgres
 from harness.waiting import wait_for
 
 EXPIRED = -1  # microseconds since 2000
 SCRAM_RULES = 'rules = "host all all all scram-sha-256"\n'
-
-
-def configured(make_server, redis, authentication, limits="", *options):
-    folder = temporary_folder()
-    with open(f"{folder}/redquel.toml", "w", encoding="utf-8") as file:
-        file.write(f"[authentication]\ndelay = 0\n{authentication}\n[limits]\n{limits}\n")
-    return make_server("--config", f"{folder}/redquel.toml", *options, redis=redis)
-
-
-def add_role(redis, name, verifier=None, members_of=(), **attributes):
-    """Writes a role as docs/data-in-redis.md describes it. Returns its oid."""
-    with redis.connect() as connection:
-        roles = connection("HGETALL", "redquel:roles")
-        oids = {json.loads(value)["name"]: int(field[5:]) for field, value in zip(roles[::2], roles[1::2]) if field.startswith("role:")}
-        oid = oids.get(name, 20_000 + len(oids))
-        if name not in oids:
-            connection("HSET", "redquel:roles", f"role:{oid}", json.dumps({"name": name, "can_login": True, **attributes}))
-        for role in members_of:
-            connection("HSET", "redquel:roles", f"member:{oids[role]}:{oid}", json.dumps({"grantor": 10}))
-        connection("HSET", "redquel:roles", "version", os.urandom(8).hex())
-        if verifier:
-            connection("HSET", "redquel:verifiers", oid, verifier)
-        return oid
 
 
 def refusal(server, user, password=None, database="postgres", source=None):
@@ -348,10 +325,7 @@ def refused_or_none(server, user):
 
 def test_a_refusal_is_told_after_the_delay(make_redis, make_server):
     redis = make_redis()
-    folder = temporary_folder()
-    with open(f"{folder}/redquel.toml", "w", encoding="utf-8") as file:
-        file.write(f"[authentication]\ndelay = 2000\n{SCRAM_RULES}")
-    server = make_server("--config", f"{folder}/redquel.toml", "--threads", "1", redis=redis)
+    server = configured(make_server, redis, SCRAM_RULES, "", "--threads", "1", delay=2000)
     add_role(redis, "ann", passwords.scram_verifier("secret"))
     connection = server.socket()
     connection.send(startup(dict(user="ann", database="postgres")))
