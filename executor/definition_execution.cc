@@ -3,6 +3,7 @@
 #include "executor/ddl/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/role_statements.h"
 #include "executor/ddl/stands_alone.h"
 #include "executor/ddl/structure_state.h"
 #include "executor/ddl/temporary.h"

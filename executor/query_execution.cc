@@ -11,6 +11,7 @@
 #include "executor/copy/copy_source.h"
 #include "executor/function_execution.h"
 #include "executor/operators/make_operator.h"
+#include "executor/roles/access.h"
 #include "executor/session_context.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/clock.h"
@@ -246,6 +247,11 @@ class QueryRun {
     sql::CatalogPtr catalog = engine_.catalog_at_hand(session_);
     if (!catalog) catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
+    if (!has_access(planned.plan, session_)) {  // unless another process has just given the role what it needs
+      const sql::CatalogPtr newest = co_await engine_.newest_catalog(session_);
+      if (newest->version != catalog->version) throw StaleCatalog{};
+      check_access(planned.plan, session_);
+    }
     if (!engine_.exclusive_tables().empty()) {
       for (const auto& table : planner::tables_of(planned.plan)) {
         if (engine_.exclusive_tables().contains(table->oid)) throw StaleCatalog{};
@@ -551,7 +557,7 @@ class QueryExecution final : public Execution {
 class ExplainExecution final : public Execution {
  public:
   ExplainExecution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session)
-      : run_(engine, std::move(prepared), std::move(parameters), session) {}
+      : session_(session), run_(engine, std::move(prepared), std::move(parameters), session) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (done_) co_return std::nullopt;
@@ -566,6 +572,7 @@ class ExplainExecution final : public Execution {
       milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
     }
     const PreparedPlan& plan = *run_.prepared().plan;
+    check_access(plan.planned.plan, session_);
     std::vector<std::string> lines = planner::explain(run_.plan(), options, options.analyze ? &statistics_ : nullptr,
                                                       plan.planning_milliseconds, milliseconds);
     sql::Batch batch;
@@ -579,6 +586,7 @@ class ExplainExecution final : public Execution {
   std::string command_tag() const override { return "EXPLAIN"; }
 
  private:
+  const SessionState& session_;
   QueryRun run_;
   planner::RunStatistics statistics_;
   bool done_ = false;

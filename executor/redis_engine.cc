@@ -9,6 +9,7 @@
 #include "executor/create_table_as.h"
 #include "executor/lock_table.h"
 #include "executor/query_execution.h"
+#include "executor/redis/seen_version.h"
 #include "executor/session_context.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"
@@ -34,7 +35,9 @@ RedisEngine::RedisEngine(RedisAccess& access, int database, RedisClient& home, E
 sql::CatalogPtr RedisEngine::catalog_at_hand(const SessionState& session) const {
   if (session.transaction && session.transaction->catalog()) return session.transaction->catalog()->snapshot();
   // Another Redis than before (restart, failover) may have lost definitions.
-  return generation_ == shared_.generation() ? catalog_ : nullptr;
+  if (generation_ != shared_.generation() || !catalog_) return nullptr;
+  const std::string& seen = seen_version(database_);
+  return seen.empty() || seen == catalog_->version ? catalog_ : nullptr;
 }
 
 asio::awaitable<sql::CatalogPtr> RedisEngine::catalog(const SessionState& session) {

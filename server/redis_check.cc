@@ -7,7 +7,7 @@
 #include <exception>
 
 #include "executor/redis/requirements.h"
-#include "executor/roles/role_store.h"
+#include "executor/storage/role_store.h"
 #include "executor/storage/random_version.h"
 #include "sql/error.h"
 

@@ -120,6 +120,7 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::awaitable<std::optional<StartupPacket>> read_startup_packet();
   asio::awaitable<void> read_startup_bytes();
   asio::awaitable<void> open(StartupMessage message);
+  void set_role_defaults(const std::vector<ParameterValue>& settings);
   // --- session_login: who the client is
   class Login;
 
