@@ -5,6 +5,8 @@
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 
+#include "executor/statements/copy_execution.h"
+
 namespace redquel::server {
 
 bool Session::CopyStream::set_encoding(std::string_view name) {

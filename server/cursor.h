@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 #include "executor/operators/spill_file.h"
 #include "parser/ast.h"
 #include "server/prepared_statement.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 #include "executor/roles/login_role.h"
 
 namespace redquel::server {

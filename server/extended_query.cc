@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "executor/transaction_moment.h"
+#include "executor/runtime/transaction_moment.h"
 #include "parser/parse.h"
 #include "server/session.h"
 #include "sql/types/binary_io.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 #include "server/startup_packet.h"
 #include "sql/types/text_encoding.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 
 namespace redquel::server {
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 #include "server/cursor.h"
 #include "server/prepared_statement.h"
 

@@ -1,6 +1,6 @@
 #include "server/prepared_statement.h"
 
-#include "executor/transaction/clock.h"
+#include "executor/runtime/clock.h"
 
 namespace redquel::server {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 #include "server/client_memory.h"
 
 namespace redquel::server {

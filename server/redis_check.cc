@@ -7,8 +7,8 @@
 #include <exception>
 
 #include "executor/redis/requirements.h"
+#include "executor/runtime/random_version.h"
 #include "executor/storage/role_store.h"
-#include "executor/storage/random_version.h"
 #include "sql/error.h"
 
 namespace redquel::server {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "executor/make_engine.h"
 #include "executor/redis/redis_pool.h"
 #include "executor/ddl/role_setting.h"
 #include "executor/storage/databases.h"

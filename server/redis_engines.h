@@ -1,7 +1,7 @@
 #pragma once
 
+#include "executor/engine/engine.h"
 #include "executor/redis/shared_connection.h"
-#include "executor/redis_engine.h"
 #include "server/engine_source.h"
 
 namespace redquel::server {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 #include "server/message_encoder.h"
 #include "sql/column.h"
 

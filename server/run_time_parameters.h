@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 #include "server/parameter_definitions.h"
 
 namespace redquel::server {

@@ -8,7 +8,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "executor/notifications.h"
+#include "executor/runtime/notifications.h"
 #include "server/copy_stream.h"
 #include "sql/types/byte_text.h"
 

@@ -13,7 +13,7 @@
 #include <unordered_set>
 
 #include "executor/ddl/stands_alone.h"
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 #include "parser/literals.h"
 #include "server/connection.h"
 #include "server/engine_source.h"

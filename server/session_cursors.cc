@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "executor/transaction/clock.h"
+#include "executor/runtime/clock.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "server/session_statements.h"

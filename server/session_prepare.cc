@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "executor/transaction/clock.h"
+#include "executor/runtime/clock.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "server/session_statements.h"

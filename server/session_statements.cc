@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "executor/notifications.h"
+#include "executor/runtime/notifications.h"
 #include "parser/parse.h"
 #include "sql/error.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 #include "server/cursor.h"
 #include "server/portal.h"
 #include "server/prepared_statement.h"

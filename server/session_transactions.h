@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 #include "server/cursor.h"
 #include "server/portal.h"
 #include "server/run_time_parameters.h"

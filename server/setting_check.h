@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/engine.h"
+#include "executor/engine/engine.h"
 
 namespace redquel::server {
 

@@ -1,6 +1,6 @@
 // The simple protocol: Query.
 
-#include "executor/transaction_moment.h"
+#include "executor/runtime/transaction_moment.h"
 #include "parser/literals.h"
 #include "parser/parse.h"
 #include "server/session.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "executor/notifications.h"
+#include "executor/runtime/notifications.h"
 #include "server/row_encoder.h"
 #include "server/session.h"
 

@@ -40,8 +40,4 @@ class CopyChannel {
   virtual void set_error_context(std::string context) = 0;
 };
 
-class Execution;
-/// Must be called before a COPY statement's execution is asked for rows. The channel outlives the execution.
-void attach_copy_channel(Execution& execution, CopyChannel& channel);
-
 }  // namespace redquel::executor

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "executor/copy/copy_binary_reader.h"
-#include "executor/copy/copy_execution.h"
+#include "executor/copy/copy_encoding.h"
 #include "executor/copy/copy_input.h"
 #include "executor/copy/copy_line_reader.h"
-#include "executor/operators/event_loop_turn.h"
+#include "executor/runtime/event_loop_turn.h"
 #include "executor/writes/writes.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/object_names.h"
@@ -103,7 +103,7 @@ class CopySource : public Operator {
     if (input_.started) {
       throw SqlError("40001", "could not serialize access due to concurrent change of the table's definition");
     }
-    if (!input_.channel.set_encoding(options_.encoding)) throw unknown_encoding(options_);
+    set_encoding(input_.channel, options_);
     input_.started = true;
     input_.relation = plan_.relation;
     input_.channel.begin_in(options_.is_binary(), width());

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "executor/context/execution_context.h"
+#include "executor/context/operator.h"
 #include "executor/copy/copy_input.h"
-#include "executor/execution_context.h"
-#include "executor/operators/operator.h"
 #include "planner/plan_copy.h"
 
 namespace redquel::executor {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/value_rewrite.h"
 #include "parser/ast.h"
 

@@ -1,4 +1,5 @@
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/function_options.h"

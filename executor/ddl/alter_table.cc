@@ -5,7 +5,9 @@
 #include <exception>
 #include <optional>
 
+#include "executor/catalog/dependencies.h"
 #include "executor/ddl/alter_composite.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/index_build.h"
@@ -19,9 +21,8 @@
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/table_rewrite.h"
 #include "executor/ddl/transaction_rewrite.h"
-#include "executor/ddl/type_lookup.h"
 #include "executor/ddl/view_options.h"
-#include "executor/session_context.h"
+#include "executor/runtime/session_context.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction.h"
 #include "parser/deparse.h"

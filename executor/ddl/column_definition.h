@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "parser/ast.h"
 #include "sql/catalog/catalog.h"
 

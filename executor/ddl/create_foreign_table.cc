@@ -2,19 +2,20 @@
 
 #include <algorithm>
 
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/foreign_options.h"
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
-#include "executor/session_context.h"
+#include "executor/runtime/session_context.h"
 #include "parser/option_value.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/catalog/row_types.h"
-#include "sql/functions/object_names.h"
 #include "sql/expressions/evaluate.h"
+#include "sql/functions/object_names.h"
 
 namespace redquel::executor {
 

@@ -5,7 +5,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <exception>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/column_definition.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/foreign_options.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/column_definition.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"

@@ -4,7 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/like_clause.h"

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
-#include "executor/ddl/dependent_changes.h"
+#include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/role_setting.h"
 #include "executor/roles/access.h"
 #include "executor/storage/databases.h"

@@ -1,11 +1,8 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <cstdint>
-#include <functional>
 
-#include "executor/engine.h"
-#include "executor/redis/client.h"
+#include "executor/catalog/ddl_context.h"
 #include "parser/ast.h"
 
 namespace redquel::executor {
@@ -13,21 +10,6 @@ namespace redquel::executor {
 namespace asio = boost::asio;
 
 class CatalogDraft;
-
-/// Modes of LOCK TABLE, numbered as parser::ast::LockTable has them.
-enum class TableLock : std::int32_t { kShare = 5, kShareRowExclusive = 6, kAccessExclusive = 8 };
-
-/// What a definition statement works with. It reads the newest catalog itself, and again when another process was faster.
-struct DdlContext {
-  RedisClient& redis;
-  RedisClient& bulk;  // for walks over all rows
-  SessionState& session;
-  RedisClient& home;  // where the list of databases lies
-  int database = 0;   // the logical one of the session
-  RedisAccess* access = nullptr;  // ways to the others; null where no statement of a client runs
-  /// LOCK TABLE for the session's transaction. Empty where no statement of a client runs.
-  std::function<asio::awaitable<void>(const sql::TableDef& table, TableLock mode)> lock_table = {};
-};
 
 // One function per statement, in a file of its name. The statement is done when the coroutine ends: definitions committed, index
 // entries built, dropped keys deleted. Each is atomic: it happens as a whole, or throws SqlError in PostgreSQL's words and leaves
@@ -66,6 +48,16 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::Grant& stateme
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterOwner& statement);
 /// Index entries become what the rows say. Of the whole table, also for REINDEX INDEX.
 asio::awaitable<void> run(DdlContext& context, const parser::ast::Reindex& statement);
+/// VACUUM and ANALYZE: there are no statistics to gather, but half-done removals to finish.
+asio::awaitable<void> run(DdlContext& context, const parser::ast::Vacuum& statement);
+/// CLUSTER: rows have no order of their own to change, so only the names are looked at.
+asio::awaitable<void> run(DdlContext& context, const parser::ast::Cluster& statement);
+/// CHECKPOINT does nothing: Redis writes its file itself.
+asio::awaitable<void> run(DdlContext& context, const parser::ast::Checkpoint& statement);
+
+/// A statement that one of the functions above runs.
+template <class Statement>
+concept Definition = requires(DdlContext& context, const Statement& statement) { run(context, statement); };
 
 // DROP DATABASE and ALTER DATABASE RENAME: the databases of a Redis are in no catalog.
 asio::awaitable<void> drop_database(DdlContext& context, const parser::ast::Drop& statement);

@@ -4,14 +4,11 @@
 
 #include <algorithm>
 
-#include "executor/ddl/dependent_changes.h"
+#include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_alteration.h"
-#include "executor/ddl/type_lookup.h"
-#include "executor/session_context.h"
 #include "parser/deparse.h"
-#include "planner/bind/called_functions.h"
 #include "planner/bind/sql_function.h"
 
 namespace redquel::executor {
@@ -21,35 +18,6 @@ using Kind = DropObject::Kind;
 
 namespace {
 
-bool reads(const sql::ViewDef& view, const DropObject& object) {
-  return std::ranges::any_of(view.references, [&](const sql::ViewDef::Reference& reference) {
-    if (reference.relation != object.oid) return false;
-    return object.column == 0 || std::ranges::find(reference.columns, object.column) != reference.columns.end();
-  });
-}
-
-/// Does the foreign key need the object, which is not a part of its own table?
-bool refers(const sql::ForeignKeyDef& key, const DropObject& object) {
-  switch (object.kind) {
-    case Kind::kTable:
-      return key.referenced == object.oid;
-    case Kind::kColumn:
-      return key.referenced == object.oid && std::ranges::find(key.referenced_columns, object.column) != key.referenced_columns.end();
-    case Kind::kIndex:
-    case Kind::kKeyConstraint:
-      return key.referenced_index == object.oid;
-    default:
-      return false;
-  }
-}
-
-TablePtr table_of_foreign_key(const CatalogDraft& draft, sql::Oid key) {
-  for (const auto& [oid, table] : draft.catalog().tables) {
-    if (std::ranges::find(table->foreign_keys, key, &sql::ForeignKeyDef::oid) != table->foreign_keys.end()) return table;
-  }
-  return nullptr;
-}
-
 /// The table that has the index, and the index's name.
 std::pair<TablePtr, std::string> find_index_by_oid(const CatalogDraft& draft, sql::Oid index) {
   for (const auto& [oid, table] : draft.catalog().tables) {
@@ -58,129 +26,6 @@ std::pair<TablePtr, std::string> find_index_by_oid(const CatalogDraft& draft, sq
     if (found != table->indexes.end()) return {table, found->name};
   }
   return {};
-}
-
-bool uses(const sql::CatalogSnapshot& catalog, const sql::FunctionDef& function, sql::Oid type) {
-  const auto of_type = [&](const auto& part) { return contains_type(catalog, part.type.oid, type); };
-  return contains_type(catalog, function.result.oid, type) || std::ranges::any_of(function.parameters, of_type) ||
-         std::ranges::any_of(function.columns, of_type);
-}
-
-/// Objects with the oids by which they are put in order.
-using Entries = std::vector<std::pair<sql::Oid, DropObject>>;
-
-/// What depends on a function in the definitions of tables: defaults, CHECK constraints, generated columns.
-void add_calling_parts(const CatalogDraft& draft, sql::Oid function, Entries& found) {
-  const sql::CatalogSnapshot& catalog = draft.catalog();
-  const std::string& name = catalog.functions.at(function)->name;
-  for (const auto& [oid, table] : catalog.tables) {
-    const auto calls = [&](const std::string& text) {
-      if (text.find(name) == std::string::npos) return false;
-      const std::vector<sql::Oid> called = planner::called_functions(text, *table, catalog, bind_settings(draft.session()));
-      return std::ranges::find(called, function) != called.end();
-    };
-    for (const sql::ColumnDef& column : table->columns) {
-      if (calls(column.default_sql)) found.push_back({oid, {Kind::kDefault, oid, column.number}});
-      if (calls(column.generated_sql)) found.push_back({oid, {Kind::kColumn, oid, column.number}});
-    }
-    for (const sql::CheckDef& check : table->checks) {
-      if (calls(check.expression_sql)) found.push_back({oid, {Kind::kCheck, oid, 0, check.name}});
-    }
-  }
-}
-
-void add_parts_of_schema(const sql::CatalogSnapshot& catalog, sql::Oid schema, Entries& found) {
-  const auto is_in = [&](const std::string& name) {
-    const auto definition = catalog.schemas.find(name);
-    return definition != catalog.schemas.end() && definition->second.oid == schema;
-  };
-  for (const auto& [oid, table] : catalog.tables) {
-    if (is_in(table->schema)) found.push_back({oid, {Kind::kTable, oid}});
-  }
-  for (const auto& [oid, view] : catalog.views) {
-    if (is_in(view->schema)) found.push_back({oid, {Kind::kView, oid}});
-  }
-  for (const auto& [oid, sequence] : catalog.sequences) {
-    if (is_in(sequence.schema) && sequence.owner_table == 0) found.push_back({oid, {Kind::kSequence, oid}});
-  }
-  for (const auto& [oid, type] : catalog.types) {
-    if (is_in(type->schema)) found.push_back({oid, {Kind::kType, oid}});
-  }
-  for (const auto& [oid, function] : catalog.functions) {
-    if (is_in(function->schema)) found.push_back({oid, {Kind::kFunction, oid}});
-  }
-}
-
-/// Columns and types that are made of the type.
-void add_parts_of_type(const sql::CatalogSnapshot& catalog, sql::Oid type, Entries& found) {
-  for (const auto& [oid, table] : catalog.tables) {
-    for (const sql::ColumnDef& column : table->columns) {
-      if (uses_type(catalog, column, type)) found.push_back({oid, {Kind::kColumn, oid, column.number}});
-    }
-  }
-  for (const auto& [oid, other] : catalog.types) {
-    if (oid != type && contains_type(catalog, oid, type)) found.push_back({oid, {Kind::kType, oid}});
-  }
-}
-
-/// What depends on one object directly, the oldest first.
-std::vector<DropObject> direct_dependents(const CatalogDraft& draft, const DropObject& object) {
-  const sql::CatalogSnapshot& catalog = draft.catalog();
-  Entries found;
-  if (object.kind == Kind::kSchema) add_parts_of_schema(catalog, object.oid, found);
-  const TablePtr dropped = object.kind == Kind::kTable ? catalog.find_table(object.oid) : nullptr;
-  const sql::Oid row_type = dropped ? dropped->row_type : 0;
-  if (object.kind == Kind::kTable || object.kind == Kind::kView) {
-    for (const auto& [oid, function] : catalog.functions) {
-      const bool has_row = row_type != 0 && uses(catalog, *function, row_type);
-      if (has_row || function->result_relation == object.oid) found.push_back({oid, {Kind::kFunction, oid}});
-    }
-  }
-  if (row_type != 0) add_parts_of_type(catalog, row_type, found);
-  if (object.kind == Kind::kTable || object.kind == Kind::kView || object.kind == Kind::kColumn || object.kind == Kind::kFunction ||
-      object.kind == Kind::kKeyConstraint || object.kind == Kind::kSequence) {
-    for (const auto& [oid, view] : catalog.views) {
-      if (reads(*view, object)) found.push_back({oid, {Kind::kView, oid}});
-    }
-    for (const auto& [oid, table] : catalog.tables) {
-      if (table->materialized && reads(*table->materialized, object)) found.push_back({oid, {Kind::kTable, oid}});
-    }
-  }
-  if (object.kind == Kind::kType) {
-    add_parts_of_type(catalog, object.oid, found);
-    for (const auto& [oid, view] : catalog.views) {
-      const bool shows = std::ranges::any_of(view->columns, [&](const auto& column) { return contains_type(catalog, column.type.oid, object.oid); });
-      if (shows) found.push_back({oid, {Kind::kView, oid}});
-    }
-    for (const auto& [oid, function] : catalog.functions) {
-      if (uses(catalog, *function, object.oid)) found.push_back({oid, {Kind::kFunction, oid}});
-    }
-  }
-  if (object.kind == Kind::kColumn) {
-    const TablePtr table = catalog.find_table(object.oid);
-    for (const sql::ColumnDef& column : table->columns) {
-      if (column.generated_sql.empty() || column.number == object.column) continue;
-      const std::vector<std::int16_t> used = columns_of_generation(draft, *table, column);
-      if (std::ranges::find(used, object.column) != used.end()) found.push_back({object.oid, {Kind::kColumn, object.oid, column.number}});
-    }
-  }
-  if (object.kind == Kind::kFunction) add_calling_parts(draft, object.oid, found);
-  if (object.kind == Kind::kSequence) {
-    for (const auto& [oid, table] : catalog.tables) {
-      for (const sql::ColumnDef& column : table->columns) {
-        if (column.sequence == object.oid) found.push_back({oid, {Kind::kDefault, oid, column.number}});
-      }
-    }
-  }
-  for (const auto& [oid, table] : catalog.tables) {
-    for (const sql::ForeignKeyDef& key : table->foreign_keys) {
-      if (refers(key, object)) found.push_back({key.oid, {Kind::kForeignKey, key.oid}});
-    }
-  }
-  std::ranges::stable_sort(found, {}, [](const auto& entry) { return entry.first; });
-  std::vector<DropObject> dependents;
-  for (const auto& [oid, dependent] : found) dependents.push_back(dependent);
-  return dependents;
 }
 
 struct Found {
@@ -411,21 +256,6 @@ std::vector<std::int16_t> drop_dependents(CatalogDraft& draft, const std::vector
     }
   }
   return beside;
-}
-
-std::set<sql::Oid> dependents_of(const CatalogDraft& draft, sql::Oid object) {
-  const sql::CatalogSnapshot& catalog = draft.catalog();
-  std::vector<DropObject> found;
-  if (catalog.tables.contains(object)) found = direct_dependents(draft, {Kind::kTable, object});
-  if (catalog.views.contains(object)) found = direct_dependents(draft, {Kind::kView, object});
-  if (catalog.sequences.contains(object)) found = direct_dependents(draft, {Kind::kSequence, object});
-  if (catalog.types.contains(object)) found = direct_dependents(draft, {Kind::kType, object});
-  if (catalog.functions.contains(object)) found = direct_dependents(draft, {Kind::kFunction, object});
-  std::set<sql::Oid> oids;
-  for (const DropObject& dependent : found) {
-    oids.insert(dependent.kind == Kind::kForeignKey ? table_of_foreign_key(draft, dependent.oid)->oid : dependent.oid);
-  }
-  return oids;
 }
 
 void check_no_view_uses(const CatalogDraft& draft, sql::Oid table, std::int16_t column) {

@@ -1,24 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/dependencies.h"
 #include "sql/error.h"
 
 namespace redquel::executor {
-
-/// An object that is dropped, or that goes along because it depends on one.
-struct DropObject {
-  enum class Kind : std::uint8_t { kSchema, kTable, kView, kSequence, kColumn, kDefault, kType, kIndex, kKeyConstraint, kForeignKey, kFunction, kCheck };
-  Kind kind;
-  sql::Oid oid = 0;         // kColumn, kDefault: of the table; kKeyConstraint: of its index
-  std::int16_t column = 0;  // kColumn, kDefault
-  std::string name = {};    // kCheck: of the constraint of table `oid`
-  friend bool operator==(const DropObject&, const DropObject&) = default;
-};
 
 /// What DROP … CASCADE throws where a column of a table's key goes along: the table's rows are written anew by DROP COLUMN first.
 class KeyColumnGoes : public sql::SqlError {
@@ -37,9 +26,6 @@ std::string describe(const CatalogDraft& draft, const DropObject& object);
 /// Drops what depends on the targets, which are themselves the caller's to drop, and tells of it in one NOTICE. Without `cascade`:
 /// 2BP01 with the list of them. KeyColumnGoes. Generated columns beside a dropped column are the caller's to drop, too: their numbers.
 std::vector<std::int16_t> drop_dependents(CatalogDraft& draft, const std::vector<DropObject>& targets, bool cascade);
-
-/// The tables, views, sequences, types and functions that would be changed or dropped if the object with that oid were.
-std::set<sql::Oid> dependents_of(const CatalogDraft& draft, sql::Oid object);
 
 /// 0A000 "cannot alter type of a column used by a view or rule".
 void check_no_view_uses(const CatalogDraft& draft, sql::Oid table, std::int16_t column);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
+#include "executor/catalog/dependencies.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/column_definition.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/generated_names.h"
@@ -13,7 +15,7 @@
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/type_lookup.h"
-#include "executor/session_context.h"
+#include "executor/runtime/session_context.h"
 #include "executor/transaction/transaction.h"
 #include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"

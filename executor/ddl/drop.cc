@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/function_lookup.h"

@@ -6,7 +6,7 @@
 
 #include "executor/ddl/role_draft.h"
 #include "executor/ddl/role_statements.h"
-#include "executor/session_context.h"
+#include "executor/runtime/session_context.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/storage/databases.h"
 #include "sql/functions/object_description.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/column_definition.h"
 #include "sql/catalog/catalog.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/column_definition.h"
 #include "executor/ddl/ddl.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "parser/ast.h"
 #include "sql/catalog/mapping.h"
 

@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <optional>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/function_options.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
-#include "executor/function_settings.h"
-#include "executor/session_context.h"
+#include "executor/runtime/function_settings.h"
+#include "executor/runtime/session_context.h"
 #include "parser/deparse.h"
 #include "parser/option_value.h"
 #include "parser/parse.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "parser/ast.h"
 
 namespace redquel::executor {

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <optional>
 
-#include "executor/function_settings.h"
+#include "executor/runtime/function_settings.h"
 #include "parser/deparse.h"
 #include "parser/option_value.h"
 #include "sql/catalog/function_text.h"

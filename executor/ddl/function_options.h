@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "executor/engine.h"
+#include "executor/runtime/session_state.h"
 #include "parser/ast.h"
 #include "sql/catalog/catalog.h"
 

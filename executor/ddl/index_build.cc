@@ -1,3 +1,4 @@
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/index_build.h"
 
 #include <algorithm>

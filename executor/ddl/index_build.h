@@ -3,7 +3,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/catalog/ddl_context.h"
 
 namespace redquel::executor {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "executor/ddl/stored_expression.h"
-#include "executor/session_context.h"
+#include "executor/runtime/session_context.h"
 #include "parser/deparse.h"
 #include "planner/bind/bind_expression.h"
 #include "planner/bind/computed_columns.h"
@@ -60,16 +60,6 @@ void add_computed_columns(sql::TableDef& table, sql::IndexDef& index, const std:
     part.column = computed.number;
     table.computed.push_back(std::move(computed));
   }
-}
-
-void drop_unused_computed(sql::TableDef& table) {
-  std::erase_if(table.computed, [&](const sql::ColumnDef& computed) {
-    const bool is_used = std::ranges::any_of(table.indexes, [&](const sql::IndexDef& index) {
-      return std::ranges::find(index.parts, computed.number, &sql::IndexDef::Part::column) != index.parts.end();
-    });
-    if (!is_used) table.used_fields.push_back(computed.field);
-    return !is_used;
-  });
 }
 
 std::vector<std::int16_t> index_columns(const sql::TableDef& table, const sql::IndexDef& index) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "parser/ast.h"
 #include "sql/catalog/catalog.h"
 
@@ -24,8 +24,6 @@ const sql::ColumnDef* bare_column(const sql::TableDef& table, const parser::ast:
 /// Gives the table the computed columns that the index's structures are made of: one for each part of a partial index, and for each
 /// expression. `names`: of the parts. Those of a remembered index have a type only, and are NULL in every row.
 void add_computed_columns(sql::TableDef& table, sql::IndexDef& index, const std::vector<std::string>& names);
-/// Those of indexes that are gone, go: their fields are never used again.
-void drop_unused_computed(sql::TableDef& table);
 
 /// Every column of the table that the index depends on.
 std::vector<std::int16_t> index_columns(const sql::TableDef& table, const sql::IndexDef& index);

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/column_definition.h"
 
 namespace redquel::executor {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/object_lookup.h"
 #include "parser/ast.h"
 #include "sql/catalog/mapping.h"

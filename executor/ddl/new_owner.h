@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "executor/engine.h"
+#include "executor/runtime/session_state.h"
 
 namespace redquel::executor {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "parser/ast.h"
 
 namespace redquel::executor {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/storage/index_repair.h"

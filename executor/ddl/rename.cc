@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/alter_composite.h"
-#include "executor/ddl/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"

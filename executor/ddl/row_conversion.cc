@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "executor/session_context.h"
+#include "executor/runtime/session_context.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/sequences.h"
 #include "executor/storage/table_walk.h"

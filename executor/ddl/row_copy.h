@@ -3,8 +3,9 @@
 #include <boost/asio/awaitable.hpp>
 #include <vector>
 
+#include "executor/catalog/ddl_context.h"
 #include "executor/ddl/row_conversion.h"
-#include "executor/transaction/row_buffer.h"
+#include "executor/storage/row_buffer.h"
 #include "sql/error.h"
 
 namespace redquel::executor {

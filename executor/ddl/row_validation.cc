@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "executor/ddl/row_copy.h"
-#include "executor/operators/event_loop_turn.h"
 #include "executor/redis/script.h"
-#include "executor/session_context.h"
+#include "executor/runtime/event_loop_turn.h"
+#include "executor/runtime/session_context.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/table_walk.h"

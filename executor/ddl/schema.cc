@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/new_owner.h"
 #include "executor/ddl/object_lookup.h"

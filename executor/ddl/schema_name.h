@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 
 namespace redquel::executor {
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/storage/sequences.h"
 #include "executor/transaction/transaction_catalog.h"
 

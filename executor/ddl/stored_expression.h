@@ -9,6 +9,8 @@
 
 namespace redquel::executor {
 
+class CatalogDraft;
+
 // CHECK expressions as the catalog stores them: SQL text that names columns, always without the table's name, so that only a rename
 // of the column touches it.
 
@@ -19,5 +21,8 @@ std::string with_renamed_column(const std::string& expression_sql, std::string_v
 /// The text with another name for the calls that can mean this function. `search_path`: where names without a schema are looked for.
 std::string with_renamed_function(const std::string& expression_sql, const sql::FunctionDef& before, const parser::ast::QualifiedName& name,
                                   const std::vector<std::string>& search_path);
+
+/// The texts of views follow the new name of a relation that they read, or of its columns. `before`: the catalog with the old names.
+void rename_in_views(CatalogDraft& draft, const sql::CatalogSnapshot& before, sql::Oid relation);
 
 }  // namespace redquel::executor

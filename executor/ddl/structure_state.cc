@@ -1,3 +1,4 @@
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/structure_state.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "executor/execution_context.h"
+#include "executor/context/execution_context.h"
 #include "executor/tables/structure_check.h"
 #include "sql/catalog/mapping.h"
 

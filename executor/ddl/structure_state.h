@@ -3,7 +3,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <set>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/catalog/ddl_context.h"
 #include "executor/ddl/object_lookup.h"
 
 namespace redquel::executor {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "executor/catalog/dependencies.h"
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/index_expressions.h"
@@ -12,8 +13,7 @@
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/ttl_options.h"
-#include "executor/ddl/type_lookup.h"
-#include "executor/session_context.h"
+#include "executor/runtime/session_context.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/stored_text.h"
 #include "parser/deparse.h"

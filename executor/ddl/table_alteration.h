@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_parts.h"
 #include "parser/ast.h"

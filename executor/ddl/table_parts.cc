@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <set>
 
+#include "executor/catalog/dependencies.h"
 #include "executor/ddl/exclusion_constraint.h"
 #include "executor/ddl/generated_names.h"
 #include "executor/ddl/indexable.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/stored_expression.h"
-#include "executor/ddl/type_lookup.h"
-#include "executor/session_context.h"
+#include "executor/runtime/session_context.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
@@ -24,14 +24,6 @@ namespace redquel::executor {
 using sql::SqlError;
 
 namespace {
-
-std::vector<std::int16_t> columns_of(const sql::ExpressionPtr& expression, const sql::TableDef& table) {
-  std::vector<std::uint32_t> positions;
-  sql::collect_columns(*expression, positions);
-  std::set<std::int16_t> numbers;
-  for (std::uint32_t position : positions) numbers.insert(table.columns[position].number);
-  return {numbers.begin(), numbers.end()};
-}
 
 std::optional<std::uint32_t> position_of(const KeyDraft& key, bool with_position) {
   return with_position ? key.offset : std::nullopt;
@@ -242,19 +234,6 @@ void choose_presence(sql::TableDef& table) {
   const sql::ColumnDef* column = sql::TableKeys(table).presence_column();
   table.presence = column == nullptr ? std::int16_t{0} : column->number;
   table.stores_key = column == nullptr;
-}
-
-std::vector<std::int16_t> columns_of_generation(const CatalogDraft& draft, const sql::TableDef& table, const sql::ColumnDef& column) {
-  const parser::ast::ExpressionPtr parsed = parser::parse_expression(column.generated_sql);
-  return columns_of(planner::bind_generation(*parsed, table, column, planner::positions_as_ids(table), draft.catalog(), bind_settings(draft.session()), true),
-                    table);
-}
-
-std::vector<std::int16_t> columns_of_check(const CatalogDraft& draft, const sql::TableDef& table, const sql::CheckDef& check) {
-  const parser::ast::ExpressionPtr parsed = parser::parse_expression(check.expression_sql);
-  const sql::ExpressionPtr bound = planner::bind_check(*parsed, table, planner::positions_as_ids(table), draft.catalog(),
-                                                       bind_settings(draft.session()), true);
-  return columns_of(bound, table);
 }
 
 }  // namespace redquel::executor

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/column_definition.h"
 #include "planner/bind/bind.h"
 #include "sql/error.h"
@@ -57,11 +57,6 @@ void without_positions(const Body& body) {
 
 /// Decides where a row's existence is seen (for a table without rows).
 void choose_presence(sql::TableDef& table);
-
-/// The columns that a generated column is made of.
-std::vector<std::int16_t> columns_of_generation(const CatalogDraft& draft, const sql::TableDef& table, const sql::ColumnDef& column);
-/// Columns that a stored expression uses.
-std::vector<std::int16_t> columns_of_check(const CatalogDraft& draft, const sql::TableDef& table, const sql::CheckDef& check);
 
 bool constraint_exists(const sql::TableDef& table, std::string_view name);
 /// A constraint or relation of the schema has that name: what chosen names avoid.

@@ -1,3 +1,4 @@
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/table_rewrite.h"
 
 #include <fmt/format.h>

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/dependents.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"

@@ -5,7 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/catalog/ddl_context.h"
 #include "executor/ddl/table_alteration.h"
 
 namespace redquel::executor {

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
-#include "executor/ddl/dependent_changes.h"
+#include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/sequence_restart.h"
 #include "executor/roles/access.h"

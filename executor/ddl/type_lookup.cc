@@ -91,29 +91,6 @@ sql::UserTypePtr require_domain(const CatalogDraft& draft, const ast::QualifiedN
   throw SqlError("42809", fmt::format("{} is not a domain", sql::format_type(sql::Type{type->oid})));
 }
 
-bool contains_type(const sql::CatalogSnapshot& catalog, sql::Oid outer, sql::Oid inner) {
-  if (outer == inner) return true;
-  if (outer < sql::kFirstUserOid) return false;
-  const auto found = catalog.types.find(outer);
-  if (found == catalog.types.end()) {
-    if (const UserType* row = sql::find_user_type(outer)) {  // of a table
-      return std::ranges::any_of(row->fields, [&](const sql::CompositeField& field) { return contains_type(catalog, field.domain != 0 ? field.domain : field.type.oid, inner); });
-    }
-    const sql::TypeInfo* info = sql::find_type(outer);
-    if (const UserType* range = sql::find_user_range(outer)) return range->oid == inner || contains_type(catalog, range->oid, inner);
-    return info != nullptr && info->element != 0 && contains_type(catalog, sql::declared_element(outer), inner);
-  }
-  const UserType& type = *found->second;
-  if (type.kind == UserType::Kind::kDomain || type.kind == UserType::Kind::kRange) {
-    return type.base_domain == inner || contains_type(catalog, type.base_domain, inner) || contains_type(catalog, type.base.oid, inner);
-  }
-  return std::ranges::any_of(type.fields, [&](const sql::CompositeField& field) { return contains_type(catalog, field.domain != 0 ? field.domain : field.type.oid, inner); });
-}
-
-bool uses_type(const sql::CatalogSnapshot& catalog, const sql::ColumnDef& column, sql::Oid type) {
-  return contains_type(catalog, column.type.oid, type) || contains_type(catalog, column.domain, type);
-}
-
 namespace {
 
 /// A table's row type goes where the table goes.

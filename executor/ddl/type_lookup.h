@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "parser/ast.h"
 #include "planner/bind/bind_type.h"
 
@@ -22,11 +22,6 @@ sql::UserTypePtr require_type(const CatalogDraft& draft, const parser::ast::Qual
 sql::UserTypePtr require_domain(const CatalogDraft& draft, const parser::ast::QualifiedName& names);
 /// 42710 if a type or relation of the schema has that name.
 void check_new_type_name(const CatalogDraft& draft, const std::string& schema, const std::string& name);
-
-/// Whether values of the type (or of the domain) contain values of the other: it is the same, an array over it, a row with it.
-bool contains_type(const sql::CatalogSnapshot& catalog, sql::Oid outer, sql::Oid inner);
-/// The column's values contain values of the type, or it is declared with the domain.
-bool uses_type(const sql::CatalogSnapshot& catalog, const sql::ColumnDef& column, sql::Oid type);
 
 /// ALTER TYPE and ALTER DOMAIN … RENAME TO, RENAME CONSTRAINT.
 void rename_type(CatalogDraft& draft, const parser::ast::Rename& statement);

@@ -4,7 +4,8 @@
 #include <map>
 #include <string>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/catalog/ddl_context.h"
 
 namespace redquel::executor {
 

@@ -1,3 +1,5 @@
+#include "executor/catalog/dependencies.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/value_rewrite.h"
 
 #include <fmt/format.h>
@@ -8,7 +10,6 @@
 
 #include "executor/ddl/row_copy.h"
 #include "executor/ddl/table_rewrite.h"
-#include "executor/ddl/type_lookup.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction.h"
 #include "executor/transaction/transaction_catalog.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/ddl.h"
 
 namespace redquel::executor {

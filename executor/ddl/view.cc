@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <set>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
-#include "executor/ddl/dependent_changes.h"
+#include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/view_options.h"
-#include "executor/session_context.h"
+#include "executor/runtime/session_context.h"
 #include "planner/bind/view_query.h"
 #include "planner/bind/write_target.h"
 #include "planner/bind/written_definition.h"

@@ -9,7 +9,7 @@
 #include "executor/ddl/mapped_table.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/discovery/keyspace_sampler.h"
-#include "executor/inner_statements.h"
+#include "executor/engine/inner_statements.h"
 #include "executor/transaction/transaction.h"
 #include "parser/option_value.h"
 #include "sql/error.h"
@@ -148,8 +148,6 @@ class ImportExecution final : public Execution {
 };
 
 }  // namespace
-
-bool is_import(const ast::Statement& statement) { return std::holds_alternative<ast::ImportForeignSchema>(statement.node); }
 
 std::unique_ptr<Execution> make_import(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
   return std::make_unique<ImportExecution>(engine, std::move(prepared), session);

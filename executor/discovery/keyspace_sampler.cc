@@ -6,8 +6,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "executor/operators/event_loop_turn.h"
 #include "executor/redis/redis_error.h"
+#include "executor/runtime/event_loop_turn.h"
 #include "executor/storage/catalog_store.h"
 
 namespace redquel::executor {

@@ -1,5 +1,4 @@
-#include "executor/operators/make_operator.h"
-#include "executor/operators/memory_limit.h"
+#include "executor/context/memory_limit.h"
 #include "executor/operators/operators.h"
 #include "executor/tables/lookup_join.h"
 #include "executor/tables/lookup_keys.h"
@@ -42,7 +41,7 @@ class AdaptiveJoinOperator final : public Operator {
         plan_(plan),
         lookup_(std::get<planner::LookupJoin>(plan.lookup->node)),
         context_(context),
-        outer_(make_operator(*plan.outer, context)),
+        outer_(context.make_operator(*plan.outer)),
         limit_(context, "join"),
         counters_(node, context) {}
 

@@ -2,11 +2,11 @@
 #include <deque>
 #include <map>
 
+#include "executor/context/memory_limit.h"
 #include "executor/operators/aggregate_call.h"
+#include "executor/operators/column_types.h"
 #include "executor/operators/correlated_subquery.h"
 #include "executor/operators/key_table.h"
-#include "executor/operators/make_operator.h"
-#include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/spill_file.h"
 
@@ -194,7 +194,7 @@ class AggregateOperator final : public Operator {
 
 OperatorPtr make_aggregate(const planner::PhysicalNode& node, const planner::PhysicalAggregate& plan,
                            ExecutionContext& context) {
-  return std::make_unique<AggregateOperator>(node, plan, make_operator(*plan.input, context), context);
+  return std::make_unique<AggregateOperator>(node, plan, context.make_operator(*plan.input), context);
 }
 
 }  // namespace redquel::executor

@@ -5,13 +5,13 @@
 #include <span>
 #include <vector>
 
-#include "executor/execution_context.h"
-#include "executor/operators/event_loop_turn.h"
+#include "executor/context/execution_context.h"
+#include "executor/context/memory_limit.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/external_sort.h"
 #include "executor/operators/key_table.h"
-#include "executor/operators/memory_limit.h"
 #include "executor/operators/spill_file.h"
+#include "executor/runtime/event_loop_turn.h"
 #include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {

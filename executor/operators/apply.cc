@@ -1,13 +1,12 @@
 #include <algorithm>
 
+#include "executor/context/memory_limit.h"
 #include "executor/operators/correlated_subquery.h"
-#include "executor/operators/event_loop_turn.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/in_subquery.h"
 #include "executor/operators/key_table.h"
-#include "executor/operators/make_operator.h"
-#include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"
+#include "executor/runtime/event_loop_turn.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -40,7 +39,7 @@ class ApplyOperator final : public Operator {
  public:
   ApplyOperator(const planner::PhysicalNode& node, const planner::PhysicalApply& plan, ExecutionContext& context)
       : plan_(plan),
-        input_(make_operator(*plan.input, context)),
+        input_(context.make_operator(*plan.input)),
         context_(context),
         subquery_(plan, context),
         deciding_(deciding_columns(plan)),

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "executor/operators/make_operator.h"
 #include "executor/operators/plan_volatility.h"
-#include "executor/operators/row_store.h"
+#include "executor/runtime/row_store.h"
 #include "sql/expressions/convert_column.h"
 
 namespace redquel::executor {
@@ -26,7 +25,7 @@ void CorrelatedSubquery::start(const sql::Batch& batch) {
 OperatorPtr CorrelatedSubquery::open(std::size_t row) {
   std::vector<sql::Datum>& parameters = context_.evaluation().parameters;
   for (std::size_t i = 0; i < values_.size(); ++i) parameters[plan_.correlations[i].slot] = values_[i]->datum(row);
-  return run_ ? std::move(run_) : make_operator(*plan_.subquery, context_);
+  return run_ ? std::move(run_) : context_.make_operator(*plan_.subquery);
 }
 
 void CorrelatedSubquery::close(OperatorPtr run) {

@@ -1,10 +1,10 @@
-#include "executor/operators/event_loop_turn.h"
+#include "executor/context/memory_limit.h"
+#include "executor/operators/column_types.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/key_table.h"
-#include "executor/operators/make_operator.h"
-#include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/spill_file.h"
+#include "executor/runtime/event_loop_turn.h"
 
 namespace redquel::executor {
 
@@ -89,7 +89,7 @@ class DistinctOperator final : public Operator {
 class DistinctOnOperator final : public Operator {
  public:
   DistinctOnOperator(const planner::PhysicalDistinct& plan, ExecutionContext& context)
-      : on_(plan.on), input_(make_operator(*plan.input, context)), context_(context) {}
+      : on_(plan.on), input_(context.make_operator(*plan.input)), context_(context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     while (true) {
@@ -132,7 +132,7 @@ OperatorPtr make_distinct_rows(OperatorPtr input, std::span<const sql::Type> typ
 OperatorPtr make_distinct(const planner::PhysicalNode&, const planner::PhysicalDistinct& plan,
                           ExecutionContext& context) {
   if (!plan.on.empty()) return std::make_unique<DistinctOnOperator>(plan, context);
-  return make_distinct_rows(make_operator(*plan.input, context), column_types(*plan.input), "DISTINCT", context);
+  return make_distinct_rows(context.make_operator(*plan.input), column_types(*plan.input), "DISTINCT", context);
 }
 
 }  // namespace redquel::executor

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "executor/operators/row_store.h"
+#include "executor/runtime/row_store.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "executor/operators/event_loop_turn.h"
-#include "executor/operators/memory_limit.h"
+#include "executor/context/memory_limit.h"
 #include "executor/operators/sort_buffer.h"
 #include "executor/operators/spill_file.h"
+#include "executor/runtime/event_loop_turn.h"
 
 namespace redquel::executor {
 

@@ -1,4 +1,3 @@
-#include "executor/operators/make_operator.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/rows_before_error.h"
 #include "executor/operators/sequence_evaluation.h"
@@ -14,7 +13,7 @@ class FilterOperator final : public Operator {
       : condition_(plan.condition),
         calls_sequences_(calls_sequences({&plan.condition, 1})),
         before_error_({&plan.condition, 1}),
-        input_(make_operator(*plan.input, context)),
+        input_(context.make_operator(*plan.input)),
         context_(context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "executor/operators/event_loop_turn.h"
 #include "executor/operators/operators.h"
-#include "executor/operators/row_store.h"
 #include "executor/operators/sequence_evaluation.h"
 #include "executor/operators/user_function.h"
+#include "executor/runtime/event_loop_turn.h"
+#include "executor/runtime/row_store.h"
 #include "executor/tables/engine_functions.h"
 #include "sql/expressions/evaluate.h"
 #include "sql/functions/user_function_call.h"

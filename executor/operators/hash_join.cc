@@ -215,11 +215,11 @@ class SpillingHashJoin final : public Operator {
 }  // namespace
 
 OperatorPtr make_hash_join(const planner::PhysicalNode&, const planner::HashJoin& plan, ExecutionContext& context) {
-  return make_hash_join(plan, make_operator(*plan.left, context), context);
+  return make_hash_join(plan, context.make_operator(*plan.left), context);
 }
 
 OperatorPtr make_hash_join(const planner::HashJoin& plan, OperatorPtr left, ExecutionContext& context) {
-  OperatorPtr right = make_operator(*plan.right, context);
+  OperatorPtr right = context.make_operator(*plan.right);
   return std::make_unique<SpillingHashJoin>(plan, std::move(left), std::move(right), context, 0);
 }
 

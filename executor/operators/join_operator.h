@@ -3,12 +3,12 @@
 #include <deque>
 #include <vector>
 
-#include "executor/execution_context.h"
-#include "executor/operators/event_loop_turn.h"
-#include "executor/operators/make_operator.h"
-#include "executor/operators/memory_limit.h"
-#include "executor/operators/operator.h"
-#include "executor/operators/row_store.h"
+#include "executor/context/execution_context.h"
+#include "executor/context/memory_limit.h"
+#include "executor/context/operator.h"
+#include "executor/operators/column_types.h"
+#include "executor/runtime/event_loop_turn.h"
+#include "executor/runtime/row_store.h"
 #include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {
@@ -24,8 +24,8 @@ struct JoinInputs {
 template <class Plan>
 JoinInputs open_join(const Plan& plan, sql::ExpressionPtr condition, const char* name, ExecutionContext& context) {
   return {plan.kind,
-          make_operator(*plan.left, context),
-          make_operator(*plan.right, context),
+          context.make_operator(*plan.left),
+          context.make_operator(*plan.right),
           column_types(*plan.left),
           column_types(*plan.right),
           std::move(condition),

@@ -1,15 +1,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "executor/context/memory_limit.h"
+#include "executor/operators/column_types.h"
 #include "executor/operators/correlated_subquery.h"
-#include "executor/operators/event_loop_turn.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/key_table.h"
-#include "executor/operators/make_operator.h"
-#include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/plan_volatility.h"
 #include "executor/operators/sequence_evaluation.h"
+#include "executor/runtime/event_loop_turn.h"
 #include "planner/bind/plan_nodes.h"
 #include "sql/functions/user_function_call.h"
 
@@ -60,7 +60,7 @@ class LateralOperator final : public Operator {
  public:
   LateralOperator(const planner::PhysicalApply& plan, ExecutionContext& context)
       : plan_(plan),
-        input_(make_operator(*plan.input, context)),
+        input_(context.make_operator(*plan.input)),
         context_(context),
         subquery_(plan, context),
         memo_(identity_types(correlated_types()), KeyTable::Nulls::kEqual),
@@ -215,7 +215,7 @@ class LateralFunctionOperator final : public Operator {
   LateralFunctionOperator(const planner::PhysicalApply& plan, const planner::PhysicalFunctionScan& scan, ExecutionContext& context)
       : call_(scan.calls[0]),
         with_ordinality_(scan.with_ordinality),
-        input_(make_operator(*plan.input, context)),
+        input_(context.make_operator(*plan.input)),
         context_(context),
         argument_list_(over_input(call_.arguments, plan)),
         arguments_(call_.arguments.size()),

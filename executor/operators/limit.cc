@@ -2,9 +2,8 @@
 
 #include "executor/operators/expression_list.h"
 #include "executor/operators/key_view.h"
-#include "executor/operators/make_operator.h"
 #include "executor/operators/operators.h"
-#include "executor/operators/row_store.h"
+#include "executor/runtime/row_store.h"
 #include "executor/tables/key_values.h"
 
 namespace redquel::executor {
@@ -22,7 +21,7 @@ class LimitOperator final : public Operator {
   LimitOperator(const planner::PhysicalLimit& plan, ExecutionContext& context)
       : plan_(plan),
         tie_keys_(expressions_of(plan.tie_keys)),
-        input_(make_operator(*plan.input, context)),
+        input_(context.make_operator(*plan.input)),
         context_(context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "executor/execution_context.h"
-#include "executor/operators/operator.h"
+#include "executor/context/execution_context.h"
+#include "executor/context/operator.h"
 #include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {
 
-// One run of a plan node each; `make_operator` finds the right one. Plan and context outlive the operator.
+// One run of a plan node each; `ExecutionContext::make_operator` finds the right one. Plan and context outlive the operator.
 
 OperatorPtr make_values(const planner::PhysicalNode&, const planner::PhysicalValues&, ExecutionContext&);
 OperatorPtr make_function_scan(const planner::PhysicalNode&, const planner::PhysicalFunctionScan&, ExecutionContext&);
@@ -24,8 +24,6 @@ OperatorPtr make_lateral(const planner::PhysicalNode&, const planner::PhysicalAp
 OperatorPtr make_aggregate(const planner::PhysicalNode&, const planner::PhysicalAggregate&, ExecutionContext&);
 OperatorPtr make_window(const planner::PhysicalNode&, const planner::PhysicalWindow&, ExecutionContext&);
 OperatorPtr make_sort(const planner::PhysicalNode&, const planner::PhysicalSort&, ExecutionContext&);
-/// Rows that came to be locked: 55P03 for NOWAIT, else LockedByOther and WriteConflict for the engine.
-OperatorPtr make_lock_rows(const planner::PhysicalNode&, const planner::PhysicalLockRows&, ExecutionContext&);
 OperatorPtr make_limit(const planner::PhysicalNode&, const planner::PhysicalLimit&, ExecutionContext&);
 OperatorPtr make_distinct(const planner::PhysicalNode&, const planner::PhysicalDistinct&, ExecutionContext&);
 /// Each row of the input once. `name` is for messages.

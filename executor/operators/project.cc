@@ -1,5 +1,4 @@
 #include "executor/operators/expression_list.h"
-#include "executor/operators/make_operator.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/rows_before_error.h"
 #include "executor/operators/sequence_evaluation.h"
@@ -15,7 +14,7 @@ class ProjectOperator final : public Operator {
         calls_sequences_(calls_sequences(plan.expressions)),
         expressions_(plan.expressions),
         before_error_(plan.expressions),
-        input_(make_operator(*plan.input, context)),
+        input_(context.make_operator(*plan.input)),
         context_(context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {

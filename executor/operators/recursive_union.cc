@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "executor/context/memory_limit.h"
+#include "executor/operators/column_types.h"
 #include "executor/operators/correlated_subquery.h"
-#include "executor/operators/event_loop_turn.h"
 #include "executor/operators/key_table.h"
-#include "executor/operators/make_operator.h"
-#include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/plan_volatility.h"
 #include "executor/operators/shared_rows.h"
+#include "executor/runtime/event_loop_turn.h"
 
 namespace redquel::executor {
 
@@ -26,7 +26,7 @@ class RecursiveUnionOperator final : public Operator {
         previous_(nullptr, context, "recursive query"),
         current_(nullptr, context, "recursive query"),
         scope_(context, plan.number, previous_),
-        run_(make_operator(*plan.left, context)),
+        run_(context.make_operator(*plan.left)),
         keeps_run_(begins_anew(*plan.right, context)),
         gathers_(!is_volatile(*plan.right)),
         gathered_(types_),
@@ -64,7 +64,7 @@ class RecursiveUnionOperator final : public Operator {
     if (previous_.empty()) {
       run_.reset();
     } else if (!run_) {
-      run_ = make_operator(*plan_.right, context_);
+      run_ = context_.make_operator(*plan_.right);
     }
   }
 

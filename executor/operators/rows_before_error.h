@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "executor/operators/row_store.h"
+#include "executor/runtime/row_store.h"
 #include "sql/error.h"
 #include "sql/expressions/expression.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "executor/context/setting.h"
 #include "executor/operators/user_function.h"
-#include "executor/setting.h"
 #include "executor/roles/access.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/storage/sequences.h"

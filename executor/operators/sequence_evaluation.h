@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "executor/execution_context.h"
+#include "executor/context/execution_context.h"
 #include "sql/column.h"
 #include "sql/expressions/expression.h"
 

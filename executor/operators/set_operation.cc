@@ -1,9 +1,9 @@
-#include "executor/operators/event_loop_turn.h"
+#include "executor/context/memory_limit.h"
+#include "executor/operators/column_types.h"
 #include "executor/operators/key_table.h"
-#include "executor/operators/make_operator.h"
-#include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/spill_file.h"
+#include "executor/runtime/event_loop_turn.h"
 
 namespace redquel::executor {
 
@@ -15,14 +15,14 @@ using Kind = planner::LogicalSetOperation::Kind;
 class AppendOperator final : public Operator {
  public:
   AppendOperator(const planner::PhysicalSetOperation& plan, ExecutionContext& context)
-      : plan_(plan), input_(make_operator(*plan.left, context)), context_(context) {}
+      : plan_(plan), input_(context.make_operator(*plan.left)), context_(context) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     while (true) {
       std::optional<sql::Batch> batch = co_await input_->next();
       if (batch || on_the_right_) co_return batch;
       on_the_right_ = true;
-      input_ = make_operator(*plan_.right, context_);
+      input_ = context_.make_operator(*plan_.right);
     }
   }
 
@@ -187,7 +187,7 @@ OperatorPtr make_set_operation(const planner::PhysicalNode& node, const planner:
     return plan.all ? std::move(rows) : make_distinct_rows(std::move(rows), types, "UNION", context);
   }
   CountingOperator::Options options{plan.kind == Kind::kIntersect, plan.all, types};
-  OperatorPtr left = make_operator(*plan.left, context), right = make_operator(*plan.right, context);
+  OperatorPtr left = context.make_operator(*plan.left), right = context.make_operator(*plan.right);
   OperatorPtr rows =
       std::make_unique<CountingOperator>(std::move(options), std::move(left), std::move(right), context);
   // What EXCEPT gives must be made unique; INTERSECT uses up the right rows.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "executor/operators/make_operator.h"
+#include "executor/operators/column_types.h"
 #include "executor/operators/operators.h"
-#include "executor/operators/row_store.h"
+#include "executor/runtime/row_store.h"
 #include "planner/tree/kept_rows.h"
 
 namespace redquel::executor {
@@ -12,12 +12,12 @@ namespace redquel::executor {
 SharedRows::SharedRows(const planner::PhysicalNode* source, ExecutionContext& context, std::string_view what)
     : source_(source), plan_(source), context_(context), limit_(context, what) {}
 
-OperatorPtr SharedRows::take_run() { return run_ ? std::move(run_) : make_operator(*plan_, context_); }
+OperatorPtr SharedRows::take_run() { return run_ ? std::move(run_) : context_.make_operator(*plan_); }
 
 asio::awaitable<std::optional<sql::Batch>> SharedRows::batch(std::size_t index) {
   while (index >= batches_.size()) {
     if (source_ == nullptr) co_return std::nullopt;
-    if (!run_) run_ = make_operator(*source_, context_);
+    if (!run_) run_ = context_.make_operator(*source_);
     const std::uint64_t affected = context_.affected_rows;
     std::optional<sql::Batch> next = co_await run_->next();
     context_.affected_rows = affected;  // what a WITH query writes does not count
@@ -79,7 +79,7 @@ class ShareOperator final : public Operator {
       : writes_(planner::main_write(*plan.source) != nullptr),
         rows_(plan.source.get(), context, "WITH query"),
         scope_(context, plan.number, rows_),
-        input_(make_operator(*plan.input, context)) {
+        input_(context.make_operator(*plan.input)) {
     if (plan.number >= planner::kFirstKeptRows) rows_.allow_recomputation();
   }
 

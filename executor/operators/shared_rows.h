@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "executor/execution_context.h"
-#include "executor/operators/memory_limit.h"
-#include "executor/operators/operator.h"
+#include "executor/context/execution_context.h"
+#include "executor/context/memory_limit.h"
+#include "executor/context/operator.h"
 #include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {

@@ -1,11 +1,11 @@
 #include <cassert>
 
-#include "executor/operators/event_loop_turn.h"
+#include "executor/context/memory_limit.h"
+#include "executor/operators/column_types.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/external_sort.h"
-#include "executor/operators/make_operator.h"
-#include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"
+#include "executor/runtime/event_loop_turn.h"
 #include "executor/tables/key_values.h"
 #include "sql/types/index_value.h"
 
@@ -32,7 +32,7 @@ class SortOperator : public Operator {
       : plan_(plan),
         keys_(expressions_of(plan.keys)),
         types_(column_types(*plan.input)),
-        input_(make_operator(*plan.input, context)),
+        input_(context.make_operator(*plan.input)),
         context_(context),
         limit_(context, "sort") {}
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "executor/operators/key_view.h"
-#include "executor/operators/row_store.h"
+#include "executor/runtime/row_store.h"
 
 namespace redquel::executor {
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "executor/operators/event_loop_turn.h"
 #include "executor/operators/key_view.h"
+#include "executor/runtime/event_loop_turn.h"
 
 namespace redquel::executor {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/operators/operator.h"
-#include "executor/operators/row_store.h"
-#include "executor/operators/temporary_file.h"
+#include "executor/context/operator.h"
+#include "executor/runtime/row_store.h"
+#include "executor/runtime/temporary_file.h"
 
 namespace redquel::executor {
 

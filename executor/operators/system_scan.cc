@@ -1,6 +1,6 @@
-#include "executor/operators/event_loop_turn.h"
 #include "executor/operators/operators.h"
-#include "executor/operators/row_store.h"
+#include "executor/runtime/event_loop_turn.h"
+#include "executor/runtime/row_store.h"
 #include "executor/storage/databases.h"
 #include "executor/storage/role_store.h"
 #include "executor/tables/held_locks.h"

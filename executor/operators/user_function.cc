@@ -4,7 +4,7 @@
 #include <deque>
 #include <numeric>
 
-#include "executor/operators/operator.h"
+#include "executor/context/operator.h"
 #include "sql/error.h"
 #include "sql/functions/user_function_call.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "executor/execution_context.h"
+#include "executor/context/execution_context.h"
 #include "planner/tree/logical_plan.h"
 #include "sql/functions/function.h"
 #include "sql/functions/sequence_calls.h"

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "executor/operators/event_loop_turn.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/sequence_evaluation.h"
+#include "executor/runtime/event_loop_turn.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/operators/operator.h"
+#include "executor/context/operator.h"
 
 namespace redquel::executor {
 

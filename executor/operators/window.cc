@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <deque>
 
+#include "executor/context/memory_limit.h"
+#include "executor/operators/column_types.h"
 #include "executor/operators/expression_list.h"
 #include "executor/operators/key_view.h"
-#include "executor/operators/make_operator.h"
-#include "executor/operators/memory_limit.h"
 #include "executor/operators/operators.h"
 #include "executor/operators/window_call.h"
 
@@ -25,7 +25,7 @@ class WindowOperator final : public Operator {
       : node_(node),
         plan_(plan),
         keys_(keys_of(plan)),
-        input_(make_operator(*plan.input, context)),
+        input_(context.make_operator(*plan.input)),
         context_(context),
         store_(column_types(*plan.input)),
         limit_(context, "window") {}

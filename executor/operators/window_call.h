@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "executor/execution_context.h"
-#include "executor/operators/event_loop_turn.h"
+#include "executor/context/execution_context.h"
 #include "executor/operators/window_frames.h"
+#include "executor/runtime/event_loop_turn.h"
 #include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {

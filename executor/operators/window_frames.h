@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "executor/operators/row_store.h"
 #include "executor/operators/window_range.h"
+#include "executor/runtime/row_store.h"
 #include "planner/tree/physical_plan.h"
 #include "sql/evaluation_context.h"
 #include "sql/functions/sliding_aggregator.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "executor/operators/row_store.h"
+#include "executor/runtime/row_store.h"
 #include "planner/tree/physical_plan.h"
 #include "sql/evaluation_context.h"
 

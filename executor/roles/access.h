@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "executor/engine.h"
+#include "executor/runtime/session_state.h"
 #include "planner/tree/physical_plan.h"
 #include "sql/catalog/catalog.h"
 #include "sql/catalog/role_set.h"

@@ -4,8 +4,8 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
+#include "executor/runtime/random_version.h"
 #include "executor/storage/exclusive_tables.h"
-#include "executor/storage/random_version.h"
 #include "executor/storage/role_store.h"
 #include "sql/catalog/catalog_json.h"
 #include "sql/catalog/catalog_references.h"

@@ -7,7 +7,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
-#include "executor/storage/random_version.h"
+#include "executor/runtime/random_version.h"
 #include "sql/error.h"
 
 namespace redquel::executor {

@@ -7,8 +7,8 @@
 #include <charconv>
 
 #include "executor/redis/script.h"
+#include "executor/runtime/random_version.h"
 #include "executor/storage/journal.h"
-#include "executor/storage/random_version.h"
 #include "sql/error.h"
 
 namespace redquel::executor {

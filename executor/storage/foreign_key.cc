@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "executor/storage/constraint_errors.h"
+#include "executor/storage/locks.h"
 #include "executor/storage/stored_text.h"
-#include "executor/transaction/locks.h"
 #include "sql/catalog/table_keys.h"
 #include "sql/types/index_value.h"
 

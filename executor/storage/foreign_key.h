@@ -41,7 +41,7 @@ class ForeignKey {
   std::optional<ReferencedPlace> place_of(Row referencing_row) const;
   /// The place of a row that may be referred to; nullopt: it has a NULL there.
   std::optional<ReferencedPlace> own_place(Row referenced_row) const;
-  /// Field of the lock that keeps the place as it is (executor/transaction/locks.h), a lock of the referenced table.
+  /// Field of the lock that keeps the place as it is (executor/storage/locks.h), a lock of the referenced table.
   std::string lock_field(Row referencing_row) const;
   std::string own_lock_field(Row referenced_row) const;
 

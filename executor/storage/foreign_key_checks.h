@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "executor/operators/temporary_file.h"
 #include "executor/redis/client.h"
+#include "executor/runtime/temporary_file.h"
 #include "executor/storage/foreign_key.h"
-#include "executor/transaction/locks.h"
-#include "executor/transaction/row_buffer.h"
+#include "executor/storage/locks.h"
+#include "executor/storage/row_buffer.h"
 
 namespace redquel::executor {
 

@@ -10,9 +10,9 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <deque>
 
-#include "executor/execution_context.h"
+#include "executor/runtime/random_version.h"
 #include "executor/storage/journal.h"
-#include "executor/storage/random_version.h"
+#include "executor/storage/write_conflict.h"
 
 namespace redquel::executor {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "executor/operators/temporary_file.h"
-#include "executor/transaction/position_index.h"
+#include "executor/runtime/temporary_file.h"
+#include "executor/storage/position_index.h"
 
 namespace redquel::executor {
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxCommands = 40'000;
 
 // ARGV: the catalog's version; the number of checks; the token of the transaction (empty: none); the number of tables with locks (see
-// executor/transaction/locks.h), each with its key, a number of rows, and for each the strength that is needed and the field; each check as a counted command, a letter (v: value, n: nil, t: type, m: values of a hash, s: a stream that ends before an id) and what is
+// executor/storage/locks.h), each with its key, a number of rows, and for each the strength that is needed and the field; each check as a counted command, a letter (v: value, n: nil, t: type, m: values of a hash, s: a stream that ends before an id) and what is
 // expected; then commands, each with the number of its words. SELECT among them moves to another logical database: in a script it lasts
 // until its end, and what is written there is replicated and logged there. `check` gives nil where all is well, `write` cannot fail.
 constexpr std::string_view kFunctions = R"lua(

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "executor/redis/script.h"
-#include "executor/transaction/locks.h"
+#include "executor/storage/locks.h"
 
 namespace redquel::executor {
 

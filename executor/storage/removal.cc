@@ -7,8 +7,8 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
-#include "executor/storage/random_version.h"
-#include "executor/transaction/locks.h"
+#include "executor/runtime/random_version.h"
+#include "executor/storage/locks.h"
 #include "sql/catalog/key_segments.h"
 #include "sql/error.h"
 

@@ -4,7 +4,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
-#include "executor/storage/random_version.h"
+#include "executor/runtime/random_version.h"
 #include "sql/catalog/role_json.h"
 
 namespace redquel::executor {

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <utility>
 
-#include "executor/tables/row_reader.h"
+#include "executor/storage/row_reader.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {

@@ -3,9 +3,9 @@
 #include <set>
 #include <string>
 
-#include "executor/operators/event_loop_turn.h"
+#include "executor/runtime/event_loop_turn.h"
+#include "executor/storage/row_buffer.h"
 #include "executor/tables/key_values.h"
-#include "executor/transaction/row_buffer.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {

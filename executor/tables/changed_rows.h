@@ -1,7 +1,7 @@
 #pragma once
 
-#include "executor/execution_context.h"
-#include "executor/operators/operator.h"
+#include "executor/context/execution_context.h"
+#include "executor/context/operator.h"
 #include "planner/tree/physical_plan.h"
 
 namespace redquel::executor {

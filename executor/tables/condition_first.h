@@ -1,6 +1,6 @@
 #pragma once
 
-#include "executor/tables/row_reader.h"
+#include "executor/storage/row_reader.h"
 
 namespace redquel::executor {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "executor/redis/redis_error.h"
-#include "executor/transaction/locks.h"
+#include "executor/storage/locks.h"
 #include "sql/system_tables.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"

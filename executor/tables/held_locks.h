@@ -2,7 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "executor/execution_context.h"
+#include "executor/context/execution_context.h"
 #include "sql/column.h"
 
 namespace redquel::executor {

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "executor/execution_context.h"
-#include "executor/operators/make_operator.h"
+#include "executor/context/execution_context.h"
 
 namespace redquel::executor {
 
@@ -14,7 +13,7 @@ class IndexAnswer : public Operator {
     done_ = true;
     std::optional<sql::Batch> batch = co_await answer();
     if (!batch) {
-      fallback_ = make_operator(*fallback_plan_, context_);
+      fallback_ = context_.make_operator(*fallback_plan_);
       co_return co_await fallback_->next();
     }
     if (batch->rows == 0) co_return std::nullopt;

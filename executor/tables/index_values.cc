@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "executor/operators/make_operator.h"
 #include "executor/tables/index_answers.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/read_scripts.h"
@@ -27,7 +26,7 @@ class IndexValuesOperator final : public Operator {
       context_.note_read(*plan_.table);
       const bool known = plan_.values.empty() ? co_await read_all() : co_await read_named();
       if (known) choose();
-      else fallback_ = make_operator(*plan_.fallback, context_);
+      else fallback_ = context_.make_operator(*plan_.fallback);
     }
     if (fallback_) co_return co_await fallback_->next();
     std::vector<std::uint32_t> rows;

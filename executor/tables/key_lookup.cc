@@ -1,9 +1,9 @@
 #include <unordered_set>
 
+#include "executor/storage/row_buffer.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/read_scripts.h"
 #include "executor/tables/source_operator.h"
-#include "executor/transaction/row_buffer.h"
 
 namespace redquel::executor {
 

@@ -2,7 +2,6 @@
 
 #include <unordered_map>
 
-#include "executor/operators/make_operator.h"
 #include "executor/tables/lookup_keys.h"
 #include "executor/tables/lookup_pairs.h"
 #include "executor/tables/set_scripts.h"
@@ -171,7 +170,7 @@ class LookupJoinOperator final : public SourceOperator {
 }  // namespace
 
 OperatorPtr make_lookup_join(const planner::PhysicalNode& node, const planner::LookupJoin& join, ExecutionContext& context) {
-  return make_lookup_join(node, join, make_operator(*join.outer, context), context);
+  return make_lookup_join(node, join, context.make_operator(*join.outer), context);
 }
 
 OperatorPtr make_lookup_join(const planner::PhysicalNode& node, const planner::LookupJoin& join, OperatorPtr outer,

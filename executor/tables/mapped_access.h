@@ -1,6 +1,6 @@
 #pragma once
 
-#include "executor/execution_context.h"
+#include "executor/context/execution_context.h"
 #include "sql/catalog/mapping.h"
 
 namespace redquel::executor {

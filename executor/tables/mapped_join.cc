@@ -1,15 +1,14 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "executor/operators/make_operator.h"
-#include "executor/operators/row_store.h"
+#include "executor/runtime/row_store.h"
+#include "executor/storage/row_buffer.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/lookup_pairs.h"
 #include "executor/tables/mapped_reader.h"
 #include "executor/tables/mapped_scan.h"
 #include "executor/tables/mapped_structures.h"
 #include "executor/tables/mapped_targets.h"
-#include "executor/transaction/row_buffer.h"
 #include "sql/expressions/evaluate.h"
 
 namespace redquel::executor {
@@ -19,7 +18,7 @@ namespace {
 class MappedJoinOperator final : public Operator {
  public:
   MappedJoinOperator(const planner::PhysicalNode& node, const planner::MappedJoin& join, ExecutionContext& context)
-      : context_(context), join_(join), reader_(join.inner.read, context), counters_(node, context), outer_(make_operator(*join.outer, context)) {}
+      : context_(context), join_(join), reader_(join.inner.read, context), counters_(node, context), outer_(context.make_operator(*join.outer)) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
     if (!is_started_) {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "executor/storage/mapped_unit.h"
+#include "executor/storage/row_buffer.h"
 #include "executor/tables/mapped_access.h"
-#include "executor/transaction/row_buffer.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/error.h"
 #include "sql/expressions/evaluate.h"

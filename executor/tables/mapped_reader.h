@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "executor/execution_context.h"
+#include "executor/context/execution_context.h"
 #include "planner/tree/physical_plan.h"
 #include "sql/catalog/mapping.h"
 #include "sql/column.h"

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/execution_context.h"
+#include "executor/context/execution_context.h"
 #include "executor/redis/command_batch.h"
 #include "executor/redis/script.h"
-#include "executor/tables/row_reader.h"
+#include "executor/storage/row_reader.h"
 
 namespace redquel::executor {
 

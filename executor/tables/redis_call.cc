@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "executor/context/setting.h"
 #include "executor/roles/access.h"
-#include "executor/setting.h"
 #include "executor/tables/callable_commands.h"
 #include "sql/error.h"
 #include "sql/types/byte_text.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "executor/execution_context.h"
+#include "executor/context/execution_context.h"
 
 namespace redquel::executor {
 

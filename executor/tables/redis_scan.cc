@@ -5,9 +5,9 @@
 #include <set>
 #include <unordered_set>
 
-#include "executor/operators/event_loop_turn.h"
-#include "executor/operators/memory_limit.h"
+#include "executor/context/memory_limit.h"
 #include "executor/redis/redis_error.h"
+#include "executor/runtime/event_loop_turn.h"
 #include "executor/tables/redis_rows.h"
 #include "sql/catalog/key_pattern.h"
 #include "sql/expressions/evaluate.h"

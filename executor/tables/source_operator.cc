@@ -1,6 +1,6 @@
 #include "executor/tables/source_operator.h"
 
-#include "executor/transaction/read_checks.h"
+#include "executor/storage/read_checks.h"
 
 namespace redquel::executor {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "executor/execution_context.h"
-#include "executor/operators/operator.h"
-#include "executor/tables/row_reader.h"
+#include "executor/context/execution_context.h"
+#include "executor/context/operator.h"
+#include "executor/storage/row_reader.h"
 
 namespace redquel::executor {
 

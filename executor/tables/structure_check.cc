@@ -7,12 +7,12 @@
 #include <optional>
 #include <utility>
 
-#include "executor/execution_context.h"
-#include "executor/operators/make_operator.h"
+#include "executor/context/execution_context.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/mapped_row.h"
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/mapped_reader.h"
+#include "executor/tables/mapped_scan.h"
 #include "executor/tables/mapped_structures.h"
 #include "executor/tables/structure_entries.h"
 #include "planner/physical/physical_planner.h"
@@ -50,7 +50,7 @@ class Check {
  public:
   Check(const StructureCheck& check, bool mends)
       : table_(*check.table), mapping_(*table_.mapping), version_(check.catalog->version), strays_(check.strays), mends_(mends),
-        context_(check.redis, check.access.bulk(check.database), check.catalog, evaluation_of(check.catalog)) {
+        context_(check.redis, check.access.bulk(check.database), check.catalog, evaluation_of(check.catalog), /*make_operator=*/nullptr) {
     context_.access = &check.access;
     context_.database = check.database;
     read_.table = check.table;
@@ -117,7 +117,7 @@ class Check {
 
   asio::awaitable<void> compare_rows() {
     const planner::PhysicalPlan plan = all_rows();
-    const OperatorPtr rows = make_operator(*plan, context_);
+    const OperatorPtr rows = make_mapped_scan(*plan, std::get<planner::MappedScan>(plan->node), context_);
     while (auto batch = co_await rows->next()) {
       std::deque<MappedChange> page;
       for (std::size_t i = 0; i < batch->rows; ++i) page.push_back(change_of(*batch, i));

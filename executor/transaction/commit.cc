@@ -9,11 +9,11 @@
 #include <limits>
 #include <utility>
 
-#include "executor/execution_context.h"
-#include "executor/operators/event_loop_turn.h"
+#include "executor/runtime/event_loop_turn.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/journaled_unit.h"
 #include "executor/storage/mapped_unit.h"
+#include "executor/storage/write_conflict.h"
 #include "executor/transaction/increments.h"
 #include "executor/transaction/lock_wait.h"
 #include "executor/transaction/mapped_changes.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "executor/redis/script.h"
-#include "executor/transaction/locks.h"
+#include "executor/storage/locks.h"
 
 namespace redquel::executor {
 

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "executor/redis/script.h"
+#include "executor/runtime/random_version.h"
 #include "executor/storage/exclusive_tables.h"
-#include "executor/storage/random_version.h"
 #include "sql/error.h"
 
 namespace redquel::executor {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "executor/redis/client.h"
+#include "executor/storage/locks.h"
 #include "executor/transaction/lock_sweep.h"
-#include "executor/transaction/locks.h"
 #include "sql/error.h"
 
 namespace redquel::executor {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "executor/storage/mapped_unit.h"
-#include "executor/transaction/row_buffer.h"
+#include "executor/storage/row_buffer.h"
 
 namespace redquel::executor {
 

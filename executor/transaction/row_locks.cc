@@ -2,8 +2,8 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
+#include "executor/storage/living_sessions.h"
 #include "executor/storage/mapped_unit.h"
-#include "executor/transaction/living_sessions.h"
 #include "executor/transaction/lock_wait.h"
 
 namespace redquel::executor {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "executor/redis/client.h"
+#include "executor/storage/locks.h"
+#include "executor/storage/row_buffer.h"
 #include "executor/storage/row_image.h"
-#include "executor/transaction/locks.h"
-#include "executor/transaction/row_buffer.h"
 #include "planner/tree/logical_plan.h"
 
 namespace redquel::executor {

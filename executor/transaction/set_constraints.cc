@@ -1,8 +1,9 @@
+#include "executor/transaction/set_constraints.h"
+
 #include <fmt/format.h>
 
 #include <set>
 
-#include "executor/redis_engine.h"
 #include "executor/transaction/commit.h"
 
 namespace redquel::executor {
@@ -48,9 +49,8 @@ std::set<sql::Oid> named_constraints(const sql::CatalogSnapshot& catalog, const 
 
 }  // namespace
 
-asio::awaitable<void> RedisEngine::set_constraints(const ast::SetConstraints& statement, SessionState& session) {
+asio::awaitable<void> set_constraints(RedisClient& redis, const ast::SetConstraints& statement, SessionState& session, sql::CatalogPtr definitions) {
   const std::shared_ptr<Transaction> transaction = session.transaction;
-  const sql::CatalogPtr definitions = co_await catalog(session);
   std::set<sql::Oid> constraints;
   for (const ast::RelationName& name : statement.constraints) {
     constraints.merge(named_constraints(*definitions, name, session.search_path));
@@ -67,7 +67,7 @@ asio::awaitable<void> RedisEngine::set_constraints(const ast::SetConstraints& st
     const auto still_waits = [&](const sql::ForeignKeyDef& key) { return times.is_deferred(key); };
     options.foreign_keys = std::make_shared<ForeignKeyChecks>(definitions, still_waits);
     options.defers_unique = [&times](const sql::TableDef& table, std::span<const std::int16_t> columns) { return times.is_deferred(table, columns); };
-    co_await check_changes(shared_, *transaction, std::move(options));
+    co_await check_changes(redis, *transaction, std::move(options));
   }
   transaction->constraint_times() = times;
 }

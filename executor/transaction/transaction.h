@@ -5,10 +5,10 @@
 #include <set>
 #include <vector>
 
+#include "executor/storage/locks.h"
+#include "executor/storage/read_checks.h"
+#include "executor/storage/row_buffer.h"
 #include "executor/transaction/constraint_times.h"
-#include "executor/transaction/locks.h"
-#include "executor/transaction/read_checks.h"
-#include "executor/transaction/row_buffer.h"
 #include "executor/transaction/transaction_catalog.h"
 
 namespace redquel::executor {
@@ -16,10 +16,9 @@ namespace redquel::executor {
 /// One open transaction of a session: what it has changed, and its savepoints. Statements that run in it keep it alive.
 class Transaction {
  public:
-  /// `started`: microseconds since 2000-01-01, what now() says. `generation`: of the Redis it began with.
-  Transaction(std::int64_t started, std::uint64_t generation) : started_(started), generation_(generation) {}
+  /// `generation`: of the Redis it began with.
+  explicit Transaction(std::uint64_t generation) : generation_(generation) {}
 
-  std::int64_t started() const { return started_; }
   std::uint64_t generation() const { return generation_; }
   RowBuffer& buffer() { return buffer_; }
   const RowBuffer& buffer() const { return buffer_; }
@@ -64,7 +63,6 @@ class Transaction {
     TransactionCatalog::State catalog;  // without a draft: there was none
   };
 
-  std::int64_t started_;
   std::uint64_t generation_;
   RowBuffer buffer_;
   LockSet locks_;

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
-#include "executor/ddl/catalog_conflict.h"
-#include "executor/ddl/object_lookup.h"
-#include "executor/storage/random_version.h"
+#include "executor/catalog/catalog_conflict.h"
+#include "executor/runtime/random_version.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
 
 namespace redquel::executor {
+
+using TablePtr = sql::CatalogSnapshot::TablePtr;
 
 namespace {
 

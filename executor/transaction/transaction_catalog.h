@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "executor/ddl/catalog_draft.h"
+#include "executor/catalog/catalog_draft.h"
+#include "executor/catalog/ddl_context.h"
 
 namespace redquel::executor {
 

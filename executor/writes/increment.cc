@@ -4,6 +4,7 @@
 
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/stored_row.h"
+#include "executor/storage/write_conflict.h"
 #include "executor/storage/write_unit.h"
 #include "executor/tables/key_values.h"
 #include "executor/transaction/increments.h"

@@ -4,11 +4,11 @@
 #include <map>
 #include <set>
 
+#include "executor/storage/row_buffer.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/keyspace_walk.h"
 #include "executor/tables/mapped_reader.h"
 #include "executor/tables/mapped_structures.h"
-#include "executor/transaction/row_buffer.h"
 #include "sql/types/text_io.h"
 
 namespace redquel::executor {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "executor/execution_context.h"
+#include "executor/context/execution_context.h"
 #include "executor/storage/mapped_unit.h"
 
 namespace redquel::executor {

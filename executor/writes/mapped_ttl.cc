@@ -1,7 +1,7 @@
 #include "executor/writes/mapped_ttl.h"
 
+#include "executor/storage/row_buffer.h"
 #include "executor/tables/mapped_reader.h"
-#include "executor/transaction/row_buffer.h"
 #include "executor/transaction/transaction.h"
 
 namespace redquel::executor {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "executor/storage/row_buffer.h"
 #include "executor/tables/keyspace_walk.h"
 #include "executor/tables/mapped_access.h"
 #include "executor/tables/mapped_reader.h"
-#include "executor/transaction/row_buffer.h"
 #include "sql/catalog/mapped_value.h"
 #include "sql/types/text_io.h"
 

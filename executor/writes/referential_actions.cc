@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "executor/operators/event_loop_turn.h"
-#include "executor/session_context.h"
+#include "executor/runtime/event_loop_turn.h"
+#include "executor/runtime/session_context.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/stored_row.h"
 #include "executor/transaction/transaction.h"

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "executor/execution_context.h"
+#include "executor/context/execution_context.h"
+#include "executor/storage/change_log.h"
 #include "executor/storage/foreign_key.h"
-#include "executor/transaction/change_log.h"
-#include "executor/transaction/row_buffer.h"
+#include "executor/storage/row_buffer.h"
 
 namespace redquel::executor {
 

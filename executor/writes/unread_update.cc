@@ -4,10 +4,11 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
+#include "executor/storage/locks.h"
 #include "executor/storage/row_image.h"
+#include "executor/storage/write_conflict.h"
 #include "executor/storage/write_unit.h"
 #include "executor/tables/key_values.h"
-#include "executor/transaction/locks.h"
 #include "executor/writes/increment.h"
 #include "sql/expressions/evaluate.h"
 

@@ -3,6 +3,7 @@
 
 #include "executor/operators/sequence_evaluation.h"
 #include "executor/storage/sequences.h"
+#include "executor/storage/write_conflict.h"
 #include "executor/transaction/row_locks.h"
 #include "executor/transaction/transaction.h"
 #include "executor/writes/write_operator.h"

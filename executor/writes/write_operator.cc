@@ -6,10 +6,10 @@
 #include <boost/asio/this_coro.hpp>
 #include <limits>
 
-#include "executor/operators/make_operator.h"
-#include "executor/operators/row_store.h"
+#include "executor/runtime/row_store.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_error.h"
+#include "executor/storage/write_conflict.h"
 #include "executor/tables/mapped_access.h"
 #include "executor/transaction/lock_wait.h"
 #include "executor/transaction/mapped_changes.h"
@@ -77,7 +77,7 @@ WriteOptions write_options(ExecutionContext& context, const sql::TableDef& table
 WriteOperator::WriteOperator(const planner::PhysicalNode& node, std::shared_ptr<const sql::TableDef> table,
                              const planner::PhysicalPlan& source, ExecutionContext& context, OperatorPtr rows)
     : context_(context),
-      source_(rows ? nullptr : make_operator(*source, context)),
+      source_(rows ? nullptr : context.make_operator(*source)),
       unit_(write_options(context, *table, source)),
       counters_(node, context),
       table_(std::move(table)),

@@ -2,8 +2,8 @@
 
 #include <deque>
 
-#include "executor/execution_context.h"
-#include "executor/operators/operator.h"
+#include "executor/context/execution_context.h"
+#include "executor/context/operator.h"
 #include "executor/operators/spill_file.h"
 #include "executor/storage/journaled_unit.h"
 #include "executor/storage/mapped_unit.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "executor/execution_context.h"
-#include "executor/operators/operator.h"
+#include "executor/context/execution_context.h"
+#include "executor/context/operator.h"
 
 namespace redquel::executor {
 
@@ -15,6 +15,9 @@ OperatorPtr make_update(const planner::PhysicalNode&, const planner::PhysicalUpd
 OperatorPtr make_delete(const planner::PhysicalNode&, const planner::PhysicalDelete&, ExecutionContext&);
 /// 21000 for a row of the target that several rows of the source change.
 OperatorPtr make_merge(const planner::PhysicalNode&, const planner::PhysicalMerge&, ExecutionContext&);
+
+/// Rows that came to be locked: 55P03 for NOWAIT, else LockedByOther and WriteConflict for the engine.
+OperatorPtr make_lock_rows(const planner::PhysicalNode&, const planner::PhysicalLockRows&, ExecutionContext&);
 
 /// Throws 55000 where ON CONFLICT over these columns (absent: over any key) would have to look at a DEFERRABLE constraint.
 void refuse_deferrable_arbiters(const sql::TableDef& table, const std::optional<std::vector<std::int16_t>>& columns);

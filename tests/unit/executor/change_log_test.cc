@@ -1,12 +1,12 @@
-#include "executor/transaction/change_log.h"
+#include "executor/storage/change_log.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-#include "executor/transaction/locks.h"
-#include "executor/transaction/row_buffer.h"
+#include "executor/storage/locks.h"
+#include "executor/storage/row_buffer.h"
 #include "sql/error.h"
 #include "tests/unit/sql/table_builder.h"
 

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "executor/operators/make_operator.h"
+#include "executor/operators/column_types.h"
+#include "executor/statements/make_operator.h"
 #include "planner/tree/physical_plan.h"
 #include "sql/expressions/expression.h"
 #include "sql/functions/resolve.h"
@@ -73,11 +74,11 @@ using Rows = std::vector<std::string>;
 /// What runs of plans need.
 class OperatorTest : public ::testing::Test {
  protected:
-  OperatorTest() : context_(redis_, redis_, nullptr, evaluation()) {}
+  OperatorTest() : context_(redis_, redis_, nullptr, evaluation(), make_operator) {}
 
   Rows run(const planner::PhysicalPlan& plan) {
     plans_.push_back(plan);
-    return run_coroutine(loop_, collect(make_operator(*plan, context_)));
+    return run_coroutine(loop_, collect(context_.make_operator(*plan)));
   }
   /// For results without an order.
   Rows run_sorted(const planner::PhysicalPlan& plan) {

@@ -1,0 +1,191 @@
+#include "executor/catalog/catalog_conflict.h"
+
+#include <algorithm>
+
+#include "executor/catalog/dependencies.h"
+#include "sql/catalog/catalog_json.h"
+#include "sql/catalog/prefixes.h"
+
+namespace redquel::executor {
+
+namespace {
+
+using Oids = std::set<sql::Oid>;
+
+bool meet(const Oids& some, const Oids& others) {
+  return std::ranges::any_of(some, [&](sql::Oid oid) { return others.contains(oid); });
+}
+
+bool is_same(const sql::CatalogSnapshot::TablePtr& a, const sql::CatalogSnapshot::TablePtr& b) { return a->version == b->version; }
+bool is_same(const sql::SequenceDef& a, const sql::SequenceDef& b) { return sql::encode_sequence(a) == sql::encode_sequence(b); }
+bool is_same(const sql::CatalogSnapshot::ViewPtr& a, const sql::CatalogSnapshot::ViewPtr& b) {
+  return a == b || sql::encode_view(*a) == sql::encode_view(*b);
+}
+bool is_same(const sql::UserTypePtr& a, const sql::UserTypePtr& b) { return a == b || sql::encode_user_type(*a) == sql::encode_user_type(*b); }
+bool is_same(const std::shared_ptr<const sql::FunctionDef>& a, const std::shared_ptr<const sql::FunctionDef>& b) {
+  return a == b || sql::encode_function(*a) == sql::encode_function(*b);
+}
+
+/// Objects that are not the same in two states of the definitions.
+struct Difference {
+  Oids changed, made;  // changed or dropped; only in the later state
+
+  template <typename Map>
+  void add(const Map& before, const Map& now) {
+    for (const auto& [oid, object] : before) {
+      const auto found = now.find(oid);
+      if (found == now.end() || !is_same(object, found->second)) changed.insert(oid);
+    }
+    for (const auto& [oid, object] : now) {
+      if (!before.contains(oid)) made.insert(oid);
+    }
+  }
+};
+
+Difference difference(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& now) {
+  Difference found;
+  found.add(before.tables, now.tables);
+  found.add(before.sequences, now.sequences);
+  found.add(before.views, now.views);
+  found.add(before.types, now.types);
+  found.add(before.functions, now.functions);
+  return found;
+}
+
+// Does the object look to whatever depends on it as it did? A table may have got an index, a function another body.
+
+bool looks_same(const sql::TableDef& a, const sql::TableDef& b) {
+  return a.schema == b.schema && a.name == b.name && a.row_type == b.row_type && a.primary_key == b.primary_key &&
+         std::ranges::equal(a.columns, b.columns, [](const sql::ColumnDef& left, const sql::ColumnDef& right) {
+           return left.number == right.number && left.name == right.name && left.type == right.type && left.domain == right.domain;
+         });
+}
+
+bool looks_same(const sql::FunctionDef& a, const sql::FunctionDef& b) {
+  return a.schema == b.schema && a.name == b.name && a.result == b.result &&
+         std::ranges::equal(a.parameters, b.parameters, {}, &sql::FunctionDef::Parameter::type, &sql::FunctionDef::Parameter::type);
+}
+
+/// An enum may have got labels.
+bool looks_same(const sql::UserType& a, const sql::UserType& b) {
+  return a.schema == b.schema && a.name == b.name && a.kind == sql::UserType::Kind::kEnum && b.kind == a.kind &&
+         std::ranges::all_of(a.labels, [&](const sql::EnumLabel& label) {
+           return std::ranges::find(b.labels, label.name, &sql::EnumLabel::name) != b.labels.end();
+         });
+}
+
+bool looks_same(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& now, sql::Oid oid) {
+  const auto in_both = [oid](const auto& some, const auto& others) { return some.contains(oid) && others.contains(oid); };
+  if (in_both(before.tables, now.tables)) return looks_same(*before.tables.at(oid), *now.tables.at(oid));
+  if (in_both(before.functions, now.functions)) return looks_same(*before.functions.at(oid), *now.functions.at(oid));
+  if (in_both(before.types, now.types)) return looks_same(*before.types.at(oid), *now.types.at(oid));
+  if (in_both(before.sequences, now.sequences)) {
+    const sql::SequenceDef &a = before.sequences.at(oid), &b = now.sequences.at(oid);
+    return a.schema == b.schema && a.name == b.name;
+  }
+  return false;
+}
+
+/// Does any of `dependents` depend, in the draft, on one of the objects that look different in the other state?
+bool needs_changed(const CatalogDraft& draft, const Oids& dependents, const Oids& changed, const sql::CatalogSnapshot& before,
+                   const sql::CatalogSnapshot& after) {
+  return std::ranges::any_of(changed, [&](sql::Oid oid) {
+    return !looks_same(before, after, oid) && meet(dependents_of(draft, oid), dependents);
+  });
+}
+
+// Names that must be unique, each with its kind in front.
+std::set<std::string> names_of(const sql::CatalogSnapshot& catalog) {
+  std::set<std::string> names;
+  const auto add = [&](char kind, const std::string& schema, const std::string& name) {
+    if (!name.empty()) names.insert(kind + schema + '\0' + name);
+  };
+  for (const auto& [oid, table] : catalog.tables) {
+    add('r', table->schema, table->name);
+    add('t', table->schema, table->name);
+    add('r', table->schema, table->primary_key_name);
+    for (const sql::IndexDef& index : table->indexes) add('r', table->schema, index.name);
+  }
+  for (const auto& [oid, view] : catalog.views) add('r', view->schema, view->name), add('t', view->schema, view->name);
+  for (const auto& [oid, sequence] : catalog.sequences) add('r', sequence.schema, sequence.name);
+  for (const auto& [oid, type] : catalog.types) add('t', type->schema, type->name);
+  for (const auto& [oid, function] : catalog.functions) {
+    std::string signature = function->name + '\0';
+    for (const sql::FunctionDef::Parameter& parameter : function->parameters) signature += std::to_string(parameter.type.oid) + ' ';
+    add('f', function->schema, signature);
+  }
+  for (const auto& [name, schema] : catalog.schemas) add('s', "", name);
+  return names;
+}
+
+/// Did both give a name that nobody had?
+bool share_new_name(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& own, const sql::CatalogSnapshot& now) {
+  const std::set<std::string> known = names_of(before), others = names_of(now);
+  return std::ranges::any_of(names_of(own), [&](const std::string& name) { return !known.contains(name) && others.contains(name); });
+}
+
+/// Is an object in a schema that has changed in the other state?
+bool lies_in_changed_schema(const sql::CatalogSnapshot& catalog, const Oids& objects, const sql::CatalogSnapshot& before,
+                            const sql::CatalogSnapshot& after) {
+  const auto is_there = [&](const std::string& schema) {
+    const auto was = before.schemas.find(schema), is = after.schemas.find(schema);
+    return was == before.schemas.end() || (is != after.schemas.end() && is->second.oid == was->second.oid);
+  };
+  const auto is_lost = [&](const auto& entry) {
+    if constexpr (requires { entry.second->schema; }) return objects.contains(entry.first) && !is_there(entry.second->schema);
+    else return objects.contains(entry.first) && !is_there(entry.second.schema);
+  };
+  return std::ranges::any_of(catalog.tables, is_lost) || std::ranges::any_of(catalog.sequences, is_lost) ||
+         std::ranges::any_of(catalog.views, is_lost) || std::ranges::any_of(catalog.types, is_lost) ||
+         std::ranges::any_of(catalog.functions, is_lost);
+}
+
+std::set<std::string> changed_schemas(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& now) {
+  std::set<std::string> changed;
+  for (const auto& [name, schema] : before.schemas) {
+    const auto found = now.schemas.find(name);
+    if (found == now.schemas.end() || sql::encode_schema(found->second) != sql::encode_schema(schema)) changed.insert(name);
+  }
+  return changed;
+}
+
+Oids all_objects(const Difference& of) {
+  Oids all = of.changed;
+  all.insert(of.made.begin(), of.made.end());
+  return all;
+}
+
+/// Is one of the prefixes that the draft has reserved somebody else's by now?
+bool shares_prefix(const CatalogDraft& draft, const LoadedCatalog& now, const std::set<std::string>& claimed) {
+  return std::ranges::any_of(draft.reserved_prefixes(), [&](const auto& reserved) {
+    return !claimed.contains(reserved.first) && std::ranges::any_of(now.prefixes, [&](const std::string& taken) {
+      return sql::prefixes_collide(reserved.first, taken);
+    });
+  });
+}
+
+}  // namespace
+
+bool conflicts(const CatalogDraft& draft, const sql::CatalogSnapshot& before, const LoadedCatalog& now, const std::set<sql::Oid>& relied_on,
+               const std::set<std::string>& claimed) {
+  const sql::CatalogSnapshot &own = draft.catalog(), &theirs = *now.snapshot;
+  if (shares_prefix(draft, now, claimed)) return true;
+  const Difference others = difference(before, theirs);
+  const std::set<std::string> own_schemas = changed_schemas(before, own), other_schemas = changed_schemas(before, theirs);
+  if (others.changed.empty() && others.made.empty() && other_schemas.empty() && before.schemas.size() == theirs.schemas.size()) return false;
+  Difference mine;  // an object that was changed and changed back has been touched, too
+  for (const sql::Oid oid : draft.touched()) {
+    const bool was_there = before.tables.contains(oid) || before.sequences.contains(oid) || before.views.contains(oid) ||
+                           before.types.contains(oid) || before.functions.contains(oid);
+    (was_there ? mine.changed : mine.made).insert(oid);
+  }
+  const Oids all_mine = all_objects(mine), all_others = all_objects(others);
+  if (meet(all_mine, all_others) || meet(others.changed, relied_on)) return true;
+  if (std::ranges::any_of(own_schemas, [&](const std::string& schema) { return other_schemas.contains(schema); })) return true;
+  if (lies_in_changed_schema(own, all_mine, before, theirs) || lies_in_changed_schema(theirs, all_others, before, own)) return true;
+  if (share_new_name(before, own, theirs)) return true;
+  return needs_changed(draft, all_mine, others.changed, before, theirs) ||
+         needs_changed(CatalogDraft(now, draft.session()), all_others, mine.changed, before, own);
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,365 @@
+#include "executor/catalog/catalog_draft.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "executor/catalog/dependent_changes.h"
+#include "executor/roles/access.h"
+#include "executor/storage/mapped_script.h"
+#include "sql/catalog/role_set.h"
+#include "sql/catalog/row_types.h"
+#include "sql/catalog/table_keys.h"
+#include "sql/system_tables/relations.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+namespace {
+
+/// The computed columns of indexes that are gone, go: their fields are never used again.
+void drop_unused_computed(sql::TableDef& table) {
+  std::erase_if(table.computed, [&](const sql::ColumnDef& computed) {
+    const bool is_used = std::ranges::any_of(table.indexes, [&](const sql::IndexDef& index) {
+      return std::ranges::find(index.parts, computed.number, &sql::IndexDef::Part::column) != index.parts.end();
+    });
+    if (!is_used) table.used_fields.push_back(computed.field);
+    return !is_used;
+  });
+}
+
+std::string_view kind_of(const sql::TableDef& table) { return table.mapping ? "foreign table" : table.materialized ? "materialized view" : "table"; }
+std::string_view kind_of(const sql::ViewDef&) { return "view"; }
+std::string_view kind_of(const sql::UserType&) { return "type"; }
+std::string_view kind_of(const sql::FunctionDef& function) { return function.procedure ? "procedure" : "function"; }
+std::string_view kind_of(const sql::SchemaDef&) { return "schema"; }
+
+template <typename Definition>
+void require_owner_of(const SessionState& session, const Definition& definition) {
+  if (!DependentChanges::are_made()) require_owner(session, definition.owner, kind_of(definition), definition.name);
+}
+
+/// Checks that the session's role may make or change the definition, and names a new owner by its oid. `before`: null for a new object.
+template <typename Definition>
+void settle_owner(const sql::CatalogSnapshot& catalog, const SessionState& session, const Definition* before, Definition& after) {
+  if (before != nullptr) {
+    require_owner_of(session, *before);
+  } else if (!DependentChanges::are_made()) {
+    if constexpr (requires { after.schema; }) {
+      require_creation(catalog, session, after.schema);
+    } else if (!sql::is_temporary_schema(after.name)) {
+      require_schema_creation(session);
+    }
+  }
+  if (!sql::is_before_roles(after.owner) || (before != nullptr && before->owner == after.owner)) return;
+  const sql::RoleDef* role = sql::known_roles()->find(after.owner);
+  if (role == nullptr) throw SqlError("42704", fmt::format("role \"{}\" does not exist", after.owner));
+  after.owner = sql::owner_reference(role->oid);
+}
+
+}  // namespace
+
+CatalogDraft::CatalogDraft(const LoadedCatalog& loaded, const SessionState& session)
+    : session_(session),
+      state_(*loaded.snapshot),
+      prefixes_(loaded.prefixes),
+      pending_removals_(loaded.removals),
+      next_oid_(loaded.next_oid),
+      first_oid_(loaded.next_oid) {
+  for (const auto& [oid, table] : state_.tables) committed_tables_.insert(oid);
+  for (const auto& [oid, sequence] : state_.sequences) committed_sequences_.insert(oid);
+  for (const auto& [oid, view] : state_.views) committed_views_.insert(oid);
+  for (const auto& [oid, type] : state_.types) committed_types_.insert(oid);
+  for (const auto& [oid, function] : state_.functions) committed_functions_.insert(oid);
+}
+
+sql::Oid CatalogDraft::new_oid() { return next_oid_++; }
+
+void CatalogDraft::take_oids(sql::Oid first, sql::Oid end) {
+  next_oid_ = first;
+  end_oid_ = end;
+}
+
+std::set<sql::Oid> CatalogDraft::touched() const {
+  std::set<sql::Oid> oids = tables_;
+  for (const auto* others : {&sequences_, &views_, &types_, &functions_}) oids.insert(others->begin(), others->end());
+  return oids;
+}
+
+CatalogDraft CatalogDraft::rebased(const LoadedCatalog& now) const {
+  CatalogDraft draft(now, session_);
+  const auto carry_over = [](const std::set<sql::Oid>& oids, const auto& from, auto& to) {
+    for (const sql::Oid oid : oids) {
+      if (const auto found = from.find(oid); found != from.end()) {
+        to.insert_or_assign(oid, found->second);
+      } else {
+        to.erase(oid);
+      }
+    }
+  };
+  carry_over(draft.tables_ = tables_, state_.tables, draft.state_.tables);
+  carry_over(draft.sequences_ = sequences_, state_.sequences, draft.state_.sequences);
+  carry_over(draft.views_ = views_, state_.views, draft.state_.views);
+  carry_over(draft.types_ = types_, state_.types, draft.state_.types);
+  carry_over(draft.functions_ = functions_, state_.functions, draft.state_.functions);
+  for (const std::string& schema : change_.dropped_schemas) draft.state_.schemas.erase(schema);
+  for (const sql::SchemaDef& schema : change_.schemas) draft.state_.schemas.insert_or_assign(schema.name, schema);
+  for (const auto& [prefix, owner] : change_.reserved_prefixes) draft.prefixes_.insert(prefix);
+  draft.change_ = change_;
+  draft.next_oid_ = next_oid_;
+  draft.end_oid_ = end_oid_;
+  return draft;
+}
+
+std::string CatalogDraft::reserve_prefix(std::string_view schema, std::string_view name, const std::string& owner) {
+  sql::ReservedPrefixes taken = prefixes_;
+  for (const auto& [used, use] : used_) taken.insert(used);
+  std::string prefix = sql::choose_prefix(schema, name, taken);
+  if (const auto wanted = used_.find(sql::choose_prefix(schema, name, prefixes_)); wanted != used_.end()) {
+    notice("00000", fmt::format("keys of \"{}\" begin with \"{}:\"", name, prefix), wanted->second);
+  }
+  prefixes_.insert(prefix);
+  change_.reserved_prefixes.emplace_back(prefix, owner);
+  return prefix;
+}
+
+bool CatalogDraft::reserve_exactly(const std::string& prefix, const std::string& owner) {
+  const auto collides = [&](const std::string& taken) { return sql::prefixes_collide(prefix, taken); };
+  if (used_.contains(prefix) || std::any_of(prefixes_.begin(), prefixes_.end(), collides)) return false;
+  prefixes_.insert(prefix);
+  change_.reserved_prefixes.emplace_back(prefix, owner);
+  return true;
+}
+
+void CatalogDraft::put(sql::TableDef table) {
+  drop_unused_computed(table);
+  const auto before = state_.find_table(table.oid);
+  settle_owner(state_, session_, before.get(), table);
+  if (table.mapping && !DependentChanges::are_made()) require_superuser(session_, "permission denied for foreign server redis");
+  if (const sql::UserTypePtr row = sql::row_type_of(table); row && !committed_tables_.contains(table.oid)) sql::register_user_types({{row->oid, row}});
+  replace(table);
+  note_references(before.get(), &table);
+}
+
+/// Whoever is referred to by other tables than before is another version of itself, so that nobody writes to it unaware.
+void CatalogDraft::note_references(const sql::TableDef* before, const sql::TableDef* after) {
+  std::set<sql::Oid> referenced;
+  for (const sql::TableDef* table : {before, after}) {
+    if (table == nullptr) continue;
+    if (table == after) referenced.insert(table->oid);
+    for (const sql::ForeignKeyDef& key : table->foreign_keys) referenced.insert(key.referenced);
+  }
+  for (sql::Oid oid : referenced) {
+    const auto table = state_.find_table(oid);
+    if (!table) continue;
+    std::vector<sql::Oid> referencing;
+    for (const auto& [other_oid, other] : state_.tables) {
+      const bool refers = std::ranges::any_of(other->foreign_keys, [&](const auto& key) { return key.referenced == oid; });
+      if (refers) referencing.push_back(other_oid);
+    }
+    if (referencing == table->referencing) continue;
+    sql::TableDef changed = *table;
+    changed.referencing = std::move(referencing);
+    replace(std::move(changed));
+  }
+}
+
+void CatalogDraft::replace(sql::TableDef table) {
+  tables_.insert(table.oid);
+  const sql::Oid oid = table.oid;
+  state_.tables[oid] = std::make_shared<const sql::TableDef>(std::move(table));
+}
+
+void CatalogDraft::put(sql::SequenceDef sequence) {
+  if (!DependentChanges::are_made()) {
+    const auto before = state_.sequences.find(sequence.oid);
+    if (before == state_.sequences.end()) {
+      require_creation(state_, session_, sequence.schema);
+    } else {
+      require_owner(session_, sql::owner_of(state_, before->second), "sequence", before->second.name);
+    }
+  }
+  sequences_.insert(sequence.oid);
+  state_.sequences.insert_or_assign(sequence.oid, std::move(sequence));
+}
+
+void CatalogDraft::put(sql::ViewDef view) {
+  settle_owner(state_, session_, state_.find_view(view.oid).get(), view);
+  views_.insert(view.oid);
+  const sql::Oid oid = view.oid;
+  state_.views[oid] = std::make_shared<const sql::ViewDef>(std::move(view));
+}
+
+void CatalogDraft::put(sql::FunctionDef function) {
+  const auto before = state_.functions.find(function.oid);
+  settle_owner(state_, session_, before == state_.functions.end() ? nullptr : before->second.get(), function);
+  functions_.insert(function.oid);
+  const sql::Oid oid = function.oid;
+  state_.functions[oid] = std::make_shared<const sql::FunctionDef>(std::move(function));
+}
+
+void CatalogDraft::put(sql::SchemaDef schema) {
+  const auto before = state_.schemas.find(schema.name);
+  settle_owner(state_, session_, before == state_.schemas.end() ? nullptr : &before->second, schema);
+  std::erase(change_.dropped_schemas, schema.name);
+  std::erase_if(change_.schemas, [&](const sql::SchemaDef& other) { return other.name == schema.name; });
+  change_.schemas.push_back(schema);
+  state_.schemas.insert_or_assign(schema.name, std::move(schema));
+}
+
+void CatalogDraft::put(sql::UserType type) {
+  const sql::Oid oid = type.oid;
+  const auto before = state_.types.find(oid);
+  settle_owner(state_, session_, before == state_.types.end() ? nullptr : before->second.get(), type);
+  types_.insert(oid);
+  auto made = std::make_shared<const sql::UserType>(std::move(type));
+  if (!committed_types_.contains(oid)) sql::register_user_types({{oid, made}});
+  state_.types[oid] = std::move(made);
+}
+
+void CatalogDraft::drop_type(sql::Oid oid) {
+  if (const auto found = state_.types.find(oid); found != state_.types.end()) require_owner_of(session_, *found->second);
+  types_.insert(oid);
+  state_.types.erase(oid);
+}
+
+void CatalogDraft::drop_table(sql::Oid oid) {
+  const auto table = state_.find_table(oid);
+  require_owner_of(session_, *table);
+  if (!table->mapping) remove(removal_of_table(*table));  // else its keys belong to the application
+  if (table->mapping) delete_key(unkept_key(oid));
+  std::vector<sql::Oid> owned;
+  for (const auto& [sequence_oid, sequence] : state_.sequences) {
+    if (sequence.owner_table == oid) owned.push_back(sequence_oid);
+  }
+  for (sql::Oid sequence : owned) drop_sequence(sequence);
+  tables_.insert(oid);
+  state_.tables.erase(oid);
+  note_references(table.get(), nullptr);
+}
+
+void CatalogDraft::drop_sequence(sql::Oid oid) {
+  const auto found = state_.sequences.find(oid);
+  if (!DependentChanges::are_made()) require_owner(session_, sql::owner_of(state_, found->second), "sequence", found->second.name);
+  if (!found->second.foreign) delete_counter(found->second.key);
+  sequences_.insert(oid);
+  state_.sequences.erase(found);
+}
+
+void CatalogDraft::renew_counter(sql::Oid oid) {
+  sql::SequenceDef sequence = state_.sequences.at(oid);
+  delete_counter(sequence.key);
+  sequence.key = reserve_prefix(sequence.schema, sequence.name, "sequence " + std::to_string(oid)) + ":id";
+  put(std::move(sequence));
+}
+
+void CatalogDraft::delete_counter(const std::string& key) {
+  delete_key(key);
+  // A counter of its own, not one under its table's prefix.
+  if (!key.ends_with(":id") || !prefixes_.contains(key.substr(0, key.size() - 3))) return;
+  const std::string prefix = key.substr(0, key.size() - 3);
+  const bool is_tables = std::any_of(state_.tables.begin(), state_.tables.end(),
+                                     [&](const auto& entry) { return entry.second->prefix == prefix; });
+  const bool is_removed = std::any_of(pending_removals_.begin(), pending_removals_.end(),
+                                      [&](const Removal& removal) { return removal.prefix == prefix; });
+  if (!is_tables && !is_removed) change_.freed_prefixes.push_back(prefix);
+}
+
+void CatalogDraft::drop_view(sql::Oid oid) {
+  if (const auto view = state_.find_view(oid)) require_owner_of(session_, *view);
+  views_.insert(oid);
+  state_.views.erase(oid);
+}
+
+void CatalogDraft::drop_function(sql::Oid oid) {
+  if (const auto found = state_.functions.find(oid); found != state_.functions.end()) require_owner_of(session_, *found->second);
+  functions_.insert(oid);
+  state_.functions.erase(oid);
+}
+
+void CatalogDraft::drop_schema(const std::string& name) {
+  if (const auto found = state_.schemas.find(name); found != state_.schemas.end() && !sql::is_temporary_schema(name)) {
+    require_owner_of(session_, found->second);
+  }
+  std::erase_if(change_.schemas, [&](const sql::SchemaDef& schema) { return schema.name == name; });
+  change_.dropped_schemas.push_back(name);
+  state_.schemas.erase(name);
+}
+
+void CatalogDraft::remove_unused_structures(const sql::TableDef& before, const sql::TableDef& after) {
+  const std::vector<sql::Structure> kept = sql::structures_of(after);
+  std::vector<sql::Structure> unused;
+  for (const sql::Structure& structure : sql::structures_of(before)) {
+    if (std::find(kept.begin(), kept.end(), structure) == kept.end()) unused.push_back(structure);
+  }
+  if (!unused.empty()) remove(removal_of_structures(before, unused));
+}
+
+void CatalogDraft::notice(std::string_view sqlstate, std::string message, std::string detail) {
+  notices_.push_back(SqlError(sqlstate, std::move(message)).detail(std::move(detail)));
+}
+
+/// The removal of a table takes along what is still to be removed of its indexes: its prefix is free when it has ended.
+void CatalogDraft::merge_removals() {
+  std::vector<Removal>& removals = change_.removals;
+  const std::vector<Removal> parts = removals;
+  const auto merge = [&](const Removal& part) {
+    const auto whole = std::ranges::find_if(removals, [&](const Removal& other) { return other.whole && other.prefix == part.prefix; });
+    if (part.whole || whole == removals.end()) return false;
+    add_parts(*whole, part);
+    return true;
+  };
+  for (const Removal& part : parts) {
+    if (merge(part)) std::erase_if(removals, [&](const Removal& other) { return other.id == part.id; });
+  }
+  for (const Removal& part : pending_removals_) {
+    if (merge(part)) change_.finished_removals.push_back(part.id);
+  }
+}
+
+CatalogChange CatalogDraft::take_change() {
+  merge_removals();
+  for (sql::Oid oid : tables_) {
+    if (const auto table = state_.find_table(oid)) {
+      change_.tables.push_back(*table);
+    } else if (committed_tables_.contains(oid)) {
+      change_.dropped_tables.push_back(oid);
+    }
+  }
+  for (sql::Oid oid : sequences_) {
+    if (const auto found = state_.sequences.find(oid); found != state_.sequences.end()) {
+      change_.sequences.push_back(found->second);
+    } else if (committed_sequences_.contains(oid)) {
+      change_.dropped_sequences.push_back(oid);
+    }
+  }
+  for (sql::Oid oid : views_) {
+    if (const auto view = state_.find_view(oid)) {
+      change_.views.push_back(*view);
+    } else if (committed_views_.contains(oid)) {
+      change_.dropped_views.push_back(oid);
+    }
+  }
+  for (sql::Oid oid : types_) {
+    if (const auto found = state_.types.find(oid); found != state_.types.end()) {
+      change_.types.push_back(found->second);
+    } else if (committed_types_.contains(oid)) {
+      change_.dropped_types.push_back(oid);
+    }
+  }
+  for (sql::Oid oid : functions_) {
+    if (const auto found = state_.functions.find(oid); found != state_.functions.end()) {
+      change_.functions.push_back(*found->second);
+    } else if (committed_functions_.contains(oid)) {
+      change_.dropped_functions.push_back(oid);
+    }
+  }
+  if (end_oid_ == 0 && next_oid_ != first_oid_) {
+    change_.first_oid = first_oid_;
+    change_.next_oid = next_oid_;
+  }
+  return std::move(change_);
+}
+
+}  // namespace redquel::executor

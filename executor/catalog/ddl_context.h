@@ -1,0 +1,30 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <functional>
+
+#include "executor/redis/client.h"
+#include "executor/runtime/session_state.h"
+#include "sql/catalog/catalog.h"
+
+namespace redquel::executor {
+
+namespace asio = boost::asio;
+
+/// Modes of LOCK TABLE, numbered as parser::ast::LockTable has them.
+enum class TableLock : std::int32_t { kShare = 5, kShareRowExclusive = 6, kAccessExclusive = 8 };
+
+/// What a definition statement works with. It reads the newest catalog itself, and again when another process was faster.
+struct DdlContext {
+  RedisClient& redis;
+  RedisClient& bulk;  // for walks over all rows
+  SessionState& session;
+  RedisClient& home;  // where the list of databases lies
+  int database = 0;   // the logical one of the session
+  RedisAccess* access = nullptr;  // ways to the others; null where no statement of a client runs
+  /// LOCK TABLE for the session's transaction. Empty where no statement of a client runs.
+  std::function<asio::awaitable<void>(const sql::TableDef& table, TableLock mode)> lock_table = {};
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,135 @@
+#include "executor/context/execution_context.h"
+
+#include "executor/storage/known_keys.h"
+#include "executor/transaction/transaction.h"
+
+namespace redquel::executor {
+
+NodeCounters::~NodeCounters() {
+  if (!statistics_) return;
+  planner::NodeRun& run = (*statistics_)[&node_];
+  run.round_trips += counters_.round_trips;
+  run.commands += counters_.commands;
+  run.bytes_sent += counters_.bytes_sent;
+  run.bytes_received += counters_.bytes_received;
+}
+
+bool ExecutionContext::is_of_known_catalog(const Replies& replies) const {
+  const std::optional<std::string>& version = replies.catalog_version();
+  if (later_version_ && version == later_version_) return true;
+  const TransactionCatalog* own = transaction_ ? transaction_->catalog() : nullptr;
+  return (version ? std::string_view(*version) : std::string_view()) == (own != nullptr ? own->base().version : catalog_->version);
+}
+
+asio::awaitable<void> ExecutionContext::check_version(const Replies& replies) {
+  if (is_of_known_catalog(replies)) co_return;
+  if (!tables_hold) throw StaleCatalog{};
+  const bool holds = co_await tables_hold();
+  if (!holds) throw StaleCatalog{};
+  later_version_ = replies.catalog_version();
+}
+
+void ExecutionContext::note_read(const sql::TableDef& table) {
+  if (++read_commands_ > 1) multi_turn_tables_.insert(table.oid);
+}
+
+std::shared_ptr<const TableChanges> ExecutionContext::changes(sql::Oid table) const {
+  if (frozen_changes_) {
+    const auto found = frozen_changes_->find(table);
+    return found == frozen_changes_->end() ? nullptr : found->second;
+  }
+  return transaction_ ? transaction_->buffer().changes(table) : nullptr;
+}
+
+void ExecutionContext::freeze_changes() {
+  frozen_changes_.emplace();
+  for (TableChangesPtr& changes : transaction_->buffer().all_changes()) {
+    const sql::Oid table = changes->table->oid;
+    frozen_changes_->emplace(table, std::move(changes));
+  }
+}
+
+std::shared_ptr<KnownKeys> ExecutionContext::changed_rows(sql::Oid table) {
+  if (!frozen_changes_) return nullptr;
+  auto& rows = changed_rows_[table];
+  if (!rows) rows = std::make_shared<KnownKeys>();
+  return rows;
+}
+
+bool ExecutionContext::is_known_cheap(const void* node) const {
+  if (!cheapness) return false;
+  auto found = cheapness->find(node);
+  return found != cheapness->end() && std::chrono::steady_clock::now() - found->second < std::chrono::seconds(1);
+}
+
+void ExecutionContext::remember_cheap(const void* node) {
+  if (!cheapness) return;
+  if (cheapness->size() >= 10000) cheapness->clear();
+  (*cheapness)[node] = std::chrono::steady_clock::now();
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::ask(CommandBatch batch, ExecutionCounters* counters) {
+  RepliesPtr replies = co_await redis_.execute(std::move(batch), counters);
+  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
+  replies->or_throw();
+  co_return replies;
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::ask_unchecked(CommandBatch batch, bool atomic, ExecutionCounters* counters) {
+  RepliesPtr replies;
+  if (atomic) {
+    replies = co_await redis_.execute_atomic(std::move(batch), counters);
+  } else {
+    replies = co_await redis_.execute(std::move(batch), counters);
+  }
+  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
+  co_return replies;
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::ask_atomic(CommandBatch batch, ExecutionCounters* counters) {
+  RepliesPtr replies = co_await redis_.execute_atomic(std::move(batch), counters);
+  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
+  replies->or_throw();
+  co_return replies;
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::ask_bulk(CommandBatch batch, bool atomic, ExecutionCounters* counters) {
+  RepliesPtr replies;
+  if (atomic) {
+    replies = co_await bulk_.execute_atomic(std::move(batch), counters);
+  } else {
+    replies = co_await bulk_.execute(std::move(batch), counters);
+  }
+  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
+  replies->or_throw();
+  co_return replies;
+}
+
+std::unique_ptr<RedisRequest> ExecutionContext::start_bulk(CommandBatch batch, ExecutionCounters* counters) {
+  return bulk_.start_atomic(std::move(batch), counters);
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::replies_of(RedisRequest& request) {
+  RepliesPtr replies = co_await request.replies();
+  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
+  replies->or_throw();
+  co_return replies;
+}
+
+asio::awaitable<void> ExecutionContext::confirm_catalog(ExecutionCounters* counters) {
+  if (is_confirmed_) co_return;
+  CommandBatch batch;
+  batch.add("EXISTS", "redquel:version");  // every turn tells the version
+  co_await ask(std::move(batch), counters);
+  is_confirmed_ = true;
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters) {
+  std::vector<const Script*> scripts{&script};
+  RepliesPtr replies = co_await run_scripts(redis_, std::move(scripts), std::move(batch), counters);
+  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
+  replies->or_throw();
+  co_return replies;
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,185 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "executor/context/operator.h"
+#include "executor/redis/client.h"
+#include "executor/redis/script.h"
+#include "executor/runtime/temporary_space.h"
+#include "planner/explain/explain.h"
+#include "sql/catalog/catalog.h"
+#include "sql/evaluation_context.h"
+#include "sql/functions/sequence_calls.h"
+
+namespace redquel::executor {
+
+class CallableCommands;
+struct LockConflict;
+class KnownKeys;
+class ReadChecks;
+class Transaction;
+struct TableChanges;
+
+/// The catalog moved since the statement was planned. Never reaches a client: the engine plans again.
+struct StaleCatalog {};
+
+/// Limits that keep Redis responsive and memory bounded.
+struct ReadLimits {
+  std::size_t chunk_rows = 1000;         // rows that one command reads of a walk
+  std::size_t set_members = 20000;       // sets larger than this are read by cursor, not by one command
+  std::size_t script_rows = 2000;        // rows that one read-only script fetches
+  std::size_t values = 10000;            // values of an index that one script counts
+  std::size_t intersection_members = 50000;  // of the smallest set of a SINTERCARD
+};
+
+/// A call of a function in LANGUAGE sql whose body is run.
+struct FunctionInvocation {
+  sql::Oid function = 0;
+  std::vector<sql::Type> types;  // of the arguments
+  std::vector<sql::Datum> arguments;
+  /// The columns that its rows shall have; none: each row is one value, a record where the function has several columns.
+  std::vector<sql::ResultColumn> columns;
+};
+
+/// When a plan's node last asked whether its commands are cheap; asked again after a second.
+using CheapnessMemory = std::unordered_map<const void*, std::chrono::steady_clock::time_point>;
+
+class SharedRows;
+
+class ExecutionContext;
+using MakeOperator = OperatorPtr(const planner::PhysicalNode& node, ExecutionContext& context);
+
+/// What the operators of one run of one statement share.
+class ExecutionContext {
+ public:
+  ExecutionContext(RedisClient& redis, RedisClient& bulk, sql::CatalogPtr catalog, sql::EvaluationContext evaluation, MakeOperator* make_operator)
+      : redis_(redis), bulk_(bulk), catalog_(std::move(catalog)), evaluation_(std::move(evaluation)), make_operator_(make_operator) {}
+
+  sql::EvaluationContext& evaluation() { return evaluation_; }
+  const sql::EvaluationContext& evaluation() const { return evaluation_; }
+  const sql::CatalogPtr& catalog() const { return catalog_; }
+  RedisClient& redis() { return redis_; }
+
+  /// One run of a plan node and, within it, of its inputs. The plan and the context outlive the operator.
+  OperatorPtr make_operator(const planner::PhysicalNode& node) { return make_operator_(node, *this); }
+
+  /// Runs commands in one round trip and checks that the catalog is still the plan's; error replies throw.
+  /// Throws SqlError, StaleCatalog.
+  asio::awaitable<RepliesPtr> ask(CommandBatch batch, ExecutionCounters* counters);
+  /// As `ask`, but error replies are left to the caller, who knows what they mean.
+  asio::awaitable<RepliesPtr> ask_unchecked(CommandBatch batch, bool atomic, ExecutionCounters* counters);
+  /// The commands as one snapshot.
+  asio::awaitable<RepliesPtr> ask_atomic(CommandBatch batch, ExecutionCounters* counters);
+  /// On the connection for bulk reads.
+  asio::awaitable<RepliesPtr> ask_bulk(CommandBatch batch, bool atomic, ExecutionCounters* counters);
+  /// Sends a bulk read as one snapshot without waiting for it; `replies_of` gives what `ask_bulk` would have given.
+  std::unique_ptr<RedisRequest> start_bulk(CommandBatch batch, ExecutionCounters* counters);
+  asio::awaitable<RepliesPtr> replies_of(RedisRequest& request);
+  /// A batch that calls read-only scripts.
+  asio::awaitable<RepliesPtr> ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters);
+  /// Asks once in the run whether the catalog still is the plan's: for replies that come from another logical database and do not tell.
+  asio::awaitable<void> confirm_catalog(ExecutionCounters* counters);
+  /// Throws StaleCatalog, unless the catalog has moved without the plan's tables (`tables_hold`).
+  asio::awaitable<void> check_version(const Replies& replies);
+
+  /// Notes that a table was read by more than one atomic command, so that its rows may stem from different moments.
+  void note_turns(const sql::TableDef& table) { multi_turn_tables_.insert(table.oid); }
+  /// Every read of a table calls this; a table read twice is read in two turns.
+  void note_read(const sql::TableDef& table);
+  bool needs_snapshot_check() const { return read_commands_ > 1 && !multi_turn_tables_.empty(); }
+  void forget_reads() {
+    read_commands_ = 0;
+    multi_turn_tables_.clear();
+  }
+
+  /// Was the node found cheap a moment ago?
+  bool is_known_cheap(const void* node) const;
+  void remember_cheap(const void* node);
+
+  /// What the statement's transaction has changed in a table; null: nothing, or there is no transaction.
+  std::shared_ptr<const TableChanges> changes(sql::Oid table) const;
+
+  /// Null: the statement stands for itself.
+  const std::shared_ptr<Transaction>& transaction() const { return transaction_; }
+  void set_transaction(std::shared_ptr<Transaction> transaction) { transaction_ = std::move(transaction); }
+  /// From now on `changes` gives what the transaction has changed so far: for a statement that writes in several places, none of which
+  /// sees what the others do.
+  void freeze_changes();
+  /// Members of the table's rows that such a statement has updated or deleted; null: the statement writes in one place only.
+  std::shared_ptr<KnownKeys> changed_rows(sql::Oid table);
+  /// Where lookups by key note what they found; null: nobody asks.
+  ReadChecks* reads() const { return reads_; }
+  void set_reads(ReadChecks* reads) { reads_ = reads; }
+
+  sql::SessionSequences* sequences = nullptr;  // the session's
+  /// pg_advisory_lock() and its kin, for one key.
+  std::function<asio::awaitable<bool>(sql::SequenceCall::Advisory, std::int64_t key)> advisory;
+  /// Runs a function in LANGUAGE sql; empty where there is no session.
+  std::function<asio::awaitable<std::vector<sql::Batch>>(FunctionInvocation)> run_function;
+  /// Waits, as its session does, until somebody else's lock is gone.
+  std::function<asio::awaitable<void>(LockConflict)> wait_for_lock;
+  /// Asked when the catalog has moved under a read: are the plan's tables as they were, so that the statement may go on? Empty: no.
+  std::function<asio::awaitable<bool>()> tables_hold;
+  std::function<void(const sql::SqlError&)> notice;  // sends a NOTICE to the client; may be empty
+  std::size_t work_mem = 64u << 20;
+  ReadLimits limits;
+  std::size_t max_written_rows = 100'000;
+  bool allows_increments = false;                // READ COMMITTED: what is added to need not be what was read
+  bool allows_unread_increments = false;         // the first attempt of a statement that stands for itself
+  std::uint64_t affected_rows = 0;               // of INSERT, UPDATE, DELETE
+  planner::RunStatistics* statistics = nullptr;  // of EXPLAIN ANALYZE
+  /// The rows that the shared scans of a number read, while a share of this number runs.
+  std::unordered_map<std::uint32_t, SharedRows*> shared_rows;
+  CheapnessMemory* cheapness = nullptr;          // the engine's
+  RedisClient* home = nullptr;                   // where the list of databases lies
+  RedisAccess* access = nullptr;                 // to the other logical databases
+  CallableCommands* callable_commands = nullptr; // the engine's
+  TemporarySpacePtr temporary_space;             // the session's
+  int database = 0;                              // the session's logical one
+
+ private:
+  bool is_of_known_catalog(const Replies& replies) const;
+
+  RedisClient& redis_;
+  RedisClient& bulk_;
+  sql::CatalogPtr catalog_;
+  sql::EvaluationContext evaluation_;
+  MakeOperator* make_operator_;
+  std::optional<std::string> later_version_;  // of the catalog in which the plan's tables are as they were
+  bool is_confirmed_ = false;
+  std::size_t read_commands_ = 0;
+  std::set<sql::Oid> multi_turn_tables_;
+  std::shared_ptr<Transaction> transaction_;
+  std::optional<std::map<sql::Oid, std::shared_ptr<const TableChanges>>> frozen_changes_;
+  std::map<sql::Oid, std::shared_ptr<KnownKeys>> changed_rows_;
+  ReadChecks* reads_ = nullptr;
+};
+
+/// What one operator's commands do, added to EXPLAIN ANALYZE's numbers of its plan node when the operator ends.
+class NodeCounters {
+ public:
+  NodeCounters(const planner::PhysicalNode& node, ExecutionContext& context) : node_(node), statistics_(context.statistics) {}
+  ~NodeCounters();
+  NodeCounters(const NodeCounters&) = delete;
+  NodeCounters& operator=(const NodeCounters&) = delete;
+
+  /// For the commands of the operator; null where nobody counts.
+  ExecutionCounters* get() { return statistics_ ? &counters_ : nullptr; }
+
+ private:
+  const planner::PhysicalNode& node_;
+  planner::RunStatistics* statistics_;
+  ExecutionCounters counters_;
+};
+
+}  // namespace redquel::executor

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "executor/context/execution_context.h"
+
+namespace redquel::executor {
+
+/// Is the session's boolean parameter on, as SHOW tells it?
+inline bool is_on(const ExecutionContext& context, const char* parameter) {
+  const sql::EvaluationContext& evaluation = context.evaluation();
+  const std::string* value = evaluation.show == nullptr ? nullptr : evaluation.show(evaluation.session, parameter);
+  return value != nullptr && *value == "on";
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,147 @@
+#include "executor/ddl/catalog_change.h"
+
+#include <algorithm>
+
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/used_places.h"
+#include "executor/transaction/transaction.h"
+
+namespace redquel::executor {
+
+using sql::SqlError;
+
+namespace {
+
+/// Other processes may be faster so often; then something is wrong.
+constexpr int kCommitAttempts = 100;
+
+/// Tables that are there already and get another definition: open transactions that have written them could not commit any more.
+std::vector<TablePtr> tables_redefined(const CatalogChange& change, const sql::CatalogSnapshot& before) {
+  std::set<sql::Oid> oids(change.dropped_tables.begin(), change.dropped_tables.end());
+  for (const sql::TableDef& table : change.tables) oids.insert(table.oid);
+  std::vector<TablePtr> tables;
+  for (const sql::Oid oid : oids) {
+    if (TablePtr table = before.find_table(oid)) tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+/// Those of which somebody has locked a row.
+asio::awaitable<std::vector<TablePtr>> with_locks(RedisClient& redis, std::vector<TablePtr> tables) {
+  std::vector<TablePtr> locked;
+  if (tables.empty()) co_return locked;
+  CommandBatch batch;
+  for (const TablePtr& table : tables) batch.add("EXISTS", lock_key(table->oid));
+  const RepliesPtr replies = co_await redis.execute(std::move(batch));
+  for (std::size_t index = 0; index < tables.size(); ++index) {
+    if (replies->integer(index) == 1) locked.push_back(tables[index]);
+  }
+  co_return locked;
+}
+
+asio::awaitable<void> lock_all(DdlContext& context, std::vector<TablePtr> tables) {
+  for (const TablePtr& table : tables) co_await context.lock_table(*table, TableLock::kAccessExclusive);
+}
+
+asio::awaitable<void> change_in_transaction(DdlContext& context, const MakeDraft& make) {
+  Transaction& transaction = *context.session.transaction;
+  TransactionCatalog& catalog = co_await transaction_catalog(context);
+  std::set<sql::Oid> locked;
+  UsedPlaces used;
+  while (true) {
+    co_await follow_definitions_of_others(context.redis, transaction);
+    CatalogDraft draft(*catalog.state().draft);
+    used.keep_from(draft);
+    make(draft);
+    if (draft.lacking_oids() > 0) {
+      co_await catalog.reserve_oids(context.redis, draft);
+      continue;
+    }
+    const std::size_t known = catalog.state().draft->reserved_prefixes().size();
+    if (co_await used.find(context, draft, known)) continue;
+    std::vector<TablePtr> tables;
+    if (context.lock_table) {  // writers wait for the transaction's end, and it for theirs
+      tables = tables_redefined(CatalogDraft(draft).take_change(), catalog.base());
+      std::erase_if(tables, [&](const TablePtr& table) {  // earlier statements have changed them, and locked
+        return locked.contains(table->oid) || draft.catalog().find_table(table->oid) == catalog.snapshot()->find_table(table->oid);
+      });
+    }
+    if (!tables.empty()) {
+      for (const TablePtr& table : tables) locked.insert(table->oid);
+      co_await lock_all(context, std::move(tables));
+      continue;
+    }
+    const sql::CatalogPtr before_statement = catalog.snapshot();
+    co_await check_foreign_places(context, draft, *before_statement);
+    std::vector<const sql::CatalogSnapshot*> known_structures{before_statement.get(), &catalog.base()};
+    co_await check_new_structures(context, draft, std::move(known_structures));
+    TransactionCatalog::State before = catalog.state();
+    const std::vector<SqlError> notices = catalog.adopt(std::move(draft));
+    try {
+      transaction.follow_definitions(context.session.settings);
+    } catch (...) {
+      catalog.restore(std::move(before));
+      throw;
+    }
+    if (!context.session.notice) co_return;
+    for (const SqlError& notice : notices) context.session.notice("NOTICE", notice);
+    co_return;
+  }
+}
+
+/// Commits the change; gives what is to be removed after it, nullopt where another process was faster. `waits`: until the open transactions
+/// that have written the tables have ended; then the change is made again, of what is there.
+asio::awaitable<std::optional<std::vector<Removal>>> commit_made(DdlContext& context, const MakeDraft& make, bool waits) {
+  LoadedCatalog loaded = co_await load_catalog(context.redis);
+  UsedPlaces used;
+  std::optional<CatalogDraft> draft;
+  do {
+    draft.emplace(loaded, context.session);
+    used.keep_from(*draft);
+    make(*draft);
+  } while (co_await used.find(context, *draft));
+  co_await check_foreign_places(context, *draft, *loaded.snapshot);
+  std::vector<const sql::CatalogSnapshot*> known_structures{loaded.snapshot.get()};
+  co_await check_new_structures(context, *draft, std::move(known_structures));
+  CatalogChange change = draft->take_change();
+  if (waits) {
+    std::vector<TablePtr> tables = co_await with_locks(context.redis, tables_redefined(change, *loaded.snapshot));
+    if (!tables.empty()) {
+      co_await lock_all(context, std::move(tables));
+      co_return co_await commit_made(context, make, false);
+    }
+  }
+  std::vector<Removal> removals = change.removals;
+  if (!change.empty()) {
+    std::optional<std::string> version = co_await commit_catalog(context.redis, *loaded.snapshot, std::move(change));
+    if (!version) co_return std::nullopt;
+  }
+  if (context.session.notice) {
+    for (const SqlError& notice : draft->notices()) context.session.notice("NOTICE", notice);
+  }
+  co_return removals;
+}
+
+}  // namespace
+
+asio::awaitable<bool> try_change_catalog(DdlContext& context, const MakeDraft& make) {
+  if (context.session.transaction) {
+    co_await change_in_transaction(context, make);
+    co_return true;
+  }
+  const bool waits = context.lock_table != nullptr;
+  const std::optional<std::vector<Removal>> removals = co_await commit_made(context, make, waits);
+  if (!removals) co_return false;
+  for (const Removal& removal : *removals) co_await run_removal(context.redis, removal);
+  co_return true;
+}
+
+asio::awaitable<void> change_catalog(DdlContext& context, const MakeDraft& make) {
+  for (int attempt = 0; attempt < kCommitAttempts; ++attempt) {
+    const bool is_done = co_await try_change_catalog(context, make);
+    if (is_done) co_return;
+  }
+  throw SqlError("40001", "could not change the catalog due to concurrent changes");
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "executor/ddl/catalog_change.h"
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/object_lookup.h"
+#include "executor/ddl/vacuum_options.h"
+#include "executor/transaction/transaction.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+
+namespace {
+
+/// Calls `check` with the definitions that the statement sees.
+asio::awaitable<void> check_definitions(DdlContext& context, const std::function<void(const CatalogDraft&)>& check) {
+  if (context.session.transaction && context.session.transaction->catalog()) {
+    const MakeDraft make = [&](CatalogDraft& draft) { check(draft); };
+    co_await change_catalog(context, make);
+    co_return;
+  }
+  const LoadedCatalog loaded = co_await load_catalog(context.redis);
+  const CatalogDraft draft(loaded, context.session);
+  check(draft);
+}
+
+}  // namespace
+
+asio::awaitable<void> run(DdlContext& context, const ast::Vacuum& statement) {
+  check_vacuum_options(statement);
+  const std::function<void(const CatalogDraft&)> check = [&](const CatalogDraft& draft) {
+    for (const ast::VacuumRelation& listed : statement.relations) {
+      const ast::RelationName& name = listed.relation.name;
+      if (relation_kind(draft, name) == RelationKind::kNone) throw missing_relation(draft, name);
+      const TablePtr table = draft.catalog().find_table(name.schema, name.name, draft.session().search_path);
+      for (auto column = listed.columns.begin(); table && column != listed.columns.end(); ++column) {
+        const std::string shown = "column \"" + *column + "\" of relation \"" + table->name + "\"";
+        if (table->find_column(*column) == nullptr) throw sql::SqlError("42703", shown + " does not exist");
+        if (std::find(listed.columns.begin(), column, *column) != column) throw sql::SqlError("42701", shown + " appears more than once");
+      }
+    }
+  };
+  if (!statement.relations.empty()) co_await check_definitions(context, check);
+  co_await finish_removals(context.redis);
+}
+
+asio::awaitable<void> run(DdlContext& context, const ast::Cluster& statement) {
+  const std::function<void(const CatalogDraft&)> check = [&](const CatalogDraft& draft) {
+    if (!statement.relation) return;
+    check_schema(draft, *statement.relation);
+    const TablePtr table = require_table(draft, *statement.relation);
+    if (statement.index.empty()) {
+      throw sql::SqlError("42704", "there is no previously clustered index for table \"" + table->name + "\"");
+    }
+    if (table->find_index(statement.index) == nullptr && (table->primary_key.empty() || table->primary_key_name != statement.index)) {
+      throw sql::SqlError("42704", "index \"" + statement.index + "\" for table \"" + table->name + "\" does not exist");
+    }
+  };
+  co_await check_definitions(context, check);
+}
+
+asio::awaitable<void> run(DdlContext&, const ast::Checkpoint&) { co_return; }
+
+}  // namespace redquel::executor

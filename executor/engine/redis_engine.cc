@@ -1,0 +1,382 @@
+#include "executor/engine/redis_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "executor/engine/statement_kind.h"
+#include "executor/redis/seen_version.h"
+#include "executor/runtime/session_context.h"
+#include "executor/storage/catalog_store.h"
+#include "executor/transaction/transaction.h"
+#include "parser/deparse.h"
+#include "parser/option_value.h"
+#include "parser/parse.h"
+#include "sql/catalog/table_keys.h"
+#include "sql/interrupts.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+
+RedisEngine::RedisEngine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits)
+    : access_(access),
+      database_(database),
+      shared_(access.shared(database)),
+      bulk_(access.bulk(database)),
+      home_(home),
+      limits_(limits),
+      plans_(limits.cached_plans) {}
+
+sql::CatalogPtr RedisEngine::catalog_at_hand(const SessionState& session) const {
+  if (session.transaction && session.transaction->catalog()) return session.transaction->catalog()->snapshot();
+  // Another Redis than before (restart, failover) may have lost definitions.
+  if (generation_ != shared_.generation() || !catalog_) return nullptr;
+  const std::string& seen = seen_version(database_);
+  return seen.empty() || seen == catalog_->version ? catalog_ : nullptr;
+}
+
+asio::awaitable<sql::CatalogPtr> RedisEngine::catalog(const SessionState& session) {
+  if (sql::CatalogPtr known = catalog_at_hand(session)) co_return known;
+  co_await reload_catalog();
+  co_return catalog_;
+}
+
+asio::awaitable<sql::CatalogPtr> RedisEngine::newest_catalog(const SessionState& session) {
+  if (session.transaction && session.transaction->catalog()) {
+    co_await follow_definitions_of_others(shared_, *session.transaction);
+    co_return session.transaction->catalog()->snapshot();
+  }
+  const sql::CatalogPtr known = co_await catalog(session);
+  CommandBatch batch;
+  batch.add("EXISTS", "redquel:version");  // every turn tells the version
+  const RepliesPtr replies = co_await shared_.execute(std::move(batch));
+  if (replies->catalog_version().value_or("") == known->version) co_return known;
+  co_await reload_catalog();
+  co_return catalog_;
+}
+
+asio::awaitable<bool> RedisEngine::reload_catalog() {
+  LoadedCatalog loaded = co_await load_catalog(shared_);
+  // Read later than the definitions: whatever begins or ends in between moves the version, which every read compares.
+  exclusive_ = co_await load_exclusive_tables(shared_);
+  bool moved = !catalog_ || catalog_->version != loaded.snapshot->version;
+  generation_ = shared_.generation();
+  if (moved) {
+    catalog_ = loaded.snapshot;
+    cheapness_.clear();
+  }
+  co_return moved;
+}
+
+asio::awaitable<bool> RedisEngine::still_defines(std::vector<std::shared_ptr<const sql::TableDef>> tables) {
+  co_await reload_catalog();
+  co_return std::ranges::all_of(tables, [this](const auto& table) {
+    const auto now = catalog_->find_table(table->oid);
+    return now && now->version == table->version && !exclusive_.contains(table->oid);
+  });
+}
+
+asio::awaitable<void> RedisEngine::begin_session() {
+  co_await sweeper_.start();
+  // Another session may forget it, or load it anew, while this one waits.
+  const sql::CatalogPtr known = catalog_;
+  if (!known) co_return;
+  CommandBatch batch;
+  const std::string process = lease_.process();
+  const bool was_taken = lease_.is_taken();
+  batch.add("EXISTS", process_key(process));  // every turn tells the version, too
+  try {
+    const RepliesPtr replies = co_await shared_.execute(std::move(batch));
+    // Where the database was dropped and made anew, the lease has gone with it. What is taken is not taken again under its name.
+    if (was_taken && replies->integer(0) == 0) lease_.renounce(process);
+    if (replies->catalog_version().value_or("") == known->version) co_return;
+  } catch (const sql::SqlError&) {  // the first statement will say so
+  }
+  if (catalog_ == known) catalog_ = nullptr;
+}
+
+namespace {
+
+bool has_own_definitions(const SessionState& session) { return session.transaction && session.transaction->catalog(); }
+
+bool is_true(const ast::Option& option) {
+  if (const std::optional<bool> flag = parser::option_flag(option)) return *flag;
+  throw sql::SqlError("42601", fmt::format("{} requires a Boolean value", option.name));
+}
+
+planner::ExplainOptions::Format explain_format(const ast::Option& option) {
+  const std::optional<std::string> format = parser::option_text(option);
+  if (!format) throw sql::SqlError("42601", "format requires a parameter");
+  if (*format == "text") return planner::ExplainOptions::Format::kText;
+  if (*format == "json") return planner::ExplainOptions::Format::kJson;
+  if (*format == "xml" || *format == "yaml") throw sql::not_supported(fmt::format("EXPLAIN (FORMAT {})", *format), option.offset);
+  throw sql::SqlError("22023", fmt::format("unrecognized value for EXPLAIN option \"format\": \"{}\"", *format)).at(option.offset);
+}
+
+planner::ExplainOptions explain_options(const ast::Explain& explain) {
+  planner::ExplainOptions options;
+  std::optional<bool> summary;
+  bool timing = false, wal = false;
+  for (const ast::Option& option : explain.options) {
+    if (option.name == "analyze") {
+      options.analyze = is_true(option);
+    } else if (option.name == "verbose") {
+      options.verbose = is_true(option);
+    } else if (option.name == "timing") {
+      options.timing = timing = is_true(option);
+    } else if (option.name == "summary") {
+      summary = is_true(option);
+    } else if (option.name == "format") {
+      options.format = explain_format(option);
+    } else if (option.name == "wal") {
+      wal = is_true(option);
+    } else if (option.name == "costs" || option.name == "buffers" || option.name == "settings") {
+      is_true(option);  // says nothing here, but must be a flag
+    } else {
+      throw sql::SqlError("42601", fmt::format("unrecognized EXPLAIN option \"{}\"", option.name)).at(option.offset);
+    }
+  }
+  if (!options.analyze && wal) throw sql::SqlError("22023", "EXPLAIN option WAL requires ANALYZE");
+  if (!options.analyze && timing) throw sql::SqlError("22023", "EXPLAIN option TIMING requires ANALYZE");
+  options.summary = summary.value_or(options.analyze);
+  return options;
+}
+
+const std::string kCallPrefix = "SELECT * FROM ";
+
+bool is_query(const ast::Statement& statement) {
+  const auto& node = statement.node;
+  if (is_create_table_as(statement)) return false;
+  return std::holds_alternative<ast::Select>(node) || std::holds_alternative<ast::Insert>(node) ||
+         std::holds_alternative<ast::Update>(node) || std::holds_alternative<ast::Delete>(node) ||
+         std::holds_alternative<ast::Merge>(node);
+}
+
+std::vector<OutputColumn> output_columns(const planner::PhysicalNode& plan) {
+  std::vector<OutputColumn> columns;
+  for (const planner::PhysicalColumn& column : plan.columns) columns.push_back({column.name, column.type, column.table, column.attribute});
+  return columns;
+}
+
+bool returns_rows(const planner::PhysicalNode& plan) {
+  const planner::PhysicalNode* write = planner::main_write(plan);
+  return write == nullptr || !plan.columns.empty();
+}
+
+/// What is planned in place of the statement: CALL as a query over the procedure, EXPLAIN of what makes a table or a cursor as EXPLAIN of
+/// the query. Null: the statement itself.
+std::shared_ptr<const ast::Statement> rewritten(const ast::Statement& statement, bool explained) {
+  std::string text;
+  if (const auto* call = std::get_if<ast::Call>(&statement.node); call && !explained) {
+    text = kCallPrefix + parser::to_sql(*call->function);
+  } else if (const auto* create = std::get_if<ast::CreateTableAs>(&statement.node); create && explained) {
+    const auto* query = std::get_if<ast::Select>(&create->query->node);
+    if (query != nullptr) text = parser::to_sql(*query);
+  } else if (const auto* cursor = std::get_if<ast::DeclareCursor>(&statement.node); cursor && explained) {
+    text = parser::to_sql(*cursor->query);
+  }
+  if (text.empty()) return nullptr;
+  return std::make_shared<const ast::Statement>(std::move(parser::parse(text).at(0).statement));
+}
+
+/// The query that a statement keeps or fills a table with: of DECLARE, CREATE TABLE AS and SELECT INTO. Null: another statement.
+const ast::Select* query_within(const ast::Statement& statement) {
+  if (const auto* declare = std::get_if<ast::DeclareCursor>(&statement.node)) return declare->query.get();
+  if (const auto* create = std::get_if<ast::CreateTableAs>(&statement.node)) return std::get_if<ast::Select>(&create->query->node);
+  return is_create_table_as(statement) ? &std::get<ast::Select>(statement.node) : nullptr;
+}
+
+/// Errors that name a function speak of a procedure, at its place in CALL.
+planner::PlannedStatement plan_call(const ast::Statement& query, const ast::Call& call, const sql::CatalogSnapshot& catalog,
+                                    std::vector<sql::Type> types, const planner::BindSettings& settings) {
+  try {
+    return planner::plan(query, catalog, std::move(types), settings);
+  } catch (const sql::SqlError& error) {
+    std::string message = error.message(), hint = error.hint();
+    constexpr std::string_view kFunction = "function ", kNoFunction = "No function ";
+    if (error.sqlstate() == "42883" && message.starts_with(kFunction)) message = "procedure " + message.substr(kFunction.size());
+    if (hint.starts_with(kNoFunction)) hint = "No procedure " + hint.substr(kNoFunction.size());
+    std::optional<std::uint32_t> position;
+    if (error.position()) position = *error.position() - static_cast<std::uint32_t>(kCallPrefix.size()) + call.function->start;
+    throw sql::SqlError(error.sqlstate(), std::move(message)).detail(error.detail()).hint(std::move(hint)).at(position);
+  }
+}
+
+}  // namespace
+
+PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::Statement> statement, DeclaredParameters parameters,
+                              const sql::CatalogSnapshot& catalog, const SessionState& session,
+                              std::shared_ptr<const sql::FunctionDef> function, const planner::TableSizes& sizes) const {
+  auto started = std::chrono::steady_clock::now();
+  const sql::InterruptScope interrupts(session.backend_pid);
+  auto prepared = std::make_shared<Prepared>();
+  auto plan = std::make_shared<PreparedPlan>();
+  plan->catalog_version = catalog.version;
+  plan->search_path = session.search_path;
+  plan->sizes = sizes;
+  const auto* explain = std::get_if<ast::Explain>(&statement->node);
+  plan->rewritten = rewritten(explain ? *explain->statement : *statement, explain != nullptr);
+  const ast::Statement& inner = plan->rewritten ? *plan->rewritten : explain ? *explain->statement : *statement;
+  const auto* call = explain ? nullptr : std::get_if<ast::Call>(&statement->node);
+  plan->statement = &inner;
+  if (is_query(inner)) {
+    planner::BindSettings settings = bind_settings(session, parameters.has_value());
+    settings.function = function;
+    settings.calls_procedure = call != nullptr;
+    std::vector<sql::Type> types = std::move(parameters).value_or(std::vector<sql::Type>{});
+    plan->planned = call ? plan_call(inner, *call, catalog, std::move(types), settings) : planner::plan(inner, catalog, std::move(types), settings, {}, sizes);
+    prepared->parameter_types = plan->planned.parameter_types;
+    prepared->columns = output_columns(*plan->planned.plan);
+    prepared->returns_rows = returns_rows(*plan->planned.plan);
+    prepared->needs_transaction = planner::locking_clause(plan->planned.plan).has_value();
+    if (call) {
+      plan->command_tag = "CALL";
+      prepared->returns_rows = prepared->columns.size() != 1 || prepared->columns[0].type.oid != sql::oid::kVoid;
+      if (!prepared->returns_rows) prepared->columns.clear();
+    }
+    // Indexes on expressions and partial ones are chosen by the constants that a statement names.
+    prepared->depends_on_constants = std::ranges::any_of(planner::tables_of(plan->planned.plan), [](const auto& table) {
+      return !table->computed.empty();
+    });
+  } else if (const auto* copy = std::get_if<ast::Copy>(&inner.node); copy && !explain) {
+    plan->kind = PreparedPlan::Kind::kCopy;
+    plan->copy = planner::plan_copy(*copy, catalog, bind_settings(session, true));
+    plan->planned = std::move(plan->copy.rows);
+  } else if (explain) {
+    throw sql::not_supported(fmt::format("EXPLAIN of {}", parser::command_tag(inner)));
+  } else {
+    plan->kind = PreparedPlan::Kind::kDefinition;
+    const bool is_cursor = std::holds_alternative<ast::DeclareCursor>(inner.node);  // is only analyzed here: the server runs it
+    if (!is_cursor && !is_definition(inner)) throw sql::not_supported(std::string(parser::command_tag(inner)));
+    const ast::Select* query = query_within(inner);
+    if (query && is_cursor && writes_in_with(*query)) {
+      throw sql::SqlError("0A000", "DECLARE CURSOR must not contain data-modifying statements in WITH");
+    }
+    if (query && !writes_in_with(*query)) {  // else its run refuses it
+      planner::BindSettings settings = bind_settings(session, parameters.has_value());
+      settings.into = !is_cursor;
+      prepared->parameter_types = planner::bind(*query, catalog, std::move(parameters).value_or(std::vector<sql::Type>{}), settings).parameter_types;
+      prepared->depends_on_constants = true;  // the types of a new table's columns do
+      const auto* create = std::get_if<ast::CreateTableAs>(&inner.node);
+      if (create && create->materialized_view && !prepared->parameter_types.empty()) {
+        throw sql::SqlError("0A000", "materialized views may not be defined using bound parameters");
+      }
+    }
+  }
+  if (explain) {
+    plan->kind = PreparedPlan::Kind::kExplain;
+    plan->explain = explain_options(*explain);
+    if (plan->explain.analyze && std::holds_alternative<ast::CreateTableAs>(explain->statement->node)) {
+      throw sql::not_supported("EXPLAIN ANALYZE of " + std::string(parser::command_tag(*explain->statement)));
+    }
+    sql::Type type = plan->explain.format == planner::ExplainOptions::Format::kJson ? sql::Type{sql::oid::kJson} : sql::kText;
+    prepared->columns = {OutputColumn{"QUERY PLAN", type}};
+    prepared->returns_rows = true;
+  }
+  if (plan->planned.plan) {
+    plan->writes = plan->planned.is_compound_write || planner::main_write(*plan->planned.plan) != nullptr;
+    plan->needs_snapshot = planner::needs_snapshot(plan->planned.plan);
+    std::set<sql::Oid> tables;
+    for (const auto& table : planner::tables_of(plan->planned.plan)) tables.insert(table->oid);
+    plan->reads_plainly = planner::reads_changed_tables_plainly(plan->planned.plan, tables);
+    plan->depends_on_sizes = !sizes.empty() || !planner::tables_whose_sizes_count(plan->planned.plan).empty();
+  }
+  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - started;
+  plan->planning_milliseconds = elapsed.count();
+  prepared->text = std::move(text);
+  prepared->statement = std::move(statement);
+  prepared->function = std::move(function);
+  prepared->plan = std::move(plan);
+  return prepared;
+}
+
+asio::awaitable<PreparedPtr> RedisEngine::plan_by_sizes(PreparedPtr prepared, DeclaredParameters parameters, sql::CatalogPtr catalog,
+                                                        const SessionState& session) {
+  if (!prepared->plan->depends_on_sizes || prepared->plan->kind == PreparedPlan::Kind::kCopy) co_return prepared;
+  const auto tables = planner::tables_whose_sizes_count(prepared->plan->planned.plan);
+  CommandBatch batch;
+  for (const auto& table : tables) batch.add("ZCARD", sql::TableKeys(*table).all_rows());
+  const RepliesPtr replies = co_await shared_.execute(std::move(batch));
+  planner::TableSizes sizes;
+  bool any_large = false;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const auto rows = static_cast<double>(replies->integer(i));
+    sizes[tables[i]->oid] = rows;
+    any_large = any_large || rows >= planner::kSmallTable;
+  }
+  if (!any_large) co_return prepared;
+  co_return plan(prepared->text, prepared->statement, std::move(parameters), *catalog, session, prepared->function, sizes);
+}
+
+asio::awaitable<PreparedPtr> RedisEngine::prepare(std::string text, std::shared_ptr<const ast::Statement> statement,
+                                                  DeclaredParameters parameters, SessionState& session) {
+  sql::CatalogPtr known = catalog_at_hand(session);
+  if (!known) known = co_await catalog(session);
+  // Definitions of an open transaction are nobody else's.
+  const bool has_own = has_own_definitions(session);
+  PreparedPtr prepared;
+  if (!has_own) prepared = plans_.find_plan(text, parameters, session, known->version);
+  if (prepared) co_return prepared;
+  PlanCache::Conditions conditions{parameters, bind_settings(session, true), {}};
+  // A name that this process does not know may be another's newest table: an error counts only with the catalog of now.
+  std::exception_ptr error;
+  try {
+    prepared = plan(text, statement, parameters, *known, session);
+  } catch (const sql::SqlError&) {
+    error = std::current_exception();
+  }
+  if (!prepared) {
+    co_await reload_catalog();
+    if (has_own) co_await follow_definitions_of_others(shared_, *session.transaction);
+    const sql::CatalogPtr now = co_await catalog(session);
+    if (now->version == known->version) std::rethrow_exception(error);
+    prepared = plan(std::move(text), std::move(statement), parameters, *now, session);
+    known = now;
+  }
+  prepared = co_await plan_by_sizes(prepared, std::move(parameters), known, session);
+  if (has_own) co_return prepared;
+  conditions.catalog_version = prepared->plan->catalog_version;
+  plans_.remember(prepared, std::move(conditions));
+  co_return prepared;
+}
+
+asio::awaitable<PreparedPtr> RedisEngine::replan(const Prepared& prepared, SessionState& session, bool may_change_columns) {
+  co_await reload_catalog();
+  if (has_own_definitions(session)) co_await follow_definitions_of_others(shared_, *session.transaction);
+  sql::CatalogPtr now = co_await catalog(session);
+  PreparedPtr again = plan(prepared.text, prepared.statement, prepared.parameter_types, *now, session, prepared.function);
+  again = co_await plan_by_sizes(again, prepared.parameter_types, now, session);
+  if (may_change_columns) co_return again;
+  bool same = again->columns.size() == prepared.columns.size();
+  for (std::size_t i = 0; same && i < prepared.columns.size(); ++i) same = again->columns[i].type == prepared.columns[i].type;
+  if (!same) throw sql::SqlError("0A000", "cached plan must not change result type");
+  co_return again;
+}
+
+asio::awaitable<PreparedPtr> RedisEngine::refresh(PreparedPtr prepared, SessionState& session) {
+  // Definitions that another process changed are noticed when the statement runs.
+  sql::CatalogPtr now = co_await catalog(session);
+  bool moved = prepared->plan->catalog_version != now->version || prepared->plan->search_path != session.search_path;
+  if (!moved || prepared->plan->kind == PreparedPlan::Kind::kDefinition) co_return prepared;
+  co_return co_await replan(*prepared, session);
+}
+
+planner::PhysicalPlan RedisEngine::plan_over_changes(const Prepared& prepared, const sql::CatalogSnapshot& catalog,
+                                                     const std::set<sql::Oid>& changed_tables, const SessionState& session) {
+  const PreparedPlan& plan = *prepared.plan;
+  if (planner::reads_changed_tables_plainly(plan.planned.plan, changed_tables)) return plan.planned.plan;
+  planner::PhysicalPlan& found = plan.over_changes[changed_tables];
+  if (!found) {
+    planner::BindSettings settings = bind_settings(session, true);
+    settings.function = prepared.function;
+    settings.calls_procedure = plan.command_tag == "CALL";
+    const auto* copy = std::get_if<ast::Copy>(&plan.statement->node);
+    found = copy ? planner::plan_copy(*copy, catalog, settings, changed_tables).rows.plan
+                 : planner::plan(*plan.statement, catalog, prepared.parameter_types, settings, changed_tables, plan.sizes).plan;
+  }
+  return found;
+}
+
+}  // namespace redquel::executor

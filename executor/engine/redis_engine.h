@@ -1,0 +1,135 @@
+#pragma once
+
+#include <list>
+#include <random>
+#include <ranges>
+#include <unordered_map>
+
+#include "executor/context/execution_context.h"
+#include "executor/ddl/temporary.h"
+#include "executor/engine/engine.h"
+#include "executor/engine/function_execution.h"
+#include "executor/engine/plan_cache.h"
+#include "executor/engine/planned.h"
+#include "executor/redis/client.h"
+#include "executor/runtime/notifications.h"
+#include "executor/storage/exclusive_tables.h"
+#include "executor/storage/row_sweeper.h"
+#include "executor/tables/callable_commands.h"
+#include "executor/transaction/advisory_locks.h"
+#include "executor/transaction/commit_fence.h"
+#include "executor/transaction/lock_wait.h"
+
+namespace redquel::executor {
+
+/// The engine over one logical database of Redis, but for `execute`: the statements' executions need the engine, not the other way round
+/// (`make_engine`).
+class RedisEngine : public Engine {
+ public:
+  RedisEngine(RedisAccess& access, int database, RedisClient& home, EngineLimits limits);
+
+  asio::awaitable<void> begin_session() override;
+  asio::awaitable<PreparedPtr> prepare(std::string text, std::shared_ptr<const parser::ast::Statement> statement,
+                                       DeclaredParameters parameters, SessionState& session) override;
+  std::shared_ptr<const parser::ast::Statement> known_statement(std::string_view text) override { return plans_.find_statement(text); }
+  asio::awaitable<PreparedPtr> refresh(PreparedPtr prepared, SessionState& session) override;
+
+  void begin(SessionState& session) override;
+  asio::awaitable<void> commit(SessionState& session) override;
+  asio::awaitable<void> roll_back(SessionState& session) override;
+  void set_savepoint(SessionState& session) override;
+  void release_savepoint(SessionState& session, std::size_t number) override;
+  asio::awaitable<void> roll_back_to(SessionState& session, std::size_t number) override;
+  asio::awaitable<void> drop_temporary(SessionState& session) override;
+  asio::awaitable<void> finish_statement(SessionState& session) override;
+
+  asio::awaitable<void> set_constraints(const parser::ast::SetConstraints& statement, SessionState& session) override;
+  asio::awaitable<void> release_session_locks(SessionState& session) override;
+
+  // ---- for its executions ----
+  /// The definitions as last loaded, at first use as they are now; the transaction's own, if it has any.
+  asio::awaitable<sql::CatalogPtr> catalog(const SessionState& session);
+  /// The same without waiting; null: they must be loaded.
+  sql::CatalogPtr catalog_at_hand(const SessionState& session) const;
+  /// The same as they are now.
+  asio::awaitable<sql::CatalogPtr> newest_catalog(const SessionState& session);
+  /// Those that another unit had for itself when the definitions were loaded.
+  const ExclusiveTables& exclusive_tables() const { return exclusive_; }
+  /// Loads the definitions again; true if they had moved.
+  asio::awaitable<bool> reload_catalog();
+  /// Loads them and tells whether these tables are as they were, and nobody's alone.
+  asio::awaitable<bool> still_defines(std::vector<std::shared_ptr<const sql::TableDef>> tables);
+  /// The same statement planned with the catalog of now. 0A000 when the result's columns are not the same any more and must be.
+  asio::awaitable<PreparedPtr> replan(const Prepared& prepared, SessionState& session, bool may_change_columns = false);
+  /// The body of a function, planned for arguments of these types.
+  asio::awaitable<FunctionPlanPtr> plan_function(sql::Oid function, const std::vector<sql::Type>& types, SessionState& session);
+  /// The statement's plan for a transaction that has changed rows of some tables.
+  planner::PhysicalPlan plan_over_changes(const Prepared& prepared, const sql::CatalogSnapshot& catalog,
+                                          const std::set<sql::Oid>& changed_tables, const SessionState& session);
+  /// Before a statement that locks.
+  asio::awaitable<void> prepare_locks(Transaction& transaction, const SessionState& session);
+  /// The session is about to have a temporary table.
+  asio::awaitable<void> open_temporary(SessionState& session);
+  /// A transaction of one statement, which no session knows of.
+  std::shared_ptr<Transaction> begin_transaction() const;
+  /// As `commit`; the session is the one that it was begun for.
+  asio::awaitable<void> commit_transaction(std::shared_ptr<Transaction> transaction, SessionState& session);
+  /// A statement of the transaction has failed: a call without a reply may have locked something.
+  void note_failure(const Transaction& transaction, std::exception_ptr failure);
+  /// The table is the transaction's, one of the session, in a mode as ast::LockTable has it, until it ends. Waits; 55P03 at once with
+  /// `no_wait`, or after lock_timeout, 40P01.
+  asio::awaitable<void> lock_table(const SessionState& session, Transaction& transaction, const sql::TableDef& table, std::int32_t mode,
+                                   bool no_wait = false);
+  /// Gives the transaction's locks back; false: one of them was lost.
+  asio::awaitable<bool> release(SessionState& session, Transaction& transaction);
+  /// One call of pg_advisory_lock() or its kin. False: a try that failed, an unlock of what is not held (a warning then).
+  asio::awaitable<bool> advisory_lock(SessionState& session, sql::SequenceCall::Advisory request, std::int64_t key);
+  RedisClient& shared() { return shared_; }
+  RedisClient& bulk() { return bulk_; }
+  RedisClient& home() { return home_; }
+  RedisAccess& access() { return access_; }
+  int database() const { return database_; }
+  const EngineLimits& limits() const { return limits_; }
+  CheapnessMemory& cheapness() { return cheapness_; }
+  CallableCommands& callable_commands() { return callable_commands_; }
+  std::minstd_rand& random() { return random_; }
+
+ private:
+  PreparedPtr plan(std::string text, std::shared_ptr<const parser::ast::Statement> statement, DeclaredParameters parameters,
+                   const sql::CatalogSnapshot& catalog, const SessionState& session,
+                   std::shared_ptr<const sql::FunctionDef> function = nullptr, const planner::TableSizes& sizes = {}) const;
+  /// The same for the sizes that large tables have now, if it might be another then.
+  asio::awaitable<PreparedPtr> plan_by_sizes(PreparedPtr prepared, DeclaredParameters parameters, sql::CatalogPtr catalog, const SessionState& session);
+
+  asio::awaitable<std::exception_ptr> settle_lost_commit(CommitToken token, std::uint64_t generation, sql::SqlError error);
+  asio::awaitable<void> clear_places_of_failure(const Transaction& transaction);
+  asio::awaitable<void> end_advisory_transaction(SessionState& session);
+  asio::awaitable<bool> unlock_advisory(AdvisoryLocks& locks, AdvisoryLocks::Lock lock, bool all);
+  asio::awaitable<void> settle_advisory(AdvisoryLocks& locks);
+
+  RedisAccess& access_;
+  int database_;  // the logical one
+  RedisClient& shared_;
+  RedisClient& bulk_;
+  RedisClient& home_;
+  EngineLimits limits_;
+  sql::CatalogPtr catalog_;
+  ExclusiveTables exclusive_;
+  std::uint64_t generation_ = 0;
+  PlanCache plans_;
+  FunctionPlans function_plans_;
+  CheapnessMemory cheapness_;
+  CallableCommands callable_commands_{limits_.unrestricted_call};
+  LockLease lease_{shared_, limits_.lock_lease_ms, [this] {
+                     std::vector<sql::Oid> tables;
+                     if (catalog_) tables = {std::views::keys(catalog_->tables).begin(), std::views::keys(catalog_->tables).end()};
+                     return tables;
+                   }};
+  TemporarySchemas temporary_{shared_, limits_.lock_lease_ms};
+  RowSweeper sweeper_{bulk_};
+  NotificationExchange notifications_{access_, shared_, database_};
+  CommitSlots commit_slots_;
+  std::minstd_rand random_{std::random_device{}()};
+};
+
+}  // namespace redquel::executor

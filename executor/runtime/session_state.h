@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/runtime/temporary_space.h"
+#include "sql/error.h"
+#include "sql/functions/sequence_calls.h"
+#include "sql/session_hooks.h"
+#include "sql/session_settings.h"
+
+namespace redquel::executor {
+
+class AdvisoryLocks;
+class SessionNotifications;
+class Transaction;
+
+enum class IsolationLevel : std::uint8_t { kReadCommitted, kRepeatableRead, kSerializable };
+
+/// How the statements of a transaction see and change data.
+struct TransactionModes {
+  IsolationLevel isolation = IsolationLevel::kReadCommitted;
+  bool read_only = false, deferrable = false;
+};
+
+/// What statements of one session share. The server's session owns it and hands it to every call; it outlives them.
+struct SessionState {
+  sql::SessionSettings settings;
+  std::string user = "postgres";
+  std::string database = "postgres";
+  /// With the temporary schema in front once there is one, unless SET search_path puts pg_temp elsewhere.
+  std::vector<std::string> search_path = {"public"};
+  /// Where the session's temporary tables lie; empty: it has had none.
+  std::string temporary_schema;
+  std::int32_t backend_pid = 0;
+  std::size_t work_mem = 64u << 20;  // bytes that sorts, hashes and held results of one statement may use
+  TemporarySpacePtr temporary_space = std::make_shared<TemporarySpace>();
+  /// What the configuration allows SET work_mem and SET temp_file_limit to give, in bytes; none: any number.
+  std::optional<std::uint64_t> work_mem_limit, temporary_space_limit;
+  /// Called with NOTICE and WARNING messages (SqlError as a plain carrier of code and texts).
+  std::function<void(std::string_view severity, const sql::SqlError&)> notice;
+  /// Current value of a run-time parameter for current_setting(); nullopt: unknown.
+  std::function<std::optional<std::string>(const std::string&)> show;
+  /// All of them, for pg_settings.
+  std::function<std::vector<sql::RunTimeParameter>()> run_time_parameters;
+  /// set_config(): gives a parameter a value (nullopt: its default) and returns what SHOW says then. Throws as SET does.
+  std::function<std::string(const std::string& name, const std::optional<std::string>& value, bool local)> set;
+  sql::SessionSequences sequences;
+  /// pg_advisory_lock() and its kin; made when first needed.
+  std::shared_ptr<AdvisoryLocks> advisory_locks;
+  /// LISTEN and NOTIFY; null: there are none (0A000).
+  std::shared_ptr<SessionNotifications> notifications;
+  /// Of the transaction, or of the next one while none is open.
+  TransactionModes modes;
+  /// The open transaction, block or implicit; null: each statement stands for itself. Set by Engine::begin.
+  std::shared_ptr<Transaction> transaction;
+  /// The transaction has run a statement of the engine: its isolation level is fixed.
+  bool has_queried = false;
+  std::size_t savepoints = 0;
+  std::int64_t lock_timeout = 0, deadlock_timeout = 1000;  // milliseconds; 0: none
+  /// Microseconds since 2000-01-01: now() of the open transaction, and of functions in LANGUAGE sql while they run.
+  std::int64_t transaction_time = 0;
+  /// While functions in LANGUAGE sql run: calls within calls, and what statement_timestamp() says in all of them.
+  std::size_t function_depth = 0;
+  std::int64_t statement_time = 0;
+  /// Prepared statements and cursors, for pg_prepared_statements and pg_cursors.
+  std::function<sql::SessionNames()> names;
+};
+
+}  // namespace redquel::executor

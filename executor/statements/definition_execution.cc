@@ -1,0 +1,122 @@
+#include "executor/statements/definition_execution.h"
+
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "executor/ddl/ddl.h"
+#include "executor/ddl/role_statements.h"
+#include "executor/ddl/stands_alone.h"
+#include "executor/ddl/structure_state.h"
+#include "executor/ddl/temporary.h"
+#include "executor/discovery/import_foreign_schema.h"
+#include "executor/engine/statement_kind.h"
+#include "executor/statements/create_schema.h"
+#include "executor/statements/create_table_as.h"
+#include "executor/statements/lock_table.h"
+#include "executor/statements/materialized_view.h"
+#include "executor/statements/notification_statement.h"
+#include "executor/statements/truncate_foreign.h"
+#include "executor/transaction/increments.h"
+#include "executor/transaction/transaction.h"
+#include "parser/parse.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+
+namespace {
+
+class DefinitionExecution final : public Execution {
+ public:
+  DefinitionExecution(RedisEngine& engine, PreparedPtr prepared, SessionState& session)
+      : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    refuse_in_transaction();
+    std::vector<sql::Oid> any_table;
+    const LockDeadline deadline = lock_deadline(session_.lock_timeout);
+    co_await wait_while_exclusive(engine_.shared(), std::move(any_table), deadline);
+    if (const std::shared_ptr<Transaction> transaction = session_.transaction) {
+      std::set<sql::Oid> tables = transaction->changed_tables();
+      if (!transaction->buffer().increments(tables).empty()) {
+        co_await engine_.prepare_locks(*transaction, session_);
+        const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
+        co_await settle_increments(engine_.shared(), *transaction, std::move(tables), limits, engine_.random());
+      }
+    }
+    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home(), engine_.database(), &engine_.access()};
+    context.lock_table = [this](const sql::TableDef& table, TableLock mode) { return lock(table, mode); };
+    if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
+    co_await std::visit([&](const auto& statement) { return run_one(context, statement); }, prepared_->statement->node);
+    const StructureContext structures{context, engine_.access(), engine_.database()};
+    if (!session_.transaction) co_await settle_structures(structures, *prepared_->statement);
+    co_await engine_.reload_catalog();
+    co_return std::nullopt;
+  }
+
+  std::string command_tag() const override { return std::string(parser::command_tag(*prepared_->statement)); }
+
+ private:
+  void refuse_in_transaction() const {
+    const ast::Statement& statement = *prepared_->statement;
+    const auto* drop = std::get_if<ast::Drop>(&statement.node);
+    const auto* rename = std::get_if<ast::Rename>(&statement.node);
+    if (session_.transaction && stands_alone(statement)) {
+      const bool is_index = std::holds_alternative<ast::CreateIndex>(statement.node) || (drop && drop->concurrently);
+      throw sql::SqlError("25001", command_tag() + (is_index ? " CONCURRENTLY" : "") + " cannot run inside a transaction block");
+    }
+    if (session_.transaction && rename && rename->object == ast::ObjectType::kDatabase) {
+      throw sql::not_supported("ALTER DATABASE in a transaction block");
+    }
+    if (session_.modes.read_only) throw sql::in_read_only_transaction(command_tag());
+  }
+
+  /// Outside of a transaction the statement only waits until it could have the table: its definitions change in one step.
+  asio::awaitable<void> lock(const sql::TableDef& table, TableLock mode) {
+    const bool is_alone = session_.transaction == nullptr;
+    const std::shared_ptr<Transaction> holder = is_alone ? engine_.begin_transaction() : session_.transaction;
+    std::exception_ptr failure;
+    try {
+      co_await engine_.lock_table(session_, *holder, table, static_cast<std::int32_t>(mode));
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (is_alone) {
+      co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+      co_await engine_.release(session_, *holder);
+      co_await asio::this_coro::reset_cancellation_state();
+    }
+    if (failure) std::rethrow_exception(failure);
+  }
+
+  template <class Statement>
+  static asio::awaitable<void> run_one(DdlContext& context, const Statement& statement) {
+    if constexpr (Definition<Statement>) return run(context, statement);
+    throw std::logic_error("no definition statement");  // see is_definition
+  }
+
+  RedisEngine& engine_;
+  PreparedPtr prepared_;
+  SessionState& session_;
+};
+
+}  // namespace
+
+std::unique_ptr<Execution> make_definition_execution(RedisEngine& engine, PreparedPtr prepared, SessionState& session,
+                                                     std::vector<sql::Datum> parameters) {
+  const ast::Statement& statement = *prepared->statement;
+  if (is_create_table_as(statement)) return make_create_table_as(engine, std::move(prepared), session, std::move(parameters));
+  if (is_notification_statement(statement)) return make_notification_statement(std::move(prepared), session);
+  if (std::holds_alternative<ast::LockTable>(statement.node)) return make_lock_table(engine, std::move(prepared), session);
+  if (std::holds_alternative<ast::RefreshMaterializedView>(statement.node)) return make_refresh(engine, std::move(prepared), session);
+  if (std::holds_alternative<ast::ImportForeignSchema>(statement.node)) return make_import(engine, std::move(prepared), session);
+  auto plain = std::make_unique<DefinitionExecution>(engine, prepared, session);
+  const auto* schema = std::get_if<ast::CreateSchema>(&statement.node);
+  if (schema != nullptr && !schema->elements.empty()) return make_create_schema(engine, std::move(prepared), session, std::move(plain));
+  if (!std::holds_alternative<ast::Truncate>(statement.node)) return plain;
+  return make_truncate(engine, std::move(prepared), session, std::move(plain));
+}
+
+}  // namespace redquel::executor

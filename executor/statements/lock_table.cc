@@ -1,0 +1,93 @@
+#include "executor/statements/lock_table.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "executor/roles/access.h"
+#include "executor/transaction/transaction.h"
+#include "sql/error.h"
+#include "sql/system_tables.h"
+
+namespace redquel::executor {
+
+namespace ast = parser::ast;
+
+namespace {
+
+class LockTableExecution final : public Execution {
+ public:
+  LockTableExecution(RedisEngine& engine, PreparedPtr prepared, SessionState& session)
+      : engine_(engine), prepared_(std::move(prepared)), session_(session) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    const auto& statement = std::get<ast::LockTable>(prepared_->statement->node);
+    const std::shared_ptr<Transaction> transaction = session_.transaction;
+    if (!transaction) throw sql::SqlError("25P01", "LOCK TABLE can only be used in transaction blocks");
+    // What was waited for may have been a definition: the names must still mean what was locked.
+    std::set<sql::Oid> locked;
+    while (true) {
+      const sql::CatalogPtr catalog = co_await engine_.newest_catalog(session_);
+      std::vector<sql::CatalogSnapshot::TablePtr> tables;
+      for (const ast::TableRef& written : statement.relations) {
+        for (auto& table : tables_of(*catalog, written.name)) {
+          if (locked.insert(table->oid).second) tables.push_back(std::move(table));
+        }
+      }
+      if (tables.empty()) co_return std::nullopt;
+      for (const auto& table : tables) co_await engine_.lock_table(session_, *transaction, *table, statement.mode, statement.no_wait);
+    }
+  }
+
+  std::string command_tag() const override { return "LOCK TABLE"; }
+
+ private:
+  /// The table; of a view those that it reads.
+  std::vector<sql::CatalogSnapshot::TablePtr> tables_of(const sql::CatalogSnapshot& catalog, const ast::RelationName& name) const {
+    if (const auto table = catalog.find_table(name.schema, name.name, session_.search_path)) {
+      require_access(session_, *table);
+      return {table};
+    }
+    std::vector<sql::CatalogSnapshot::TablePtr> tables;
+    if (const auto view = catalog.find_view(name.schema, name.name, session_.search_path)) {
+      std::set<sql::Oid> seen;
+      collect(catalog, *view, tables, seen);
+      return tables;
+    }
+    // Nothing of a system table can change.
+    if (sql::find_system_table(name.schema.empty() ? "pg_catalog" : name.schema, name.name) != nullptr) return {};
+    const std::string shown = name.schema.empty() ? name.name : name.schema + "." + name.name;
+    const auto refuse = [&](const char* what) {
+      return sql::SqlError("42809", fmt::format("cannot lock relation \"{}\"", name.name))
+          .detail(fmt::format("This operation is not supported for {}.", what));
+    };
+    if (catalog.find_sequence(name.schema, name.name, session_.search_path)) throw refuse("sequences");
+    if (catalog.find_index(name.schema, name.name, session_.search_path).first ||
+        catalog.find_primary_key(name.schema, name.name, session_.search_path)) {
+      throw refuse("indexes");
+    }
+    throw sql::SqlError("42P01", fmt::format("relation \"{}\" does not exist", shown));
+  }
+
+  /// Views may read each other in a circle (CREATE OR REPLACE VIEW).
+  static void collect(const sql::CatalogSnapshot& catalog, const sql::ViewDef& view, std::vector<sql::CatalogSnapshot::TablePtr>& tables,
+                      std::set<sql::Oid>& seen) {
+    if (!seen.insert(view.oid).second) return;
+    for (const sql::ViewDef::Reference& reference : view.references) {
+      if (const auto table = catalog.find_table(reference.relation)) tables.push_back(table);
+      if (const auto inner = catalog.find_view(reference.relation)) collect(catalog, *inner, tables, seen);
+    }
+  }
+
+  RedisEngine& engine_;
+  PreparedPtr prepared_;
+  SessionState& session_;
+};
+
+}  // namespace
+
+std::unique_ptr<Execution> make_lock_table(RedisEngine& engine, PreparedPtr prepared, SessionState& session) {
+  return std::make_unique<LockTableExecution>(engine, std::move(prepared), session);
+}
+
+}  // namespace redquel::executor

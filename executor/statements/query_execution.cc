@@ -1,0 +1,600 @@
+#include "executor/statements/query_execution.h"
+
+#include <algorithm>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <list>
+
+#include "executor/copy/copy_source.h"
+#include "executor/engine/function_execution.h"
+#include "executor/roles/access.h"
+#include "executor/runtime/clock.h"
+#include "executor/runtime/session_context.h"
+#include "executor/statements/make_operator.h"
+#include "executor/statements/refused_access.h"
+#include "executor/storage/write_conflict.h"
+#include "executor/transaction/advisory_locks.h"
+#include "executor/transaction/increments.h"
+#include "executor/transaction/transaction.h"
+#include "sql/catalog/table_keys.h"
+#include "sql/functions/object_names.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// Runs of a statement at the stricter isolation levels whose reads did not hold.
+constexpr int kMaxAttempts = 10;
+/// Runs that lost a race against other writers. PostgreSQL waits for them, however many there are, so this bound is far away: some
+/// seconds of nothing but lost races.
+constexpr int kMaxConflicts = 1000;
+/// Runs that began under definitions that were not the newest.
+constexpr int kMaxStaleRuns = 100;
+/// Runs that look for a quiet moment in which all reads of a statement belong together: so many, and more while it is so many microseconds old.
+constexpr int kMaxSnapshotAttempts = 4;
+constexpr std::int64_t kSnapshotPatience = 2'000'000;
+
+/// The command of a plan that writes, without its WITH queries; null: it only reads.
+const char* command_of(const planner::PhysicalNode& plan) {
+  const planner::PhysicalNode* write = planner::main_write(plan);
+  if (write == nullptr) return nullptr;
+  if (std::holds_alternative<planner::PhysicalInsert>(write->node)) return "INSERT";
+  if (std::holds_alternative<planner::PhysicalUpdate>(write->node)) return "UPDATE";
+  if (std::holds_alternative<planner::PhysicalMerge>(write->node)) return "MERGE";
+  return "DELETE";
+}
+
+/// Does it touch a temporary table whose rows go with the transaction? Then even a single statement is one, so that they never come.
+bool empties_on_commit(const planner::PhysicalPlan& plan) {
+  return std::ranges::any_of(planner::tables_of(plan), [](const std::shared_ptr<const sql::TableDef>& table) {
+    return table->on_commit == sql::TableDef::OnCommit::kDeleteRows;
+  });
+}
+
+/// Temporary tables may be written to in any transaction.
+bool writes_permanent(const planner::PhysicalNode& plan) {
+  const bool here = planner::is_write(plan) && std::visit(
+      [](const auto& node) {
+        if constexpr (requires { node.table->schema; }) return !sql::is_temporary_schema(node.table->schema);
+        return false;
+      },
+      plan.node);
+  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
+  return here || std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return writes_permanent(*input); });
+}
+
+void refuse_writes(const planner::PlannedStatement& planned) {
+  std::string command;
+  if (writes_permanent(*planned.plan)) {
+    const char* written = command_of(*planned.plan);
+    command = written != nullptr ? written : "SELECT";
+  } else if (const std::optional<planner::RowLock> lock = planner::locking_clause(planned.plan)) {
+    command = "SELECT " + std::string(planner::lock_clause(lock->strength));
+  }
+  if (!command.empty()) throw sql::in_read_only_transaction(command);
+}
+
+/// Tables whose foreign keys a write may look at.
+void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector<sql::Oid>& tables) {
+  const auto add = [&](sql::Oid oid) {
+    if (std::ranges::find(tables, oid) == tables.end()) tables.push_back(oid);
+  };
+  for (std::size_t index = 0; index < tables.size(); ++index) {
+    const auto table = catalog.find_table(tables[index]);
+    if (!table) continue;
+    for (const sql::ForeignKeyDef& key : table->foreign_keys) add(key.referenced);
+    for (sql::Oid oid : table->referencing) add(oid);
+  }
+}
+
+sql::SqlError serialization_failure(const char* what) {
+  return sql::SqlError("40001", std::string("could not serialize access due to concurrent ") + what)
+      .hint("The transaction might succeed if retried.");
+}
+
+/// The tables that a plan reads, and which of them not only by key.
+void note_tables(const planner::PhysicalNode& plan, ReadChecks& reads) {
+  std::visit(
+      [&](const auto& node) {
+        constexpr bool kIsByKey = std::is_same_v<std::decay_t<decltype(node)>, planner::KeyLookup>;
+        if constexpr (requires { node.read; }) reads.add_table(*node.read.table, !kIsByKey);
+        if constexpr (requires { node.fallback; }) reads.add_table(*node.table, true);
+      },
+      plan.node);
+  for (const planner::PhysicalPlan& input : planner::inputs_of(plan)) note_tables(*input, reads);
+}
+
+/// Does the plan begin with reads that another connection makes than the one for short commands?
+bool walks_on_bulk_connection(const planner::PhysicalNode& plan) {
+  if (std::holds_alternative<planner::FullScan>(plan.node) || std::holds_alternative<planner::OrderedScan>(plan.node)) return true;
+  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
+  return std::ranges::any_of(inputs, [](const planner::PhysicalPlan& input) { return walks_on_bulk_connection(*input); });
+}
+
+/// One statement's runs: it is run again when the catalog moved under it, when a value it read was changed before its writes arrived,
+/// and when its reads stem from different moments. Rows go out only when none of that can happen any more.
+class QueryRun {
+ public:
+  QueryRun(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session,
+           CopyInput* copy = nullptr)
+      : engine_(engine), prepared_(std::move(prepared)), parameters_(std::move(parameters)), session_(session),
+        transaction_(session.transaction),
+        copy_(copy) {
+    timestamp_ = session_.function_depth > 0 ? session_.statement_time : now_microseconds();
+  }
+
+  asio::awaitable<std::optional<sql::Batch>> next() {
+    if (!held_.empty()) co_return take_held();
+    if (finished_) co_return std::nullopt;
+    std::exception_ptr failure;
+    bool is_duplicate = false;
+    try {
+      co_return co_await run();
+    } catch (const sql::SqlError& error) {
+      is_duplicate = error.sqlstate() == "23505";
+      failure = std::current_exception();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (transaction_) engine_.note_failure(*transaction_, failure);
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());  // nothing could be awaited after a cancellation
+    co_await abandon();
+    co_await asio::this_coro::reset_cancellation_state();
+    // Whoever looked before inserting, and has been overtaken, shall try again: so says the manual of SERIALIZABLE.
+    if (is_duplicate && is_strict_ && transaction_->keeps_reads()) {
+      ReadChecks none;
+      const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), transaction_->reads(), none);
+      if (!answer.first) throw serialization_failure("update");
+    }
+    std::rethrow_exception(failure);
+  }
+
+  const Prepared& prepared() const { return *prepared_; }
+  PreparedPtr replanned() const { return is_replanned_ ? prepared_ : nullptr; }
+  sql::ColumnPtr named(const sql::ColumnPtr& column) const {
+    if (!sql::shows_object_names(column->type().oid)) return column;
+    return sql::with_object_names(column, session_context(session_, catalog_.get()));
+  }
+  std::uint64_t rows() const { return rows_; }
+  std::uint64_t affected_rows() const { return affected_rows_; }
+  planner::RunStatistics* statistics = nullptr;
+  bool describes_later = false;
+  /// Of the last run; what was planned before the first.
+  const planner::PhysicalPlan& plan() const { return plan_ ? plan_ : prepared_->plan->planned.plan; }
+
+  /// Ends the run, so that all operators have told their statistics.
+  void finish() {
+    finished_ = true;
+    if (context_) affected_rows_ = context_->affected_rows;
+    drop_run();
+  }
+
+ private:
+  enum class Outcome { kGood, kStale, kConflict, kLocked };
+
+  /// As `next`, when nothing is held.
+  asio::awaitable<std::optional<sql::Batch>> run() {
+    while (true) {
+      Outcome outcome = Outcome::kGood;
+      std::optional<sql::Batch> batch;
+      LockConflict blocker;
+      try {
+        if (!root_) co_await start();
+        batch = co_await pull();
+      } catch (const StaleCatalog&) {
+        outcome = Outcome::kStale;
+      } catch (const WriteConflict&) {
+        outcome = Outcome::kConflict;
+      } catch (const LockedByOther& locked) {
+        outcome = Outcome::kLocked;
+        blocker = locked.conflict;
+      }
+      if (outcome == Outcome::kGood) {
+        if (!batch) finish();
+        rows_sent_ = rows_sent_ || batch.has_value();
+        co_return batch;
+      }
+      if (rows_sent_) {
+        throw serialization_failure("change of the table's definition");
+      }
+      if (outcome == Outcome::kLocked) {
+        drop_run();
+        co_await wait(std::move(blocker));
+        continue;
+      }
+      if (outcome == Outcome::kConflict && is_strict_) throw serialization_failure("update");
+      // Definitions that others change all the time are seldom those of this statement's tables.
+      const bool is_stale = outcome == Outcome::kStale;
+      const bool gives_up = is_stale ? ++stale_runs_ >= kMaxStaleRuns : ++conflicts_ >= kMaxConflicts;
+      if (gives_up) throw serialization_failure(is_stale ? "change of definitions" : "update");
+      drop_run();
+      if (outcome == Outcome::kStale) {
+        std::vector<sql::Oid> tables;
+        for (const auto& table : planner::tables_of(prepared_->plan->planned.plan)) tables.push_back(table->oid);
+        if (writes_) add_tables_of_foreign_keys(*co_await engine_.catalog(session_), tables);
+        const LockDeadline deadline = lock_deadline(session_.lock_timeout);
+        if (!tables.empty() && co_await wait_while_exclusive(engine_.shared(), std::move(tables), deadline)) stale_runs_ = 0;
+        prepared_ = co_await engine_.replan(*prepared_, session_, describes_later);
+        is_replanned_ = true;
+      } else {
+        co_await pause();
+      }
+    }
+  }
+
+  asio::awaitable<void> wait(LockConflict blocker) {
+    const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
+    std::string token = transaction_ ? transaction_->locks().token : session_.advisory_locks ? session_.advisory_locks->token() : "";
+    co_await wait_for_lock(engine_.shared(), std::move(blocker), std::move(token), limits, engine_.random());
+  }
+
+  /// The statement failed: locks of its own transaction go.
+  asio::awaitable<void> abandon() {
+    if (is_compound_) drop_run();
+    if (own_transaction_) co_await engine_.release(session_, *std::exchange(own_transaction_, nullptr));
+  }
+
+  asio::awaitable<void> start() {
+    const planner::PlannedStatement& planned = prepared_->plan->planned;
+    if (session_.modes.read_only) refuse_writes(planned);
+    writes_ = prepared_->plan->writes;
+    const bool may_empty = writes_ && !session_.temporary_schema.empty();
+    is_compound_ = planned.is_compound_write || (may_empty && empties_on_commit(planned.plan));
+    sql::CatalogPtr catalog = engine_.catalog_at_hand(session_);
+    if (!catalog) catalog = co_await engine_.catalog(session_);
+    if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
+    if (!has_access(planned.plan, session_)) co_await refuse_access(engine_, planned.plan, catalog->version, session_);
+    if (!engine_.exclusive_tables().empty()) {
+      for (const auto& table : planner::tables_of(planned.plan)) {
+        if (engine_.exclusive_tables().contains(table->oid)) throw StaleCatalog{};
+      }
+    }
+    sql::EvaluationContext evaluation = session_context(session_, catalog.get());
+    evaluation.parameters = parameters_;
+    evaluation.parameters.resize(std::max<std::size_t>(prepared_->plan->planned.slot_count, parameters_.size()));
+    evaluation.transaction_timestamp = evaluation.statement_timestamp = timestamp_;
+    plan_ = prepared_->plan->planned.plan;
+    if (is_compound_ && !transaction_) {
+      // Several writes at once are what a transaction does.
+      own_transaction_ = transaction_ = engine_.begin_transaction();
+    }
+    if (transaction_) {
+      if (is_compound_ && !buffer_mark_) buffer_mark_ = transaction_->buffer().mark();
+      if (writes_ || prepared_->needs_transaction) co_await engine_.prepare_locks(*transaction_, session_);
+      if (!own_transaction_ || session_.function_depth > 0) evaluation.transaction_timestamp = session_.transaction_time;
+      check_definitions(*catalog);
+      if (transaction_->buffer().has_increments()) co_await settle(*transaction_);
+      if (!prepared_->plan->reads_plainly) {
+        const std::set<sql::Oid> changed = transaction_->changed_tables();
+        if (!changed.empty()) plan_ = engine_.plan_over_changes(*prepared_, *catalog, changed, session_);
+      }
+    }
+    catalog_ = catalog;
+    context_.emplace(engine_.shared(), engine_.bulk(), catalog, std::move(evaluation), make_operator);
+    context_->set_transaction(transaction_);
+    if (is_compound_) context_->freeze_changes();
+    context_->sequences = &session_.sequences;
+    context_->advisory = [this](sql::SequenceCall::Advisory request, std::int64_t key) {
+      return engine_.advisory_lock(session_, request, key);
+    };
+    context_->run_function = [this](FunctionInvocation invocation) { return call_function(std::move(invocation)); };
+    context_->notice = [this](const sql::SqlError& notice) {
+      if (session_.notice) session_.notice("NOTICE", notice);
+    };
+    context_->tables_hold = [this] { return tables_hold(); };
+    context_->wait_for_lock = [this](LockConflict blocker) { return wait(std::move(blocker)); };
+    context_->work_mem = session_.work_mem;
+    context_->temporary_space = session_.temporary_space;
+    context_->max_written_rows = engine_.limits().script_rows;
+    context_->cheapness = &engine_.cheapness();
+    context_->callable_commands = &engine_.callable_commands();
+    context_->home = &engine_.home();
+    context_->access = &engine_.access();
+    context_->database = engine_.database();
+    context_->allows_increments = !transaction_ || session_.modes.isolation == IsolationLevel::kReadCommitted;
+    context_->allows_unread_increments = conflicts_ == 0 && statistics == nullptr && (!transaction_ || adds_in_transaction());
+    context_->statistics = statistics;
+    is_strict_ = transaction_ && !own_transaction_ && session_.modes.isolation != IsolationLevel::kReadCommitted;
+    if (is_strict_) {
+      reads_ = {};
+      note_tables(*plan_, reads_);
+      // A snapshot is all that REPEATABLE READ promises: what it has read may change before it commits what it has made of that.
+      transaction_->set_keeps_reads(session_.modes.isolation == IsolationLevel::kSerializable);
+      if (writes_ && transaction_->keeps_reads() && transaction_->read_moment().is_past()) throw serialization_failure("update");
+      co_await reads_.take_counters(engine_.shared(), *catalog, transaction_->reads(), transaction_->read_moment());
+      context_->set_reads(&reads_);
+    }
+    // What a statement writes moves its tables, and must not be written again: the write unit checks what it replaces.
+    const bool needs_snapshot = plan_ == planned.plan ? prepared_->plan->needs_snapshot : planner::needs_snapshot(plan_);
+    compares_counters_ = !is_strict_ && !writes_ && needs_snapshot;
+    // A query that has to wait for a row's lock may be run again.
+    holds_ = is_strict_ || is_compound_ || needs_snapshot || prepared_->needs_transaction;
+    if (compares_counters_) {
+      // On the way before anything that the plan asks by the same connection.
+      counters_request_ = engine_.shared().start(counter_commands());
+      if (walks_on_bulk_connection(*plan_)) co_await take_counters_before();
+    }
+    root_ = copy_ ? make_copy_insert(*plan_, prepared_->plan->copy, *copy_, *context_) : context_->make_operator(*plan_);
+  }
+
+  /// New rows without a key lock nothing, so that others may define their table anew: the values that wait for the commit are not what the
+  /// plan takes them for. Where the transaction has definitions of its own, it follows those of others before (`rebase`).
+  void check_definitions(const sql::CatalogSnapshot& catalog) const {
+    if (transaction_->catalog() != nullptr) return;
+    for (const TableChangesPtr& changes : transaction_->buffer().all_changes()) {
+      const auto now = catalog.find_table(changes->table->oid);
+      if (!now || now->version != changes->table->version) throw serialization_failure("change of the table's definition");
+    }
+  }
+
+  /// May the run go on in a catalog that has moved? Before its rows go out, or a client's come in, it begins again instead.
+  asio::awaitable<bool> tables_hold() {
+    if (!rows_sent_ && !(copy_ && copy_->started)) co_return false;
+    auto tables = planner::tables_of(plan_);
+    const TransactionCatalog* own = transaction_ ? transaction_->catalog() : nullptr;
+    if (own != nullptr) std::erase_if(tables, [&](const auto& table) { return !own->is_committed(*table); });  // nobody else changes these
+    co_return co_await engine_.still_defines(std::move(tables));
+  }
+
+  /// A function in LANGUAGE sql that the statement calls: what it does belongs to the statement's transaction.
+  asio::awaitable<std::vector<sql::Batch>> call_function(FunctionInvocation invocation) {
+    struct Restore {
+      SessionState& session;
+      std::shared_ptr<Transaction> transaction;
+      ~Restore() { session.transaction = std::move(transaction); }
+    };
+    const Restore restore{session_, session_.transaction};
+    if (own_transaction_) session_.transaction = own_transaction_;
+    if (session_.function_depth == 0) {
+      session_.transaction_time = context_->evaluation().transaction_timestamp;
+      session_.statement_time = context_->evaluation().statement_timestamp;
+    }
+    co_return co_await run_sql_function(engine_, session_, std::move(invocation));
+  }
+
+  /// Does the plan add to one row, in a transaction that sees what others commit meanwhile?
+  bool adds_in_transaction() const {
+    if (is_compound_ || !context_->allows_increments) return false;
+    const planner::PhysicalNode* write = planner::main_write(*plan_);
+    const auto* update = write != nullptr ? std::get_if<planner::PhysicalUpdate>(&write->node) : nullptr;
+    return update != nullptr && update->may_write_unread && !update->added.empty();
+  }
+
+  /// What was added to rows of the plan's tables becomes visible to it.
+  asio::awaitable<void> settle(Transaction& transaction) {
+    std::set<sql::Oid> tables;
+    for (const auto& table : planner::tables_of(plan_)) tables.insert(table->oid);
+    const auto looked_at = transaction.buffer().increments(tables);
+    if (looked_at.empty()) co_return;
+    if (!writes_) {
+      for (const auto& [table, member] : looked_at) IncrementHabits::of_this_thread().note_look(table->oid);
+    }
+    co_await engine_.prepare_locks(transaction, session_);
+    const LockWaitLimits limits{session_.lock_timeout, session_.deadlock_timeout};
+    co_await settle_increments(engine_.shared(), transaction, std::move(tables), limits, engine_.random());
+  }
+
+  asio::awaitable<std::optional<sql::Batch>> pull() {
+    if (!holds_) {
+      auto batch = co_await root_->next();
+      if (context_->evaluation().sleep > 0) co_await sleep();
+      if (is_strict_ && !co_await reads_hold()) throw serialization_failure("update");
+      if (is_strict_ && !batch) transaction_->reads().merge(reads_);
+      if (batch) rows_ += batch->rows;
+      co_return batch;
+    }
+    std::size_t memory = 0;
+    while (auto batch = co_await root_->next()) {
+      if (context_->evaluation().sleep > 0) co_await sleep();
+      memory += batch->memory();
+      held_.push_back(std::move(*batch));
+      if (memory > context_->work_mem && !is_compound_) {  // too much to hold: rows of one moment each, as a plain scan gives them
+        holds_ = false;
+        if (is_strict_ && !co_await reads_hold()) throw serialization_failure("update");
+        co_return take_held();
+      }
+    }
+    if (is_strict_ && !co_await reads_hold()) {
+      // Nobody has seen anything of this statement; what it wrote belongs to the transaction already.
+      if (++snapshot_attempts_ >= kMaxAttempts || writes_) throw serialization_failure("update");
+      drop_run();
+      co_await start();
+      co_return co_await pull();
+    }
+    if (compares_counters_ && context_->needs_snapshot_check() &&
+        (++snapshot_attempts_ < kMaxSnapshotAttempts || now_microseconds() - timestamp_ < kSnapshotPatience)) {
+      if (counters_request_) co_await take_counters_before();
+      RepliesPtr replies = co_await context_->ask(counter_commands(), nullptr);
+      if (texts_of(*replies) != counters_before_) {
+        drop_run();
+        co_await start();
+        co_return co_await pull();
+      }
+    }
+    if (own_transaction_) {
+      co_await engine_.commit_transaction(std::exchange(own_transaction_, nullptr), session_);
+    }
+    finish();
+    if (held_.empty()) co_return std::nullopt;
+    co_return take_held();
+  }
+
+  /// Was everything that this statement and those before it have read so at one moment: now, or, at REPEATABLE READ and where a transaction
+  /// only reads, at an earlier one? Then it counts as read. Throws 40001 where the transaction is lost.
+  asio::awaitable<bool> reads_hold() {
+    ReadMoment& moment = transaction_->read_moment();
+    ReadChecks none;
+    const bool was_past = moment.is_past();
+    const ReadChecks::Answer answer = co_await ReadChecks::hold(engine_.shared(), was_past ? none : transaction_->reads(), reads_);
+    if (was_past || !answer.first) {
+      const bool may_be_past = !transaction_->keeps_reads() || (!writes_ && transaction_->buffer().empty());
+      const bool is_then = answer.second && moment.covers(reads_) && may_be_past;
+      if (!is_then) throw serialization_failure("update");
+      moment.become_past();
+    }
+    const bool is_later = !moment.is_past() && answer.second && !reads_.empty() && !moment.covers(reads_);
+    if (is_later) moment.forget();
+    if (answer.second && !holds_) co_return true;
+    if (answer.second) transaction_->reads().merge(reads_);
+    if (is_later) co_await transaction_->reads().take_moment(engine_.shared(), *catalog_, moment);
+    co_return answer.second;
+  }
+
+  /// Rows that called pg_sleep() come that much later.
+  asio::awaitable<void> sleep() {
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    timer.expires_after(std::chrono::microseconds(std::exchange(context_->evaluation().sleep, 0)));
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+
+  std::optional<sql::Batch> take_held() {
+    sql::Batch batch = std::move(held_.front());
+    held_.pop_front();
+    rows_ += batch.rows;
+    return batch;
+  }
+
+  /// Of the tables' change counters.
+  CommandBatch counter_commands() const {
+    CommandBatch batch;
+    std::vector<std::string> keys;
+    for (const auto& table : planner::tables_of(plan_)) keys.push_back(sql::TableKeys(*table).changes());
+    if (!keys.empty()) batch.add("MGET", keys);
+    return batch;
+  }
+
+  static std::vector<std::string> texts_of(const Replies& replies) {
+    std::vector<std::string> texts;
+    if (replies.size() == 0) return texts;
+    for (const Reply& reply : replies.array(0)) texts.emplace_back(reply.text);
+    return texts;
+  }
+
+  asio::awaitable<void> take_counters_before() {
+    const std::unique_ptr<RedisRequest> request = std::move(counters_request_);
+    RepliesPtr replies = co_await context_->replies_of(*request);
+    counters_before_ = texts_of(*replies);
+  }
+
+  void drop_run() {
+    root_.reset();
+    if (!finished_) held_.clear();
+    if (statistics && !finished_) statistics->clear();
+    counters_request_.reset();
+    context_.reset();
+    if (buffer_mark_ && !finished_) transaction_->buffer().roll_back(*buffer_mark_);
+  }
+
+  asio::awaitable<void> pause() {
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    std::uniform_int_distribution<int> microseconds(50, 200 << std::min(conflicts_, 6));
+    timer.expires_after(std::chrono::microseconds(microseconds(engine_.random())));
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+
+  RedisEngine& engine_;
+  PreparedPtr prepared_;
+  std::vector<sql::Datum> parameters_;
+  SessionState& session_;
+  std::shared_ptr<Transaction> transaction_;  // at the start
+  std::shared_ptr<Transaction> own_transaction_;  // of this statement alone
+  std::optional<std::size_t> buffer_mark_;        // of a compound write: where its changes begin
+  CopyInput* copy_;
+  std::int64_t timestamp_;
+  planner::PhysicalPlan plan_;  // of the last run
+  std::optional<ExecutionContext> context_;
+  OperatorPtr root_;
+  std::list<sql::Batch> held_;
+  std::unique_ptr<RedisRequest> counters_request_;  // for them, where nobody has waited for it yet
+  std::vector<std::string> counters_before_;
+  sql::CatalogPtr catalog_;  // of the last run: rows are shown after it has ended, too
+  ReadChecks reads_;         // of the last run
+  bool is_compound_ = false, writes_ = false;  // compound: in a transaction, if need be of its own
+  bool is_strict_ = false;   // REPEATABLE READ, SERIALIZABLE
+  bool compares_counters_ = false;  // of the tables, before and after
+  bool holds_ = false, finished_ = false, rows_sent_ = false, is_replanned_ = false;
+  int conflicts_ = 0, stale_runs_ = 0, snapshot_attempts_ = 0;
+  std::uint64_t rows_ = 0, affected_rows_ = 0;
+};
+
+class QueryExecution final : public Execution {
+ public:
+  QueryExecution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session, CopyInput* copy)
+      : run_(engine, std::move(prepared), std::move(parameters), session, copy) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override { return run_.next(); }
+
+  void describe_later() override { run_.describes_later = true; }
+  PreparedPtr replanned() const override { return run_.replanned(); }
+
+  sql::ColumnPtr named(const sql::ColumnPtr& column) const override { return run_.named(column); }
+
+  std::string command_tag() const override {
+    const PreparedPlan& prepared = *run_.prepared().plan;
+    std::string rows = std::to_string(run_.affected_rows());
+    if (prepared.kind == PreparedPlan::Kind::kCopy) return "COPY " + rows;
+    if (!prepared.command_tag.empty()) return prepared.command_tag;
+    if (const char* command = command_of(*prepared.planned.plan)) {
+      const std::string_view oid = std::string_view(command) == "INSERT" ? " 0 " : " ";
+      return std::string(command).append(oid).append(rows);
+    }
+    return "SELECT " + std::to_string(run_.rows());
+  }
+
+ private:
+  QueryRun run_;
+};
+
+class ExplainExecution final : public Execution {
+ public:
+  ExplainExecution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session)
+      : run_(engine, std::move(prepared), std::move(parameters), session) {}
+
+  asio::awaitable<std::optional<sql::Batch>> next() override {
+    if (done_) co_return std::nullopt;
+    done_ = true;
+    const planner::ExplainOptions options = run_.prepared().plan->explain;
+    double milliseconds = 0;
+    if (options.analyze) {
+      run_.statistics = &statistics_;
+      auto started = std::chrono::steady_clock::now();
+      while (co_await run_.next()) continue;
+      run_.finish();
+      milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
+    }
+    const PreparedPlan& plan = *run_.prepared().plan;
+    std::vector<std::string> lines = planner::explain(run_.plan(), options, options.analyze ? &statistics_ : nullptr,
+                                                      plan.planning_milliseconds, milliseconds);
+    sql::Batch batch;
+    batch.rows = lines.size();
+    auto column = std::make_shared<sql::Column>(run_.prepared().columns[0].type);
+    for (const std::string& line : lines) column->append<std::string_view>(line);
+    batch.columns.push_back(std::move(column));
+    co_return batch;
+  }
+
+  std::string command_tag() const override { return "EXPLAIN"; }
+
+ private:
+  QueryRun run_;
+  planner::RunStatistics statistics_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Execution> make_query_execution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters,
+                                                SessionState& session, CopyInput* copy) {
+  return std::make_unique<QueryExecution>(engine, std::move(prepared), std::move(parameters), session, copy);
+}
+
+std::unique_ptr<Execution> make_explain_execution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters,
+                                                  SessionState& session) {
+  check_access(prepared->plan->planned.plan, session);
+  return std::make_unique<ExplainExecution>(engine, std::move(prepared), std::move(parameters), session);
+}
+
+}  // namespace redquel::executor
