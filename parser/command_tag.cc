@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <string_view>
 #include <variant>
 
 #include "parser/parse.h"
+#include "parser/role_option.h"
 
 namespace redquel::parser {
 namespace {
@@ -125,7 +127,10 @@ struct CommandTag {
   }
   std::string_view operator()(const ast::GrantRole& grant) const { return grant.grant ? "GRANT ROLE" : "REVOKE ROLE"; }
   std::string_view operator()(const ast::CreateRole&) const { return "CREATE ROLE"; }
-  std::string_view operator()(const ast::AlterRole&) const { return "ALTER ROLE"; }
+  std::string_view operator()(const ast::AlterRole& alter) const {
+    const bool is_of_database = std::ranges::any_of(alter.options, [](const ast::Option& option) { return option.name == kAlterDatabase; });
+    return is_of_database ? "ALTER DATABASE" : "ALTER ROLE";
+  }
   std::string_view operator()(const ast::DropRole&) const { return "DROP ROLE"; }
   std::string_view operator()(const ast::Explain&) const { return "EXPLAIN"; }
   std::string_view operator()(const ast::SetVariable& set) const {

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "parser/convert.h"
+#include "parser/role_option.h"
 #include "sql/error.h"
 
 namespace redquel::parser {
@@ -323,8 +324,57 @@ ast::CreateRole convert(const PgQuery__CreateRoleStmt& create) {
   return {kind, create.role, convert_options(nodes(create.options, create.n_options))};
 }
 
+ast::Option named_option(std::string_view name) {
+  ast::Option option;
+  option.name = name;
+  return option;
+}
+
+ast::Option named_option(std::string_view name, std::string value) {
+  ast::Option option = named_option(name);
+  option.value = std::move(value);
+  return option;
+}
+
 ast::AlterRole convert(const PgQuery__AlterRoleStmt& alter) {
-  return {convert_role(alter.role), convert_options(nodes(alter.options, alter.n_options))};
+  ast::AlterRole result{convert_role(alter.role), convert_options(nodes(alter.options, alter.n_options))};
+  if (alter.action < 0) result.options.push_back(named_option(kDropMembers));
+  return result;
+}
+
+ast::Option setting_option(const PgQuery__VariableSetStmt& statement) {
+  using Kind = ast::SetVariable::Kind;
+  const ast::SetVariable set = convert_set_variable(statement);
+  ast::Option option = named_option(set.name);
+  option.name_space = kSettingSpace;
+  option.action = ast::OptionAction::kSet;
+  if (set.kind == Kind::kDefault || set.kind == Kind::kReset || set.kind == Kind::kResetAll) option.action = ast::OptionAction::kDrop;
+  if (set.kind == Kind::kFromCurrent) option.action = ast::OptionAction::kAdd;
+  if (set.kind == Kind::kTransaction) throw sql::not_supported("SET TRANSACTION in this place");
+  std::vector<std::string> values;
+  for (const ast::SettingValue& value : set.values) values.push_back(value.interval ? "INTERVAL '" + value.text + "'" : value.text);
+  option.value = std::move(values);
+  return option;
+}
+
+ast::AlterRole convert(const PgQuery__AlterRoleSetStmt& alter) {
+  ast::AlterRole result{convert_role(alter.role), {}};
+  if (alter.database[0] != '\0') result.options.push_back(named_option(kInDatabase, alter.database));
+  result.options.push_back(setting_option(*alter.setstmt));
+  return result;
+}
+
+ast::AlterRole convert(const PgQuery__AlterDatabaseSetStmt& alter) {
+  ast::AlterRole result;
+  result.options.push_back(named_option(kAlterDatabase, alter.dbname));
+  result.options.push_back(setting_option(*alter.setstmt));
+  return result;
+}
+
+ast::AlterRole convert(const PgQuery__AlterDatabaseStmt& alter) {
+  ast::AlterRole result{"", convert_options(nodes(alter.options, alter.n_options))};
+  result.options.push_back(named_option(kAlterDatabase, alter.dbname));
+  return result;
 }
 
 ast::DropRole convert(const PgQuery__DropRoleStmt& drop) {
@@ -406,6 +456,12 @@ std::optional<ast::Statement> convert_definition(const Node& node) {
       return ast::Statement{convert(*node.create_role_stmt)};
     case PG_QUERY__NODE__NODE_ALTER_ROLE_STMT:
       return ast::Statement{convert(*node.alter_role_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_ROLE_SET_STMT:
+      return ast::Statement{convert(*node.alter_role_set_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_DATABASE_SET_STMT:
+      return ast::Statement{convert(*node.alter_database_set_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_DATABASE_STMT:
+      return ast::Statement{convert(*node.alter_database_stmt)};
     case PG_QUERY__NODE__NODE_DROP_ROLE_STMT:
       return ast::Statement{convert(*node.drop_role_stmt)};
     default:

@@ -49,12 +49,8 @@ std::string_view unsupported_tag(const Node& node) {
       return "CREATE RULE";
     case PG_QUERY__NODE__NODE_CREATE_PLANG_STMT:
       return "CREATE LANGUAGE";
-    case PG_QUERY__NODE__NODE_ALTER_DATABASE_STMT:
     case PG_QUERY__NODE__NODE_ALTER_DATABASE_REFRESH_COLL_STMT:
-    case PG_QUERY__NODE__NODE_ALTER_DATABASE_SET_STMT:
       return "ALTER DATABASE";
-    case PG_QUERY__NODE__NODE_ALTER_ROLE_SET_STMT:
-      return "ALTER ROLE";
     case PG_QUERY__NODE__NODE_ALTER_SYSTEM_STMT:
       return "ALTER SYSTEM";
     case PG_QUERY__NODE__NODE_DROP_OWNED_STMT:

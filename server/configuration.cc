@@ -304,6 +304,8 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
       app.add_option("--redis", redis, "the Redis that holds the data: redis://[[user]:password@]host[:port][/db] or unix:///path.sock")
           ->type_name("URL");
   auto* embedded_option = app.add_flag("--embedded", embedded, "run a Redis of our own (the default without --redis)");
+  std::string password_file;
+  app.add_option("--pwfile", password_file, "a file with the first password of role postgres (also REDQUEL_PASSWORD_FILE)")->type_name("FILE");
   app.add_option("--data-dir", data_dir, "directory of the embedded Redis")->type_name("DIR");
   app.add_option("--threads", threads, "event loops; 0: one per core")->check(CLI::Range(0, 1024));
   app.add_option("--log-level", log_level, "trace, debug, info, warn, error or off");
@@ -335,6 +337,8 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
     configuration.redis_url.clear();
   }
   if (std::string password = environment_password(); !password.empty()) configuration.redis_password = std::move(password);
+  if (const char* path = std::getenv("REDQUEL_PASSWORD_FILE"); path != nullptr && password_file.empty()) password_file = path;
+  configuration.password_file = password_file;
   if (!data_dir.empty()) configuration.data_directory = data_dir;
   if (app.count("--threads") > 0) configuration.threads = threads;
   if (!log_level.empty()) configuration.log_level = log_level;

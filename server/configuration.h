@@ -42,6 +42,7 @@ struct Configuration {
   std::chrono::milliseconds authentication_delay{500};
   std::filesystem::path hba_file, ident_file;  // empty: none
   std::string rules;
+  std::filesystem::path password_file;  // role postgres's first password; empty: none
   std::size_t max_statement_bytes = 67108864;
   std::size_t script_rows = 2000;
   std::size_t lock_lease = 30'000;  // milliseconds

@@ -12,8 +12,12 @@
 #include <vector>
 
 #include "executor/embedded/embedded_redis.h"
+#include "executor/redis/url.h"
+#include "server/authentication/login_policy.h"
+#include "server/check.h"
 #include "server/configuration.h"
 #include "server/discover.h"
+#include "server/init.h"
 #include "server/log_format.h"
 #include "server/redis_check.h"
 #include "server/redis_engines.h"
@@ -66,6 +70,7 @@ int serve(const server::Configuration& configuration, std::vector<std::string> c
     redis = server::redis_connection(configuration);  // the embedded one is never started on a torn file
     server::check_redis(redis);
   }
+  if (!configuration.password_file.empty()) server::set_first_password(redis, server::read_password_file(configuration.password_file));
   const executor::EngineLimits limits{.script_rows = configuration.script_rows,
                                       .lock_lease_ms = configuration.lock_lease,
                                       .unrestricted_call = configuration.unrestricted_call};
@@ -98,6 +103,8 @@ int main(int argc, char** argv) {
   std::vector<const char*> arguments;
   for (const std::string& word : words) arguments.push_back(word.c_str());
   server::hide_passwords(argc, argv);
+  if (argc > 1 && words[1] == "init") return server::run_init(argc, arguments.data());
+  if (argc > 1 && words[1] == "check") return server::run_check(argc, arguments.data());
   if (argc > 1 && words[1] == "discover") return server::run_discover(argc, arguments.data());
   try {
     const std::optional<server::Configuration> configuration = server::read_configuration(argc, arguments.data());

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "executor/roles/access.h"
 #include "server/ascii.h"
 #include "server/parameter_values.h"
+#include "sql/catalog/role_set.h"
 #include "sql/types/datetime.h"
 #include "sql/types/interval.h"
 #include "sql/types/text_encoding.h"
@@ -238,13 +240,19 @@ std::string check_access_method(const ParameterDefinition& definition, std::stri
 }
 
 std::string check_role(const ParameterDefinition&, std::string value, const SessionState& session) {
-  if (value == "none" || value == session.user) return value;
-  throw sql::SqlError("22023", fmt::format("role \"{}\" does not exist", value));
+  if (value == "none") return value;
+  const sql::RoleSet& roles = *sql::known_roles();
+  const sql::RoleDef* role = roles.find(value);
+  if (role == nullptr) throw sql::SqlError("22023", fmt::format("role \"{}\" does not exist", value));
+  if (!roles.may_become(executor::session_role(roles, session), role->oid, session.database)) {
+    throw sql::SqlError("42501", fmt::format("permission denied to set role \"{}\"", value));
+  }
+  return value;
 }
 
-std::string check_session_authorization(const ParameterDefinition&, std::string value, const SessionState& session) {
-  if (value == session.user) return value;
-  throw sql::SqlError("22023", fmt::format("role \"{}\" does not exist", value));
+std::string check_session_authorization(const ParameterDefinition&, std::string value, const SessionState&) {
+  if (sql::known_roles()->find(value) == nullptr) throw sql::SqlError("22023", fmt::format("role \"{}\" does not exist", value));
+  return value;
 }
 
 void apply_interval_style(const std::string& value, SessionState& session) {

@@ -7,8 +7,8 @@
 #include <exception>
 
 #include "executor/redis/requirements.h"
-#include "executor/roles/role_store.h"
 #include "executor/runtime/random_version.h"
+#include "executor/storage/role_store.h"
 #include "sql/error.h"
 
 namespace redquel::server {

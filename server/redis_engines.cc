@@ -6,7 +6,10 @@
 
 #include "executor/make_engine.h"
 #include "executor/redis/redis_pool.h"
+#include "executor/ddl/role_setting.h"
 #include "executor/storage/databases.h"
+#include "executor/storage/role_store.h"
+#include "server/setting_check.h"
 #include "sql/error.h"
 
 namespace redquel::server {
@@ -19,7 +22,7 @@ class RedisEngines final : public EngineSource {
       : pool_(context.get_executor(), std::move(redis)), limits_(limits) {}
 
   asio::awaitable<std::shared_ptr<executor::Engine>> open(std::string name) override {
-    executor::RedisClient& home = pool_.shared(pool_.default_database());
+    executor::RedisClient& home = this->home();
     std::optional<int> number = pool_.default_database();
     if (name != executor::kHomeDatabase) number = co_await executor::find_database(home, name);
     if (!number && name == executor::kTemplateDatabase) number = co_await make_template(home);
@@ -36,16 +39,24 @@ class RedisEngines final : public EngineSource {
   }
 
   asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) override {
-    return executor::read_login_role(pool_.shared(pool_.default_database()), std::move(role), std::move(database));
+    return executor::read_login_role(home(), std::move(role), std::move(database));
   }
   void change_login(const executor::RedisLogin& login) override { pool_.change_login(login); }
 
   void stop() override {
+    executor::home_database() = {};
     engines_.clear();  // what they do by themselves ends
     pool_.stop();
   }
 
  private:
+  /// The thread's way to the roles and the list of databases.
+  executor::RedisClient& home() {
+    executor::RedisClient& home = pool_.shared(pool_.default_database());
+    executor::home_database() = {&home, pool_.default_database()};
+    return home;
+  }
+
   static asio::awaitable<std::optional<int>> make_template(executor::RedisClient& home) {
     const std::string name(executor::kTemplateDatabase);
     try {
@@ -64,6 +75,7 @@ class RedisEngines final : public EngineSource {
 }  // namespace
 
 EngineSourceFactory redis_engines(executor::ConnectionOptions redis, executor::EngineLimits limits) {
+  executor::set_setting_check(checked_setting);
   return [redis = std::move(redis), limits](asio::io_context& context) {
     return std::make_unique<RedisEngines>(context, redis, limits);
   };

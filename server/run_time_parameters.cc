@@ -8,6 +8,8 @@
 #include "parser/deparse.h"
 #include "server/ascii.h"
 #include "server/parameter_values.h"
+#include "server/setting_check.h"
+#include "sql/catalog/role_set.h"
 #include "sql/error.h"
 
 namespace redquel::server {
@@ -90,8 +92,6 @@ void RunTimeParameters::user_known() {
   const ParameterDefinition& authorization = *find_parameter("session_authorization");
   setting(authorization).start_value = session_.user;
   assign(authorization, session_.user);
-  const ParameterDefinition& search_path = *find_parameter("search_path");
-  apply(search_path, std::string(value(search_path)));
 }
 
 std::string_view RunTimeParameters::value(const ParameterDefinition& definition) const {
@@ -135,6 +135,12 @@ void RunTimeParameters::apply(const ParameterDefinition& definition, const std::
   if (definition.name == "idle_in_transaction_session_timeout") idle_in_transaction_timeout_ = std::stoll(value);
   if (definition.name == "client_min_messages") client_min_messages_ = value;
   if (definition.name == "client_encoding") client_encoding_ = value;
+  if (definition.name == "role") follow_user(value == "none" ? std::string(this->value(*find_parameter("session_authorization"))) : value);
+  if (definition.name == "session_authorization") {
+    const auto role = settings_.find(find_parameter("role"));
+    if (role != settings_.end()) role->second.value = "none";
+    follow_user(value);
+  }
   maybe_changed_ = maybe_changed_ || definition.traits.reported;
 }
 
@@ -214,6 +220,37 @@ void RunTimeParameters::set_transaction_values(const TransactionValues& values) 
   for (const std::string_view name : kTransactionParameters) change(*find_parameter(name), values[index++], true);
 }
 
+std::string checked_setting(const executor::SessionState& session, const std::string& name, const std::vector<std::string>& values, bool is_text) {
+  const std::string text = is_text ? values.at(0) : RunTimeParameters::join_values(name, values);
+  const ParameterDefinition* definition = find_parameter(name);
+  if (definition == nullptr) {
+    check_custom_name(name);
+    return name + "=" + text;
+  }
+  if (definition->context != ParameterContext::kUser) {
+    throw sql::SqlError("55P02", fmt::format("parameter \"{}\" cannot be changed now", definition->name));
+  }
+  std::string parsed = parse_parameter_value(*definition, text);
+  if (definition->traits.check) definition->traits.check(*definition, std::move(parsed), session);
+  return fmt::format("{}={}", definition->name, text);
+}
+
+/// The role that logged in may take any role's place if it is a superuser, else only its own.
+void RunTimeParameters::check_authorization(const std::string& role) const {
+  const std::string_view login = start_value(*find_parameter("session_authorization"));
+  const sql::RoleDef* known = sql::known_roles()->find(login);
+  if (role == login || (known != nullptr && known->superuser)) return;
+  throw sql::SqlError("42501", "permission denied to set session authorization");
+}
+
+void RunTimeParameters::follow_user(std::string user) {
+  session_.user = std::move(user);
+  const sql::RoleDef* role = sql::known_roles()->find(session_.user);
+  assign(*find_parameter("is_superuser"), role != nullptr && role->superuser ? "on" : "off");
+  const ParameterDefinition& search_path = *find_parameter("search_path");
+  apply(search_path, std::string(value(search_path)));
+}
+
 void RunTimeParameters::set(std::string_view name, std::string_view value, bool local) {
   if (!find_parameter(name)) {
     const std::string key = lower_case(name);
@@ -227,6 +264,7 @@ void RunTimeParameters::set(std::string_view name, std::string_view value, bool 
   const ParameterDefinition& definition = changeable(name);
   std::string parsed = parse_parameter_value(definition, value);
   if (definition.traits.check) parsed = definition.traits.check(definition, std::move(parsed), session_);
+  if (definition.name == "session_authorization") check_authorization(parsed);
   change(definition, std::move(parsed), local);
 }
 
@@ -272,7 +310,8 @@ void RunTimeParameters::reset_all() {
   for (const ParameterDefinition& definition : parameter_definitions()) {
     if (definition.context != ParameterContext::kUser) continue;
     const std::string_view start = start_value(definition);
-    if (value(definition) != start && !is_of_transaction(definition)) change(definition, std::string(start), false);
+    const bool is_identity = definition.name == "role" || definition.name == "session_authorization";
+    if (value(definition) != start && !is_of_transaction(definition) && !is_identity) change(definition, std::string(start), false);
   }
   for (auto& [key, custom] : custom_) change_custom(key, custom.start_value, false);
 }

@@ -106,6 +106,9 @@ class RunTimeParameters {
   void change_custom(const std::string& key, std::optional<std::string> value, bool local);
   void restore(const Change& change, const std::optional<std::string>& value);
   void take_transaction_defaults();
+  void check_authorization(const std::string& role) const;
+  /// The current role is another one: is_superuser and "$user" in search_path follow.
+  void follow_user(std::string user);
   std::vector<ParameterValue> status(bool only_changes);
 
   executor::SessionState& session_;

@@ -133,6 +133,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Throws TlsRefusal.
   asio::awaitable<void> complete_handshake();
   asio::awaitable<void> open(StartupMessage message);
+  void set_role_defaults(const std::vector<ParameterValue>& settings);
   // --- session_login: who the client is
   class Login;
 

@@ -105,6 +105,17 @@ asio::awaitable<bool> Session::start_up() {
   }
 }
 
+/// ALTER ROLE … SET and ALTER DATABASE … SET. A value that is refused by now is a warning in the log.
+void Session::set_role_defaults(const std::vector<ParameterValue>& settings) {
+  for (const auto& [name, value] : settings) {
+    try {
+      parameters_.set_at_start(name, value);
+    } catch (const sql::SqlError& error) {
+      spdlog::warn("a setting of role {} in database {} is ignored: {}", state_.user, state_.database, error.message());
+    }
+  }
+}
+
 asio::awaitable<void> Session::open(StartupMessage message) {
   if (message.minor_version > 0 || !message.protocol_options.empty()) {
     encoder_.negotiate_protocol_version(message.protocol_options);
@@ -123,6 +134,7 @@ asio::awaitable<void> Session::open(StartupMessage message) {
   state_.user = message.user;
   state_.database = message.database;
   parameters_.user_known();
+  set_role_defaults(login.role->settings);
   for (const auto& [name, value] : message.settings) {
     if (name != "application_name") sql::check_utf8(value);
     parameters_.set_at_start(name, value);

@@ -80,6 +80,9 @@ class SessionStatements::Run final : public executor::Execution {
       if (all) co_await owner_.transactions_.release_session_locks();
       co_return std::nullopt;
     }
+    const auto* set = std::get_if<ast::SetVariable>(&node);
+    const bool names_role = set != nullptr && (set->name == "role" || set->name == "session_authorization");
+    if (names_role && owner_.engine_ != nullptr) co_await owner_.refresh_roles();
     co_return act(node);
   }
 
@@ -114,6 +117,13 @@ class SessionStatements::Run final : public executor::Execution {
   bool acted_ = false;
   std::string tag_;
 };
+
+/// Roles that other processes have changed are known from the next load of the definitions on, whose version moves with them.
+asio::awaitable<void> SessionStatements::refresh_roles() {
+  static const auto kStatement = std::make_shared<const ast::Statement>(std::move(parser::parse("SELECT NULL").at(0).statement));
+  co_await engine_->begin_session();
+  co_await engine_->prepare("SELECT NULL", kStatement, std::nullopt, state_);
+}
 
 bool SessionStatements::handles(const ast::Statement& statement) {
   if (const auto* explain = std::get_if<ast::Explain>(&statement.node)) return std::holds_alternative<ast::Execute>(explain->statement->node);
@@ -261,6 +271,8 @@ std::string SessionStatements::discard(const ast::Discard& discard, const execut
   cursors_.clear();
   state_.sequences = {};
   state_.notifications->add({executor::SessionNotifications::Action::Kind::kUnlistenAll, {}});
+  parameters_.reset("session_authorization");
+  parameters_.reset("role");
   parameters_.reset_all();
   return "DISCARD ALL";
 }

@@ -56,6 +56,7 @@ class SessionStatements {
   // Each gives the command tag.
   std::string set(const parser::ast::SetVariable& set);
   std::string set_transaction(const parser::ast::SetVariable& set);
+  asio::awaitable<void> refresh_roles();
   /// All but the temporary tables.
   std::string discard(const parser::ast::Discard& discard, const executor::Execution* running);
   std::string deallocate(const parser::ast::Deallocate& deallocate);

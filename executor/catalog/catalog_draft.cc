@@ -4,9 +4,13 @@
 
 #include <algorithm>
 
+#include "executor/catalog/dependent_changes.h"
+#include "executor/roles/access.h"
 #include "executor/storage/mapped_script.h"
+#include "sql/catalog/role_set.h"
 #include "sql/catalog/row_types.h"
 #include "sql/catalog/table_keys.h"
+#include "sql/system_tables/relations.h"
 
 namespace redquel::executor {
 
@@ -23,6 +27,35 @@ void drop_unused_computed(sql::TableDef& table) {
     if (!is_used) table.used_fields.push_back(computed.field);
     return !is_used;
   });
+}
+
+std::string_view kind_of(const sql::TableDef& table) { return table.mapping ? "foreign table" : table.materialized ? "materialized view" : "table"; }
+std::string_view kind_of(const sql::ViewDef&) { return "view"; }
+std::string_view kind_of(const sql::UserType&) { return "type"; }
+std::string_view kind_of(const sql::FunctionDef& function) { return function.procedure ? "procedure" : "function"; }
+std::string_view kind_of(const sql::SchemaDef&) { return "schema"; }
+
+template <typename Definition>
+void require_owner_of(const SessionState& session, const Definition& definition) {
+  if (!DependentChanges::are_made()) require_owner(session, definition.owner, kind_of(definition), definition.name);
+}
+
+/// Checks that the session's role may make or change the definition, and names a new owner by its oid. `before`: null for a new object.
+template <typename Definition>
+void settle_owner(const sql::CatalogSnapshot& catalog, const SessionState& session, const Definition* before, Definition& after) {
+  if (before != nullptr) {
+    require_owner_of(session, *before);
+  } else if (!DependentChanges::are_made()) {
+    if constexpr (requires { after.schema; }) {
+      require_creation(catalog, session, after.schema);
+    } else if (!sql::is_temporary_schema(after.name)) {
+      require_schema_creation(session);
+    }
+  }
+  if (!sql::is_before_roles(after.owner) || (before != nullptr && before->owner == after.owner)) return;
+  const sql::RoleDef* role = sql::known_roles()->find(after.owner);
+  if (role == nullptr) throw SqlError("42704", fmt::format("role \"{}\" does not exist", after.owner));
+  after.owner = sql::owner_reference(role->oid);
 }
 
 }  // namespace
@@ -102,6 +135,8 @@ bool CatalogDraft::reserve_exactly(const std::string& prefix, const std::string&
 void CatalogDraft::put(sql::TableDef table) {
   drop_unused_computed(table);
   const auto before = state_.find_table(table.oid);
+  settle_owner(state_, session_, before.get(), table);
+  if (table.mapping && !DependentChanges::are_made()) require_superuser(session_, "permission denied for foreign server redis");
   if (const sql::UserTypePtr row = sql::row_type_of(table); row && !committed_tables_.contains(table.oid)) sql::register_user_types({{row->oid, row}});
   replace(table);
   note_references(before.get(), &table);
@@ -137,23 +172,36 @@ void CatalogDraft::replace(sql::TableDef table) {
 }
 
 void CatalogDraft::put(sql::SequenceDef sequence) {
+  if (!DependentChanges::are_made()) {
+    const auto before = state_.sequences.find(sequence.oid);
+    if (before == state_.sequences.end()) {
+      require_creation(state_, session_, sequence.schema);
+    } else {
+      require_owner(session_, sql::owner_of(state_, before->second), "sequence", before->second.name);
+    }
+  }
   sequences_.insert(sequence.oid);
   state_.sequences.insert_or_assign(sequence.oid, std::move(sequence));
 }
 
 void CatalogDraft::put(sql::ViewDef view) {
+  settle_owner(state_, session_, state_.find_view(view.oid).get(), view);
   views_.insert(view.oid);
   const sql::Oid oid = view.oid;
   state_.views[oid] = std::make_shared<const sql::ViewDef>(std::move(view));
 }
 
 void CatalogDraft::put(sql::FunctionDef function) {
+  const auto before = state_.functions.find(function.oid);
+  settle_owner(state_, session_, before == state_.functions.end() ? nullptr : before->second.get(), function);
   functions_.insert(function.oid);
   const sql::Oid oid = function.oid;
   state_.functions[oid] = std::make_shared<const sql::FunctionDef>(std::move(function));
 }
 
 void CatalogDraft::put(sql::SchemaDef schema) {
+  const auto before = state_.schemas.find(schema.name);
+  settle_owner(state_, session_, before == state_.schemas.end() ? nullptr : &before->second, schema);
   std::erase(change_.dropped_schemas, schema.name);
   std::erase_if(change_.schemas, [&](const sql::SchemaDef& other) { return other.name == schema.name; });
   change_.schemas.push_back(schema);
@@ -162,6 +210,8 @@ void CatalogDraft::put(sql::SchemaDef schema) {
 
 void CatalogDraft::put(sql::UserType type) {
   const sql::Oid oid = type.oid;
+  const auto before = state_.types.find(oid);
+  settle_owner(state_, session_, before == state_.types.end() ? nullptr : before->second.get(), type);
   types_.insert(oid);
   auto made = std::make_shared<const sql::UserType>(std::move(type));
   if (!committed_types_.contains(oid)) sql::register_user_types({{oid, made}});
@@ -169,12 +219,14 @@ void CatalogDraft::put(sql::UserType type) {
 }
 
 void CatalogDraft::drop_type(sql::Oid oid) {
+  if (const auto found = state_.types.find(oid); found != state_.types.end()) require_owner_of(session_, *found->second);
   types_.insert(oid);
   state_.types.erase(oid);
 }
 
 void CatalogDraft::drop_table(sql::Oid oid) {
   const auto table = state_.find_table(oid);
+  require_owner_of(session_, *table);
   if (!table->mapping) remove(removal_of_table(*table));  // else its keys belong to the application
   if (table->mapping) delete_key(unkept_key(oid));
   std::vector<sql::Oid> owned;
@@ -189,6 +241,7 @@ void CatalogDraft::drop_table(sql::Oid oid) {
 
 void CatalogDraft::drop_sequence(sql::Oid oid) {
   const auto found = state_.sequences.find(oid);
+  if (!DependentChanges::are_made()) require_owner(session_, sql::owner_of(state_, found->second), "sequence", found->second.name);
   if (!found->second.foreign) delete_counter(found->second.key);
   sequences_.insert(oid);
   state_.sequences.erase(found);
@@ -214,16 +267,21 @@ void CatalogDraft::delete_counter(const std::string& key) {
 }
 
 void CatalogDraft::drop_view(sql::Oid oid) {
+  if (const auto view = state_.find_view(oid)) require_owner_of(session_, *view);
   views_.insert(oid);
   state_.views.erase(oid);
 }
 
 void CatalogDraft::drop_function(sql::Oid oid) {
+  if (const auto found = state_.functions.find(oid); found != state_.functions.end()) require_owner_of(session_, *found->second);
   functions_.insert(oid);
   state_.functions.erase(oid);
 }
 
 void CatalogDraft::drop_schema(const std::string& name) {
+  if (const auto found = state_.schemas.find(name); found != state_.schemas.end() && !sql::is_temporary_schema(name)) {
+    require_owner_of(session_, found->second);
+  }
   std::erase_if(change_.schemas, [&](const sql::SchemaDef& schema) { return schema.name == name; });
   change_.dropped_schemas.push_back(name);
   state_.schemas.erase(name);

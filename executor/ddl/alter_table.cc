@@ -12,6 +12,7 @@
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/index_build.h"
 #include "executor/ddl/mapped_table.h"
+#include "executor/ddl/new_owner.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/row_validation.h"
 #include "executor/ddl/sequence_restart.h"
@@ -171,10 +172,10 @@ void alter_other(CatalogDraft& draft, const ast::AlterTable& statement, Relation
   const std::string_view plural = kind == RelationKind::kView ? "views" : kind == RelationKind::kIndex ? "indexes" : "sequences";
   for (const ast::Alteration& command : statement.commands) {
     if (const auto* owner = std::get_if<ast::ChangeOwner>(&command)) {
-      require_role(draft.session(), owner->role);
+      std::string role = new_owner(draft.session(), owner->role);
       if (kind != RelationKind::kView) continue;
       sql::ViewDef view = *draft.catalog().find_view(statement.relation.schema, statement.relation.name, draft.session().search_path);
-      view.owner = role_meant(draft.session(), owner->role);
+      view.owner = std::move(role);
       draft.put(std::move(view));
     } else if (const auto* options = std::get_if<ast::SetTableOptions>(&command); options != nullptr && kind == RelationKind::kIndex) {
       change_index_options(draft, statement.relation, *options);

@@ -5,6 +5,9 @@
 #include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/catalog/dependent_changes.h"
+#include "executor/ddl/role_setting.h"
+#include "executor/roles/access.h"
 #include "executor/storage/databases.h"
 
 namespace redquel::executor {
@@ -18,7 +21,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// What an option asks for must be what every database here has; what has no meaning here (owner, tablespace, limits) is accepted.
+/// What an option asks for must be what every database here has; what has no meaning here (tablespace, strategy) is accepted.
 void check_option(const ast::Option& option) {
   const auto* text = std::get_if<std::string>(&option.value);
   if (option.name == "template") {
@@ -44,8 +47,19 @@ void check_option(const ast::Option& option) {
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateDatabase& statement) {
   for (const ast::Option& option : statement.options) check_option(option);
+  std::optional<std::string> owner;
+  std::int32_t connection_limit = -1;
+  for (const ast::Option& option : statement.options) {
+    const auto* text = std::get_if<std::string>(&option.value);
+    const auto* number = std::get_if<std::int64_t>(&option.value);
+    if (option.name == "owner" && text != nullptr) owner = *text;
+    if (option.name == "connection_limit" && number != nullptr) connection_limit = static_cast<std::int32_t>(*number);
+  }
+  if (connection_limit < -1) throw SqlError("22023", fmt::format("invalid connection limit: {}", connection_limit));
+  check_database_creation(context.session, owner);
   if (is_template_database(statement.name)) throw SqlError("42P04", fmt::format("database \"{}\" already exists", statement.name));
   co_await create_database(context.home, statement.name);
+  co_await record_database(context, statement.name, std::move(owner), connection_limit);
 }
 
 namespace {
@@ -56,6 +70,7 @@ asio::awaitable<std::size_t> empty_database(DdlContext& context, int number) {
   SessionState nobody;
   DdlContext inside{redis, redis, nobody, context.home, number, context.access};
   const MakeDraft drop_all = [](CatalogDraft& draft) {
+    const DependentChanges owned_by_all;
     const sql::CatalogSnapshot all = draft.catalog();
     for (const auto& [oid, view] : all.views) draft.drop_view(oid);
     for (const auto& [oid, function] : all.functions) draft.drop_function(oid);
@@ -80,11 +95,13 @@ asio::awaitable<void> drop_database(DdlContext& context, const ast::Drop& statem
   if (is_template_database(name)) throw SqlError("42809", "cannot drop a template database");
   const std::optional<int> number = co_await find_database(context.home, name);
   if (number) {
+    require_database_owner(*sql::known_roles(), context.session, name);
     const std::size_t left = co_await empty_database(context, *number);
     if (left > 0 && context.session.notice) {
       context.session.notice("NOTICE", SqlError("00000", fmt::format("{} keys of other programs stay in logical database {} of Redis", left, *number)));
     }
     co_await forget_database(context.home, name);
+    co_await forget_database_facts(context, name);
     co_await load_catalog(context.redis);  // its types take the oids back from those of the dropped database
     co_return;
   }
@@ -99,7 +116,9 @@ asio::awaitable<void> rename_database(DdlContext& context, const ast::Rename& st
   const std::string& name = statement.old_name;
   if (name == context.session.database) throw SqlError("0A000", "current database cannot be renamed");
   if (name == kHomeDatabase || is_template_database(name)) throw sql::not_supported(fmt::format("ALTER DATABASE {} RENAME", name));
+  require_database_owner(*sql::known_roles(), context.session, name);
   co_await rename_database(context.home, name, statement.new_name);
+  co_await rename_database_facts(context, name, statement.new_name);
 }
 
 }  // namespace redquel::executor

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/table_alteration.h"
@@ -61,6 +62,7 @@ void drop_column(CatalogDraft& draft, const DropObject& object) {
 }
 
 void drop(CatalogDraft& draft, const DropObject& object) {
+  const DependentChanges dependents;
   switch (object.kind) {
     case Kind::kTable:
       if (draft.catalog().find_table(object.oid)) draft.drop_table(object.oid);

@@ -1,3 +1,4 @@
+#include "executor/ddl/new_owner.h"
 #include "executor/ddl/mapped_table.h"
 
 #include <fmt/format.h>
@@ -164,8 +165,7 @@ class MappedAlteration {
     changed.domain = domain;
   }
   void run(const ast::ChangeOwner& written) {
-    require_role(draft_.session(), written.role);
-    table_.owner = role_meant(draft_.session(), written.role);
+    table_.owner = new_owner(draft_.session(), written.role);
   }
   void run(const ast::AlterForeignOptions& written) {
     for (sql::IndexDef& index : table_.indexes) index.state = sql::IndexState::kBuilding;  // rows may be others now

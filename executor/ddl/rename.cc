@@ -8,6 +8,7 @@
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/role_statements.h"
 #include "executor/ddl/schema_name.h"
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
@@ -289,6 +290,7 @@ void rename_schema(CatalogDraft& draft, const ast::Rename& statement) {
 }  // namespace
 
 asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
+  if (statement.object == ast::ObjectType::kRole) co_return co_await rename_role(context, statement);
   if (statement.object == ast::ObjectType::kDatabase) co_return co_await rename_database(context, statement);
   const MakeDraft make = [&](CatalogDraft& draft) {
     switch (statement.object) {

@@ -6,8 +6,11 @@
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
 #include "executor/ddl/function_lookup.h"
+#include "executor/ddl/new_owner.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/privileges.h"
+#include "executor/ddl/role_draft.h"
+#include "executor/ddl/role_setting.h"
 #include "executor/ddl/type_lookup.h"
 
 namespace redquel::executor {
@@ -16,12 +19,23 @@ namespace ast = parser::ast;
 using sql::SqlError;
 
 std::string role_meant(const SessionState& session, const std::string& role) {
-  return role == "current_role" || role == "current_user" || role == "session_user" ? session.user : role;
+  if (role == "current_role" || role == "current_user") return session.user;
+  if (role != "session_user") return role;
+  const std::optional<std::string> name = session.show ? session.show("session_authorization") : std::nullopt;
+  return name.value_or(session.user);
 }
 
 void require_role(const SessionState& session, const std::string& role) {
-  if (role_meant(session, role) == session.user || role == "postgres") return;
-  throw SqlError("42704", fmt::format("role \"{}\" does not exist", role));
+  require_role(*sql::known_roles(), session, role);
+}
+
+std::string new_owner(const SessionState& session, const std::string& name) {
+  const sql::RoleSet& roles = *sql::known_roles();
+  const sql::RoleDef& role = require_role(roles, session, name);
+  if (!roles.may_become(current_role(roles, session), role.oid, session.database)) {
+    throw SqlError("42501", fmt::format("must be member of role \"{}\"", role.name));
+  }
+  return sql::owner_reference(role.oid);
 }
 
 namespace {
@@ -66,7 +80,7 @@ void check_granted_columns(const CatalogDraft& draft, const ast::Grant& statemen
 
 }  // namespace
 
-/// Every role is a superuser: what is granted is there already, and what is taken from a superuser stays, as in PostgreSQL.
+/// Changes nothing until there are privileges.
 asio::awaitable<void> run(DdlContext& context, const ast::Grant& statement) {
   const MakeDraft make = [&](CatalogDraft& draft) {
     if (!statement.defaults) check_granted_objects(draft, statement);
@@ -89,27 +103,25 @@ asio::awaitable<void> run(DdlContext& context, const ast::Grant& statement) {
 asio::awaitable<void> run(DdlContext& context, const ast::AlterOwner& statement) {
   const bool is_function = is_routine(statement.object), is_domain = statement.object == ast::ObjectType::kDomain;
   const bool is_type = is_domain || statement.object == ast::ObjectType::kType;
+  if (statement.object == ast::ObjectType::kDatabase) co_return co_await change_database_owner(context, statement);
   if (statement.object != ast::ObjectType::kSchema && !is_function && !is_type) throw sql::not_supported("OWNER TO of this kind of object");
   const MakeDraft make = [&](CatalogDraft& draft) {
     if (is_type) {
       const ast::QualifiedName& names = statement.name.names;
       sql::UserType type = is_domain ? *require_domain(draft, names) : *require_type(draft, names);
-      require_role(draft.session(), statement.role);
-      type.owner = role_meant(draft.session(), statement.role);
+      type.owner = new_owner(draft.session(), statement.role);
       return draft.put(std::move(type));
     }
     if (is_function) {
       sql::FunctionDef function = *require_function(draft, statement.name, statement.object);
-      require_role(draft.session(), statement.role);
-      function.owner = role_meant(draft.session(), statement.role);
+      function.owner = new_owner(draft.session(), statement.role);
       return draft.put(std::move(function));
     }
     const std::string& name = statement.name.names.back();
     const auto found = draft.catalog().schemas.find(name);
     if (found == draft.catalog().schemas.end()) throw SqlError("3F000", fmt::format("schema \"{}\" does not exist", name));
-    require_role(draft.session(), statement.role);
     sql::SchemaDef schema = found->second;
-    schema.owner = role_meant(draft.session(), statement.role);
+    schema.owner = new_owner(draft.session(), statement.role);
     draft.put(std::move(schema));
   };
   co_await change_catalog(context, make);

@@ -3,6 +3,7 @@
 #include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/new_owner.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/schema_name.h"
 
@@ -28,12 +29,12 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateSchema& statemen
       draft.notice("42P06", fmt::format("schema \"{}\" already exists, skipping", name));
       return;
     }
-    if (!role.empty()) require_role(draft.session(), role);
+    const std::string owner = role.empty() ? draft.session().user : new_owner(draft.session(), statement.role);
     check_new_schema_name(draft, name);
     sql::SchemaDef schema;
     schema.oid = draft.new_oid();
     schema.name = name;
-    schema.owner = role.empty() ? draft.session().user : role;
+    schema.owner = owner;
     draft.put(std::move(schema));
   };
   co_await change_catalog(context, make);

@@ -9,7 +9,11 @@ bool stands_alone(const ast::Statement& statement) {
   if (const auto* index = std::get_if<ast::CreateIndex>(&statement.node)) return index->concurrently;
   if (const auto* drop = std::get_if<ast::Drop>(&statement.node)) return drop->concurrently || drop->object == ast::ObjectType::kDatabase;
   if (const auto* discard = std::get_if<ast::Discard>(&statement.node)) return discard->target == ast::DiscardTarget::kAll;
-  return std::holds_alternative<ast::CreateDatabase>(statement.node);
+  if (const auto* rename = std::get_if<ast::Rename>(&statement.node)) return rename->object == ast::ObjectType::kRole;
+  if (const auto* owner = std::get_if<ast::AlterOwner>(&statement.node)) return owner->object == ast::ObjectType::kDatabase;
+  const auto& node = statement.node;
+  return std::holds_alternative<ast::CreateDatabase>(node) || std::holds_alternative<ast::CreateRole>(node) ||
+         std::holds_alternative<ast::AlterRole>(node) || std::holds_alternative<ast::DropRole>(node) || std::holds_alternative<ast::GrantRole>(node);
 }
 
 }  // namespace redquel::executor

@@ -4,7 +4,7 @@
 
 namespace redquel::executor {
 
-/// Returns true if the statement takes no part in transactions (VACUUM, CREATE DATABASE, CREATE INDEX CONCURRENTLY, DISCARD ALL): a block refuses it.
+/// Returns true if the statement takes no part in transactions (VACUUM, CREATE DATABASE, CREATE ROLE, CREATE INDEX CONCURRENTLY, DISCARD ALL): a block refuses it.
 bool stands_alone(const parser::ast::Statement& statement);
 
 }  // namespace redquel::executor

@@ -1,3 +1,4 @@
+#include "executor/ddl/new_owner.h"
 #include "executor/ddl/table_alteration.h"
 
 #include <fmt/format.h>
@@ -418,8 +419,7 @@ void TableAlteration::command(const ast::SetIndexStatistics&) {
 }
 
 void TableAlteration::command(const ast::ChangeOwner& written) {
-  if (written.role != table_.owner) require_role(draft_.session(), written.role);
-  table_.owner = role_meant(draft_.session(), written.role);
+  table_.owner = new_owner(draft_.session(), written.role);
 }
 
 void TableAlteration::command(const ast::DropExpression& written) {

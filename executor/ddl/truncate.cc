@@ -6,8 +6,10 @@
 #include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/sequence_restart.h"
+#include "executor/roles/access.h"
 #include "executor/storage/table_walk.h"
 #include "sql/catalog/table_keys.h"
 
@@ -81,6 +83,7 @@ asio::awaitable<Contents> read_contents(RedisClient& client, TablePtr table) {
 
 /// Gives the table another prefix; its counters go along.
 void move_to_prefix(CatalogDraft& draft, const sql::TableDef& table, const std::string& prefix) {
+  const DependentChanges checked;
   sql::TableDef changed = table;
   changed.prefix = prefix;
   draft.rename_key(sql::TableKeys(table).row_counter(), sql::TableKeys(changed).row_counter());
@@ -120,6 +123,7 @@ std::vector<TablePtr> find_tables(CatalogDraft& draft, const ast::Truncate& stat
     TablePtr table = require_table(draft, relation.name);
     if (table->materialized) throw SqlError("42809", fmt::format("\"{}\" is not a table", table->name));
     if (table->mapping) throw sql::not_supported("TRUNCATE of a foreign table");
+    require_access(draft.session(), *table);
     const auto is_same = [&](const TablePtr& other) { return other->oid == table->oid; };
     if (std::none_of(tables.begin(), tables.end(), is_same)) tables.push_back(std::move(table));
   }
@@ -200,6 +204,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::Truncate& statement) {
     bool is_same = true;
     const MakeDraft make = [&](CatalogDraft& draft) {
       const std::vector<TablePtr> now = find_tables(draft, statement);
+      const DependentChanges checked;
       is_same = std::equal(now.begin(), now.end(), tables.begin(), tables.end(), [](const TablePtr& a, const TablePtr& b) {
         return a->oid == b->oid && a->version == b->version;
       });

@@ -6,6 +6,7 @@
 #include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/catalog/dependent_changes.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
@@ -95,6 +96,7 @@ void make_view(CatalogDraft& draft, const ast::CreateView& statement) {
     view.row_type = existing->row_type;
     view.rule = existing->rule;
     view.comment = existing->comment;
+    view.owner = existing->owner;
     for (std::size_t i = 0; i < existing->columns.size(); ++i) {
       view.columns[i].comment = existing->columns[i].comment;
       view.columns[i].default_sql = existing->columns[i].default_sql;
@@ -131,6 +133,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateView& statement)
 }
 
 void rename_in_views(CatalogDraft& draft, const sql::CatalogSnapshot& before, sql::Oid relation) {
+  const DependentChanges dependents;
   for (const auto& [oid, found] : before.views) {
     const bool reads = oid == relation || std::ranges::any_of(found->references, [&](const auto& reference) {
       return reference.relation == relation;

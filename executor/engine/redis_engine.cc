@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "executor/engine/statement_kind.h"
+#include "executor/redis/seen_version.h"
 #include "executor/runtime/session_context.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/transaction/transaction.h"
@@ -31,7 +32,9 @@ RedisEngine::RedisEngine(RedisAccess& access, int database, RedisClient& home, E
 sql::CatalogPtr RedisEngine::catalog_at_hand(const SessionState& session) const {
   if (session.transaction && session.transaction->catalog()) return session.transaction->catalog()->snapshot();
   // Another Redis than before (restart, failover) may have lost definitions.
-  return generation_ == shared_.generation() ? catalog_ : nullptr;
+  if (generation_ != shared_.generation() || !catalog_) return nullptr;
+  const std::string& seen = seen_version(database_);
+  return seen.empty() || seen == catalog_->version ? catalog_ : nullptr;
 }
 
 asio::awaitable<sql::CatalogPtr> RedisEngine::catalog(const SessionState& session) {

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/role_statements.h"
 
 namespace redquel::executor {
 

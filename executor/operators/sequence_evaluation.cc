@@ -6,6 +6,7 @@
 
 #include "executor/context/setting.h"
 #include "executor/operators/user_function.h"
+#include "executor/roles/access.h"
 #include "executor/storage/catalog_store.h"
 #include "executor/storage/sequences.h"
 #include "executor/tables/mapped_access.h"
@@ -78,6 +79,7 @@ asio::awaitable<SequenceCalls::Answer> answer(const SequenceCall& call, sql::Ses
       continue;
     }
     const sql::SequenceDef& sequence = sequence_of(row.sequence, context);
+    require_access(context.evaluation(), sequence);
     if (call.kind == SequenceCall::Kind::kSetval) {
       refuse_write("setval()", sequence, context);
       co_await context.confirm_catalog(nullptr);

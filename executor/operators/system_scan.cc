@@ -2,9 +2,11 @@
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/runtime/row_store.h"
 #include "executor/storage/databases.h"
+#include "executor/storage/role_store.h"
 #include "executor/tables/held_locks.h"
 #include "executor/tables/redis_scan.h"
 #include "sql/system_tables.h"
+#include "sql/system_tables/shown_verifiers.h"
 
 namespace redquel::executor {
 
@@ -23,7 +25,11 @@ class SystemScanOperator final : public Operator {
       batch.add("EXISTS", "redquel:version");
       co_await context_.ask(std::move(batch), nullptr);
       if (plan_.name == "pg_database") context_.evaluation().databases = co_await list_databases(*context_.home);
-      if (plan_.name == "pg_locks") {
+      if (plan_.name == "pg_authid" || plan_.name == "pg_shadow") {
+        const std::map<sql::Oid, std::string> verifiers = co_await load_verifiers(*context_.home);
+        const sql::ShownVerifiers shown(verifiers);
+        read();
+      } else if (plan_.name == "pg_locks") {
         keep(co_await read_locks(context_));
       } else {
         read();

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "executor/redis/redis_error.h"
+#include "executor/redis/seen_version.h"
 #include "executor/redis/tls_handshake.h"
 #include "executor/redis/write_admission.h"
 
@@ -437,6 +438,7 @@ void SharedConnection::Core::finish_turn() {
   turns_.pop_front();
   std::optional<std::string> version;
   if (turn.version && (*turn.version)[0].is_text()) version = std::string((*turn.version)[0].text);
+  if (version && !options_.client_name.ends_with("-bulk")) seen_version(options_.url.database) = *version;
   for (const auto& pending : turn.batches) {
     pending->replies->set_catalog_version(version);
     pending->replies->set_generation(generation_);

@@ -1,6 +1,6 @@
 #include "executor/roles/login_role.h"
 
-#include "executor/roles/role_store.h"
+#include "executor/storage/role_store.h"
 #include "sql/catalog/role_json.h"
 
 namespace redquel::executor {
@@ -51,6 +51,8 @@ asio::awaitable<LoginFacts> read_login_role(RedisClient& home, std::string name,
   facts.mock_nonce = first->text(2).value_or("");
   const sql::RoleSetPtr roles = co_await newest_roles(home, std::string(first->text(0).value_or("")));
   facts.has_roles = roles->is_stored;
+  facts.roles = roles;
+  sql::set_known_roles(roles);
   facts.database = roles->facts_of(database);
   const sql::RoleDef* role = roles->is_stored ? roles->find(name) : nullptr;
   // The same work for a name without a role.

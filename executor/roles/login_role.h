@@ -34,6 +34,7 @@ struct LoginFacts {
   bool has_verifiers = false;  // some role has a password: protected mode is over
   std::string mock_nonce;      // for mock verifiers
   sql::DatabaseFacts database; // of the database that is asked for: its owner and connection limit
+  sql::RoleSetPtr roles;       // all of them, for SessionState::roles
   std::optional<LoginRole> role;  // absent: no role has the name, or its entry is damaged
 };
 

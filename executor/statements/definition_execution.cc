@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/role_statements.h"
 #include "executor/ddl/stands_alone.h"
 #include "executor/ddl/structure_state.h"
 #include "executor/ddl/temporary.h"

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "executor/roles/access.h"
 #include "executor/transaction/transaction.h"
 #include "sql/error.h"
 #include "sql/system_tables.h"
@@ -43,7 +44,10 @@ class LockTableExecution final : public Execution {
  private:
   /// The table; of a view those that it reads.
   std::vector<sql::CatalogSnapshot::TablePtr> tables_of(const sql::CatalogSnapshot& catalog, const ast::RelationName& name) const {
-    if (const auto table = catalog.find_table(name.schema, name.name, session_.search_path)) return {table};
+    if (const auto table = catalog.find_table(name.schema, name.name, session_.search_path)) {
+      require_access(session_, *table);
+      return {table};
+    }
     std::vector<sql::CatalogSnapshot::TablePtr> tables;
     if (const auto view = catalog.find_view(name.schema, name.name, session_.search_path)) {
       std::set<sql::Oid> seen;

@@ -10,9 +10,11 @@
 
 #include "executor/copy/copy_source.h"
 #include "executor/engine/function_execution.h"
+#include "executor/roles/access.h"
 #include "executor/runtime/clock.h"
 #include "executor/runtime/session_context.h"
 #include "executor/statements/make_operator.h"
+#include "executor/statements/refused_access.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/increments.h"
@@ -118,10 +120,7 @@ class QueryRun {
  public:
   QueryRun(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters, SessionState& session,
            CopyInput* copy = nullptr)
-      : engine_(engine),
-        prepared_(std::move(prepared)),
-        parameters_(std::move(parameters)),
-        session_(session),
+      : engine_(engine), prepared_(std::move(prepared)), parameters_(std::move(parameters)), session_(session),
         transaction_(session.transaction),
         copy_(copy) {
     timestamp_ = session_.function_depth > 0 ? session_.statement_time : now_microseconds();
@@ -247,6 +246,7 @@ class QueryRun {
     sql::CatalogPtr catalog = engine_.catalog_at_hand(session_);
     if (!catalog) catalog = co_await engine_.catalog(session_);
     if (catalog->version != prepared_->plan->catalog_version) throw StaleCatalog{};
+    if (!has_access(planned.plan, session_)) co_await refuse_access(engine_, planned.plan, catalog->version, session_);
     if (!engine_.exclusive_tables().empty()) {
       for (const auto& table : planner::tables_of(planned.plan)) {
         if (engine_.exclusive_tables().contains(table->oid)) throw StaleCatalog{};
@@ -593,6 +593,7 @@ std::unique_ptr<Execution> make_query_execution(RedisEngine& engine, PreparedPtr
 
 std::unique_ptr<Execution> make_explain_execution(RedisEngine& engine, PreparedPtr prepared, std::vector<sql::Datum> parameters,
                                                   SessionState& session) {
+  check_access(prepared->plan->planned.plan, session);
   return std::make_unique<ExplainExecution>(engine, std::move(prepared), std::move(parameters), session);
 }
 

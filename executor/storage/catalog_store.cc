@@ -6,8 +6,10 @@
 #include "executor/redis/script.h"
 #include "executor/runtime/random_version.h"
 #include "executor/storage/exclusive_tables.h"
+#include "executor/storage/role_store.h"
 #include "sql/catalog/catalog_json.h"
 #include "sql/catalog/catalog_references.h"
+#include "sql/catalog/role_set.h"
 #include "sql/catalog/row_types.h"
 #include "sql/error.h"
 
@@ -40,7 +42,7 @@ LoadedCatalog decode_catalog(const Replies& replies) {
   sql::SchemaDef public_schema;
   public_schema.oid = kPublicOid;
   public_schema.name = "public";
-  public_schema.owner = "pg_database_owner";
+  public_schema.owner = sql::owner_reference(sql::kDatabaseOwnerRole);
   public_schema.comment = "standard public schema";
   snapshot->schemas.emplace("public", std::move(public_schema));
   for_each_pair(replies.array(1), [&](std::string_view field, std::string_view value) {
@@ -258,6 +260,7 @@ asio::awaitable<LoadedCatalog> load_catalog(RedisClient& client, ExecutionCounte
   batch.add("HKEYS", "redquel:prefixes");
   batch.add("HGETALL", "redquel:removals");
   RepliesPtr replies = co_await client.execute_atomic(std::move(batch), counters);
+  co_await refresh_known_roles();
   co_return decode_catalog(*replies);
 }
 

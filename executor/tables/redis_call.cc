@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "executor/context/setting.h"
+#include "executor/roles/access.h"
 #include "executor/tables/callable_commands.h"
 #include "sql/error.h"
 #include "sql/types/byte_text.h"
@@ -53,7 +54,7 @@ void append_reply(const Reply& reply, std::string& json) {
 }  // namespace
 
 asio::awaitable<std::optional<std::string>> call_redis(std::span<const std::string> words, ExecutionContext& context) {
-  if (!is_on(context, "is_superuser")) throw sql::SqlError("42501", "permission denied for function call");
+  if (!is_superuser(context.evaluation())) throw sql::SqlError("42501", "permission denied for function call");
   if (context.callable_commands == nullptr) throw sql::not_supported("redis.call() in this place");
   co_await context.callable_commands->check(words, is_on(context, "transaction_read_only"), context.redis());
   CommandBatch batch;

@@ -1,6 +1,7 @@
 #include "sql/catalog/role_set.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace redquel::sql {
 
@@ -39,6 +40,35 @@ RoleSet::RoleSet() {
 const RoleSetPtr& built_in_roles() {
   static const RoleSetPtr kRoles = std::make_shared<const RoleSet>();
   return kRoles;
+}
+
+namespace {
+
+RoleSetPtr& roles_of_thread() {
+  thread_local RoleSetPtr roles = built_in_roles();
+  return roles;
+}
+
+}  // namespace
+
+const RoleSetPtr& known_roles() { return roles_of_thread(); }
+void set_known_roles(RoleSetPtr roles) { roles_of_thread() = std::move(roles); }
+
+std::string owner_reference(Oid role) { return "#" + std::to_string(role); }
+
+Oid owner_role(std::string_view owner) {
+  if (is_before_roles(owner)) {
+    const RoleDef* role = known_roles()->find_owner(owner);
+    return role == nullptr ? 0 : role->oid;
+  }
+  Oid oid = 0;
+  std::from_chars(owner.data() + 1, owner.data() + owner.size(), oid);
+  return oid;
+}
+
+std::string owner_name(std::string_view owner) {
+  const Oid role = owner_role(owner);
+  return role == 0 && is_before_roles(owner) ? std::string(owner) : known_roles()->name_of(role);
 }
 
 const RoleDef* RoleSet::find(Oid oid) const {

@@ -126,6 +126,19 @@ using RoleSetPtr = std::shared_ptr<const RoleSet>;
 /// postgres and the predefined roles alone.
 const RoleSetPtr& built_in_roles();
 
+/// The roles that this thread read last: with every snapshot of a catalog, whose version moves when roles change. The built-in ones until then.
+const RoleSetPtr& known_roles();
+void set_known_roles(RoleSetPtr roles);
+
+// Definitions name their owner by a text: "#" and the role's oid, or, if they were made when there were no roles, its name of then.
+
+std::string owner_reference(Oid role);
+inline bool is_before_roles(std::string_view owner) { return !owner.starts_with('#'); }
+/// The role; 0: a name from before roles that no role has.
+Oid owner_role(std::string_view owner);
+/// The owner's name of now.
+std::string owner_name(std::string_view owner);
+
 /// PostgreSQL's predefined roles.
 struct PredefinedRole {
   Oid oid;

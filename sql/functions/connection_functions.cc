@@ -1,5 +1,6 @@
 // Functions about connections: where the client is, what it sent, and how others are ended (manual 9.26.1, 9.27.2).
 
+#include "sql/catalog/role_set.h"
 #include "sql/connection_hooks.h"
 #include "sql/error.h"
 #include "sql/functions/families.h"
@@ -40,7 +41,15 @@ bool current_query(Context context, std::string& out) {
   return found.has_value();
 }
 
+/// Until sessions tell their roles, a role that is no superuser may end its own session alone.
+void check_may_signal(Context context, std::int32_t process, std::string_view what) {
+  const RoleDef* role = known_roles()->find(context.user);
+  if (process == context.backend_pid || (role != nullptr && role->superuser)) return;
+  throw SqlError("42501", "must be a member of the role whose " + std::string(what) + " or member of pg_signal_backend");
+}
+
 bool cancel_backend(Context context, std::int32_t process) {
+  check_may_signal(context, process, "query is being canceled");
   if (process == context.backend_pid) throw SqlError("57014", "canceling statement due to user request");
   return server().signal(process, false);
 }
@@ -48,6 +57,7 @@ bool cancel_backend(Context context, std::int32_t process) {
 /// The session is not waited for, whatever the timeout: it ends as soon as its statement does.
 bool terminate_backend(Context context, std::int32_t process, std::int64_t timeout) {
   if (timeout < 0) throw SqlError("22003", "\"timeout\" must not be negative");
+  check_may_signal(context, process, "process is being terminated");
   const bool is_there = server().signal(process, true);
   if (process == context.backend_pid) throw SqlError("57P01", "terminating connection due to administrator command");
   return is_there;

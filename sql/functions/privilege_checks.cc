@@ -1,4 +1,4 @@
-// has_table_privilege() and its like (manual 9.26.2). Every role may do everything until roles come; what is asked about must exist
+// has_table_privilege() and its like (manual 9.26.2). Every role may do everything until there are privileges, but for pg_has_role(); what is asked about must exist
 // where it is named, and so must the privilege.
 
 #include <algorithm>
@@ -181,29 +181,54 @@ void add_column(std::vector<ScalarFunction>& table, Type relation, Type column) 
 
 constexpr Text kRolePrivileges = ",usage,member,", kAdminOption = " with admin option";
 
-bool has_role(Context context, Text role, Text privileges) {
-  check_role(context, role);
+/// Is any of the privileges there? MEMBER: SET ROLE is allowed; USAGE: the role's privileges are there without it.
+bool has_role(Context context, Oid member, Oid role, Text privileges) {
   check_privileges(kRolePrivileges, kAdminOption, privileges);
-  return true;
+  const RoleSet& roles = *known_roles();
+  for (std::size_t begin = 0; begin <= privileges.size();) {
+    const std::size_t end = std::min(privileges.find(',', begin), privileges.size());
+    std::string one;
+    for (const char c : privileges.substr(begin, end - begin)) one += to_lower(c);
+    begin = end + 1;
+    const bool is_admin = one.find(" option") != std::string::npos, is_member = one.find("member") != std::string::npos;
+    if (is_admin ? roles.is_admin(member, role) : is_member ? roles.may_become(member, role, context.database)
+                                                            : roles.has_privileges_of(member, role, context.database)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Oid role_named(Text name) {
+  const RoleDef* role = known_roles()->find(name);
+  if (role == nullptr) throw SqlError("42704", "role \"" + std::string(name) + "\" does not exist");
+  return role->oid;
+}
+
+Oid current_role(Context context) {
+  const RoleDef* role = known_roles()->find(context.user);
+  return role == nullptr ? 0 : role->oid;
 }
 
 void add_roles(std::vector<ScalarFunction>& table) {
   const Text name = "pg_has_role";
-  table.push_back(scalar<has_role>(name, {kName, kText}, kBool, kStable));
-  table.push_back(scalar<[](Int, Text privileges) { return check_privileges(kRolePrivileges, kAdminOption, privileges), true; }>(
+  table.push_back(scalar<[](Context context, Text role, Text privileges) { return has_role(context, current_role(context), role_named(role), privileges); }>(
+      name, {kName, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Int role, Text privileges) { return has_role(context, current_role(context), static_cast<Oid>(role), privileges); }>(
       name, {kOidType, kText}, kBool, kStable));
   table.push_back(scalar<[](Context context, Text user, Text role, Text privileges) {
-    check_role(context, user);
-    return has_role(context, role, privileges);
+    const Oid member = role_named(user);
+    return has_role(context, member, role_named(role), privileges);
   }>(name, {kName, kName, kText}, kBool, kStable));
-  table.push_back(scalar<[](Context context, Text user, Int, Text privileges) {
-    check_role(context, user);
-    return check_privileges(kRolePrivileges, kAdminOption, privileges), true;
+  table.push_back(scalar<[](Context context, Text user, Int role, Text privileges) {
+    return has_role(context, role_named(user), static_cast<Oid>(role), privileges);
   }>(name, {kName, kOidType, kText}, kBool, kStable));
-  table.push_back(scalar<[](Context context, Int, Text role, Text privileges) { return has_role(context, role, privileges); }>(
-      name, {kOidType, kName, kText}, kBool, kStable));
-  table.push_back(scalar<[](Int, Int, Text privileges) { return check_privileges(kRolePrivileges, kAdminOption, privileges), true; }>(
-      name, {kOidType, kOidType, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Int user, Text role, Text privileges) {
+    return has_role(context, static_cast<Oid>(user), role_named(role), privileges);
+  }>(name, {kOidType, kName, kText}, kBool, kStable));
+  table.push_back(scalar<[](Context context, Int user, Int role, Text privileges) {
+    return has_role(context, static_cast<Oid>(user), static_cast<Oid>(role), privileges);
+  }>(name, {kOidType, kOidType, kText}, kBool, kStable));
 }
 
 bool has_parameter(Text, Text privileges) {

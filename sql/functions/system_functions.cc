@@ -34,6 +34,10 @@ void version(Context context, std::string& out) {
 }
 void database(Context context, std::string& out) { out = context.database; }
 void user(Context context, std::string& out) { out = context.user; }
+void session_user(Context context, std::string& out) {
+  const std::string* name = context.show == nullptr ? nullptr : context.show(context.session, "session_authorization");
+  out = name == nullptr ? context.user : *name;
+}
 bool schema(Context context, std::string& out) {
   for (const std::string& name : context.search_path) {
     if (context.catalog != nullptr && !context.catalog->schemas.contains(name) && name != "pg_catalog") continue;
@@ -231,7 +235,7 @@ std::vector<ScalarFunction> session_functions() {
       scalar<database>("current_catalog", {}, kName, kStable),
       scalar<schema>("current_schema", {}, kName, kStable),
       scalar<user>("current_user", {}, kName, kStable),
-      scalar<user>("session_user", {}, kName, kStable),
+      scalar<session_user>("session_user", {}, kName, kStable),
       scalar<user>("current_role", {}, kName, kStable),
       scalar<user>("user", {}, kName, kStable),
       scalar<user>("getpgusername", {}, kName, kStable),

@@ -6,7 +6,6 @@ namespace redquel::sql {
 namespace {
 
 const SystemTableDefinition kTables[] = {
-    {"pg_catalog", "pg_db_role_setting", 2964, 'r', "setdatabase oid!, setrole oid!, setconfig _text"},
     {"pg_catalog", "pg_default_acl", 826, 'r',
      "oid oid!, defaclrole oid!, defaclnamespace oid!, defaclobjtype char!, defaclacl _aclitem!"},
     {"pg_catalog", "pg_event_trigger", 3466, 'r',

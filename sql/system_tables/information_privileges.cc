@@ -59,7 +59,7 @@ void routine_privileges(RowWriter& out, const CatalogSnapshot& catalog, const Ev
     add_for(owner, true);
   };
   for (const CatalogFunction& function : all_catalog_functions()) add("postgres", "pg_catalog", function.name, function.oid);
-  for (const auto& [oid, function] : catalog.functions) add(function->owner, function->schema, function->name, oid);
+  for (const auto& [oid, function] : catalog.functions) add(owner_name(function->owner), function->schema, function->name, oid);
 }
 
 void character_sets(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {

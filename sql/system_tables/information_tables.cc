@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "sql/catalog/role_set.h"
 #include "sql/definition_words.h"
 #include "sql/system_tables/constraints.h"
 #include "sql/system_tables/families.h"
@@ -69,7 +70,7 @@ void schemata(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCo
     out.add(context.database, name, owner, kNull, kNull, kNull, kNull);
   };
   for (const std::string_view name : {"pg_toast", "pg_catalog", "information_schema", "redis"}) add(name, "postgres");
-  for (const auto& [name, schema] : catalog.schemas) add(name, schema.owner);
+  for (const auto& [name, schema] : catalog.schemas) add(name, owner_name(schema.owner));
 }
 
 void information_schema_tables(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {

@@ -25,7 +25,7 @@ void namespaces(RowWriter& out, const CatalogSnapshot& catalog, const Evaluation
   for (const auto& [name, schema] : catalog.schemas) {
     // What the rights of a new database's public schema are.
     std::optional<std::string_view> rights;
-    if (schema.owner == "pg_database_owner") rights = "{pg_database_owner=UC/pg_database_owner,=U/pg_database_owner}";
+    if (owner_role(schema.owner) == kDatabaseOwnerRole) rights = "{pg_database_owner=UC/pg_database_owner,=U/pg_database_owner}";
     out.add(schema.oid, name, role_oid(schema.owner), rights);
   }
 }

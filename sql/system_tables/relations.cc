@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sql/catalog/index_text.h"
+#include "sql/catalog/role_set.h"
 #include "sql/functions/quote.h"
 #include "sql/system_tables/type_layout.h"
 #include "sql/types/type_oids.h"
@@ -11,27 +12,27 @@ namespace redquel::sql {
 namespace {
 
 Relation table_relation(const TableDef& table) {
-  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.mapping ? 'f' : table.materialized ? 'm' : 'r', .owner = table.owner,
+  return {.oid = table.oid, .schema = table.schema, .name = table.name, .kind = table.mapping ? 'f' : table.materialized ? 'm' : 'r', .owner = owner_name(table.owner),
           .comment = table.comment, .table = &table};
 }
 
 Relation index_relation(const TableDef& table, IndexDef index) {
-  return {.oid = index.oid, .schema = table.schema, .name = index.name, .kind = 'i', .owner = table.owner,
+  return {.oid = index.oid, .schema = table.schema, .name = index.name, .kind = 'i', .owner = owner_name(table.owner),
           .comment = index.comment, .table = &table, .index = std::move(index)};
 }
 
-Relation sequence_relation(const SequenceDef& sequence) {
-  return {.oid = sequence.oid, .schema = sequence.schema, .name = sequence.name, .kind = 'S', .comment = sequence.comment,
+Relation sequence_relation(const CatalogSnapshot& catalog, const SequenceDef& sequence) {
+  return {.oid = sequence.oid, .schema = sequence.schema, .name = sequence.name, .kind = 'S', .owner = owner_name(owner_of(catalog, sequence)), .comment = sequence.comment,
           .sequence = &sequence};
 }
 
 Relation view_relation(const ViewDef& view) {
-  return {.oid = view.oid, .schema = view.schema, .name = view.name, .kind = 'v', .owner = view.owner, .comment = view.comment,
+  return {.oid = view.oid, .schema = view.schema, .name = view.name, .kind = 'v', .owner = owner_name(view.owner), .comment = view.comment,
           .view = &view};
 }
 
 Relation type_relation(const UserType& type) {
-  return {.oid = type.relation, .schema = type.schema, .name = type.name, .kind = 'c', .owner = type.owner, .type = &type};
+  return {.oid = type.relation, .schema = type.schema, .name = type.name, .kind = 'c', .owner = owner_name(type.owner), .type = &type};
 }
 
 bool is_composite(const UserType& type) { return type.kind == UserType::Kind::kComposite; }
@@ -70,7 +71,7 @@ std::optional<Relation> find_in_schema(const CatalogSnapshot& catalog, std::stri
     }
   }
   for (const auto& [oid, sequence] : catalog.sequences) {
-    if (sequence.schema == schema && sequence.name == name) return sequence_relation(sequence);
+    if (sequence.schema == schema && sequence.name == name) return sequence_relation(catalog, sequence);
   }
   for (const auto& [oid, view] : catalog.views) {
     if (view->schema == schema && view->name == name) return view_relation(*view);
@@ -82,6 +83,12 @@ std::optional<Relation> find_in_schema(const CatalogSnapshot& catalog, std::stri
 }
 
 }  // namespace
+
+std::string owner_of(const CatalogSnapshot& catalog, const SequenceDef& sequence) {
+  if (const auto table = catalog.find_table(sequence.owner_table)) return table->owner;
+  const auto schema = catalog.schemas.find(sequence.schema);
+  return schema == catalog.schemas.end() ? owner_reference(kPostgresRole) : schema->second.owner;
+}
 
 Oid schema_oid(const CatalogSnapshot& catalog, std::string_view name) {
   for (const FixedSchema& schema : kFixedSchemas) {
@@ -143,7 +150,7 @@ std::vector<Relation> all_relations(const CatalogSnapshot& catalog) {
     for (IndexDef& index : all_indexes(*table)) relations.push_back(index_relation(*table, std::move(index)));
   }
   for (const auto& [oid, sequence] : catalog.sequences) {
-    if (!sequence.foreign) relations.push_back(sequence_relation(sequence));  // else the counter of a foreign table
+    if (!sequence.foreign) relations.push_back(sequence_relation(catalog, sequence));  // else the counter of a foreign table
   }
   for (const auto& [oid, view] : catalog.views) relations.push_back(view_relation(*view));
   for (const auto& [oid, type] : catalog.types) {
@@ -163,7 +170,7 @@ std::optional<Relation> find_relation(const CatalogSnapshot& catalog, Oid relati
   }
   if (const CatalogSnapshot::TablePtr table = catalog.find_table(relation)) return table_relation(*table);
   if (const auto found = catalog.sequences.find(relation); found != catalog.sequences.end()) {
-    return sequence_relation(found->second);
+    return sequence_relation(catalog, found->second);
   }
   if (const CatalogSnapshot::ViewPtr view = catalog.find_view(relation)) return view_relation(*view);
   for (const auto& [oid, type] : catalog.types) {

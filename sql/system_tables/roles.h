@@ -5,23 +5,20 @@
 #include <vector>
 
 #include "sql/catalog/catalog.h"
+#include "sql/catalog/role_set.h"
 #include "sql/evaluation_context.h"
 
 namespace redquel::sql {
 
-/// A row of pg_authid.
+/// A name that roles are known by.
 struct Role {
   Oid oid = 0;
   std::string name;
-  bool is_user = false;  // may log in, and then everything
 };
 
-/// The bootstrap user.
-inline constexpr Oid kPostgresRole = 10;
-
-/// postgres, PostgreSQL's predefined roles, the session's user and whoever owns something.
+/// The stored and predefined roles, and the names of owners in definitions from before roles.
 std::vector<Role> all_roles(const CatalogSnapshot& catalog, const EvaluationContext& context);
-/// A role needs no definition: the oid of one that PostgreSQL does not predefine comes from its name.
+/// The oid of a role's name or of an owner's text (owner_reference()). A name from before roles that is none has one made of itself.
 Oid role_oid(std::string_view name);
 /// Of a database, likewise.
 Oid database_oid(std::string_view name);

@@ -1,4 +1,6 @@
-#include "executor/roles/role_store.h"
+#include "executor/storage/role_store.h"
+
+#include <charconv>
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/script.h"
@@ -6,6 +8,22 @@
 #include "sql/catalog/role_json.h"
 
 namespace redquel::executor {
+
+HomeDatabase& home_database() {
+  thread_local HomeDatabase home;
+  return home;
+}
+
+asio::awaitable<void> refresh_known_roles() {
+  RedisClient* home = home_database().client;
+  if (home == nullptr) co_return;
+  CommandBatch batch;
+  batch.add("HGET", kRolesKey, sql::kRolesVersionField);
+  const RepliesPtr replies = co_await home->execute(std::move(batch));
+  const std::string_view version = replies->text(0).value_or("");
+  if (!version.empty() && version == sql::known_roles()->version) co_return;
+  sql::set_known_roles(co_await load_roles(*home));
+}
 
 void append_role_fetch(CommandBatch& batch) { batch.add("HGETALL", kRolesKey); }
 
@@ -37,13 +55,13 @@ return 1
 
 namespace {
 
-// Arguments: the expected and the new version, then lists, each with its length in front: fields to set and to delete, verifiers to set and
-// to delete. The other logical databases are those of redquel:databases. A script that selects one leaves its caller's as it was.
+// Arguments: the expected and the new version, the number of the home database, then lists, each with its length in front: numbers of
+// logical databases with the versions that they must have, fields to set and to delete, verifiers to set and to delete. The databases are those of redquel:databases. A script that selects one leaves its caller's as it was.
 const Script& commit_script() {
   static const Script kScript("commit_roles", R"lua(
 local call = redis.call
 local roles, verifiers, databases, version = unpack(KEYS)
-local p = 3
+local p = 4
 local function list()
   local n = tonumber(ARGV[p])
   local from = p + 1
@@ -55,6 +73,12 @@ end
 if (call('HGET', roles, 'version') or '') ~= ARGV[1] then return 'stale' end
 call('HLEN', verifiers)
 local numbers = call('HVALS', databases)
+local from, to = list()
+for i = from, to, 2 do
+  call('SELECT', ARGV[i])
+  if (call('GET', version) or '') ~= ARGV[i + 1] then return 'stale' end
+end
+call('SELECT', ARGV[3])
 
 -- APPLY. (Redis whose memory is full refuses a script's first write only.)
 call('UNLINK', 'redquel:none')
@@ -81,7 +105,7 @@ return 'committed'
 }  // namespace
 
 asio::awaitable<bool> commit_roles(RedisClient& home, const sql::RoleSet& base, RoleChange change) {
-  std::vector<std::string> arguments{base.version, random_version()};
+  std::vector<std::string> arguments{base.version, random_version(), std::to_string(home_database().number)};
   const auto add_pairs = [&](const auto& pairs, auto name) {
     arguments.push_back(std::to_string(2 * pairs.size()));
     for (const auto& [first, second] : pairs) {
@@ -95,6 +119,7 @@ asio::awaitable<bool> commit_roles(RedisClient& home, const sql::RoleSet& base, 
   };
   const auto itself = [](const std::string& text) { return text; };
   const auto number = [](sql::Oid oid) { return std::to_string(oid); };
+  add_pairs(change.unchanged_databases, [](int database) { return std::to_string(database); });
   add_pairs(change.set_fields, itself);
   add_names(change.deleted_fields, itself);
   add_pairs(change.verifiers, number);
@@ -102,6 +127,34 @@ asio::awaitable<bool> commit_roles(RedisClient& home, const sql::RoleSet& base, 
   const std::vector<std::string> keys{std::string(kRolesKey), std::string(kVerifiersKey), "redquel:databases", "redquel:version"};
   const RepliesPtr replies = co_await run_script(home, commit_script(), keys, arguments);
   co_return replies->text(0).value_or("") == "committed";
+}
+
+asio::awaitable<sql::RoleSetPtr> load_roles(RedisClient& home) {
+  CommandBatch batch;
+  append_role_fetch(batch);
+  const RepliesPtr replies = co_await home.execute(std::move(batch));
+  co_return decode_role_set(*replies, 0);
+}
+
+asio::awaitable<std::map<sql::Oid, std::string>> load_verifiers(RedisClient& home) {
+  CommandBatch batch;
+  batch.add("HGETALL", kVerifiersKey);
+  const RepliesPtr replies = co_await home.execute(std::move(batch));
+  const std::span<const Reply> texts = replies->array(0);
+  std::map<sql::Oid, std::string> verifiers;
+  for (std::size_t i = 0; i + 1 < texts.size(); i += 2) {
+    sql::Oid role = 0;
+    std::from_chars(texts[i].text.data(), texts[i].text.data() + texts[i].text.size(), role);
+    if (role != 0 && texts[i + 1].is_text()) verifiers.emplace(role, texts[i + 1].text);
+  }
+  co_return verifiers;
+}
+
+asio::awaitable<std::string> load_verifier(RedisClient& home, sql::Oid role) {
+  CommandBatch batch;
+  batch.add("HGET", kVerifiersKey, std::to_string(role));
+  const RepliesPtr replies = co_await home.execute(std::move(batch));
+  co_return std::string(replies->text(0).value_or(""));
 }
 
 }  // namespace redquel::executor

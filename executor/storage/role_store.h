@@ -2,6 +2,11 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "executor/redis/client.h"
 #include "sql/catalog/role_set.h"
 
@@ -16,6 +21,17 @@ namespace asio = boost::asio;
 
 inline constexpr std::string_view kRolesKey = "redquel:roles", kVerifiersKey = "redquel:verifiers", kMockNonceKey = "redquel:mock_nonce";
 
+/// The way of this thread to the home database, and the number of that; null: there is none, roles are the built-in ones.
+struct HomeDatabase {
+  RedisClient* client = nullptr;
+  int number = 0;
+};
+HomeDatabase& home_database();
+
+/// Makes the roles of now those that the thread knows (sql::known_roles()). Called after the version of a catalog has been read: a later
+/// change of roles moves it.
+asio::awaitable<void> refresh_known_roles();
+
 /// Adds the command that reads all roles; `decode_role_set` reads its reply.
 void append_role_fetch(CommandBatch& batch);
 sql::RoleSetPtr decode_role_set(const Replies& replies, std::size_t index);
@@ -29,6 +45,8 @@ struct RoleChange {
   std::vector<std::string> deleted_fields;
   std::vector<std::pair<sql::Oid, std::string>> verifiers;
   std::vector<sql::Oid> dropped_verifiers;
+  /// Numbers of logical databases and the versions that their definitions must still have.
+  std::vector<std::pair<int, std::string>> unchanged_databases;
 
   bool empty() const { return set_fields.empty() && deleted_fields.empty() && verifiers.empty() && dropped_verifiers.empty(); }
 };
@@ -36,5 +54,10 @@ struct RoleChange {
 /// Applies the change by one script, unless the roles have moved since `base` (false). The definitions' version moves in every database,
 /// so that all processes see the change at their next statement.
 asio::awaitable<bool> commit_roles(RedisClient& home, const sql::RoleSet& base, RoleChange change);
+
+asio::awaitable<sql::RoleSetPtr> load_roles(RedisClient& home);
+/// All verifiers by role, or one ("": none).
+asio::awaitable<std::map<sql::Oid, std::string>> load_verifiers(RedisClient& home);
+asio::awaitable<std::string> load_verifier(RedisClient& home, sql::Oid role);
 
 }  // namespace redquel::executor

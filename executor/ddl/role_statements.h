@@ -1,0 +1,19 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "executor/ddl/ddl.h"
+
+namespace redquel::executor {
+
+// CREATE, ALTER, DROP ROLE, GRANT and REVOKE of roles: PostgreSQL's commands/user.c. Roles are no part of a database's definitions, and
+// these statements no part of a transaction.
+
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateRole& statement);
+/// Also ALTER ROLE … SET, ALTER DATABASE … SET and ALTER DATABASE … WITH: see role_option.h.
+asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterRole& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::DropRole& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::GrantRole& statement);
+asio::awaitable<void> rename_role(DdlContext& context, const parser::ast::Rename& statement);
+
+}  // namespace redquel::executor

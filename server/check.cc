@@ -1,0 +1,68 @@
+#include "server/check.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "executor/storage/role_store.h"
+#include "server/configuration.h"
+#include "server/redis_check.h"
+#include "sql/passwords/password_verifier.h"
+
+namespace redquel::server {
+
+namespace {
+
+/// Returns a line for each entry of the roles that counts for nothing.
+asio::awaitable<std::vector<std::string>> check_roles(executor::RedisClient& home) {
+  std::vector<std::string> lines;
+  const sql::RoleSetPtr roles = co_await executor::load_roles(home);
+  if (!roles->is_stored) lines.emplace_back("redquel:roles does not exist: every login is refused until \"redquel init\"");
+  for (const std::string& field : roles->damaged) lines.push_back(fmt::format("redquel:roles: the field \"{}\" cannot be read", field));
+  const std::map<sql::Oid, std::string> verifiers = co_await executor::load_verifiers(home);
+  for (const auto& [role, verifier] : verifiers) {
+    if (roles->find(role) == nullptr) {
+      lines.push_back(fmt::format("redquel:verifiers: there is no role {}", role));
+    } else if (sql::password_form(verifier) == sql::PasswordForm::kPlain) {
+      lines.push_back(fmt::format("redquel:verifiers: the value of role {} (\"{}\") is no verifier", role, roles->name_of(role)));
+    }
+  }
+  co_return lines;
+}
+
+}  // namespace
+
+int run_check(int argc, const char* const* argv) {
+  constexpr int kFailed = 1, kBadUsage = 2;
+  CLI::App app("redquel check: names stored definitions that redquel cannot use", "redquel check");
+  std::string url;
+  app.add_option("--redis", url, "the Redis: redis://[[user]:password@]host[:port][/db] or unix://…")->type_name("URL")->required();
+  try {
+    app.parse(argc - 1, argv + 1);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    std::fprintf(stderr, "redquel check: %s\n", error.what());
+    return kBadUsage;
+  }
+  try {
+    executor::ConnectionOptions connection;
+    connection.url = executor::parse_redis_url(url);
+    if (std::string password = environment_password(); !password.empty()) connection.url.password = std::move(password);
+    std::vector<std::string> lines;
+    run_over_redis(std::move(connection), [&](executor::RedisPool& pool) -> asio::awaitable<void> {
+      lines = co_await check_roles(pool.shared(pool.default_database()));
+    });
+    for (const std::string& line : lines) std::printf("%s\n", line.c_str());
+    std::printf("%zu errors\n", lines.size());
+    return lines.empty() ? 0 : kFailed;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "redquel: %s\n", error.what());
+    return kFailed;
+  }
+}
+
+}  // namespace redquel::server
