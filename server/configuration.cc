@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -64,6 +65,21 @@ std::string read_password(const std::string& file) {
   return line;
 }
 
+/// Returns the texts of a list, or the only one.
+std::vector<std::string> take_texts(const std::string& key, const toml::node& node) {
+  const toml::array* list = node.as_array();
+  if (list == nullptr) return {take_text(key, node)};
+  std::vector<std::string> texts;
+  for (const toml::node& element : *list) texts.push_back(take_text(key, element));
+  return texts;
+}
+
+/// Takes a row's text over into a member of a member of the configuration.
+template <auto outer, auto inner>
+void take_inner(const std::string& key, const toml::node& node, Configuration& configuration) {
+  configuration.*outer.*inner = take_text(key, node);
+}
+
 constexpr std::int64_t kLarge = std::int64_t{1} << 40;
 
 /// One row per key: its name and what takes its value.
@@ -73,8 +89,25 @@ struct Key {
 };
 
 constexpr Key kKeys[] = {
-    {"server.listen", [](const std::string& key, const toml::node& node,
-                         Configuration& c) { parse_listen_address(take_text(key, node), c); }},
+    {"server.listen",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       c.listen.clear();
+       for (const std::string& text : take_texts(key, node)) {
+         const std::vector<ListenAddress> addresses = parse_listen_addresses(text);
+         c.listen.insert(c.listen.end(), addresses.begin(), addresses.end());
+       }
+     }},
+    {"server.unix_socket_directories",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       c.unix_sockets.directories.clear();
+       for (const std::string& directory : take_texts(key, node)) {
+         if (!directory.empty()) c.unix_sockets.directories.push_back(std::filesystem::absolute(directory));
+       }
+     }},
+    {"server.unix_socket_permissions", [](const std::string& key, const toml::node& node,
+                                          Configuration& c) { take_number(key, node, c.unix_sockets.permissions, 0, 0777); }},
+    {"server.unix_socket_group",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.unix_sockets.group = take_text(key, node); }},
     {"server.threads", [](const std::string& key, const toml::node& node,
                           Configuration& c) { take_number(key, node, c.threads, 0, 1024); }},
     {"server.shutdown_timeout",
@@ -96,6 +129,19 @@ constexpr Key kKeys[] = {
      [](const std::string& key, const toml::node& node, Configuration& c) { c.unrestricted_call = take_flag(key, node); }},
     {"redis.password_file",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.redis_password = read_password(take_text(key, node)); }},
+    {"redis.tls.ca", take_inner<&Configuration::redis_tls, &executor::TlsClientSettings::ca>},
+    {"redis.tls.certificate", take_inner<&Configuration::redis_tls, &executor::TlsClientSettings::certificate>},
+    {"redis.tls.key", take_inner<&Configuration::redis_tls, &executor::TlsClientSettings::key>},
+    {"redis.tls.server_name", take_inner<&Configuration::redis_tls, &executor::TlsClientSettings::server_name>},
+    {"redis.tls.verify",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.redis_tls.verify = take_flag(key, node); }},
+    {"tls.certificate", take_inner<&Configuration::tls, &executor::TlsServerSettings::certificate>},
+    {"tls.key", take_inner<&Configuration::tls, &executor::TlsServerSettings::key>},
+    {"tls.client_ca", take_inner<&Configuration::tls, &executor::TlsServerSettings::client_ca>},
+    {"tls.crl", take_inner<&Configuration::tls, &executor::TlsServerSettings::crl>},
+    {"tls.min_version", take_inner<&Configuration::tls, &executor::TlsServerSettings::min_version>},
+    {"tls.ciphers", take_inner<&Configuration::tls, &executor::TlsServerSettings::ciphers>},
+    {"tls.groups", take_inner<&Configuration::tls, &executor::TlsServerSettings::groups>},
     {"embedded.enabled",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.embedded = take_flag(key, node); }},
     {"embedded.data_dir",
@@ -150,20 +196,22 @@ constexpr Key kKeys[] = {
      [](const std::string& key, const toml::node& node, Configuration& c) { c.log_level = take_text(key, node); }},
 };
 
-void take_table(const std::string& prefix, const toml::table& table, Configuration& configuration) {
+void take_table(const std::string& file, const std::string& prefix, const toml::table& table, Configuration& configuration) {
   for (const auto& [name, node] : table) {
     const std::string key = prefix + std::string(name.str());
     if (const toml::table* inner = node.as_table()) {
-      take_table(key + ".", *inner, configuration);
+      take_table(file, key + ".", *inner, configuration);
       continue;
     }
-    bool known = false;
-    for (const Key& row : kKeys) {
-      if (row.name != key) continue;
-      row.take(key, node, configuration);
-      known = true;
+    const std::string place = fmt::format("{}:{}", file, node.source().begin.line);
+    const Key* known = std::ranges::find(kKeys, key, &Key::name);
+    if (known == std::end(kKeys)) throw ConfigurationError(fmt::format("{}: {}: no such key", place, key));
+    try {
+      known->take(key, node, configuration);
+    } catch (const ConfigurationError& error) {
+      throw ConfigurationError(fmt::format("{}: {}", place, error.what()));
     }
-    if (!known) throw ConfigurationError(fmt::format("{}: no such key", key));
+    configuration.places[key] = place;
   }
 }
 
@@ -179,30 +227,48 @@ void check_log_level(const std::string& level) {
 
 }  // namespace
 
-void parse_listen_address(const std::string& text, Configuration& configuration) {
-  const std::size_t colon = text.rfind(':');
-  const auto fail = [&] { return ConfigurationError(fmt::format("'{}' is no address: expected HOST:PORT", text)); };
-  if (colon == std::string::npos || colon == 0) throw fail();
-  std::string host = text.substr(0, colon);
-  if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  std::uint16_t port = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data() + colon + 1, end, port);
-  if (host.empty() || parsed.ec != std::errc() || parsed.ptr != end) throw fail();
-  configuration.listen_host = std::move(host);
-  configuration.listen_port = port;
+std::vector<ListenAddress> parse_listen_addresses(const std::string& list) {
+  std::vector<ListenAddress> addresses;
+  std::size_t begin = 0;
+  while (begin < list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    std::string text = list.substr(begin, end - begin);
+    begin = end + 1;
+    std::erase(text, ' ');
+    const std::size_t colon = text.rfind(':');
+    const auto fail = [&] { return ConfigurationError(fmt::format("'{}' is no address: expected HOST:PORT", text)); };
+    if (colon == std::string::npos || colon == 0) throw fail();
+    std::string host = text.substr(0, colon);
+    if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+    std::uint16_t port = 0;
+    const char* const last = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data() + colon + 1, last, port);
+    if (host.empty() || parsed.ec != std::errc() || parsed.ptr != last) throw fail();
+    addresses.push_back({std::move(host), port});
+  }
+  return addresses;
 }
 
 void read_configuration_file(const std::filesystem::path& file, Configuration& configuration) {
   std::ifstream input(file);
   if (!input || std::filesystem::is_directory(file)) throw ConfigurationError(fmt::format("cannot read {}", file.string()));
   try {
-    take_table("", toml::parse(input, file.string()), configuration);
+    take_table(file.string(), "", toml::parse(input, file.string()), configuration);
   } catch (const toml::parse_error& error) {
     throw ConfigurationError(fmt::format("{}:{}: {}", file.string(), error.source().begin.line, error.description()));
-  } catch (const ConfigurationError& error) {
-    throw ConfigurationError(fmt::format("{}: {}", file.string(), error.what()));
   }
+}
+
+ConfigurationError key_error(const Configuration& configuration, const std::string& key, const std::string& reason) {
+  const auto place = configuration.places.find(key);
+  return ConfigurationError(fmt::format("{}{}: {}", place == configuration.places.end() ? "" : place->second + ": ", key, reason));
+}
+
+std::vector<std::filesystem::path> default_socket_directories() {
+  constexpr const char* kDirectory = "/run/redquel";
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(kDirectory, ignored) || ::access(kDirectory, W_OK | X_OK) != 0) return {};
+  return {kDirectory};
 }
 
 std::string environment_password() {
@@ -226,12 +292,14 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
   Configuration configuration;
   CLI::App app("redquel: a PostgreSQL front to Redis", "redquel");
   app.footer("redquel discover --help: tables for the keys of a Redis that is full already");
-  std::string file, listen, redis, data_dir, log_level;
+  std::vector<std::string> listen;
+  std::string file, redis, data_dir, log_level;
   std::size_t threads = 0;
   bool embedded = false;
   app.add_option("--config", file, "configuration file (TOML, default: /etc/redquel/redquel.toml if there is one); options below win over it")->type_name("FILE");
-  app.add_option("--listen", listen, "address for PostgreSQL clients (127.0.0.1:5433); port 0 takes a free one")
-      ->type_name("HOST:PORT");
+  app.add_option("--listen", listen, "address for PostgreSQL clients (127.0.0.1:5433); port 0 takes a free one; several: repeated, or separated by commas")
+      ->type_name("HOST:PORT")
+      ->allow_extra_args(false);
   auto* redis_option =
       app.add_option("--redis", redis, "the Redis that holds the data: redis://[[user]:password@]host[:port][/db] or unix:///path.sock")
           ->type_name("URL");
@@ -253,7 +321,12 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
   }
   if (app.count("--config") > 0) read_configuration_file(file, configuration);
   else if (std::filesystem::exists(kInstalledFile)) read_configuration_file(kInstalledFile, configuration);
-  if (app.count("--listen") > 0) parse_listen_address(listen, configuration);
+  if (app.count("--listen") > 0) {
+    configuration.listen.clear();
+    for (const std::string& text : listen) {
+      for (ListenAddress& address : parse_listen_addresses(text)) configuration.listen.push_back(std::move(address));
+    }
+  }
   if (app.count("--redis") > 0) {
     check_redis_url(redis);
     configuration.redis_url = redis;

@@ -3,21 +3,30 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+#include "executor/tls/tls_context.h"
+#include "server/listeners.h"
 
 namespace redquel::server {
 
+/// Returns /run/redquel if that is a directory that this process may write; otherwise none.
+std::vector<std::filesystem::path> default_socket_directories();
+
 /// What conf/redquel.toml and the command line say; the defaults are those of a start without either.
 struct Configuration {
-  std::string listen_host = "127.0.0.1";
-  std::uint16_t listen_port = 5433;
+  std::vector<ListenAddress> listen = {{"127.0.0.1", 5433}};
+  UnixSocketOptions unix_sockets = {.directories = default_socket_directories(), .permissions = 0777, .group = ""};
   std::size_t threads = 0;
   std::chrono::seconds shutdown_timeout{10};
 
   std::string redis_url;  // empty: embedded
   std::string redis_password;  // empty: that of the URL
+  executor::TlsClientSettings redis_tls;  // of rediss://
   bool aof_repair = true;
   bool allow_eviction = false;
   bool unrestricted_call = false;
@@ -42,6 +51,11 @@ struct Configuration {
   std::optional<std::size_t> temp_file_limit;  // bytes; none: any number
 
   std::string log_level = "info";
+
+  executor::TlsServerSettings tls;  // without a certificate: none
+
+  /// Where keys stand: "FILE:LINE" by key, of the keys that a file has.
+  std::map<std::string, std::string, std::less<>> places;
 };
 
 /// Says what is wrong, for the person at the keyboard.
@@ -49,6 +63,9 @@ class ConfigurationError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// Returns the error of a key's value; it names the file and the line where the key stands.
+ConfigurationError key_error(const Configuration& configuration, const std::string& key, const std::string& reason);
 
 /// Returns the password of Redis in REDQUEL_REDIS_PASSWORD; empty: none is set.
 std::string environment_password();
@@ -63,7 +80,7 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
 /// The keys of a TOML file laid over `configuration`. An unknown key or a value of another type is an error.
 void read_configuration_file(const std::filesystem::path& file, Configuration& configuration);
 
-/// "HOST:PORT", "[::1]:PORT".
-void parse_listen_address(const std::string& text, Configuration& configuration);
+/// Returns the addresses of a comma-separated list: "HOST:PORT", "[::1]:PORT", "*:PORT". An empty text is an empty list.
+std::vector<ListenAddress> parse_listen_addresses(const std::string& text);
 
 }  // namespace redquel::server

@@ -9,6 +9,7 @@
 #include "executor/discovery/keyspace_sampler.h"
 #include "server/configuration.h"
 #include "server/redis_check.h"
+#include "server/reload.h"
 
 namespace redquel::server {
 
@@ -27,9 +28,18 @@ executor::Discovery discover(executor::ConnectionOptions connection, executor::D
 int run_discover(int argc, const char* const* argv) {
   constexpr int kFailed = 1, kBadUsage = 2;
   CLI::App app("redquel discover: proposes tables for the keys that a Redis holds", "redquel discover");
-  std::string url, schema;
+  std::string schema;
+  Configuration configuration;
   executor::DiscoveryOptions options;
-  app.add_option("--redis", url, "the Redis: redis://[[user]:password@]host[:port][/db] or unix://…")->type_name("URL")->required();
+  app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS) or unix://…")
+      ->type_name("URL")
+      ->required();
+  std::string ca, certificate, key;
+  app.add_option("--tls-ca", ca, "certificates that vouch for the Redis (the system's)")->type_name("FILE");
+  app.add_option("--tls-certificate", certificate, "certificate of this client")->type_name("FILE");
+  app.add_option("--tls-key", key, "key of this client's certificate")->type_name("FILE");
+  app.add_option("--tls-server-name", configuration.redis_tls.server_name, "name in the certificate of the Redis (the host of the URL)")->type_name("NAME");
+  app.add_flag("!--tls-no-verify", configuration.redis_tls.verify, "trust any certificate");
   app.add_option("--pattern", options.pattern, "keys to look at, as SCAN MATCH reads it (*)")->type_name("PATTERN");
   app.add_option("--sample", options.sample, "keys to read of each form of key (50)")->type_name("N")->check(CLI::Range(1, 1000));
   app.add_option("--schema", schema, "the schema of the tables")->type_name("NAME");
@@ -41,10 +51,11 @@ int run_discover(int argc, const char* const* argv) {
     return kBadUsage;
   }
   try {
-    executor::ConnectionOptions connection;
-    connection.url = executor::parse_redis_url(url);
-    if (std::string password = environment_password(); !password.empty()) connection.url.password = std::move(password);
-    const executor::Discovery discovery = discover(std::move(connection), options);
+    configuration.redis_password = environment_password();
+    configuration.redis_tls.ca = ca;
+    configuration.redis_tls.certificate = certificate;
+    configuration.redis_tls.key = key;
+    const executor::Discovery discovery = discover(redis_connection(configuration), options);
     const std::string head = fmt::format("-- {} keys, {} tables proposed\n\n", discovery.keys, discovery.proposal.tables.size());
     const std::string text = head + sql::proposal_text(discovery.proposal, schema);
     std::fwrite(text.data(), 1, text.size(), stdout);

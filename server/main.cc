@@ -12,8 +12,6 @@
 #include <vector>
 
 #include "executor/embedded/embedded_redis.h"
-#include "executor/redis/url.h"
-#include "server/authentication/login_policy.h"
 #include "server/check.h"
 #include "server/configuration.h"
 #include "server/discover.h"
@@ -21,6 +19,7 @@
 #include "server/log_format.h"
 #include "server/redis_check.h"
 #include "server/redis_engines.h"
+#include "server/reload.h"
 #include "server/server.h"
 
 namespace {
@@ -30,41 +29,33 @@ using namespace redquel;
 /// How the program ends.
 enum ExitCode : int { kGood = 0, kFailed = 1, kBadUsage = 2 };
 
-server::ServerOptions server_options(const server::Configuration& configuration) {
+server::ServerOptions options_of(const server::Configuration& configuration) {
   server::ServerOptions options;
-  options.host = configuration.listen_host;
-  options.port = configuration.listen_port;
+  static_cast<server::Reloadable&>(options) = server::make_reloadable(configuration);
+  options.listen = configuration.listen;
+  options.unix_sockets = configuration.unix_sockets;
   options.threads = configuration.threads;
   options.max_connections = configuration.max_connections;
   options.reserved_connections = configuration.reserved_connections;
   options.max_startups = configuration.max_startups;
   options.client_memory = configuration.client_memory;
-  options.limits.startup_time = configuration.authentication_timeout;
   options.drain_time = configuration.shutdown_timeout;
   options.handle_signals = true;
-  options.limits.statement_bytes = configuration.max_statement_bytes;
-  // A Bind message may carry many values of a statement's size.
-  options.limits.message_bytes = std::max(std::size_t{64} << 20, configuration.max_statement_bytes) + (std::size_t{1} << 20);
-  options.limits.server_values = {{"work_mem", std::to_string(configuration.work_mem >> 10)}};
-  options.limits.work_mem_bytes = configuration.work_mem_max;
-  options.limits.temporary_bytes = configuration.temp_file_limit;
-  if (configuration.temp_file_limit) {
-    options.limits.server_values.emplace_back("temp_file_limit", std::to_string(*configuration.temp_file_limit >> 10));
-  }
   return options;
 }
 
-/// Reads the rules and makes the first role. Decides about the protected mode, unless Redis does not answer yet.
-std::shared_ptr<server::LoginPolicy> login_policy(const server::Configuration& configuration, const executor::ConnectionOptions& redis) {
-  server::RuleSources sources{.hba_file = configuration.hba_file, .ident_file = configuration.ident_file, .rules = configuration.rules};
-  auto policy = std::make_shared<server::LoginPolicy>(std::move(sources), configuration.authentication_delay);
+/// Makes the first role. Decides about the protected mode, unless Redis does not answer yet.
+std::shared_ptr<server::LoginPolicy> login_policy(const server::Reloadable& reloadable, const executor::ConnectionOptions& redis) {
+  auto policy = std::make_shared<server::LoginPolicy>(reloadable.rules);
   if (const std::optional<bool> has_verifiers = server::prepare_roles(redis)) policy->take_up(*has_verifiers);
   return policy;
 }
 
 /// Everything that needs the configuration. Throws what is fit to be printed.
-int serve(const server::Configuration& configuration) {
-  // First of all: the child must be forked while this is the only thread.
+int serve(const server::Configuration& configuration, std::vector<std::string> command_line) {
+  server::ServerOptions server_options = options_of(configuration);
+  server_options.reload = server::ConfigurationReload(std::move(command_line), configuration);
+  // The child must be forked while this is the only thread.
   std::unique_ptr<executor::EmbeddedRedis> embedded;
   executor::ConnectionOptions redis;
   if (configuration.embedded) {
@@ -74,20 +65,15 @@ int serve(const server::Configuration& configuration) {
     embedded = std::make_unique<executor::EmbeddedRedis>(std::move(options));
     redis.url = embedded->url();
   } else {
-    redis.url = executor::parse_redis_url(configuration.redis_url);
-    if (!configuration.redis_password.empty()) redis.url.password = configuration.redis_password;
-    // The embedded one is never started on a torn file.
-    redis.repairs_append_only_file = configuration.aof_repair;
-    redis.refuses_eviction = !configuration.allow_eviction;
+    redis = server::redis_connection(configuration);  // the embedded one is never started on a torn file
     server::check_redis(redis);
   }
   if (!configuration.password_file.empty()) server::set_first_password(redis, server::read_password_file(configuration.password_file));
   const executor::EngineLimits limits{.script_rows = configuration.script_rows,
                                       .lock_lease_ms = configuration.lock_lease,
                                       .unrestricted_call = configuration.unrestricted_call};
-  server::ServerOptions options = server_options(configuration);
-  options.logins = login_policy(configuration, redis);
-  server::Server server(std::move(options), server::redis_engines(redis, limits));
+  server_options.logins = login_policy(server_options, redis);
+  server::Server server(std::move(server_options), server::redis_engines(redis, limits));
   if (embedded) embedded->supervise();
 
   spdlog::info("data in Redis at {}{}", redis.url.address(), embedded ? " (embedded)" : "");
@@ -122,7 +108,7 @@ int main(int argc, char** argv) {
     const std::optional<server::Configuration> configuration = server::read_configuration(argc, arguments.data());
     if (!configuration) return kGood;
     spdlog::set_level(spdlog::level::from_str(configuration->log_level));
-    return serve(*configuration);
+    return serve(*configuration, words);
   } catch (const server::ConfigurationError& error) {
     std::fprintf(stderr, "redquel: %s\n", error.what());
     return kBadUsage;

@@ -41,6 +41,7 @@ class RedisEngines final : public EngineSource {
   asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) override {
     return executor::read_login_role(home(), std::move(role), std::move(database));
   }
+  void change_login(const executor::RedisLogin& login) override { pool_.change_login(login); }
 
   void stop() override {
     executor::home_database() = {};

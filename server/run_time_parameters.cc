@@ -75,6 +75,19 @@ RunTimeParameters::RunTimeParameters(executor::SessionState& session, const std:
   take_transaction_defaults();
 }
 
+void RunTimeParameters::follow_reload(const std::vector<ParameterValue>& server_values) {
+  for (const ParameterDefinition& definition : parameter_definitions()) {
+    if (definition.context != ParameterContext::kReload) continue;
+    std::string now(definition.initial);
+    for (const auto& [name, value] : server_values) {
+      if (name == definition.name) now = value;
+    }
+    if (now == value(definition)) continue;
+    setting(definition).start_value = now;
+    assign(definition, std::move(now));
+  }
+}
+
 void RunTimeParameters::user_known() {
   const ParameterDefinition& authorization = *find_parameter("session_authorization");
   setting(authorization).start_value = session_.user;
@@ -107,6 +120,8 @@ const ParameterDefinition& RunTimeParameters::changeable(std::string_view name) 
     case ParameterContext::kStart:
       throw sql::SqlError(
           "55P02", fmt::format("parameter \"{}\" cannot be changed without restarting the server", definition->name));
+    case ParameterContext::kReload:
+      throw sql::SqlError("55P02", fmt::format("parameter \"{}\" cannot be changed now", definition->name));
     case ParameterContext::kUser:
       break;
   }
@@ -362,6 +377,7 @@ std::string_view context_name(ParameterContext context) {
   switch (context) {
     case ParameterContext::kInternal: return "internal";
     case ParameterContext::kStart: return "postmaster";
+    case ParameterContext::kReload: return "sighup";
     case ParameterContext::kUser: return "user";
   }
   return "";

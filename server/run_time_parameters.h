@@ -25,6 +25,8 @@ class RunTimeParameters {
   RunTimeParameters(const RunTimeParameters&) = delete;
   RunTimeParameters& operator=(const RunTimeParameters&) = delete;
 
+  /// Takes over the values of parameters that only a reload of the configuration changes.
+  void follow_reload(const std::vector<ParameterValue>& server_values);
   /// SET. 42704 unknown, 42602 bad custom name, 55P02 not changeable, 22023 bad value, 0A000 not honoured.
   /// `local`: until the transaction ends.
   void set(std::string_view name, std::string_view value, bool local = false);

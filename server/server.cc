@@ -7,7 +7,6 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -19,13 +18,13 @@
 
 #include <fmt/format.h>
 
+#include "server/client_socket.h"
 #include "server/worker.h"
 
 namespace redquel::server {
 
 namespace {
 
-using asio::ip::tcp;
 using namespace std::chrono_literals;
 
 /// A client that sends nothing for so long loses its startup slot where others need it.
@@ -35,16 +34,8 @@ constexpr std::size_t kSmallMemory = std::size_t{1} << 20;
 constexpr std::size_t kListedProcesses = 65'536;
 /// Descriptors that are not clients: files, Redis connections, the event loops.
 constexpr std::size_t kReservedDescriptors = 128;
-
-tcp::endpoint resolve(asio::io_context& context, const std::string& host, std::uint16_t port) {
-  tcp::resolver resolver(context);
-  boost::system::error_code failure;
-  const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, failure);
-  if (failure || found.empty()) {
-    throw std::runtime_error(fmt::format("cannot listen on {}:{}: {}", host, port, failure.message()));
-  }
-  return found.begin()->endpoint();
-}
+/// Of unix sockets where no TCP address has one.
+constexpr std::uint16_t kDefaultPort = 5433;
 
 }  // namespace
 
@@ -63,35 +54,32 @@ std::size_t raise_descriptor_limit() {
 class Server::Listener {
  public:
   Listener(ServerOptions options, const EngineSourceFactory& engines)
-      : options_(std::move(options)), acceptor_(context_), pause_(context_), signals_(context_) {
-    if (!options_.logins) options_.logins = std::make_shared<LoginPolicy>(RuleSources(), 0ms);
-    listen();
+      : options_(with_logins(std::move(options))),
+        listeners_(context_, options_.listen, options_.unix_sockets, !options_.logins->is_protected(), kDefaultPort),
+        signals_(context_) {
     limit_connections();
     name_rule_hooks(*options_.logins);
     Worker::name_connection_hooks();
-    options_.limits.server_values.emplace_back("port", std::to_string(acceptor_.local_endpoint().port()));
-    options_.limits.server_values.emplace_back("listen_addresses", options_.host);
-    options_.limits.server_values.emplace_back("max_connections", std::to_string(options_.max_connections));
+    add_server_values(options_);
     std::size_t threads = options_.threads;
     if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
     for (std::size_t i = 0; i < threads; ++i) {
       Worker::Options worker{.index = i,
                              .count = threads,
-                             .places = {.sessions = options_.max_connections,
-                                        .reserved = std::min(options_.reserved_connections, options_.max_connections - 1)},
+                             .places = {.sessions = options_.max_connections, .reserved = reserved_connections()},
                              .logins = options_.logins.get(),
-                             .limits = options_.limits,
+                             .reloadable = options_,
                              .drain_time = options_.drain_time,
                              .forward_cancel = [this](CancelKey key, const std::string& address) { forward_cancel(key, address); },
                              .forward_signal = [this](std::int32_t process_id, bool ends_session) {
                                return forward_signal(process_id, ends_session);
-                             }};
+                             },
+                             .ask_reload = [this] { asio::post(context_, [this] { reload(); }); }};
       workers_.push_back(std::make_unique<Worker>(std::move(worker), counts_, engines));
     }
   }
 
-  tcp::endpoint endpoint() const { return endpoint_; }
-  const std::string& host() const { return options_.host; }
+  const Listeners& listeners() const { return listeners_; }
 
   bool run(const std::function<void()>& ready) {
     std::vector<std::thread> threads;
@@ -101,16 +89,10 @@ class Server::Listener {
         if (!worker->run()) clean = false;
       });
     }
-    asio::co_spawn(context_, accept_forever(), asio::detached);
+    for (Listeners::Listener& listener : listeners_.all()) asio::co_spawn(context_, accept_forever(listener), asio::detached);
     if (options_.handle_signals) {
-      signals_.add(SIGTERM);
-      signals_.add(SIGINT);
-      signals_.async_wait([this](const boost::system::error_code& failure, int signal) {
-        if (failure) return;
-        spdlog::info("signal {}: shutting down; running statements of {} sessions have {} seconds to end", signal,
-                     counts_.places.count(), std::chrono::duration_cast<std::chrono::seconds>(options_.drain_time).count());
-        drain();
-      });
+      for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
+      await_signal();
     }
     if (ready) ready();
     context_.run();
@@ -123,24 +105,52 @@ class Server::Listener {
   }
 
  private:
-  void listen() {
-    const tcp::endpoint wanted = resolve(context_, options_.host, options_.port);
-    if (!wanted.address().is_loopback() && options_.logins->is_protected()) {
-      throw std::runtime_error(fmt::format(
-          "refusing to listen on {}: no role has a password. Run `redquel init` first, give --pwfile FILE or REDQUEL_PASSWORD_FILE, or set "
-          "authentication.rules; without them redquel serves this machine only",
-          options_.host));
-    }
-    boost::system::error_code failure;
-    acceptor_.open(wanted.protocol());
-    acceptor_.set_option(tcp::acceptor::reuse_address(true));
-    acceptor_.bind(wanted, failure);
-    if (!failure) acceptor_.listen(asio::socket_base::max_listen_connections, failure);
-    if (failure) {
-      throw std::runtime_error(
-          fmt::format("cannot listen on {}:{}: {}", options_.host, options_.port, failure.message()));
-    }
-    endpoint_ = acceptor_.local_endpoint();
+  void await_signal() {
+    signals_.async_wait([this](const boost::system::error_code& failure, int signal) {
+      if (failure) return;
+      if (signal == SIGHUP) {
+        spdlog::info("SIGHUP: the configuration is read again");
+        reload();
+        return await_signal();
+      }
+      spdlog::info("signal {}: shutting down; running statements of {} sessions have {} seconds to end", signal,
+                   counts_.places.count(), std::chrono::duration_cast<std::chrono::seconds>(options_.drain_time).count());
+      drain();
+    });
+  }
+
+  /// Values of run-time parameters that only the server knows.
+  void add_server_values(Reloadable& reloadable) const {
+    std::string hosts, directories;
+    for (const ListenAddress& address : options_.listen) hosts += (hosts.empty() ? "" : ",") + address.host;
+    for (const auto& directory : options_.unix_sockets.directories) directories += (directories.empty() ? "" : ", ") + directory.string();
+    std::vector<ParameterValue>& values = reloadable.limits.server_values;
+    values.emplace_back("port", std::to_string(listeners_.port()));
+    values.emplace_back("listen_addresses", hosts);
+    values.emplace_back("unix_socket_directories", directories);
+    values.emplace_back("unix_socket_group", options_.unix_sockets.group);
+    values.emplace_back("unix_socket_permissions", fmt::format("{:04o}", options_.unix_sockets.permissions));
+    values.emplace_back("max_connections", std::to_string(options_.max_connections));
+    values.emplace_back("superuser_reserved_connections", std::to_string(reserved_connections()));
+    values.emplace_back("ssl", reloadable.tls ? "on" : "off");
+  }
+
+  static ServerOptions with_logins(ServerOptions options) {
+    if (!options.logins) options.logins = std::make_shared<LoginPolicy>(options.rules);
+    return options;
+  }
+
+  /// Of few connections, one stays for other roles.
+  std::size_t reserved_connections() const { return std::min(options_.reserved_connections, options_.max_connections - 1); }
+
+  void reload() {
+    if (draining_ || !options_.reload) return;
+    std::optional<Reloadable> reloadable = options_.reload();
+    if (!reloadable) return;
+    add_server_values(*reloadable);
+    if (reloadable->rules) options_.logins->replace_rules(reloadable->rules);
+    const auto shared = std::make_shared<const Reloadable>(*std::move(reloadable));
+    for (const auto& worker : workers_) worker->post_reload(shared);
   }
 
   void limit_connections() {
@@ -160,29 +170,29 @@ class Server::Listener {
     return *workers_[next_worker_];
   }
 
-  asio::awaitable<void> accept_forever() {
+  asio::awaitable<void> accept_forever(Listeners::Listener& listener) {
     while (!draining_) {
       Worker& worker = least_busy();
-      auto [failure, socket] = co_await acceptor_.async_accept(worker.context(), asio::as_tuple(asio::use_awaitable));
+      const std::size_t index = next_worker_;
+      Listeners::Acceptor::endpoint_type peer;
+      auto [failure, socket] = co_await listener.acceptor.async_accept(worker.context(), peer, asio::as_tuple(asio::use_awaitable));
       if (draining_) break;
       if (failure) {
         // Out of descriptors or memory: the connection stays in the queue and accept would fail at once again.
         spdlog::warn("accept: {}", failure.message());
-        pause_.expires_after(100ms);
-        co_await pause_.async_wait(asio::as_tuple(asio::use_awaitable));
+        listener.pause.expires_after(100ms);
+        co_await listener.pause.async_wait(asio::as_tuple(asio::use_awaitable));
         continue;
       }
-      boost::system::error_code ignored;
-      std::string address = socket.remote_endpoint(ignored).address().to_string();
-      co_await wait_for_startup_slot();
+      co_await wait_for_startup_slot(listener.pause);
       if (draining_) break;
-      const std::uint64_t number = counts_.startups.add(next_worker_, std::move(address));
+      const std::uint64_t number = counts_.startups.add(index, address_text(peer));
       worker.post_connection(std::move(socket), number);
     }
   }
 
   /// Takes the slot of a silent client where all are taken. Where the clients wait for redquel, the newcomer waits with them.
-  asio::awaitable<void> wait_for_startup_slot() {
+  asio::awaitable<void> wait_for_startup_slot(asio::steady_timer& pause) {
     while (counts_.startups.is_full() && !draining_) {
       if (const auto silent = counts_.startups.take_silent(kSilence)) {
         if (counts_.addresses.may_log(silent->address)) {
@@ -191,8 +201,8 @@ class Server::Listener {
         workers_[silent->worker]->post_refusal(silent->number);
         continue;
       }
-      pause_.expires_after(10ms);
-      co_await pause_.async_wait(asio::as_tuple(asio::use_awaitable));
+      pause.expires_after(10ms);
+      co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
     }
   }
 
@@ -209,9 +219,8 @@ class Server::Listener {
   void drain() {
     if (draining_) return;
     draining_ = true;
+    listeners_.close();
     boost::system::error_code ignored;
-    acceptor_.close(ignored);
-    pause_.cancel();
     signals_.cancel(ignored);
     for (const auto& worker : workers_) worker->post_drain();
   }
@@ -223,9 +232,7 @@ class Server::Listener {
                         .client_memory = std::max(options_.client_memory, 4 * (options_.limits.message_bytes + kSmallMemory))}};
   asio::io_context context_{1};
   std::vector<std::unique_ptr<Worker>> workers_;
-  tcp::acceptor acceptor_;
-  tcp::endpoint endpoint_;
-  asio::steady_timer pause_;
+  Listeners listeners_;
   asio::signal_set signals_;
   std::size_t next_worker_ = 0;
   bool draining_ = false;
@@ -235,12 +242,8 @@ Server::Server(ServerOptions options, const EngineSourceFactory& engines)
     : listener_(std::make_unique<Listener>(std::move(options), engines)) {}
 Server::~Server() = default;
 
-std::string Server::address() const {
-  const tcp::endpoint endpoint = listener_->endpoint();
-  return fmt::format(fmt::runtime(endpoint.address().is_v6() ? "[{}]:{}" : "{}:{}"), endpoint.address().to_string(),
-                     endpoint.port());
-}
-std::uint16_t Server::port() const { return listener_->endpoint().port(); }
+std::string Server::address() const { return listener_->listeners().address(); }
+std::uint16_t Server::port() const { return listener_->listeners().port(); }
 bool Server::run(const std::function<void()>& ready) { return listener_->run(ready); }
 void Server::stop() { listener_->stop(); }
 

@@ -4,17 +4,22 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "server/engine_source.h"
 #include "server/authentication/login_policy.h"
-#include "server/session.h"
+#include "server/listeners.h"
+#include "server/reloadable.h"
 
 namespace redquel::server {
 
-struct ServerOptions {
-  std::string host = "127.0.0.1";  // a loopback address or a name of one
-  std::uint16_t port = 5433;       // 0: a free one
+struct ServerOptions : Reloadable {
+  std::vector<ListenAddress> listen = {{"127.0.0.1", 5433}};
+  UnixSocketOptions unix_sockets;
+  /// Decides who may log in, and whether the server may listen beyond loopback; null: a new one that knows nothing of Redis.
+  std::shared_ptr<LoginPolicy> logins;
   std::size_t threads = 0;         // 0: one per core
   std::size_t max_connections = 5000;
   std::size_t reserved_connections = 3;  // of max_connections, for superusers
@@ -22,14 +27,13 @@ struct ServerOptions {
   std::size_t wrong_cancels = 20;    // of one address in a second; further ones are dropped
   std::size_t client_memory = std::size_t{1} << 30;  // bytes of half-received messages, prepared statements and portals
   std::chrono::milliseconds drain_time{10000};
-  /// Who may log in; null: protected mode, until a role has a password.
-  std::shared_ptr<LoginPolicy> logins;
-  /// SIGTERM and SIGINT end the server.
+  /// SIGTERM and SIGINT end the server, SIGHUP reloads the configuration.
   bool handle_signals = false;
-  SessionLimits limits;
+  /// Reads the configuration again, for SIGHUP and pg_reload_conf(). nullopt: it is wrong, or there is none; everything stays as it is.
+  std::function<std::optional<Reloadable>()> reload;
 };
 
-/// The PostgreSQL server: a listener and its worker threads.
+/// The PostgreSQL server: its listeners and worker threads.
 class Server {
  public:
   /// Binds and listens. Throws std::runtime_error with a message for the person at the keyboard: no such address, in
@@ -39,7 +43,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// "127.0.0.1:5433", with the real port.
+  /// "127.0.0.1:5433", with the real port; of the first address.
   std::string address() const;
   std::uint16_t port() const;
 

@@ -89,6 +89,8 @@ asio::awaitable<void> Session::run() {
     }
   } catch (const Disconnected&) {
     spdlog::debug("session {}: client gone", key_.process_id);
+  } catch (const TlsRefusal& refusal) {
+    host_.note_bad_startup(connection_.peer_address(), "TLS handshake failed: " + refusal.reason);
   } catch (const sql::SqlError& error) {
     fatal = error;
     if (!started_ && fatal->sqlstate() == "08P01") host_.note_bad_startup(connection_.peer_address(), fatal->message());
@@ -185,8 +187,7 @@ asio::awaitable<void> Session::handle(RawMessage raw) {
   if (raw.type == 'Q' || raw.type == 'F' || raw.type == 'S') {
     skipping_to_sync_ = false;
     tell_ready();
-    const std::string_view rest = flush_at_once();
-    if (!rest.empty()) co_await finish_flush(rest);
+    if (!flush_at_once()) co_await finish_flush();
   }
 }
 
@@ -205,22 +206,21 @@ void Session::tell_ready() {
   is_idle_ = true;
 }
 
-std::string_view Session::flush_at_once() {
-  if (encoder_.empty()) return {};
+bool Session::flush_at_once() {
+  if (encoder_.empty()) return true;
   error_unsent_ = false;
-  const std::string_view rest = connection_.write_at_once(encoder_.bytes());
-  if (rest.empty()) encoder_.clear();
-  return rest;
+  const bool is_all = connection_.write_at_once(encoder_.bytes());
+  if (is_all) encoder_.clear();
+  return is_all;
 }
 
-asio::awaitable<void> Session::finish_flush(std::string_view rest) {
-  co_await connection_.write(rest);
+asio::awaitable<void> Session::finish_flush() {
+  co_await connection_.finish_write();
   encoder_.clear();
 }
 
 asio::awaitable<void> Session::flush() {
-  const std::string_view rest = flush_at_once();
-  if (!rest.empty()) co_await finish_flush(rest);
+  if (!flush_at_once()) co_await finish_flush();
 }
 
 void Session::cancel(CancelReason reason) {
@@ -240,6 +240,8 @@ void Session::refuse() {
   if (is_saying_goodbye_) close();
   else connection_.interrupt();
 }
+
+void Session::follow_reload() { parameters_.follow_reload(host_.limits().server_values); }
 
 void Session::close() { connection_.close(); }
 

@@ -37,6 +37,7 @@ class LoginPolicy;
 struct SessionLimits {
   std::size_t statement_bytes = std::size_t{64} << 20;  // 54000 beyond
   std::size_t message_bytes = std::size_t{65} << 20;    // of longer messages nothing is kept: 54000
+  std::chrono::milliseconds login_delay{0};  // between a failed login and its answer
   std::chrono::seconds startup_time{60};                // a connection that has not logged in by then is closed
   /// What SET work_mem and SET temp_file_limit may give; none: any number.
   std::optional<std::uint64_t> work_mem_bytes, temporary_bytes;
@@ -52,6 +53,8 @@ class SessionHost {
   virtual EngineSource& engines() = 0;
   virtual TransactionTexts& transaction_texts() = 0;
   virtual ClientMemory& memory() = 0;
+  /// Null: connections are not encrypted.
+  virtual executor::TlsContextPtr tls() = 0;
   /// Passes a CancelRequest of a client at this address to the session that has the key, on whatever thread it lives.
   virtual void forward_cancel(CancelKey key, const std::string& address) = 0;
   /// The connection with this number waits for bytes of its client before it has logged in, or does not any more.
@@ -92,6 +95,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void terminate();
   /// Ends a connection that has not logged in: 53300, others need its slot.
   void refuse();
+  /// The configuration was reloaded: run-time parameters that belong to it follow.
+  void follow_reload();
   /// Closes the socket without another word.
   void close();
   /// For inet_client_addr(), current_query() and their like.
@@ -105,9 +110,9 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::awaitable<void> handle(RawMessage raw);
   asio::awaitable<void> read_more();
   asio::awaitable<void> flush();
-  /// The same as far as it goes without waiting; the rest is what `finish_flush` sends.
-  std::string_view flush_at_once();
-  asio::awaitable<void> finish_flush(std::string_view rest);
+  /// Sends what goes without waiting. Returns true if that is all; else `finish_flush` sends the rest.
+  bool flush_at_once();
+  asio::awaitable<void> finish_flush();
   asio::awaitable<void> say_goodbye(std::optional<sql::SqlError> fatal);
   /// NotificationResponse of what has arrived, unless a transaction is open.
   void send_notifications();
@@ -119,6 +124,14 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::awaitable<bool> start_up();
   asio::awaitable<std::optional<StartupPacket>> read_startup_packet();
   asio::awaitable<void> read_startup_bytes();
+  /// Throws 57P03 if the server ends.
+  void check_shutdown() const;
+  /// TLS without a question before it, by the first byte of the connection. Returns false where the connection ends.
+  asio::awaitable<bool> take_direct_tls();
+  /// S or N to an SSLRequest, and the handshake.
+  asio::awaitable<void> answer_ssl_request();
+  /// Throws TlsRefusal.
+  asio::awaitable<void> complete_handshake();
   asio::awaitable<void> open(StartupMessage message);
   void set_role_defaults(const std::vector<ParameterValue>& settings);
   // --- session_login: who the client is

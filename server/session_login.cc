@@ -11,7 +11,7 @@
 #include <chrono>
 #include <vector>
 
-#include "executor/helper_thread.h"
+#include "executor/roles/background_thread.h"
 #include "server/authentication/login_policy.h"
 #include "server/authentication/scram_exchange.h"
 #include "server/authentication/socket_owner.h"
@@ -119,9 +119,9 @@ asio::awaitable<void> Session::Login::check_rule(const HostRule& rule) {
   sql::SqlError error(sqlstate, fmt::format("{} authentication failed for user \"{}\"", method_words(rule.method), message_.user));
   session_.host_.note_bad_startup(session_.connection_.peer_address(),
                                   fmt::format("{}: {} (rule {}: \"{}\")", error.message(), log_, rule.line, rule.text));
-  // The client's silence now is redquel's own: its slot is free for others.
+  // During the pause another connection may take the slot, so that refused clients hold up no one.
   session_.host_.set_startup_waiting(session_.number_, true);
-  asio::steady_timer pause(session_.connection_.executor(), session_.host_.logins().delay());
+  asio::steady_timer pause(session_.connection_.executor(), session_.host_.limits().login_delay);
   co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
   throw error;
 }
@@ -220,7 +220,7 @@ asio::awaitable<bool> Session::Login::check_password() {
   auto work = [verifier = verifier_, role = message_.user, password = std::move(password), mock = std::move(mock)] {
     return is_password_of(verifier, role, password, mock);
   };
-  co_return co_await executor::HelperThread::instance().run(std::move(work));
+  co_return co_await executor::BackgroundThread::instance().run(std::move(work));
 }
 
 asio::awaitable<bool> Session::Login::check_peer(const HostRule& rule) {
@@ -230,7 +230,7 @@ asio::awaitable<bool> Session::Login::check_peer(const HostRule& rule) {
     co_return false;
   }
   if (rules_->lets_in_all_roles(*user)) co_return true;
-  const std::string name = co_await executor::HelperThread::instance().run([user = *user] { return user_name(user); });
+  const std::string name = co_await executor::BackgroundThread::instance().run([user = *user] { return user_name(user); });
   if (name.empty()) {
     log_ = fmt::format("could not look up local user ID {}: user does not exist", *user);
     co_return false;

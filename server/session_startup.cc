@@ -1,5 +1,6 @@
 // From the first byte to the first ReadyForQuery.
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "server/body_reader.h"
@@ -14,6 +15,11 @@ asio::awaitable<void> Session::read_startup_bytes() {
   co_await read_more();
   host_.set_startup_waiting(number_, false);
   if (refused_) throw sql::SqlError("53300", "sorry, too many clients already");
+  check_shutdown();
+}
+
+void Session::check_shutdown() const {
+  if (terminating_) throw sql::SqlError("57P03", "the database system is shutting down");
 }
 
 asio::awaitable<std::optional<StartupPacket>> Session::read_startup_packet() {
@@ -29,10 +35,47 @@ asio::awaitable<std::optional<StartupPacket>> Session::read_startup_packet() {
   co_return decode_startup_packet(packet.substr(kLengthBytes));
 }
 
+asio::awaitable<void> Session::complete_handshake() {
+  host_.set_startup_waiting(number_, true);
+  bool done = false;
+  while (!done) {
+    done = co_await connection_.shake_hands();
+    if (refused_ || terminating_) throw TlsRefusal{"interrupted"};  // before that, the client understands no message
+  }
+  host_.set_startup_waiting(number_, false);
+}
+
+asio::awaitable<bool> Session::take_direct_tls() {
+  constexpr char kHandshakeRecord = 0x16;
+  while (decoder_.unread() == 0) co_await read_startup_bytes();
+  if (decoder_.peek(1)->front() != kHandshakeRecord) co_return true;
+  const executor::TlsContextPtr context = connection_.security().is_unix_socket ? nullptr : host_.tls();
+  if (!context) {
+    host_.note_bad_startup(connection_.peer_address(), "TLS where there is none");
+    co_return false;
+  }
+  connection_.begin_tls(context, *decoder_.take(decoder_.unread()));
+  co_await complete_handshake();
+  // Without it, a client of another protocol may have been led here (ALPACA); PostgreSQL 17 demands it, too.
+  if (!connection_.has_application_protocol()) throw TlsRefusal{"a client that begins with TLS must offer the protocol postgresql (ALPN)"};
+  co_return true;
+}
+
+asio::awaitable<void> Session::answer_ssl_request() {
+  const executor::TlsContextPtr context = connection_.security().is_unix_socket ? nullptr : host_.tls();
+  co_await connection_.write(context ? "S" : "N");
+  if (context) {
+    connection_.begin_tls(context, {});
+    co_await complete_handshake();
+  }
+}
+
 asio::awaitable<bool> Session::start_up() {
-  bool ssl_answered = false, gss_answered = false;
+  check_shutdown();
+  if (!co_await take_direct_tls()) co_return false;
+  bool ssl_answered = connection_.is_encrypted(), gss_answered = ssl_answered;
   while (true) {
-    if (terminating_) throw sql::SqlError("57P03", "the database system is shutting down");
+    check_shutdown();
     std::optional<StartupPacket> packet = co_await read_startup_packet();
     if (!packet) co_return false;
     if (const auto* request = std::get_if<CancelRequest>(&*packet)) {
@@ -44,14 +87,21 @@ asio::awaitable<bool> Session::start_up() {
       co_await std::move(opening);
       co_return true;
     }
-    // Encryption is asked for once of each kind, as in PostgreSQL; N: not here, go on without.
-    bool& answered = std::holds_alternative<SslRequest>(*packet) ? ssl_answered : gss_answered;
-    if (answered) {
-      throw sql::SqlError("0A000", std::string("unsupported frontend protocol 1234.") +
-                                       (&answered == &ssl_answered ? "5679" : "5680") + ": server supports 3.0 to 3.0");
+    // Encryption is asked for once of each kind, as in PostgreSQL.
+    const bool is_ssl = std::holds_alternative<SslRequest>(*packet);
+    if (is_ssl ? ssl_answered : gss_answered) {
+      throw sql::SqlError("0A000", fmt::format("unsupported frontend protocol 1234.{}: server supports 3.0 to 3.0", is_ssl ? "5679" : "5680"));
     }
-    answered = true;
-    co_await connection_.write("N");
+    (is_ssl ? ssl_answered : gss_answered) = true;
+    // Bytes behind the request were sent without encryption, perhaps by another one than the client (CVE-2021-23214).
+    const bool is_stuffed = decoder_.unread() > 0;
+    if (is_ssl) co_await answer_ssl_request();
+    else co_await connection_.write("N");
+    if (is_stuffed) {
+      throw sql::SqlError("08P01", fmt::format("received unencrypted data after {} request", is_ssl ? "SSL" : "GSSAPI encryption"))
+          .detail("This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.");
+    }
+    gss_answered = gss_answered || connection_.is_encrypted();
   }
 }
 

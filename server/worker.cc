@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
@@ -33,6 +34,7 @@ std::int32_t random_secret() {
 
 Worker::Worker(Options options, SharedCounts& counts, const EngineSourceFactory& engines)
     : options_(std::move(options)),
+      reloadable_(std::make_shared<Reloadable>(options_.reloadable)),
       counts_(counts),
       work_(context_.get_executor()),
       engines_(engines(context_)),
@@ -57,6 +59,14 @@ void Worker::name_connection_hooks() {
       .signal = [](std::int32_t process_id, bool ends_session) {
         return this_thread != nullptr && this_thread->options_.forward_signal && this_thread->options_.forward_signal(process_id, ends_session);
       },
+      .reload = [] {
+        if (this_thread == nullptr || !this_thread->options_.ask_reload) return false;
+        this_thread->options_.ask_reload();
+        return true;
+      },
+      .is_pending_restart = [](std::string_view parameter) {
+        return this_thread != nullptr && std::ranges::find(this_thread->reloadable_->pending_restart, parameter) != this_thread->reloadable_->pending_restart.end();
+      },
   });
 }
 
@@ -67,7 +77,15 @@ bool Worker::run() {
   return !gave_up_;
 }
 
-void Worker::post_connection(asio::ip::tcp::socket socket, std::uint64_t number) {
+void Worker::post_reload(std::shared_ptr<const Reloadable> reloadable) {
+  asio::post(context_, [this, reloadable = std::move(reloadable)] {
+    reloadable_ = reloadable;
+    if (reloadable->redis) engines_->change_login(*reloadable->redis);
+    for (const auto& session : all_sessions()) session->follow_reload();
+  });
+}
+
+void Worker::post_connection(ClientSocket socket, std::uint64_t number) {
   asio::post(context_, [this, arrival = Arrival{std::move(socket), number}]() mutable {
     arrivals_.push_back(std::move(arrival));
     if (!is_beginning_) asio::co_spawn(context_, begin_arrivals(), asio::detached);

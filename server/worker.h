@@ -4,7 +4,6 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
@@ -18,7 +17,9 @@
 #include "server/engine_source.h"
 #include "server/address_watch.h"
 #include "server/client_memory.h"
+#include "server/client_socket.h"
 #include "server/live_processes.h"
+#include "server/reloadable.h"
 #include "server/session.h"
 #include "server/startup_slots.h"
 
@@ -47,12 +48,14 @@ class Worker final : public SessionHost {
     std::size_t count = 1;
     SessionPlaces::Limits places;
     LoginPolicy* logins = nullptr;
-    SessionLimits limits;
+    Reloadable reloadable;
     std::chrono::milliseconds drain_time{10000};
     /// Brings a CancelRequest to the worker that gave out its process id.
     std::function<void(CancelKey, const std::string& address)> forward_cancel;
     /// pg_cancel_backend() and pg_terminate_backend(): the same without a secret. False: there is no such session.
     std::function<bool(std::int32_t process_id, bool ends_session)> forward_signal;
+    /// pg_reload_conf(): the server reads its configuration soon.
+    std::function<void()> ask_reload;
   };
 
   Worker(Options options, SharedCounts& counts, const EngineSourceFactory& engines);
@@ -64,18 +67,21 @@ class Worker final : public SessionHost {
 
   // From any thread.
   /// `number`: of its startup slot.
-  void post_connection(asio::ip::tcp::socket socket, std::uint64_t number);
+  void post_connection(ClientSocket socket, std::uint64_t number);
   /// The connection has lost its startup slot.
   void post_refusal(std::uint64_t number);
   void post_cancel(CancelKey key, const std::string& address);
   void post_signal(std::int32_t process_id, bool ends_session);
+  /// New sessions and connections to Redis follow this configuration.
+  void post_reload(std::shared_ptr<const Reloadable> reloadable);
   /// Lets functions ask for the sessions of the worker whose thread they run on. Before any worker runs.
   static void name_connection_hooks();
   /// No new sessions; running statements may end within the drain time, then they are cancelled.
   void post_drain();
 
   // SessionHost
-  const SessionLimits& limits() const override { return options_.limits; }
+  const SessionLimits& limits() const override { return reloadable_->limits; }
+  executor::TlsContextPtr tls() override { return reloadable_->tls; }
   EngineSource& engines() override { return *engines_; }
   TransactionTexts& transaction_texts() override { return transaction_texts_; }
   ClientMemory& memory() override { return counts_.memory; }
@@ -89,7 +95,7 @@ class Worker final : public SessionHost {
 
  private:
   struct Arrival {
-    asio::ip::tcp::socket socket;
+    ClientSocket socket;
     std::uint64_t number;
   };
   /// Begins one connection a turn of the event loop, so that a flood of them holds up no session.
@@ -106,6 +112,7 @@ class Worker final : public SessionHost {
   CancelKey make_key();
 
   Options options_;
+  std::shared_ptr<const Reloadable> reloadable_;
   SharedCounts& counts_;
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;

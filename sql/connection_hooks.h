@@ -3,14 +3,23 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace redquel::sql {
+
+/// TLS of a client's connection, as pg_stat_ssl shows it.
+struct EncryptionFacts {
+  std::string version, cipher;
+  int bits = 0;
+  std::string client_subject, client_issuer, client_serial;  // empty: the client has shown no certificate
+};
 
 /// What functions tell of a client's connection.
 struct ConnectionFacts {
   std::string client_address, server_address;
   std::int32_t client_port = 0, server_port = 0;
   std::string query;  // what the client sent last
+  std::optional<EncryptionFacts> encryption;
 };
 
 /// What functions ask of the server about its sessions, which they know by their process ids.
@@ -19,6 +28,10 @@ struct ConnectionHooks {
   std::optional<ConnectionFacts> (*facts)(std::int32_t process_id) = nullptr;
   /// Ends the statement that a session runs, or the session itself. False: there is none of that number.
   bool (*signal)(std::int32_t process_id, bool ends_session) = nullptr;
+  /// Has the server read its configuration again, soon. Returns false if it cannot.
+  bool (*reload)() = nullptr;
+  /// Returns true if a run-time parameter has another value in the configuration file by now, which only a restart takes over.
+  bool (*is_pending_restart)(std::string_view parameter) = nullptr;
 };
 
 /// Those of this process; null pointers until the server has named its own.

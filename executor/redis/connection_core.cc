@@ -11,6 +11,7 @@
 
 #include "executor/redis/redis_error.h"
 #include "executor/redis/seen_version.h"
+#include "executor/redis/tls_handshake.h"
 #include "executor/redis/write_admission.h"
 
 namespace redquel::executor {
@@ -122,34 +123,59 @@ asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::connect() 
   attempt_timer_.async_wait([self = shared_from_this()](error_code cancelled) {
     if (!cancelled && self->state_ == State::connecting) self->close_socket();
   });
+  const RedisLogin login = current_login(options_);
   const error_code error = co_await connect_socket(socket_, options_.url);
   std::optional<sql::SqlError> failure;
+  tls_.reset();
   if (error) {
     const bool timed_out = error == asio::error::operation_aborted || error == asio::error::bad_descriptor;
     failure = connection_failed(options_.url.address(), timed_out ? "timeout" : error.message());
   } else {
-    failure = co_await shake_hands();
+    if (login.tls) {
+      tls_.emplace(login.tls);
+      TlsHandshakeResult handshake = co_await shake_tls_hands(socket_, *tls_, options_.url.address());
+      if (handshake.is_lasting) fail_all(waiting_, *handshake.error);
+      failure = std::move(handshake.error);
+    }
+    if (!failure) failure = co_await shake_hands(login);
   }
   attempt_timer_.cancel();
   co_return failure;
 }
 
-asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hands() {
-  const CommandBatch commands = handshake_commands(options_.url, options_.client_name);
+std::string_view SharedConnection::Core::plain(std::string_view received) {
+  if (!tls_) return received;
+  tls_->feed(received);
+  decrypted_.clear();
+  while (tls_->has_input()) {
+    const std::size_t size = decrypted_.size();
+    decrypted_.resize(size + kInputBytes);
+    const std::size_t count = tls_->decrypt(std::span(decrypted_).subspan(size));
+    decrypted_.resize(size + count);
+    if (count == 0) break;
+  }
+  return decrypted_;
+}
+
+asio::awaitable<std::optional<sql::SqlError>> SharedConnection::Core::shake_hands(RedisLogin login) {
+  const CommandBatch commands = handshake_commands(options_.url, login, options_.client_name);
   decoder_ = std::make_unique<ReplyDecoder>(options_.max_reply_bytes);
   Replies replies;
   replies.set_names(commands.names());
 
   error_code error;
-  co_await asio::async_write(socket_, asio::buffer(commands.bytes()), asio::redirect_error(asio::use_awaitable, error));
+  const std::string bytes = tls_ ? tls_->encrypted(commands.bytes()) : std::string(commands.bytes());
+  co_await asio::async_write(socket_, asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, error));
   std::optional<std::string> protocol_error;
   while (!error && !protocol_error && replies.size() < commands.size()) {
     const std::size_t received =
         co_await socket_.async_read_some(asio::buffer(input_), asio::redirect_error(asio::use_awaitable, error));
     try {
-      decoder_->feed(std::string_view(input_.data(), received));
+      decoder_->feed(plain(std::string_view(input_.data(), received)));
       while (replies.size() < commands.size() && decoder_->next(replies)) {
       }
+    } catch (const TlsError& failure) {
+      co_return connection_failed(options_.url.address(), std::string("TLS: ") + failure.what());
     } catch (const std::exception& failure) {
       protocol_error = failure.what();
     }
@@ -279,6 +305,7 @@ void SharedConnection::Core::flush() {
   if (!waiting_.empty()) arm_deadline();
   if (turn.batches.empty()) return;
   output_ += version_command_;
+  if (tls_) encrypt_output();
   if (!version_command_.empty()) turn.version = std::make_unique<Replies>();
   turns_.push_back(std::move(turn));
 
@@ -296,6 +323,14 @@ void SharedConnection::Core::flush() {
                     [self = shared_from_this(), connection = statistics_.connects](error_code error, std::size_t) {
                       self->written(error, connection);
                     });
+}
+
+void SharedConnection::Core::encrypt_output() {
+  try {
+    output_ = tls_->encrypted(output_);
+  } catch (const TlsError&) {
+    close_socket();  // the reader notices
+  }
 }
 
 void SharedConnection::Core::note_progress() { last_progress_ = std::chrono::steady_clock::now(); }
@@ -361,7 +396,7 @@ asio::awaitable<std::string> SharedConnection::Core::read_until_lost() {
     note_progress();
     if (is_silent_) end_silence();
     try {
-      take_replies(std::string_view(input_.data(), received));
+      take_replies(plain(std::string_view(input_.data(), received)));
     } catch (const std::exception& failure) {  // ProtocolError, out of memory
       co_return std::string("protocol error: ") + failure.what();
     }

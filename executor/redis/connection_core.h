@@ -16,6 +16,7 @@
 #include "executor/redis/resp_codec.h"
 #include "executor/redis/shared_connection.h"
 #include "executor/redis/socket_connect.h"
+#include "executor/tls/tls_session.h"
 
 namespace redquel::executor {
 
@@ -47,7 +48,9 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
   // The life of the connection: one coroutine from first use to stop().
   static asio::awaitable<void> run(std::shared_ptr<Core> self);
   asio::awaitable<std::optional<sql::SqlError>> connect();
-  asio::awaitable<std::optional<sql::SqlError>> shake_hands();
+  asio::awaitable<std::optional<sql::SqlError>> shake_hands(RedisLogin login);
+  /// Returns the bytes that were received, decrypted where the connection is. Valid until the next call. Throws TlsError.
+  std::string_view plain(std::string_view received);
   asio::awaitable<std::string> read_until_lost();
   asio::awaitable<void> pause_before_retry();
   void close_socket();
@@ -55,6 +58,7 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
   // Writing.
   void post_flush();
   void flush();
+  void encrypt_output();
   /// Notes that bytes went to Redis or came from it.
   void note_progress();
   void watch_silence();
@@ -109,6 +113,8 @@ class SharedConnection::Core : public std::enable_shared_from_this<Core> {
 
   std::unique_ptr<ReplyDecoder> decoder_;
   std::vector<char> input_;
+  std::optional<TlsSession> tls_;
+  std::string decrypted_;
 
   ServerInfo server_;
   ConnectionStatistics statistics_;

@@ -23,13 +23,13 @@ bool is_lasting_error(const sql::SqlError& error) {
 
 }  // namespace
 
-CommandBatch handshake_commands(const RedisUrl& url, std::string_view client_name) {
+CommandBatch handshake_commands(const RedisUrl& url, const RedisLogin& login, std::string_view client_name) {
   CommandBatch batch;
-  if (!url.password.empty()) {
-    if (url.user.empty()) {
-      batch.add("AUTH", url.password);
+  if (!login.password.empty()) {
+    if (login.user.empty()) {
+      batch.add("AUTH", login.password);
     } else {
-      batch.add("AUTH", url.user, url.password);
+      batch.add("AUTH", login.user, login.password);
     }
   }
   if (url.database != 0) batch.add("SELECT", url.database);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "executor/redis/command_batch.h"
+#include "executor/redis/redis_login.h"
 #include "executor/redis/reply.h"
 #include "executor/redis/server_info.h"
 #include "executor/redis/url.h"
@@ -12,7 +13,7 @@ namespace redquel::executor {
 
 /// What a new connection says first, in one pipeline: login, database, name, INFO and the trial calls that find out
 /// what the user may do (redquel needs no right that it does not use: a read-only ACL user serves reads).
-CommandBatch handshake_commands(const RedisUrl& url, std::string_view client_name);
+CommandBatch handshake_commands(const RedisUrl& url, const RedisLogin& login, std::string_view client_name);
 
 /// What came of it. Pure: bytes in, value out.
 struct HandshakeResult {

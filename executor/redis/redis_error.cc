@@ -64,6 +64,10 @@ sql::SqlError connection_failed(std::string_view address, std::string_view reaso
   return sql::SqlError("08006", "could not connect to Redis at " + printable(address) + ": " + printable(reason));
 }
 
+sql::SqlError certificate_refused(std::string_view address, std::string_view reason) {
+  return sql::SqlError("28000", "Redis at " + printable(address) + ": " + printable(reason));
+}
+
 sql::SqlError unexpected_reply(std::string_view command, std::string_view expected) {
   return sql::SqlError("XX000",
                        "unexpected reply of Redis to " + printable(command) + ": not " + std::string(expected));

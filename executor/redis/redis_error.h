@@ -18,6 +18,8 @@ sql::SqlError redis_error(std::string_view error_text, std::string_view command)
 sql::SqlError connection_lost(std::string_view reason);
 /// 08006, "could not connect to Redis at <address>: <reason>".
 sql::SqlError connection_failed(std::string_view address, std::string_view reason);
+/// 28000, "Redis at <address>: <reason>": its certificate is not trusted.
+sql::SqlError certificate_refused(std::string_view address, std::string_view reason);
 /// XX000: a reply of a kind that the command never gives.
 sql::SqlError unexpected_reply(std::string_view command, std::string_view expected);
 

@@ -5,7 +5,9 @@
 namespace redquel::executor {
 
 RedisPool::RedisPool(asio::any_io_executor executor, ConnectionOptions options)
-    : executor_(std::move(executor)), options_(std::move(options)) {}
+    : executor_(std::move(executor)), options_(std::move(options)) {
+  options_.login = std::make_shared<RedisLogin>(current_login(options_));  // of this thread alone
+}
 
 SharedConnection& RedisPool::shared(int database) { return connection(database, Purpose::statements); }
 SharedConnection& RedisPool::bulk(int database) { return connection(database, Purpose::bulk); }

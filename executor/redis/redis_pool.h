@@ -18,6 +18,8 @@ class RedisPool final : public RedisAccess {
   SharedConnection& shared(int database) override;
   SharedConnection& bulk(int database) override;
   std::unique_ptr<Subscription> subscribe(std::string channel, std::function<void(std::string_view message)> take) override;
+  /// Connections that are made from now on log in so.
+  void change_login(const RedisLogin& login) { *options_.login = login; }
   int default_database() const { return options_.url.database; }
 
   /// Sum over all connections.

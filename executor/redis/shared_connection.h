@@ -8,6 +8,7 @@
 #include <string>
 
 #include "executor/redis/client.h"
+#include "executor/redis/redis_login.h"
 #include "executor/redis/server_info.h"
 #include "executor/redis/url.h"
 
@@ -15,6 +16,8 @@ namespace redquel::executor {
 
 struct ConnectionOptions {
   RedisUrl url;
+  /// Read at each attempt, so that its owner may change it. Null: the login of the URL, without TLS.
+  std::shared_ptr<RedisLogin> login;
   /// How long a statement waits for a connection that is not there (yet), and an attempt may take.
   std::chrono::milliseconds connect_timeout{5000};
   /// Pause after the first failed attempt; doubles, with jitter, up to the limit.
@@ -32,6 +35,11 @@ struct ConnectionOptions {
   /// Writes are refused (25006) while Redis may evict rows.
   bool refuses_eviction = false;
 };
+
+/// Returns the login that an attempt to connect uses.
+inline RedisLogin current_login(const ConnectionOptions& options) {
+  return options.login ? *options.login : RedisLogin{.user = options.url.user, .password = options.url.password, .tls = nullptr};
+}
 
 /// The state of a connection over its life, for metrics and tests.
 struct ConnectionStatistics {

@@ -8,12 +8,14 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <array>
 #include <vector>
 
 #include "executor/redis/handshake.h"
 #include "executor/redis/redis_error.h"
 #include "executor/redis/resp_codec.h"
 #include "executor/redis/socket_connect.h"
+#include "executor/redis/tls_handshake.h"
 
 namespace redquel::executor {
 
@@ -75,9 +77,12 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
   std::uint64_t ping() {
     CommandBatch batch;
     batch.add("PING");
-    error_code failure;
-    const std::size_t written = socket_.write_some(asio::buffer(batch.bytes()), failure);
-    if (failure || written != batch.bytes().size()) close_socket();  // the reader notices
+    try {
+      const std::string bytes = tls_ ? tls_->encrypted(batch.bytes()) : std::string(batch.bytes());
+      if (socket_.write_some(asio::buffer(bytes)) != bytes.size()) close_socket();  // the reader notices
+    } catch (const std::runtime_error&) {
+      close_socket();
+    }
     return ++pings_;
   }
   /// The number of the connection that is there.
@@ -96,10 +101,17 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
       const auto self = weak.lock();
       if (!cancelled && self && !self->is_ready_) self->close_socket();
     });
+    const RedisLogin login = current_login(options_);
     const error_code failure = co_await connect_socket(socket_, options_.url);
     if (failure) co_return connection_failed(options_.url.address(), failure.message());
+    tls_.reset();
+    if (login.tls) {
+      tls_.emplace(login.tls);
+      TlsHandshakeResult handshake = co_await shake_tls_hands(socket_, *tls_, options_.url.address());
+      if (handshake.error) co_return std::move(handshake.error);
+    }
     decoder_ = std::make_unique<ReplyDecoder>(options_.max_reply_bytes);
-    const CommandBatch commands = handshake_commands(options_.url, options_.client_name);
+    const CommandBatch commands = handshake_commands(options_.url, login, options_.client_name);
     Replies replies;
     replies.set_names(commands.names());
     if (auto error = co_await converse(commands, replies)) co_return error;
@@ -123,14 +135,15 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
   /// Sends the commands and waits for a reply to each.
   asio::awaitable<std::optional<sql::SqlError>> converse(const CommandBatch& commands, Replies& replies) {
     error_code failure;
-    co_await asio::async_write(socket_, asio::buffer(commands.bytes()), asio::redirect_error(asio::use_awaitable, failure));
+    const std::string bytes = tls_ ? tls_->encrypted(commands.bytes()) : std::string(commands.bytes());
+    co_await asio::async_write(socket_, asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, failure));
     while (!failure && replies.size() < commands.size()) {
       const std::size_t received = co_await socket_.async_read_some(asio::buffer(input_), asio::redirect_error(asio::use_awaitable, failure));
       try {
-        decoder_->feed(std::string_view(input_.data(), received));
+        feed(received);
         while (replies.size() < commands.size() && decoder_->next(replies)) {
         }
-      } catch (const ProtocolError& error) {
+      } catch (const std::exception& error) {
         co_return connection_failed(options_.url.address(), error.what());
       }
     }
@@ -154,10 +167,23 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
       if (stopped_) co_return "stopped";
       if (failure) co_return failure.message();
       try {
-        decoder_->feed(std::string_view(input_.data(), received));
+        feed(received);
       } catch (const std::exception& error) {
         co_return error.what();
       }
+    }
+  }
+
+  /// Takes bytes that were received into the decoder. Throws TlsError, ProtocolError.
+  void feed(std::size_t received) {
+    const std::string_view bytes(input_.data(), received);
+    if (!tls_) return decoder_->feed(bytes);
+    tls_->feed(bytes);
+    std::array<char, kSubscriptionInput> plain;
+    while (tls_->has_input()) {
+      const std::size_t count = tls_->decrypt(plain);
+      if (count == 0) break;
+      decoder_->feed(std::string_view(plain.data(), count));
     }
   }
 
@@ -181,6 +207,7 @@ class Subscription::Core : public std::enable_shared_from_this<Core> {
   RedisSocket socket_;
   asio::steady_timer pause_timer_, attempt_timer_;
   std::unique_ptr<ReplyDecoder> decoder_;
+  std::optional<TlsSession> tls_;
   std::vector<char> input_ = std::vector<char>(kSubscriptionInput);
   std::optional<sql::SqlError> error_;  // of the last attempt
   std::uint64_t connection_ = 0, pings_ = 0, pongs_ = 0;  // pings and pongs: of this connection

@@ -11,7 +11,7 @@ namespace {
 
 [[noreturn]] void refuse(std::string_view what) {
   throw std::move(sql::SqlError("22023", "invalid Redis URL: " + std::string(what)))
-      .hint("Use redis://[[user]:password@]host[:port][/database] or unix://[[user]:password@]/path[?db=database].");
+      .hint("Use redis://[[user]:password@]host[:port][/database], rediss:// for the same within TLS, or unix://[[user]:password@]/path[?db=database].");
 }
 
 template <typename Integer>
@@ -123,11 +123,16 @@ std::string RedisUrl::address() const {
 
 RedisUrl parse_redis_url(std::string_view url) {
   constexpr std::string_view kTcpScheme = "redis://";
+  constexpr std::string_view kTlsScheme = "rediss://";
   constexpr std::string_view kUnixScheme = "unix://";
   if (url.starts_with(kTcpScheme)) return parse_tcp_url(url.substr(kTcpScheme.size()));
   if (url.starts_with(kUnixScheme)) return parse_unix_url(url.substr(kUnixScheme.size()));
-  if (url.starts_with("rediss://")) refuse("rediss:// (TLS) is not supported");
-  refuse("it must begin with redis:// or unix://");
+  if (url.starts_with(kTlsScheme)) {
+    RedisUrl parsed = parse_tcp_url(url.substr(kTlsScheme.size()));
+    parsed.tls = true;
+    return parsed;
+  }
+  refuse("it must begin with redis://, rediss:// or unix://");
 }
 
 }  // namespace redquel::executor

@@ -9,6 +9,7 @@
 
 #include "executor/redis/connection_core.h"
 #include "executor/redis/redis_error.h"
+#include "executor/redis/tls_handshake.h"
 
 namespace redquel::executor {
 
@@ -139,7 +140,9 @@ asio::awaitable<void> SharedConnection::Core::pause(milliseconds duration) {
 sql::SqlError SharedConnection::Core::overdue_error() const {
   if (is_silent_) return redis_is_silent(options_.url.address());
   if (state_ == State::ready) return rewrite_awaited(options_.url.address());
-  return last_error_ ? *last_error_ : connection_failed(options_.url.address(), "timeout");
+  if (last_error_) return *last_error_;
+  const bool shakes_hands = tls_ && !tls_->is_established();
+  return connection_failed(options_.url.address(), shakes_hands ? kTlsTimeout : "timeout");
 }
 
 }  // namespace redquel::executor

@@ -7,12 +7,8 @@
 
 namespace redquel::server {
 
-LoginPolicy::LoginPolicy(RuleSources sources, std::chrono::milliseconds delay)
-    : sources_(std::move(sources)),
-      delay_(delay),
-      mode_(sources_.has_rules() ? Mode::kRules : Mode::kUndecided),
-      tls_is_on_(sources_.tls_is_on),
-      rules_(std::make_shared<const RuleSet>(RuleSet::load(sources_))) {}
+LoginPolicy::LoginPolicy(RuleSetPtr rules)
+    : rules_(rules ? std::move(rules) : RuleSet::load({})), mode_(this->rules()->sources().has_rules() ? Mode::kRules : Mode::kUndecided) {}
 
 void LoginPolicy::take_up(bool has_verifiers) {
   Mode mode = mode_;
@@ -29,17 +25,9 @@ void LoginPolicy::take_up(bool has_verifiers) {
   }
 }
 
-void LoginPolicy::reload(bool tls_is_on) {
-  RuleSources sources = sources_;
-  sources.tls_is_on = tls_is_on;
-  rules_ = std::make_shared<const RuleSet>(RuleSet::load(sources));
-  tls_is_on_ = tls_is_on;
-}
-
-RuleSources LoginPolicy::current_sources() const {
-  RuleSources sources = sources_;
-  sources.tls_is_on = tls_is_on_;
-  return sources;
+void LoginPolicy::replace_rules(RuleSetPtr rules) {
+  if (rules->sources().has_rules()) mode_ = Mode::kRules;
+  rules_ = std::move(rules);
 }
 
 bool LoginPolicy::trusts(const ConnectionSecurity& connection) {

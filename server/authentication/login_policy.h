@@ -1,7 +1,7 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
+#include <cstdint>
 #include <memory>
 
 #include "server/authentication/rule_set.h"
@@ -16,23 +16,16 @@ struct ConnectionSecurity;
 /// user and root on this machine and refuses all others. It is decided once and only ever left.
 class LoginPolicy {
  public:
-  /// Throws std::runtime_error for a source that cannot be read or has an error.
-  LoginPolicy(RuleSources sources, std::chrono::milliseconds delay);
+  /// `rules`: null: the built-in ones.
+  explicit LoginPolicy(RuleSetPtr rules);
 
   /// The first call decides about the protected mode, later ones may end it. `has_verifiers`: some role has a password.
   void take_up(bool has_verifiers);
-  /// Ends the protected mode before Redis has been asked: passwords are needed from the first login on.
-  void require_passwords() { mode_ = Mode::kRules; }
   bool is_protected() const { return mode_ != Mode::kRules; }
 
-  std::shared_ptr<const RuleSet> rules() const { return rules_.load(); }
-  /// Reads the sources again. Throws as the constructor does; the old rules stay then.
-  void reload(bool tls_is_on);
-  const RuleSources& sources() const { return sources_; }
-  /// With TLS as it is now.
-  RuleSources current_sources() const;
-  /// The time between a refusal and its message.
-  std::chrono::milliseconds delay() const { return delay_; }
+  RuleSetPtr rules() const { return rules_.load(); }
+  /// Takes new rules into force. Rules that the configuration gives end the protected mode; no rules do not bring it back.
+  void replace_rules(RuleSetPtr rules);
 
   /// Returns true if protected mode trusts the client: redquel's own user or root, from 127.0.0.1, ::1 or a unix socket.
   static bool trusts(const ConnectionSecurity& connection);
@@ -40,14 +33,11 @@ class LoginPolicy {
  private:
   enum class Mode : std::uint8_t { kUndecided, kProtected, kRules };
 
-  const RuleSources sources_;
-  const std::chrono::milliseconds delay_;
+  std::atomic<RuleSetPtr> rules_;
   std::atomic<Mode> mode_;
-  std::atomic<bool> tls_is_on_;
-  std::atomic<std::shared_ptr<const RuleSet>> rules_;
 };
 
-/// Lets pg_hba_file_rules and pg_ident_file_mappings show the sources of this policy. It must outlive all statements.
+/// Lets pg_hba_file_rules and pg_ident_file_mappings show the rules of this policy. It must outlive all statements.
 void name_rule_hooks(const LoginPolicy& policy);
 
 }  // namespace redquel::server

@@ -64,13 +64,14 @@ sql::IdentRuleRow row_of(const ParsedIdentRule& parsed) {
   return row;
 }
 
-template <class Row, class Read>
-std::vector<Row> rows_of(Read read, const std::filesystem::path& file) {
+template <class Row, class Parsed>
+std::vector<Row> rows_of(std::vector<Parsed> (*read)(const RuleSources&), std::filesystem::path RuleSources::* file) {
+  const RuleSetPtr rules = known_policy->rules();
   std::vector<Row> rows;
   try {
-    for (const auto& parsed : read()) rows.push_back(row_of(parsed));
+    for (const Parsed& parsed : read(rules->sources())) rows.push_back(row_of(parsed));
   } catch (const std::system_error& failure) {
-    throw sql::SqlError("58P01", fmt::format("could not open configuration file \"{}\": {}", file.string(),
+    throw sql::SqlError("58P01", fmt::format("could not open configuration file \"{}\": {}", (rules->sources().*file).string(),
                                              std::strerror(failure.code().value())));
   }
   return rows;
@@ -81,12 +82,8 @@ std::vector<Row> rows_of(Read read, const std::filesystem::path& file) {
 void name_rule_hooks(const LoginPolicy& policy) {
   known_policy = &policy;
   sql::set_rule_file_hooks({
-      .host_rules = [] {
-        return rows_of<sql::HostRuleRow>([] { return read_host_rules(known_policy->current_sources()); }, known_policy->sources().hba_file);
-      },
-      .ident_rules = [] {
-        return rows_of<sql::IdentRuleRow>([] { return read_ident_rules(known_policy->sources()); }, known_policy->sources().ident_file);
-      },
+      .host_rules = [] { return rows_of<sql::HostRuleRow>(read_host_rules, &RuleSources::hba_file); },
+      .ident_rules = [] { return rows_of<sql::IdentRuleRow>(read_ident_rules, &RuleSources::ident_file); },
   });
 }
 

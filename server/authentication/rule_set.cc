@@ -129,18 +129,18 @@ std::vector<ParsedIdentRule> read_ident_rules(const RuleSources& sources) {
   return parse_ident_rules(read_lines(sources.ident_file, {}));
 }
 
-RuleSet RuleSet::load(const RuleSources& sources) {
+RuleSetPtr RuleSet::load(RuleSources sources) {
+  auto set = std::make_shared<RuleSet>();
   std::string source = sources.rules.empty() ? sources.hba_file.string() : "authentication.rules";
-  RuleSet set;
-  set.is_built_in_ = !sources.has_rules();
   try {
-    set.rules_ = take_rules<HostRule>(read_host_rules(sources), source);
-    if (set.rules_.empty()) throw std::runtime_error(fmt::format("{}: the file contains no rules", source));
+    set->rules_ = take_rules<HostRule>(read_host_rules(sources), source);
+    if (set->rules_.empty()) throw std::runtime_error(fmt::format("{}: the file contains no rules", source));
     source = sources.ident_file.string();
-    set.maps_ = take_rules<IdentRule>(read_ident_rules(sources), source);
+    set->maps_ = take_rules<IdentRule>(read_ident_rules(sources), source);
   } catch (const std::system_error& failure) {
     throw std::runtime_error(fmt::format("cannot read {}: {}", source, std::strerror(failure.code().value())));
   }
+  set->sources_ = std::move(sources);
   return set;
 }
 
@@ -154,9 +154,9 @@ const HostRule* RuleSet::find(const Login& login) const {
 }
 
 bool RuleSet::is_mapped(const HostRule& rule, std::string_view system_name, std::string_view role, std::string& log) const {
-  return server::is_mapped(maps_, is_built_in_ ? "" : rule.map.value_or(""), system_name, role, log);
+  return server::is_mapped(maps_, sources_.has_rules() ? rule.map.value_or("") : "", system_name, role, log);
 }
 
-bool RuleSet::lets_in_all_roles(std::uint32_t user) const { return is_built_in_ && is_own_or_root(user); }
+bool RuleSet::lets_in_all_roles(std::uint32_t user) const { return !sources_.has_rules() && is_own_or_root(user); }
 
 }  // namespace redquel::server

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,7 +31,8 @@ std::vector<ParsedIdentRule> read_ident_rules(const RuleSources& sources);
 class RuleSet {
  public:
   /// Reads the sources. Throws std::runtime_error "FILE:LINE: REASON" for a file that cannot be read or a line with an error.
-  static RuleSet load(const RuleSources& sources);
+  static std::shared_ptr<const RuleSet> load(RuleSources sources);
+  const RuleSources& sources() const { return sources_; }
 
   /// The facts about a login that rules ask for.
   struct Login {
@@ -50,9 +52,11 @@ class RuleSet {
   bool lets_in_all_roles(std::uint32_t user) const;
 
  private:
-  bool is_built_in_ = false;
+  RuleSources sources_;
   std::vector<HostRule> rules_;
   std::vector<IdentRule> maps_;
 };
+
+using RuleSetPtr = std::shared_ptr<const RuleSet>;
 
 }  // namespace redquel::server

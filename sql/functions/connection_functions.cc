@@ -32,7 +32,7 @@ bool address_of(Context context, std::string& out) {
 template <std::int32_t ConnectionFacts::*port>
 std::optional<std::int32_t> port_of(Context context) {
   const std::optional<ConnectionFacts> found = facts(context);
-  return found && (*found).*port != 0 ? std::optional((*found).*port) : std::nullopt;
+  return found && (*found).*port > 0 ? std::optional((*found).*port) : std::nullopt;
 }
 
 bool current_query(Context context, std::string& out) {
@@ -63,6 +63,9 @@ bool terminate_backend(Context context, std::int32_t process, std::int64_t timeo
   return is_there;
 }
 
+/// Returns true once the server is asked; it reads its files afterwards.
+bool reload_configuration(Context) { return server().reload(); }
+
 }  // namespace
 
 const ConnectionHooks& connection_hooks() { return known_hooks; }
@@ -80,6 +83,7 @@ std::vector<ScalarFunction> connection_functions() {
       scalar<[](Context context, std::int32_t process) { return terminate_backend(context, process, 0); }>("pg_terminate_backend", {kInt4},
                                                                                                       kBool, kVolatile),
       scalar<terminate_backend>("pg_terminate_backend", {kInt4, kInt8}, kBool, kVolatile),
+      scalar<reload_configuration>("pg_reload_conf", {}, kBool, kVolatile),
   };
 }
 

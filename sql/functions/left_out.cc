@@ -30,7 +30,7 @@ constexpr std::string_view kFilesAndReplication[] = {
     "pg_get_wal_resource_managers", "pg_log_backend_memory_contexts", "pg_logical_emit_message", "pg_logical_slot_get_binary_changes",
     "pg_logical_slot_get_changes", "pg_logical_slot_peek_binary_changes", "pg_logical_slot_peek_changes", "pg_ls_archive_statusdir",
     "pg_ls_dir", "pg_ls_logdir", "pg_ls_logicalmapdir", "pg_ls_logicalsnapdir", "pg_ls_replslotdir", "pg_ls_tmpdir", "pg_ls_waldir",
-    "pg_read_binary_file", "pg_read_file", "pg_relation_filepath", "pg_reload_conf", "pg_replication_origin_advance",
+    "pg_read_binary_file", "pg_read_file", "pg_relation_filepath", "pg_replication_origin_advance",
     "pg_replication_origin_create", "pg_replication_origin_drop", "pg_replication_origin_oid", "pg_replication_origin_progress",
     "pg_replication_origin_session_is_setup", "pg_replication_origin_session_progress", "pg_replication_origin_session_reset",
     "pg_replication_origin_session_setup", "pg_replication_origin_xact_reset", "pg_replication_origin_xact_setup",

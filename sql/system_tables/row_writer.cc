@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "sql/types/text_io.h"
+
 namespace redquel::sql {
 
 RowWriter::RowWriter(const SystemTable& table) {
@@ -46,6 +48,7 @@ void RowWriter::put_text_form(Column& column, std::string_view value) {
       put_real(column, number);
       break;
     }
+    case Storage::kNumeric: column.append_datum(parse_value(column.type(), value, {})); break;
     default: put_text(column, value);
   }
 }

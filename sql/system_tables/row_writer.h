@@ -17,6 +17,11 @@ namespace redquel::sql {
 struct Null {};
 inline constexpr Null kNull{};
 
+/// A value of any type by its text form; empty: NULL.
+struct TextForm {
+  std::string_view text;
+};
+
 /// Collects the rows of a system table.
 class RowWriter {
  public:
@@ -40,6 +45,9 @@ class RowWriter {
   void put(Column& column, const T& value) {
     if constexpr (std::is_same_v<T, Null>) {
       column.append_null();
+    } else if constexpr (std::is_same_v<T, TextForm>) {
+      if (value.text.empty()) column.append_null();
+      else put_text_form(column, value.text);
     } else if constexpr (std::is_same_v<T, bool>) {
       put_boolean(column, value);
     } else if constexpr (std::is_same_v<T, char>) {

@@ -1,20 +1,25 @@
 // What the session knows about itself: pg_settings, pg_prepared_statements, pg_cursors, pg_stat_activity, pg_stat_ssl, pg_stat_database.
 
+#include "sql/connection_hooks.h"
 #include "sql/functions/function.h"
 #include "sql/session_hooks.h"
 #include "sql/system_tables/families.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
+#include "sql/types/text_io.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::sql {
 namespace {
 
 void settings(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
   if (context.run_time_parameters == nullptr) return;
+  const auto is_pending_restart = connection_hooks().is_pending_restart;
   for (const RunTimeParameter& parameter : context.run_time_parameters(context.session)) {
     out.add(parameter.name, parameter.setting, null_if_empty(parameter.unit), parameter.category, parameter.description, kNull,
             parameter.context, parameter.type, parameter.source, null_if_empty(parameter.minimum), null_if_empty(parameter.maximum),
-            null_if_empty(parameter.choices), parameter.boot_value, parameter.reset_value, kNull, kNull, false);
+            null_if_empty(parameter.choices), parameter.boot_value, parameter.reset_value, kNull, kNull,
+            is_pending_restart != nullptr && is_pending_restart(parameter.name));
   }
 }
 
@@ -35,17 +40,33 @@ void cursors(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& co
   }
 }
 
+std::optional<ConnectionFacts> connection(const EvaluationContext& context) {
+  return connection_hooks().facts == nullptr ? std::nullopt : connection_hooks().facts(context.backend_pid);
+}
+
+/// The client's address as an inet stores it; empty: it came by a unix socket.
+std::string address_value(const std::optional<ConnectionFacts>& client) {
+  if (!client || client->client_address.empty()) return {};
+  return std::get<std::string>(parse_value(kInet, client->client_address, {}));
+}
+
 /// Other sessions may be in other processes: only this one is told of.
 void activity(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
   const std::string* application = context.show == nullptr ? nullptr : context.show(context.session, "application_name");
+  const std::optional<ConnectionFacts> client = connection(context);
   out.add(database_oid(context.database), context.database, context.backend_pid, kNull, role_oid(context.user), context.user,
-          application == nullptr ? std::string() : *application, kNull, kNull, kNull, kNull, context.transaction_timestamp,
+          application == nullptr ? std::string() : *application, null_if_empty(address_value(client)), kNull,
+          client ? std::optional(client->client_port) : std::nullopt, kNull, context.transaction_timestamp,
           context.statement_timestamp, context.statement_timestamp, kNull, kNull, "active", kNull, kNull, kNull, kNull,
           "client backend");
 }
 
 void encryption(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {
-  out.add(context.backend_pid, false, kNull, kNull, kNull, kNull, kNull, kNull);
+  const std::optional<ConnectionFacts> client = connection(context);
+  if (!client || !client->encryption) return out.add(context.backend_pid, false, kNull, kNull, kNull, kNull, kNull, kNull);
+  const EncryptionFacts& facts = *client->encryption;
+  out.add(context.backend_pid, true, facts.version, facts.cipher, facts.bits, null_if_empty(facts.client_subject),
+          TextForm{facts.client_serial}, null_if_empty(facts.client_issuer));
 }
 
 void kerberos(RowWriter& out, const CatalogSnapshot&, const EvaluationContext& context) {

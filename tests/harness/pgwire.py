@@ -271,6 +271,18 @@ class Connection:
 
     # start and end
 
+    def request_tls(self, context, server_name="localhost"):
+        """SSLRequest, and TLS once the server agrees. `context` is an ssl.SSLContext."""
+        self.send(special_startup(SSL_REQUEST))
+        answer = self.read_bytes(1)
+        if answer != b"S":
+            raise ValueError(f"the server answers {answer} to an SSLRequest")
+        self.begin_tls(context, server_name)
+
+    def begin_tls(self, context, server_name="localhost"):
+        """TLS at once."""
+        self.socket = context.wrap_socket(self.socket, server_hostname=server_name)
+
     def start(self, parameters: dict):
         self.send(startup(parameters))
         passwords = PasswordClient(parameters.get("user"), self.password)

@@ -15,9 +15,11 @@ const std::string kInfo =
     "# Server\r\nredis_version:7.0.15\r\nrun_id:abc\r\n# Persistence\r\nloading:0\r\naof_enabled:1\r\n"
     "# Memory\r\nmaxmemory_policy:noeviction\r\n# Replication\r\nrole:master\r\nmaster_replid:def\r\n";
 
+RedisLogin login_of(const RedisUrl& url) { return {.user = url.user, .password = url.password, .tls = nullptr}; }
+
 HandshakeResult read(const RedisUrl& url, const std::vector<std::string>& answers) {
   Replies replies;
-  replies.set_names(handshake_commands(url, "redquel").names());
+  replies.set_names(handshake_commands(url, login_of(url), "redquel").names());
   ReplyDecoder decoder(1 << 20);
   for (const std::string& answer : answers) decoder.feed(answer);
   while (decoder.next(replies)) {
@@ -31,11 +33,11 @@ std::vector<std::string> answers_with(const std::string& info) {
 
 TEST(Handshake, LogsInSelectsAndAsks) {
   const RedisUrl url = parse_redis_url("redis://ann:s3cret@localhost/5");
-  EXPECT_THAT(handshake_commands(url, "redquel").texts(),
+  EXPECT_THAT(handshake_commands(url, login_of(url), "redquel").texts(),
               ElementsAre("AUTH ann s3cret", "SELECT 5", "CLIENT SETNAME redquel", "INFO", "MULTI", "EXEC",
                           "EVAL_RO \"return 1\" 0", "SORT_RO redquel:trial BY nosort GET #"));
-  EXPECT_THAT(handshake_commands(parse_redis_url("redis://:pw@h"), "r").texts()[0], "AUTH pw");
-  EXPECT_THAT(handshake_commands(parse_redis_url("redis://h"), "r").texts()[0], "CLIENT SETNAME r");
+  EXPECT_THAT(handshake_commands(parse_redis_url("redis://:pw@h"), login_of(parse_redis_url("redis://:pw@h")), "r").texts()[0], "AUTH pw");
+  EXPECT_THAT(handshake_commands(parse_redis_url("redis://h"), {}, "r").texts()[0], "CLIENT SETNAME r");
 }
 
 TEST(Handshake, ReadsTheServersIdentity) {
@@ -152,6 +154,12 @@ TEST(RedisUrl, ParsesBothForms) {
   EXPECT_EQ(url.address(), "/run/my redis.sock");
   EXPECT_EQ(url.database, 2);
   EXPECT_EQ(parse_redis_url("unix://u:p@/s").password, "p");
+  EXPECT_FALSE(url.tls);
+
+  url = parse_redis_url("rediss://u:p@h:7000/3");
+  EXPECT_TRUE(url.tls);
+  EXPECT_EQ(url.address(), "h:7000");
+  EXPECT_EQ(url.database, 3);
 }
 
 TEST(RedisUrl, SaysWhatIsWrong) {
@@ -164,9 +172,9 @@ TEST(RedisUrl, SaysWhatIsWrong) {
     }
     return "";
   };
-  EXPECT_THAT(error_of(""), HasSubstr("begin with redis:// or unix://"));
+  EXPECT_THAT(error_of(""), HasSubstr("begin with redis://, rediss:// or unix://"));
   EXPECT_THAT(error_of("http://x"), HasSubstr("begin with"));
-  EXPECT_THAT(error_of("rediss://x"), HasSubstr("TLS"));
+  EXPECT_THAT(error_of("rediss://x:0"), HasSubstr("port"));
   EXPECT_THAT(error_of("redis://"), HasSubstr("host is missing"));
   EXPECT_THAT(error_of("redis://h:0"), HasSubstr("the port must be a number from 1 to 65535"));
   EXPECT_THAT(error_of("redis://h:70000"), HasSubstr("the port"));

@@ -31,14 +31,12 @@ class ConfigurationFile : public testing::Test {
 TEST(Configuration, WithoutAnythingAnEmbeddedRedis) {
   const Configuration configuration = *read({});
   EXPECT_TRUE(configuration.embedded);
-  EXPECT_EQ(configuration.listen_host, "127.0.0.1");
-  EXPECT_EQ(configuration.listen_port, 5433);
+  EXPECT_EQ(configuration.listen, (std::vector<ListenAddress>{{"127.0.0.1", 5433}}));
 }
 
 TEST(Configuration, CommandLine) {
   const Configuration configuration = *read({"--listen", "[::1]:0", "--redis", "unix:///tmp/r.sock"});
-  EXPECT_EQ(configuration.listen_host, "::1");
-  EXPECT_EQ(configuration.listen_port, 0);
+  EXPECT_EQ(configuration.listen, (std::vector<ListenAddress>{{"::1", 0}}));
   EXPECT_EQ(configuration.redis_url, "unix:///tmp/r.sock");
   EXPECT_FALSE(configuration.embedded);
   EXPECT_THROW(read({"--listen", "127.0.0.1"}), ConfigurationError);
@@ -53,11 +51,31 @@ TEST_F(ConfigurationFile, CommandLineWinsOverFile) {
   const char* file = write(
       "[server]\nlisten = '127.0.0.1:1'\nthreads = 3\n[redis]\nurl = 'redis://h:1/2'\n[limits]\nwork_mem = 1048576\n");
   const Configuration configuration = *read({"--config", file, "--listen", "127.0.0.1:2"});
-  EXPECT_EQ(configuration.listen_port, 2);
+  EXPECT_EQ(configuration.listen, (std::vector<ListenAddress>{{"127.0.0.1", 2}}));
   EXPECT_EQ(configuration.threads, 3u);
   EXPECT_EQ(configuration.redis_url, "redis://h:1/2");
   EXPECT_EQ(configuration.work_mem, 1048576u);
   EXPECT_FALSE(configuration.embedded);
+}
+
+TEST_F(ConfigurationFile, SeveralAddresses) {
+  const std::vector<ListenAddress> both = {{"127.0.0.1", 1}, {"::1", 2}};
+  EXPECT_EQ(read({"--listen", "127.0.0.1:1", "--listen", "[::1]:2"})->listen, both);
+  EXPECT_EQ(read({"--listen", "127.0.0.1:1, [::1]:2"})->listen, both);
+  EXPECT_EQ(read({"--config", write("[server]\nlisten = ['127.0.0.1:1', '[::1]:2']")})->listen, both);
+  EXPECT_EQ(read({"--config", write("[server]\nlisten = ''")})->listen, std::vector<ListenAddress>{});
+}
+
+TEST_F(ConfigurationFile, MistakesAreNamedWithFileAndLine) {
+  const std::string file = write("[server]\nthreads = 2\n\n[limits]\nwork_mem = 'much'\n");
+  try {
+    read({"--config", file.c_str()});
+    FAIL();
+  } catch (const ConfigurationError& error) {
+    EXPECT_EQ(error.what(), file + ":5: limits.work_mem: expected a whole number from 65536 to 1099511627776");
+  }
+  const Configuration configuration = *read({"--config", write("\n[tls]\ncertificate = '/c'\n")});
+  EXPECT_EQ(std::string(key_error(configuration, "tls.certificate", "is wrong").what()), file + ":3: tls.certificate: is wrong");
 }
 
 TEST_F(ConfigurationFile, MistakesAreNamed) {

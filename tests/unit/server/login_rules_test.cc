@@ -124,7 +124,8 @@ TEST(HostRules, TheFirstLineThatFitsDecides) {
       "hostgssenc all all all md5\n"
       "host replication all all md5\n"
       "host all all ::1/128 md5\n");
-  const RuleSet rules = RuleSet::load(file.sources());
+  const RuleSetPtr loaded = RuleSet::load(file.sources());
+  const RuleSet& rules = *loaded;
   EXPECT_EQ(line_for(rules, {.user = "postgres", .local = true}), 1);
   EXPECT_EQ(line_for(rules, {.local = true}), 0);
   EXPECT_EQ(line_for(rules, {.database = "alice", .tls = true}), 2);

@@ -15,7 +15,7 @@ class RunningServer {
  public:
   explicit RunningServer(const std::function<void(ServerOptions&)>& change = {}) {
     ServerOptions options;
-    options.port = 0;
+    options.listen = {{"127.0.0.1", 0}};
     options.threads = 2;
     options.drain_time = std::chrono::milliseconds(500);
     if (change) change(options);

@@ -203,8 +203,7 @@ TEST(SessionLife, ShutdownLetsStatementsFinishAndTellsTheOthers) {
 
 TEST(SessionLife, OnlyThisMachine) {
   ServerOptions options;
-  options.host = "0.0.0.0";
-  options.port = 0;
+  options.listen = {{"0.0.0.0", 0}};
   EXPECT_THROW(Server(options, fake_engines(std::make_shared<FakeCounters>())), std::runtime_error);
 }
 

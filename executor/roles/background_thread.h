@@ -14,13 +14,13 @@ namespace redquel::executor {
 namespace asio = boost::asio;
 
 /// The thread for work that would hold up an event loop for milliseconds: hashes of passwords, names of operating-system users.
-class HelperThread {
+class BackgroundThread {
  public:
   /// One piece of work at a time, and 64 that wait.
   static constexpr std::size_t kMostWaiting = 64;
 
   /// The process's own; it starts at the first call.
-  static HelperThread& instance();
+  static BackgroundThread& instance();
 
   /// Runs `work` there and returns what it returns or throws. Throws 53300 if too much work waits.
   template <class Work>

@@ -1,0 +1,128 @@
+#include "server/listeners.h"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+
+namespace redquel::server {
+
+namespace {
+
+using asio::ip::tcp;
+
+std::string place(const tcp::endpoint& endpoint) {
+  return fmt::format(fmt::runtime(endpoint.address().is_v6() ? "[{}]:{}" : "{}:{}"), endpoint.address().to_string(), endpoint.port());
+}
+
+std::vector<tcp::endpoint> resolve(asio::io_context& context, const ListenAddress& wanted) {
+  if (wanted.host == "*") return {{tcp::v4(), wanted.port}, {tcp::v6(), wanted.port}};
+  tcp::resolver resolver(context);
+  boost::system::error_code failure;
+  const auto found = resolver.resolve(wanted.host, std::to_string(wanted.port), tcp::resolver::passive, failure);
+  if (failure || found.empty()) throw std::runtime_error(fmt::format("cannot listen on {}:{}: {}", wanted.host, wanted.port, failure.message()));
+  std::vector<tcp::endpoint> endpoints;
+  for (const auto& entry : found) {
+    if (std::ranges::find(endpoints, entry.endpoint()) == endpoints.end()) endpoints.push_back(entry.endpoint());
+  }
+  return endpoints;
+}
+
+gid_t group_number(const std::string& group) {
+  gid_t number = 0;
+  const char* const end = group.data() + group.size();
+  if (const auto parsed = std::from_chars(group.data(), end, number); parsed.ec == std::errc() && parsed.ptr == end) return number;
+  const struct group* found = ::getgrnam(group.c_str());
+  if (found == nullptr) throw std::runtime_error(fmt::format("server.unix_socket_group: group \"{}\" does not exist", group));
+  return found->gr_gid;
+}
+
+}  // namespace
+
+Listeners::Listeners(asio::io_context& context, const std::vector<ListenAddress>& addresses, const UnixSocketOptions& unix_sockets,
+                     bool serves_others, std::uint16_t default_port)
+    : context_(context) {
+  for (const ListenAddress& address : addresses) listen_on_host(address, serves_others);
+  if (port_ == 0) port_ = default_port;
+  for (const std::filesystem::path& directory : unix_sockets.directories) listen_on_unix(directory, unix_sockets);
+  if (listeners_.empty()) throw std::runtime_error("nothing to listen on: server.listen and server.unix_socket_directories are empty");
+}
+
+/// A name may have addresses that this machine cannot use (IPv6): one that works is enough.
+void Listeners::listen_on_host(const ListenAddress& wanted, bool serves_others) {
+  std::optional<std::string> failure;
+  bool is_heard = false;
+  for (tcp::endpoint endpoint : resolve(context_, wanted)) {
+    if (!serves_others && !endpoint.address().is_loopback()) {
+      throw std::runtime_error(
+          fmt::format("refusing to listen on {}: no role has a password. Run `redquel init` first, give --pwfile FILE or "
+                      "REDQUEL_PASSWORD_FILE, or set authentication.rules; without them redquel serves this machine only",
+                      wanted.host));
+    }
+    if (is_heard && wanted.port == 0) endpoint.port(port_);
+    try {
+      listen_on_tcp(endpoint);
+      is_heard = true;
+    } catch (const boost::system::system_error& error) {
+      failure = fmt::format("cannot listen on {}: {}", place(endpoint), error.code().message());
+    }
+  }
+  if (!is_heard) throw std::runtime_error(*failure);
+  if (failure) spdlog::warn("{}", *failure);
+}
+
+void Listeners::listen_on_tcp(const tcp::endpoint& endpoint) {
+  Acceptor acceptor(context_);
+  acceptor.open(asio::generic::stream_protocol(endpoint.protocol()));
+  acceptor.set_option(tcp::acceptor::reuse_address(true));
+  // An address of IPv6 never serves IPv4 clients as well: rules and counts see one form of each address.
+  if (endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only(true));
+  acceptor.bind(endpoint);
+  acceptor.listen(asio::socket_base::max_listen_connections);
+  tcp::endpoint bound = endpoint;
+  const auto generic = acceptor.local_endpoint();
+  std::memcpy(bound.data(), generic.data(), std::min(generic.size(), bound.capacity()));
+  if (port_ == 0) port_ = bound.port();
+  addresses_.push_back(place(bound));
+  listeners_.push_back({std::move(acceptor), asio::steady_timer(context_)});
+}
+
+void Listeners::listen_on_unix(const std::filesystem::path& directory, const UnixSocketOptions& options) {
+  auto file = std::make_unique<SocketFile>(directory, port_);
+  const std::string path = file->path().string();
+  Acceptor acceptor(context_);
+  boost::system::error_code failure;
+  acceptor.open(asio::generic::stream_protocol(asio::local::stream_protocol()));
+  acceptor.bind(asio::local::stream_protocol::endpoint(path), failure);
+  if (failure) throw std::runtime_error(fmt::format("cannot listen on \"{}\": {}", path, failure.message()));
+  const bool is_owned = options.group.empty() || ::chown(path.c_str(), static_cast<uid_t>(-1), group_number(options.group)) == 0;
+  if (!is_owned) throw std::runtime_error(fmt::format("server.unix_socket_group: \"{}\": {}", path, std::strerror(errno)));
+  // Nobody can connect before `listen`.
+  if (::chmod(path.c_str(), options.permissions) != 0) throw std::runtime_error(fmt::format("cannot set permissions of \"{}\": {}", path, std::strerror(errno)));
+  acceptor.listen(asio::socket_base::max_listen_connections, failure);
+  if (failure) throw std::runtime_error(fmt::format("cannot listen on \"{}\": {}", path, failure.message()));
+  addresses_.push_back(path);
+  files_.push_back(std::move(file));
+  listeners_.push_back({std::move(acceptor), asio::steady_timer(context_)});
+}
+
+void Listeners::close() {
+  boost::system::error_code ignored;
+  for (Listener& listener : listeners_) {
+    listener.acceptor.close(ignored);
+    listener.pause.cancel();
+  }
+  files_.clear();
+}
+
+}  // namespace redquel::server
