@@ -114,7 +114,7 @@ class WrittenPassword {
       return other.superuser && other.can_login && (other.oid == role.oid || verifiers.contains(other.oid));
     };
     if (std::ranges::any_of(draft.roles.roles(), is_covered)) return;
-    draft.notice("WARNING", SqlError("0A000", "no superuser has a password, and from now on every login needs one")
+    draft.notice("WARNING", SqlError("01000", "no superuser has a password, and from now on every login needs one")
                                 .hint("Give a superuser a password by ALTER ROLE or \"redquel init\"."));
   }
 
