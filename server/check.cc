@@ -11,6 +11,7 @@
 #include "executor/storage/role_store.h"
 #include "server/configuration.h"
 #include "server/redis_check.h"
+#include "server/reload.h"
 #include "sql/passwords/password_verifier.h"
 
 namespace redquel::server {
@@ -39,8 +40,12 @@ asio::awaitable<std::vector<std::string>> check_roles(executor::RedisClient& hom
 int run_check(int argc, const char* const* argv) {
   constexpr int kFailed = 1, kBadUsage = 2;
   CLI::App app("redquel check: names stored definitions that redquel cannot use", "redquel check");
-  std::string url;
-  app.add_option("--redis", url, "the Redis: redis://[[user]:password@]host[:port][/db] or unix://…")->type_name("URL")->required();
+  Configuration configuration;
+  std::string ca;
+  app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS) or unix://…")
+      ->type_name("URL")
+      ->required();
+  app.add_option("--tls-ca", ca, "certificates that vouch for the Redis (the system's)")->type_name("FILE");
   try {
     app.parse(argc - 1, argv + 1);
   } catch (const CLI::ParseError& error) {
@@ -49,11 +54,10 @@ int run_check(int argc, const char* const* argv) {
     return kBadUsage;
   }
   try {
-    executor::ConnectionOptions connection;
-    connection.url = executor::parse_redis_url(url);
-    if (std::string password = environment_password(); !password.empty()) connection.url.password = std::move(password);
+    configuration.redis_password = environment_password();
+    configuration.redis_tls.ca = ca;
     std::vector<std::string> lines;
-    run_over_redis(std::move(connection), [&](executor::RedisPool& pool) -> asio::awaitable<void> {
+    run_over_redis(redis_connection(configuration), [&](executor::RedisPool& pool) -> asio::awaitable<void> {
       lines = co_await check_roles(pool.shared(pool.default_database()));
     });
     for (const std::string& line : lines) std::printf("%s\n", line.c_str());

@@ -16,6 +16,7 @@
 #include "executor/storage/role_store.h"
 #include "server/configuration.h"
 #include "server/redis_check.h"
+#include "server/reload.h"
 #include "sql/error.h"
 
 namespace redquel::server {
@@ -86,9 +87,13 @@ std::string read_password_file(const std::string& path) {
 int run_init(int argc, const char* const* argv) {
   constexpr int kFailed = 1, kBadUsage = 2;
   CLI::App app("redquel init: gives a superuser its first password", "redquel init");
-  std::string url, role = "postgres", file;
+  Configuration configuration;
+  std::string ca, role = "postgres", file;
   bool prompts = false;
-  app.add_option("--redis", url, "the Redis: redis://[[user]:password@]host[:port][/db] or unix://…")->type_name("URL")->required();
+  app.add_option("--redis", configuration.redis_url, "the Redis: redis://[[user]:password@]host[:port][/db], rediss://… (TLS) or unix://…")
+      ->type_name("URL")
+      ->required();
+  app.add_option("--tls-ca", ca, "certificates that vouch for the Redis (the system's)")->type_name("FILE");
   app.add_option("--username", role, "the superuser (postgres)")->type_name("NAME");
   CLI::Option* from_file = app.add_option("--pwfile", file, "the file whose first line is the password")->type_name("FILE");
   app.add_flag("--pwprompt", prompts, "ask for the password")->excludes(from_file);
@@ -101,11 +106,10 @@ int run_init(int argc, const char* const* argv) {
     return kBadUsage;
   }
   try {
-    executor::ConnectionOptions connection;
-    connection.url = executor::parse_redis_url(url);
-    if (std::string password = environment_password(); !password.empty()) connection.url.password = std::move(password);
+    configuration.redis_password = environment_password();
+    configuration.redis_tls.ca = ca;
     std::string password = prompts ? prompted_password() : read_password_file(file);
-    run_over_redis(std::move(connection), [&](executor::RedisPool& pool) { return set_password(pool, role, std::move(password)); });
+    run_over_redis(redis_connection(configuration), [&](executor::RedisPool& pool) { return set_password(pool, role, std::move(password)); });
     std::printf("role %s has a password\n", role.c_str());
     return 0;
   } catch (const std::exception& error) {

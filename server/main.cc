@@ -12,8 +12,6 @@
 #include <vector>
 
 #include "executor/embedded/embedded_redis.h"
-#include "executor/redis/url.h"
-#include "server/authentication/login_policy.h"
 #include "server/check.h"
 #include "server/configuration.h"
 #include "server/discover.h"

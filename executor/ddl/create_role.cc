@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "executor/ddl/role_draft.h"
@@ -96,7 +97,10 @@ class WrittenPassword {
     form_ = form && *form == "md5" ? sql::PasswordForm::kMd5 : sql::PasswordForm::kScram;
   }
 
-  void store(RoleDraft& draft, const sql::RoleDef& role) {
+  bool is_written() const { return is_written_; }
+
+  /// `verifiers`: those that roles have already.
+  void store(RoleDraft& draft, const sql::RoleDef& role, const std::map<sql::Oid, std::string>& verifiers) {
     if (!is_written_) return;
     if (text_ && (text_->empty() || sql::verifier_matches(*text_, role.name, ""))) {
       draft.notice("NOTICE", SqlError("00000", "empty string is not a valid password, clearing password"));
@@ -105,6 +109,13 @@ class WrittenPassword {
     if (!text_) return draft.drop_verifier(role.oid);
     if (verifier_.empty()) verifier_ = sql::make_verifier(*text_, role.name, form_);
     draft.set_verifier(role.oid, verifier_);
+    const auto is_covered = [&](const auto& entry) {
+      const sql::RoleDef& other = entry.second;
+      return other.superuser && other.can_login && (other.oid == role.oid || verifiers.contains(other.oid));
+    };
+    if (std::ranges::any_of(draft.roles.roles(), is_covered)) return;
+    draft.notice("WARNING", SqlError("01000", "no superuser has a password, and from now on every login needs one")
+                                .hint("Give a superuser a password by ALTER ROLE or \"redquel init\"."));
   }
 
  private:
@@ -152,6 +163,8 @@ void check_may_alter(const RoleDraft& draft, const sql::RoleDef& role, const Wri
 
 asio::awaitable<void> run(DdlContext& context, const ast::CreateRole& statement) {
   WrittenPassword password(statement.options, context.session);
+  std::map<sql::Oid, std::string> verifiers;
+  if (password.is_written()) verifiers = co_await load_verifiers(context.home);
   co_await change_roles(context, [&](RoleDraft& draft) {
     const WrittenOptions options(statement.options, draft);
     options.check_limit();
@@ -167,7 +180,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateRole& statement)
     if (draft.roles.find_owner(role.name) == nullptr) role.owner_name = role.name;
     options.change(role, draft.session());
     draft.roles.put(role);
-    password.store(draft, role);
+    password.store(draft, role, verifiers);
     const sql::Oid grantor = draft.current_role();
     for (const std::string& name : options.names("addroleto")) {
       const sql::RoleDef parent = require_role(draft.roles, draft.session(), name);
@@ -181,6 +194,8 @@ asio::awaitable<void> run(DdlContext& context, const ast::CreateRole& statement)
 asio::awaitable<void> run(DdlContext& context, const ast::AlterRole& statement) {
   if (sets_parameters(statement)) co_return co_await set_parameters(context, statement);
   WrittenPassword password(statement.options, context.session);
+  std::map<sql::Oid, std::string> verifiers;
+  if (password.is_written()) verifiers = co_await load_verifiers(context.home);
   co_await change_roles(context, [&](RoleDraft& draft) {
     check_role_name(statement.name, "Cannot alter reserved roles.");
     const WrittenOptions options(statement.options, draft);
@@ -189,7 +204,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterRole& statement) 
     check_may_alter(draft, role, options);
     options.change(role, draft.session());
     draft.roles.put(role);
-    password.store(draft, role);
+    password.store(draft, role, verifiers);
     const std::vector<sql::Oid> members = oids_of(draft, options.names("rolemembers"));
     if (options.has(parser::kDropMembers)) {
       remove_members(draft, role, members, false);

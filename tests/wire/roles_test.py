@@ -274,6 +274,16 @@ def test_verifiers_are_in_no_catalog_and_no_log(make_redis, make_server):
         assert "secret" not in log.read()
 
 
+def test_a_first_password_for_another_role_warns(make_redis, make_server):
+    home = start(make_server, make_redis()).connect()
+    home.run("CREATE ROLE fp_alice LOGIN")
+    [result] = home.query("ALTER ROLE fp_alice PASSWORD 'x'")
+    assert [notice["S"] for notice in result.notices] == ["WARNING"], result.notices
+    home.run("ALTER ROLE postgres PASSWORD 'y'")
+    [result] = home.query("ALTER ROLE fp_alice PASSWORD 'z'")
+    assert result.notices == [], result.notices
+
+
 def test_role_statements_stand_alone(make_redis, make_server):
     server = start(make_server, make_redis())
     home = server.connect()
