@@ -14,7 +14,8 @@ RUN cmake --preset release -DREDQUEL_TESTS=OFF && cmake --build --preset release
 FROM debian:12-slim
 COPY scripts/packages.txt scripts/install_packages /setup/scripts/
 RUN /setup/scripts/install_packages run libraries && rm -rf /setup /var/lib/apt/lists/* \
- && useradd --system --home-dir /var/lib/redquel --create-home redquel
+ && useradd --system --uid 999 --user-group --home-dir /var/lib/redquel --create-home redquel \
+ && install -d -o redquel -g redquel -m 0755 /run/redquel
 COPY --from=build /source/build/release/redquel /usr/local/bin/redquel
 COPY conf/redquel.toml /etc/redquel/redquel.toml
 USER redquel
