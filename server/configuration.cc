@@ -36,6 +36,12 @@ std::string take_text(const std::string& key, const toml::node& node) {
   return *std::move(value);
 }
 
+/// Takes the name of a file; it stays the same file when the working directory changes.
+std::filesystem::path take_file(const std::string& key, const toml::node& node) {
+  const std::string name = take_text(key, node);
+  return name.empty() ? std::filesystem::path() : std::filesystem::absolute(name);
+}
+
 bool take_flag(const std::string& key, const toml::node& node) {
   const auto value = node.value_exact<bool>();
   if (!value) throw ConfigurationError(fmt::format("{}: expected true or false", key));
@@ -154,6 +160,20 @@ constexpr Key kKeys[] = {
        take_number(key, node, seconds, 1, 600);
        c.authentication_timeout = std::chrono::seconds(seconds);
      }},
+    {"authentication.delay",
+     [](const std::string& key, const toml::node& node, Configuration& c) {
+       std::int64_t milliseconds = 0;
+       take_number(key, node, milliseconds, 0, 60'000);
+       c.authentication_delay = std::chrono::milliseconds(milliseconds);
+     }},
+    {"authentication.hba_file",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.hba_file = take_file(key, node); }},
+    {"authentication.ident_file",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.ident_file = take_file(key, node); }},
+    {"authentication.rules",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.rules = take_text(key, node); }},
+    {"limits.superuser_reserved_connections",
+     [](const std::string& key, const toml::node& node, Configuration& c) { take_number(key, node, c.reserved_connections, 0, 262143); }},
     {"limits.lock_lease", [](const std::string& key, const toml::node& node,
                              Configuration& c) { take_number(key, node, c.lock_lease, 1000, 3'600'000); }},
     {"limits.max_statement_bytes",
@@ -323,6 +343,9 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
     throw ConfigurationError("embedded.enabled and redis.url exclude each other");
   }
   if (configuration.redis_url.empty()) configuration.embedded = true;
+  if (!configuration.rules.empty() && !configuration.hba_file.empty()) {
+    throw ConfigurationError("authentication.rules and authentication.hba_file exclude each other");
+  }
   if (configuration.work_mem > configuration.work_mem_max) {
     throw ConfigurationError("limits.work_mem is more than limits.work_mem_max");
   }

@@ -37,7 +37,11 @@ struct Configuration {
   std::size_t max_connections = 5000;
   std::size_t max_startups = 200;
   std::size_t client_memory = 1073741824;
+  std::size_t reserved_connections = 3;
   std::chrono::seconds authentication_timeout{60};
+  std::chrono::milliseconds authentication_delay{500};
+  std::filesystem::path hba_file, ident_file;  // empty: none
+  std::string rules;
   std::size_t max_statement_bytes = 67108864;
   std::size_t script_rows = 2000;
   std::size_t lock_lease = 30'000;  // milliseconds

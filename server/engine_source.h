@@ -8,6 +8,7 @@
 
 #include "executor/engine/engine.h"
 #include "executor/redis/redis_login.h"
+#include "executor/roles/login_role.h"
 
 namespace redquel::server {
 
@@ -19,6 +20,8 @@ class EngineSource {
   virtual ~EngineSource() = default;
   /// The engine of a database, made at first use. Throws 3D000 for an unknown one, 08006 without Redis.
   virtual asio::awaitable<std::shared_ptr<executor::Engine>> open(std::string database) = 0;
+  /// Reads what the home database knows of a role that logs in to a database. Throws 08006 without Redis.
+  virtual asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) = 0;
   /// Connections to Redis that are made from now on log in so.
   virtual void change_login(const executor::RedisLogin& login) { static_cast<void>(login); }
   /// The sessions are gone: lets go of connections, so that the io_context runs dry.

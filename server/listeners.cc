@@ -65,8 +65,8 @@ void Listeners::listen_on_host(const ListenAddress& wanted, bool serves_others) 
   for (tcp::endpoint endpoint : resolve(context_, wanted)) {
     if (!serves_others && !endpoint.address().is_loopback()) {
       throw std::runtime_error(
-          fmt::format("refusing to listen on {}: without authentication redquel serves this machine only, "
-                      "listen on 127.0.0.1 or ::1",
+          fmt::format("refusing to listen on {}: no role has a password. Run `redquel init` first, give --pwfile FILE or "
+                      "REDQUEL_PASSWORD_FILE, or set authentication.rules; without them redquel serves this machine only",
                       wanted.host));
     }
     if (is_heard && wanted.port == 0) endpoint.port(port_);

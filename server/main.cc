@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,11 +34,19 @@ server::ServerOptions options_of(const server::Configuration& configuration) {
   options.unix_sockets = configuration.unix_sockets;
   options.threads = configuration.threads;
   options.max_connections = configuration.max_connections;
+  options.reserved_connections = configuration.reserved_connections;
   options.max_startups = configuration.max_startups;
   options.client_memory = configuration.client_memory;
   options.drain_time = configuration.shutdown_timeout;
   options.handle_signals = true;
   return options;
+}
+
+/// Makes the first role. Decides about the protected mode, unless Redis does not answer yet.
+std::shared_ptr<server::LoginPolicy> login_policy(const server::Reloadable& reloadable, const executor::ConnectionOptions& redis) {
+  auto policy = std::make_shared<server::LoginPolicy>(reloadable.rules);
+  if (const std::optional<bool> has_verifiers = server::prepare_roles(redis)) policy->take_up(*has_verifiers);
+  return policy;
 }
 
 /// Everything that needs the configuration. Throws what is fit to be printed.
@@ -60,6 +69,7 @@ int serve(const server::Configuration& configuration, std::vector<std::string> c
   const executor::EngineLimits limits{.script_rows = configuration.script_rows,
                                       .lock_lease_ms = configuration.lock_lease,
                                       .unrestricted_call = configuration.unrestricted_call};
+  server_options.logins = login_policy(server_options, redis);
   server::Server server(std::move(server_options), server::redis_engines(redis, limits));
   if (embedded) embedded->supervise();
 

@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "executor/redis/requirements.h"
+#include "executor/roles/role_store.h"
 #include "executor/runtime/random_version.h"
 #include "sql/error.h"
 
@@ -37,6 +38,24 @@ void check_redis(executor::ConnectionOptions redis) {
     if (error.sqlstate() == kBadLogin || error.sqlstate() == kNoDatabase || error.sqlstate() == kNotSupported || error.sqlstate() == kNotPermitted) throw;
     spdlog::warn("{}; until that changes, statements fail with this error", error.message());
   }
+}
+
+std::optional<bool> prepare_roles(executor::ConnectionOptions redis) {
+  std::optional<bool> has_verifiers;
+  const auto ask = [&has_verifiers](executor::RedisPool& pool) -> asio::awaitable<void> {
+    executor::RedisClient& home = pool.shared(pool.default_database());
+    co_await executor::create_first_role(home);
+    executor::CommandBatch batch;
+    batch.add("HLEN", executor::kVerifiersKey);
+    const executor::RepliesPtr replies = co_await home.execute(std::move(batch));
+    has_verifiers = replies->integer(0) > 0;
+  };
+  try {
+    run_over_redis(std::move(redis), ask);
+  } catch (const sql::SqlError& error) {
+    spdlog::warn("roles are not known yet: {}", error.message());
+  }
+  return has_verifiers;
 }
 
 }  // namespace redquel::server

@@ -35,6 +35,9 @@ class RedisEngines final : public EngineSource {
     co_return opened;
   }
 
+  asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) override {
+    return executor::read_login_role(pool_.shared(pool_.default_database()), std::move(role), std::move(database));
+  }
   void change_login(const executor::RedisLogin& login) override { pool_.change_login(login); }
 
   void stop() override {

@@ -36,6 +36,7 @@ const StartKey kStartKeys[] = {
     {"embedded.data_dir", is_same<&Configuration::data_directory>},
     {"embedded.redis_server", is_same<&Configuration::redis_server>},
     {"limits.max_connections", is_same<&Configuration::max_connections>, {"max_connections"}},
+    {"limits.superuser_reserved_connections", is_same<&Configuration::reserved_connections>, {"superuser_reserved_connections"}},
     {"limits.max_startups", is_same<&Configuration::max_startups>},
     {"limits.client_memory", is_same<&Configuration::client_memory>},
     {"limits.script_rows", is_same<&Configuration::script_rows>},
@@ -50,7 +51,11 @@ SessionLimits session_limits(const Configuration& configuration) {
   limits.message_bytes = std::max(std::size_t{64} << 20, configuration.max_statement_bytes) + (std::size_t{1} << 20);
   limits.work_mem_bytes = configuration.work_mem_max;
   limits.temporary_bytes = configuration.temp_file_limit;
-  limits.server_values = {{"work_mem", std::to_string(configuration.work_mem >> 10)},
+  limits.login_delay = configuration.authentication_delay;
+  limits.server_values = {{"authentication_timeout", std::to_string(configuration.authentication_timeout.count())},
+                          {"hba_file", configuration.hba_file.string()},
+                          {"ident_file", configuration.ident_file.string()},
+                          {"work_mem", std::to_string(configuration.work_mem >> 10)},
                           {"ssl_cert_file", configuration.tls.certificate.string()},
                           {"ssl_key_file", configuration.tls.key.string()},
                           {"ssl_ca_file", configuration.tls.client_ca.string()},
@@ -98,6 +103,14 @@ executor::RedisLogin redis_login(const Configuration& configuration) {
 
 Reloadable make_reloadable(const Configuration& configuration) {
   Reloadable reloadable;
+  try {
+    reloadable.rules = RuleSet::load({.hba_file = configuration.hba_file,
+                                      .ident_file = configuration.ident_file,
+                                      .rules = configuration.rules,
+                                      .tls_is_on = !configuration.tls.certificate.empty()});
+  } catch (const std::runtime_error& error) {
+    throw ConfigurationError(error.what());
+  }
   reloadable.limits = session_limits(configuration);
   reloadable.tls = client_tls(configuration);
   if (!configuration.embedded) reloadable.redis = redis_login(configuration);

@@ -54,10 +54,11 @@ std::size_t raise_descriptor_limit() {
 class Server::Listener {
  public:
   Listener(ServerOptions options, const EngineSourceFactory& engines)
-      : options_(std::move(options)),
-        listeners_(context_, options_.listen, options_.unix_sockets, options_.serves_others, kDefaultPort),
+      : options_(with_logins(std::move(options))),
+        listeners_(context_, options_.listen, options_.unix_sockets, !options_.logins->is_protected(), kDefaultPort),
         signals_(context_) {
     limit_connections();
+    name_rule_hooks(*options_.logins);
     Worker::name_connection_hooks();
     add_server_values(options_);
     std::size_t threads = options_.threads;
@@ -65,7 +66,8 @@ class Server::Listener {
     for (std::size_t i = 0; i < threads; ++i) {
       Worker::Options worker{.index = i,
                              .count = threads,
-                             .max_sessions = options_.max_connections,
+                             .places = {.sessions = options_.max_connections, .reserved = reserved_connections()},
+                             .logins = options_.logins.get(),
                              .reloadable = options_,
                              .drain_time = options_.drain_time,
                              .forward_cancel = [this](CancelKey key, const std::string& address) { forward_cancel(key, address); },
@@ -112,7 +114,7 @@ class Server::Listener {
         return await_signal();
       }
       spdlog::info("signal {}: shutting down; running statements of {} sessions have {} seconds to end", signal,
-                   counts_.sessions.load(), std::chrono::duration_cast<std::chrono::seconds>(options_.drain_time).count());
+                   counts_.places.count(), std::chrono::duration_cast<std::chrono::seconds>(options_.drain_time).count());
       drain();
     });
   }
@@ -129,14 +131,24 @@ class Server::Listener {
     values.emplace_back("unix_socket_group", options_.unix_sockets.group);
     values.emplace_back("unix_socket_permissions", fmt::format("{:04o}", options_.unix_sockets.permissions));
     values.emplace_back("max_connections", std::to_string(options_.max_connections));
+    values.emplace_back("superuser_reserved_connections", std::to_string(reserved_connections()));
     values.emplace_back("ssl", reloadable.tls ? "on" : "off");
   }
+
+  static ServerOptions with_logins(ServerOptions options) {
+    if (!options.logins) options.logins = std::make_shared<LoginPolicy>(options.rules);
+    return options;
+  }
+
+  /// Of few connections, one stays for other roles.
+  std::size_t reserved_connections() const { return std::min(options_.reserved_connections, options_.max_connections - 1); }
 
   void reload() {
     if (draining_ || !options_.reload) return;
     std::optional<Reloadable> reloadable = options_.reload();
     if (!reloadable) return;
     add_server_values(*reloadable);
+    if (reloadable->rules) options_.logins->replace_rules(reloadable->rules);
     const auto shared = std::make_shared<const Reloadable>(*std::move(reloadable));
     for (const auto& worker : workers_) worker->post_reload(shared);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "server/engine_source.h"
+#include "server/authentication/login_policy.h"
 #include "server/listeners.h"
 #include "server/reloadable.h"
 
@@ -17,10 +18,11 @@ namespace redquel::server {
 struct ServerOptions : Reloadable {
   std::vector<ListenAddress> listen = {{"127.0.0.1", 5433}};
   UnixSocketOptions unix_sockets;
-  /// Authentication guards the server, so that it may listen beyond loopback.
-  bool serves_others = false;
+  /// Decides who may log in, and whether the server may listen beyond loopback; null: a new one that knows nothing of Redis.
+  std::shared_ptr<LoginPolicy> logins;
   std::size_t threads = 0;         // 0: one per core
   std::size_t max_connections = 5000;
+  std::size_t reserved_connections = 3;  // of max_connections, for superusers
   std::size_t max_startups = 200;    // connections that have not logged in; beyond them silent ones are closed
   std::size_t wrong_cancels = 20;    // of one address in a second; further ones are dropped
   std::size_t client_memory = std::size_t{1} << 30;  // bytes of half-received messages, prepared statements and portals

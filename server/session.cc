@@ -110,7 +110,7 @@ asio::awaitable<void> Session::run() {
     spdlog::debug("session {}: client did not wait for its last message", key_.process_id);
   }
   connection_.close();
-  if (has_place_) host_.give_place_back();
+  if (place_) host_.give_place_back(*place_);
 }
 
 asio::awaitable<void> Session::say_goodbye(std::optional<sql::SqlError> fatal) {

@@ -22,6 +22,7 @@
 #include "server/portal.h"
 #include "server/prepared_statement.h"
 #include "server/run_time_parameters.h"
+#include "server/session_places.h"
 #include "server/session_statements.h"
 #include "server/session_transactions.h"
 #include "server/startup_packet.h"
@@ -30,10 +31,13 @@
 
 namespace redquel::server {
 
+class LoginPolicy;
+
 /// What is the same for all sessions of a server.
 struct SessionLimits {
   std::size_t statement_bytes = std::size_t{64} << 20;  // 54000 beyond
   std::size_t message_bytes = std::size_t{65} << 20;    // of longer messages nothing is kept: 54000
+  std::chrono::milliseconds login_delay{0};  // between a failed login and its answer
   std::chrono::seconds startup_time{60};                // a connection that has not logged in by then is closed
   /// What SET work_mem and SET temp_file_limit may give; none: any number.
   std::optional<std::uint64_t> work_mem_bytes, temporary_bytes;
@@ -59,9 +63,10 @@ class SessionHost {
   virtual void end_startup(std::uint64_t number) = 0;
   /// Logs misbehaviour before the login, at most once a minute for an address.
   virtual void note_bad_startup(const std::string& address, std::string_view what) = 0;
-  /// Takes a place among max_connections, to be given back when the session ends; false: there is none.
-  virtual bool take_place() = 0;
-  virtual void give_place_back() = 0;
+  virtual LoginPolicy& logins() = 0;
+  /// Takes a place, to be given back when the session ends. Throws 53300 if there is none.
+  virtual void take_place(const SessionPlaces::Place& place) = 0;
+  virtual void give_place_back(const SessionPlaces::Place& place) = 0;
 };
 
 /// One client, from its first byte to its last. Lives on one thread, together with its engine.
@@ -128,6 +133,8 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Throws TlsRefusal.
   asio::awaitable<void> complete_handshake();
   asio::awaitable<void> open(StartupMessage message);
+  // --- session_login: who the client is
+  class Login;
 
   // --- session_errors.cc
   /// Tells the client of a failed message, unless the session must end (then throws on).
@@ -228,7 +235,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool skipping_to_sync_ = false;
   bool error_unsent_ = false;  // an error waits in the buffer: it leaves before the next wait
   bool is_idle_ = false;  // ReadyForQuery was the last word
-  bool has_place_ = false;
+  std::optional<SessionPlaces::Place> place_;  // from the login on
   bool started_ = false;
 
   // The running statement.

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "server/authentication.h"
 #include "server/body_reader.h"
 #include "server/session.h"
+#include "server/session_login.h"
 #include "sql/types/byte_text.h"
 
 namespace redquel::server {
@@ -109,11 +109,16 @@ asio::awaitable<void> Session::open(StartupMessage message) {
   if (message.minor_version > 0 || !message.protocol_options.empty()) {
     encoder_.negotiate_protocol_version(message.protocol_options);
   }
-  has_place_ = host_.take_place();
-  if (!has_place_) throw sql::SqlError("53300", "sorry, too many clients already");
+  const executor::LoginFacts login = co_await Login(*this, message).run();
+  SessionPlaces::Place place{.role = login.role->oid,
+                             .role_name = login.role->name,
+                             .database = message.database,
+                             .is_superuser = login.role->superuser,
+                             .role_limit = login.role->connection_limit,
+                             .database_limit = login.database.connection_limit};
+  host_.take_place(place);
+  place_ = std::move(place);
   host_.end_startup(number_);
-  authenticate(connection_, message.user, message.database);
-  encoder_.authentication_ok();
 
   state_.user = message.user;
   state_.database = message.database;

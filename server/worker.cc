@@ -154,14 +154,12 @@ void Worker::post_signal(std::int32_t process_id, bool ends_session) {
 
 void Worker::post_drain() { asio::co_spawn(context_, drain(), asio::detached); }
 
-bool Worker::take_place() {
-  if (draining_) return false;
-  if (counts_.sessions.fetch_add(1) < options_.max_sessions) return true;
-  counts_.sessions.fetch_sub(1);
-  return false;
+void Worker::take_place(const SessionPlaces::Place& place) {
+  if (draining_) throw sql::SqlError("57P03", "the database system is shutting down");
+  counts_.places.take(place, options_.places);
 }
 
-void Worker::give_place_back() { counts_.sessions.fetch_sub(1); }
+void Worker::give_place_back(const SessionPlaces::Place& place) { counts_.places.give_back(place); }
 
 CancelKey Worker::make_key() {
   constexpr auto kLargest = static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max());

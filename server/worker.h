@@ -32,7 +32,7 @@ struct SharedCounts {
   };
   explicit SharedCounts(const Limits& limits)
       : startups(limits.startups), processes(limits.processes), addresses(limits.wrong_cancels), memory(limits.client_memory) {}
-  std::atomic<std::size_t> sessions{0};  // among max_connections
+  SessionPlaces places;
   StartupSlots startups;
   LiveProcesses processes;
   AddressWatch addresses;
@@ -46,7 +46,8 @@ class Worker final : public SessionHost {
   struct Options {
     std::size_t index = 0;  // of `count` workers: part of every process id that this one gives out
     std::size_t count = 1;
-    std::size_t max_sessions = 0;
+    SessionPlaces::Limits places;
+    LoginPolicy* logins = nullptr;
     Reloadable reloadable;
     std::chrono::milliseconds drain_time{10000};
     /// Brings a CancelRequest to the worker that gave out its process id.
@@ -88,8 +89,9 @@ class Worker final : public SessionHost {
   void set_startup_waiting(std::uint64_t number, bool is_waiting) override { counts_.startups.set_waiting(number, is_waiting); }
   void end_startup(std::uint64_t number) override;
   void note_bad_startup(const std::string& address, std::string_view what) override;
-  bool take_place() override;
-  void give_place_back() override;
+  LoginPolicy& logins() override { return *options_.logins; }
+  void take_place(const SessionPlaces::Place& place) override;
+  void give_place_back(const SessionPlaces::Place& place) override;
 
  private:
   struct Arrival {

@@ -34,6 +34,7 @@ SystemTableFamily cluster_tables();         // pg_database, pg_authid, pg_roles,
 SystemTableFamily view_tables();            // pg_rewrite, information_schema.views
 SystemTableFamily summary_views();          // pg_tables, pg_indexes, pg_sequences, pg_stat_user_tables
 SystemTableFamily server_views();           // pg_stat_bgwriter, pg_config and what else a server of other parts would tell
+SystemTableFamily rule_file_views();        // pg_hba_file_rules, pg_ident_file_mappings
 SystemTableFamily session_views();          // pg_settings, pg_stat_activity
 SystemTableFamily foreign_tables();         // pg_foreign_table, pg_foreign_server
 SystemTableFamily empty_tables();           // of what redquel has none: triggers, policies, publications

@@ -30,11 +30,6 @@ const SystemTableDefinition kServerViews[] = {
     {"pg_catalog", "pg_config", 12130, 'v', "name text, setting text"},
     {"pg_catalog", "pg_file_settings", 12110, 'v',
      "sourcefile text, sourceline int4, seqno int4, name text, setting text, applied bool, error text"},
-    {"pg_catalog", "pg_hba_file_rules", 12114, 'v',
-     "line_number int4, type text, database _text, user_name _text, address text, netmask text, auth_method text, "
-     "options _text, error text"},
-    {"pg_catalog", "pg_ident_file_mappings", 12118, 'v',
-     "line_number int4, map_name text, sys_name text, pg_username text, error text"},
     {"pg_catalog", "pg_largeobject", 2613, 'r', "loid oid!, pageno int4!, data bytea!"},
     {"pg_catalog", "pg_replication_origin", 6000, 'r', "roident oid!, roname text!"},
     {"pg_catalog", "pg_replication_origin_status", 12332, 'v',

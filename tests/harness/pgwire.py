@@ -8,6 +8,8 @@ import socket
 import struct
 from dataclasses import dataclass, field
 
+from harness.passwords import PasswordClient
+
 SSL_REQUEST = 80877103
 GSSENC_REQUEST = 80877104
 CANCEL_REQUEST = 80877102
@@ -171,8 +173,10 @@ def decode_row(payload: bytes) -> list:
 class Connection:
     """One session. `address` is (host, port) or the path of a unix socket. With `start=False` only the socket is opened."""
 
-    def __init__(self, address, user="postgres", database="postgres", timeout=120.0, start=True, **parameters):
+    def __init__(self, address, user="postgres", database="postgres", timeout=120.0, start=True, password=None, **parameters):
         self.address = address
+        self.password = password
+        self.authentication = []  # codes of the requests for it
         self.timeout = timeout
         self.socket = open_socket(address, timeout)
         self.buffer = bytearray()
@@ -281,12 +285,15 @@ class Connection:
 
     def start(self, parameters: dict):
         self.send(startup(parameters))
+        passwords = PasswordClient(parameters.get("user"), self.password)
+        self.authentication = passwords.requests
         while True:
             kind, payload = self.read()
             if kind == b"R":
                 code, = struct.unpack_from("!i", payload)
-                if code != 0:
-                    raise NotImplementedError(f"authentication {code}")
+                answer = passwords.answer(code, payload[4:]) if code != 0 else None
+                if answer is not None:
+                    self.send(message(b"p", answer))
             elif kind == b"K":
                 self.process_id, self.secret = struct.unpack("!iI", payload)
             elif kind == b"E":

@@ -160,6 +160,11 @@ class FakeEngine final : public Engine {
 
 class FakeEngines final : public EngineSource {
  public:
+  asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string) override {
+    executor::LoginRole known{.oid = 10, .name = role, .superuser = true, .can_login = true, .verifier = {}, .memberships = {role}, .settings = {}};
+    co_return executor::LoginFacts{.has_roles = true, .mock_nonce = "nonce", .database = {}, .role = std::move(known)};
+  }
+
   explicit FakeEngines(std::shared_ptr<FakeCounters> counters)
       : engine_(std::make_shared<FakeEngine>(std::move(counters))) {}
   asio::awaitable<std::shared_ptr<Engine>> open(std::string database) override {

@@ -1,0 +1,18 @@
+#include "executor/roles/background_thread.h"
+
+#include "sql/error.h"
+
+namespace redquel::executor {
+
+BackgroundThread& BackgroundThread::instance() {
+  static BackgroundThread thread;
+  return thread;
+}
+
+BackgroundThread::Ticket::Ticket(std::atomic<std::size_t>& waiting) : waiting_(waiting) {
+  if (waiting_.fetch_add(1) <= kMostWaiting) return;
+  --waiting_;
+  throw sql::SqlError("53300", "too many passwords wait to be checked");
+}
+
+}  // namespace redquel::executor

@@ -1,0 +1,66 @@
+#include "executor/roles/login_role.h"
+
+#include "executor/roles/role_store.h"
+#include "sql/catalog/role_json.h"
+
+namespace redquel::executor {
+
+namespace {
+
+/// The roles that this thread read last; a login that finds the same version reads them no more.
+struct KnownRoles {
+  RedisClient* home = nullptr;
+  std::uint64_t generation = 0;
+  sql::RoleSetPtr roles;
+};
+
+KnownRoles& known_roles() {
+  thread_local KnownRoles known;
+  return known;
+}
+
+asio::awaitable<sql::RoleSetPtr> newest_roles(RedisClient& home, std::string version) {
+  const KnownRoles known = known_roles();
+  if (known.roles && known.home == &home && known.generation == home.generation() && known.roles->version == version) co_return known.roles;
+  CommandBatch batch;
+  append_role_fetch(batch);
+  const RepliesPtr replies = co_await home.execute(std::move(batch));
+  sql::RoleSetPtr roles = decode_role_set(*replies, 0);
+  if (roles->is_stored && !roles->version.empty()) known_roles() = {&home, replies->generation(), roles};
+  co_return roles;
+}
+
+LoginRole login_role(const sql::RoleSet& roles, const sql::RoleDef& role, const std::string& database) {
+  LoginRole login{.oid = role.oid, .name = role.name, .superuser = role.superuser, .can_login = role.can_login,
+                  .connection_limit = role.connection_limit, .valid_until = role.valid_until};
+  for (const sql::Oid oid : roles.memberships_of(role.oid, database)) login.memberships.push_back(roles.name_of(oid));
+  login.settings = roles.settings_of(role.oid, database);
+  return login;
+}
+
+}  // namespace
+
+asio::awaitable<LoginFacts> read_login_role(RedisClient& home, std::string name, std::string database) {
+  CommandBatch batch;
+  batch.add("HGET", kRolesKey, sql::kRolesVersionField);
+  batch.add("HLEN", kVerifiersKey);
+  batch.add("GET", kMockNonceKey);
+  const RepliesPtr first = co_await home.execute(std::move(batch));
+  LoginFacts facts;
+  facts.has_verifiers = first->integer(1) > 0;
+  facts.mock_nonce = first->text(2).value_or("");
+  const sql::RoleSetPtr roles = co_await newest_roles(home, std::string(first->text(0).value_or("")));
+  facts.has_roles = roles->is_stored;
+  facts.database = roles->facts_of(database);
+  const sql::RoleDef* role = roles->is_stored ? roles->find(name) : nullptr;
+  // The same work for a name without a role.
+  CommandBatch second;
+  second.add("HGET", kVerifiersKey, std::to_string(role == nullptr ? 0 : role->oid));
+  const RepliesPtr verifier = co_await home.execute(std::move(second));
+  if (role == nullptr) co_return facts;
+  facts.role = login_role(*roles, *role, database);
+  facts.role->verifier = verifier->text(0).value_or("");
+  co_return facts;
+}
+
+}  // namespace redquel::executor
