@@ -108,6 +108,8 @@ constexpr Key kKeys[] = {
                                           Configuration& c) { take_number(key, node, c.unix_sockets.permissions, 0, 0777); }},
     {"server.unix_socket_group",
      [](const std::string& key, const toml::node& node, Configuration& c) { c.unix_sockets.group = take_text(key, node); }},
+    {"server.loopback_until_password",
+     [](const std::string& key, const toml::node& node, Configuration& c) { c.loopback_until_password = take_flag(key, node); }},
     {"server.threads", [](const std::string& key, const toml::node& node,
                           Configuration& c) { take_number(key, node, c.threads, 0, 1024); }},
     {"server.shutdown_timeout",
@@ -300,6 +302,8 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
   app.add_option("--listen", listen, "address for PostgreSQL clients (127.0.0.1:5433); port 0 takes a free one; several: repeated, or separated by commas")
       ->type_name("HOST:PORT")
       ->allow_extra_args(false);
+  app.add_flag("--loopback-until-password", configuration.loopback_until_password,
+               "listen on loopback instead of other addresses as long as no role has a password");
   auto* redis_option =
       app.add_option("--redis", redis, "the Redis that holds the data: redis://[[user]:password@]host[:port][/db] or unix:///path.sock")
           ->type_name("URL");
@@ -319,8 +323,10 @@ std::optional<Configuration> read_configuration(int argc, const char* const* arg
   } catch (const CLI::ParseError& error) {
     throw ConfigurationError(error.what());
   }
+  const bool is_on_command_line = configuration.loopback_until_password;
   if (app.count("--config") > 0) read_configuration_file(file, configuration);
   else if (std::filesystem::exists(kInstalledFile)) read_configuration_file(kInstalledFile, configuration);
+  configuration.loopback_until_password = configuration.loopback_until_password || is_on_command_line;
   if (app.count("--listen") > 0) {
     configuration.listen.clear();
     for (const std::string& text : listen) {

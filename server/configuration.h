@@ -21,6 +21,7 @@ std::vector<std::filesystem::path> default_socket_directories();
 struct Configuration {
   std::vector<ListenAddress> listen = {{"127.0.0.1", 5433}};
   UnixSocketOptions unix_sockets = {.directories = default_socket_directories(), .permissions = 0777, .group = ""};
+  bool loopback_until_password = false;
   std::size_t threads = 0;
   std::chrono::seconds shutdown_timeout{10};
 

@@ -49,6 +49,21 @@ gid_t group_number(const std::string& group) {
 
 }  // namespace
 
+std::vector<ListenAddress> loopback_of(const std::vector<ListenAddress>& addresses) {
+  std::vector<ListenAddress> kept;
+  for (const ListenAddress& address : addresses) {
+    boost::system::error_code is_name;
+    const asio::ip::address parsed = asio::ip::make_address(address.host, is_name);
+    const bool is_every = address.host == "*";
+    if (is_every || (!is_name && parsed.is_unspecified())) {
+      kept.push_back({is_every || parsed.is_v4() ? "127.0.0.1" : "::1", address.port});
+    } else if (is_name || parsed.is_loopback()) {
+      kept.push_back(address);
+    }
+  }
+  return kept;
+}
+
 Listeners::Listeners(asio::io_context& context, const std::vector<ListenAddress>& addresses, const UnixSocketOptions& unix_sockets,
                      bool serves_others, std::uint16_t default_port)
     : context_(context) {

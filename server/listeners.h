@@ -24,6 +24,9 @@ struct ListenAddress {
   bool operator==(const ListenAddress&) const = default;
 };
 
+/// Returns the addresses with those beyond loopback left out; all addresses ("*", 0.0.0.0, ::) become loopback's.
+std::vector<ListenAddress> loopback_of(const std::vector<ListenAddress>& addresses);
+
 struct UnixSocketOptions {
   std::vector<std::filesystem::path> directories;
   unsigned permissions = 0777;

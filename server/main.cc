@@ -73,6 +73,10 @@ int serve(const server::Configuration& configuration, std::vector<std::string> c
                                       .lock_lease_ms = configuration.lock_lease,
                                       .unrestricted_call = configuration.unrestricted_call};
   server_options.logins = login_policy(server_options, redis);
+  if (configuration.loopback_until_password && server_options.logins->is_protected()) {
+    server_options.listen = server::loopback_of(server_options.listen);
+    spdlog::warn("listening on loopback alone, because no role has a password; run `redquel init`, then restart");
+  }
   server::Server server(std::move(server_options), server::redis_engines(redis, limits));
   if (embedded) embedded->supervise();
 

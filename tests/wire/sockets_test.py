@@ -148,6 +148,16 @@ def test_addresses_beyond_loopback_are_refused(build, make_redis):
         assert done.returncode == 1 and "refusing to listen" in done.stderr, done.stderr
 
 
+def test_loopback_until_there_is_a_password(make_redis, build):
+    child = subprocess.Popen([f"{build}/redquel", "--listen", "0.0.0.0:0", "--loopback-until-password", "--redis", make_redis().url],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert child.stdout.readline().startswith("ready 127.0.0.1:")
+    finally:
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(60) == 0
+
+
 def test_only_unix_sockets(make_redis, build):
     folder = temporary_folder()
     path = configuration(f'[server]\nlisten = []\nunix_socket_directories = ["{folder}"]\n')

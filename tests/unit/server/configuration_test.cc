@@ -66,6 +66,11 @@ TEST_F(ConfigurationFile, SeveralAddresses) {
   EXPECT_EQ(read({"--config", write("[server]\nlisten = ''")})->listen, std::vector<ListenAddress>{});
 }
 
+TEST(ListenAddresses, LoopbackOfAll) {
+  EXPECT_EQ(loopback_of(parse_listen_addresses("0.0.0.0:1,[::]:2,*:3,10.0.0.1:4,127.0.0.5:5,[::1]:6,localhost:7")),
+            parse_listen_addresses("127.0.0.1:1,[::1]:2,127.0.0.1:3,127.0.0.5:5,[::1]:6,localhost:7"));
+}
+
 TEST_F(ConfigurationFile, MistakesAreNamedWithFileAndLine) {
   const std::string file = write("[server]\nthreads = 2\n\n[limits]\nwork_mem = 'much'\n");
   try {
