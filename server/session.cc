@@ -93,7 +93,8 @@ asio::awaitable<void> Session::run() {
     host_.note_bad_startup(connection_.peer_address(), "TLS handshake failed: " + refusal.reason);
   } catch (const sql::SqlError& error) {
     fatal = error;
-    if (!started_ && fatal->sqlstate() == "08P01") host_.note_bad_startup(connection_.peer_address(), fatal->message());
+    const bool is_misbehaviour = fatal->sqlstate() == "08P01" || fatal->sqlstate() == "28000";
+    if (!started_ && is_misbehaviour) host_.note_bad_startup(connection_.peer_address(), fatal->message());
   } catch (const std::exception& error) {
     spdlog::error("session {} ends: {}", key_.process_id, error.what());
     fatal.emplace("XX000", error.what());

@@ -254,6 +254,7 @@ host sameuser all 127.0.0.2/32 scram-sha-256
     connect(server, "ann", source="127.0.0.9").close()
     assert refusal(server, "mallory") == (
         "28000", 'pg_hba.conf rejects connection for host "127.0.0.1", user "mallory", database "postgres", no encryption')
+    assert "client at 127.0.0.1: pg_hba.conf rejects connection" in log_of(server)
     assert refusal(server, "staff") == ("28000", 'role "staff" is not permitted to log in')
     assert refusal(server, "bob") == ("28000", 'no pg_hba.conf entry for host "127.0.0.1", user "bob", database "postgres", no encryption')
     assert refusal(server, "postgres", database="nowhere")[1].startswith("no pg_hba.conf entry")
