@@ -438,7 +438,7 @@ void SharedConnection::Core::finish_turn() {
   turns_.pop_front();
   std::optional<std::string> version;
   if (turn.version && (*turn.version)[0].is_text()) version = std::string((*turn.version)[0].text);
-  if (version && !options_.client_name.ends_with("-bulk")) seen_version(options_.url.database) = *version;
+  if (turn.version && !options_.client_name.ends_with("-bulk")) seen_version(options_.url.database) = version.value_or("");
   for (const auto& pending : turn.batches) {
     pending->replies->set_catalog_version(version);
     pending->replies->set_generation(generation_);

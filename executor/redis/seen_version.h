@@ -6,7 +6,7 @@
 
 namespace redquel::executor {
 
-/// The version of a logical database's definitions that this thread's shared connection was last answered with; empty: none yet. A statement
+/// The version of a logical database's definitions that this thread's shared connection was last answered with; empty: none yet, or Redis has none. A statement
 /// that only writes hears by it of changes that concern no table (roles).
 inline std::string& seen_version(int database) {
   thread_local std::vector<std::string> versions;

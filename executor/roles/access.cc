@@ -27,7 +27,8 @@ SqlError denied(std::string_view kind, std::string_view name) {
 }
 
 /// Catalogs that PostgreSQL lets nobody but superusers read.
-constexpr std::array<std::string_view, 2> kSecretTables = {"pg_authid", "pg_user_mapping"}, kSecretViews = {"pg_shadow", "pg_hba_file_rules"};
+constexpr std::array<std::string_view, 2> kSecretTables = {"pg_authid", "pg_user_mapping"};
+constexpr std::array<std::string_view, 3> kSecretViews = {"pg_shadow", "pg_hba_file_rules", "pg_ident_file_mappings"};
 
 void check_system_table(const planner::PhysicalSystemScan& scan) {
   if (scan.schema == sql::kRedisSchema) throw denied("schema", scan.schema);

@@ -41,10 +41,14 @@ bool current_query(Context context, std::string& out) {
   return found.has_value();
 }
 
+bool is_superuser(Context context) {
+  const RoleDef* role = known_roles()->find(context.user);
+  return role != nullptr && role->superuser;
+}
+
 /// Until sessions tell their roles, a role that is no superuser may end its own session alone.
 void check_may_signal(Context context, std::int32_t process, std::string_view what) {
-  const RoleDef* role = known_roles()->find(context.user);
-  if (process == context.backend_pid || (role != nullptr && role->superuser)) return;
+  if (process == context.backend_pid || is_superuser(context)) return;
   throw SqlError("42501", "must be a member of the role whose " + std::string(what) + " or member of pg_signal_backend");
 }
 
@@ -64,7 +68,10 @@ bool terminate_backend(Context context, std::int32_t process, std::int64_t timeo
 }
 
 /// Returns true once the server is asked; it reads its files afterwards.
-bool reload_configuration(Context) { return server().reload(); }
+bool reload_configuration(Context context) {
+  if (!is_superuser(context)) throw SqlError("42501", "permission denied for function pg_reload_conf");
+  return server().reload();
+}
 
 }  // namespace
 

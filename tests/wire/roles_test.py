@@ -249,6 +249,7 @@ def test_what_superusers_alone_may(make_redis, make_server):
     for sql in ("SELECT redis.call('GET', 'su:1')", "SELECT * FROM redis.config", "SELECT * FROM redis.info", "SELECT * FROM redis.clients",
                 "SELECT count(*) FROM redis.keys", table, "SELECT * FROM redquel.check_indexes('su_s.t')", "SELECT rolpassword FROM pg_authid",
                 f"SELECT pg_cancel_backend({home.process_id})", f"SELECT pg_terminate_backend({home.process_id})",
+                "SELECT pg_reload_conf()", "SELECT * FROM pg_hba_file_rules", "SELECT * FROM pg_ident_file_mappings",
                 "SET SESSION AUTHORIZATION postgres", "SET ROLE postgres", "EXPLAIN SELECT * FROM redis.config",
                 "SELECT set_config('role', 'postgres', false)", "SELECT set_config('session_authorization', 'postgres', false)",
                 "WITH c AS (SELECT * FROM redis.config) SELECT 1 FROM c WHERE EXISTS (SELECT FROM c)"):
