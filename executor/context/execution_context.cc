@@ -68,53 +68,38 @@ void ExecutionContext::remember_cheap(const void* node) {
   (*cheapness)[node] = std::chrono::steady_clock::now();
 }
 
-asio::awaitable<RepliesPtr> ExecutionContext::ask(CommandBatch batch, ExecutionCounters* counters) {
-  RepliesPtr replies = co_await redis_.execute(std::move(batch), counters);
+asio::awaitable<RepliesPtr> ExecutionContext::checked(asio::awaitable<RepliesPtr> asked, bool may_hold_errors) {
+  RepliesPtr replies = co_await std::move(asked);
   if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
-  replies->or_throw();
+  if (!may_hold_errors) replies->or_throw();
   co_return replies;
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::ask(CommandBatch batch, ExecutionCounters* counters) {
+  return checked(redis_.execute(std::move(batch), counters));
 }
 
 asio::awaitable<RepliesPtr> ExecutionContext::ask_unchecked(CommandBatch batch, bool atomic, ExecutionCounters* counters) {
-  RepliesPtr replies;
-  if (atomic) {
-    replies = co_await redis_.execute_atomic(std::move(batch), counters);
-  } else {
-    replies = co_await redis_.execute(std::move(batch), counters);
-  }
-  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
-  co_return replies;
+  return checked(atomic ? redis_.execute_atomic(std::move(batch), counters) : redis_.execute(std::move(batch), counters), true);
 }
 
 asio::awaitable<RepliesPtr> ExecutionContext::ask_atomic(CommandBatch batch, ExecutionCounters* counters) {
-  RepliesPtr replies = co_await redis_.execute_atomic(std::move(batch), counters);
-  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
-  replies->or_throw();
-  co_return replies;
+  return checked(redis_.execute_atomic(std::move(batch), counters));
 }
 
-asio::awaitable<RepliesPtr> ExecutionContext::ask_bulk(CommandBatch batch, bool atomic, ExecutionCounters* counters) {
-  RepliesPtr replies;
-  if (atomic) {
-    replies = co_await bulk_.execute_atomic(std::move(batch), counters);
-  } else {
-    replies = co_await bulk_.execute(std::move(batch), counters);
-  }
-  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
-  replies->or_throw();
-  co_return replies;
+asio::awaitable<RepliesPtr> ExecutionContext::ask_bulk(CommandBatch batch, ExecutionCounters* counters) {
+  return checked(bulk_.execute(std::move(batch), counters));
+}
+
+asio::awaitable<RepliesPtr> ExecutionContext::ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters) {
+  return checked(run_scripts(redis_, {&script}, std::move(batch), counters));
 }
 
 std::unique_ptr<RedisRequest> ExecutionContext::start_bulk(CommandBatch batch, ExecutionCounters* counters) {
   return bulk_.start_atomic(std::move(batch), counters);
 }
 
-asio::awaitable<RepliesPtr> ExecutionContext::replies_of(RedisRequest& request) {
-  RepliesPtr replies = co_await request.replies();
-  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
-  replies->or_throw();
-  co_return replies;
-}
+asio::awaitable<RepliesPtr> ExecutionContext::replies_of(RedisRequest& request) { return checked(request.replies()); }
 
 asio::awaitable<void> ExecutionContext::confirm_catalog(ExecutionCounters* counters) {
   if (is_confirmed_) co_return;
@@ -122,14 +107,6 @@ asio::awaitable<void> ExecutionContext::confirm_catalog(ExecutionCounters* count
   batch.add("EXISTS", "redquel:version");  // every turn tells the version
   co_await ask(std::move(batch), counters);
   is_confirmed_ = true;
-}
-
-asio::awaitable<RepliesPtr> ExecutionContext::ask_script(const Script& script, CommandBatch batch, ExecutionCounters* counters) {
-  std::vector<const Script*> scripts{&script};
-  RepliesPtr replies = co_await run_scripts(redis_, std::move(scripts), std::move(batch), counters);
-  if (!is_of_known_catalog(*replies)) co_await check_version(*replies);
-  replies->or_throw();
-  co_return replies;
 }
 
 }  // namespace redquel::executor

@@ -81,7 +81,7 @@ class ExecutionContext {
   /// The commands as one snapshot.
   asio::awaitable<RepliesPtr> ask_atomic(CommandBatch batch, ExecutionCounters* counters);
   /// On the connection for bulk reads.
-  asio::awaitable<RepliesPtr> ask_bulk(CommandBatch batch, bool atomic, ExecutionCounters* counters);
+  asio::awaitable<RepliesPtr> ask_bulk(CommandBatch batch, ExecutionCounters* counters);
   /// Sends a bulk read as one snapshot without waiting for it; `replies_of` gives what `ask_bulk` would have given.
   std::unique_ptr<RedisRequest> start_bulk(CommandBatch batch, ExecutionCounters* counters);
   asio::awaitable<RepliesPtr> replies_of(RedisRequest& request);
@@ -149,6 +149,7 @@ class ExecutionContext {
 
  private:
   bool is_of_known_catalog(const Replies& replies) const;
+  asio::awaitable<RepliesPtr> checked(asio::awaitable<RepliesPtr> asked, bool may_hold_errors = false);
 
   RedisClient& redis_;
   RedisClient& bulk_;

@@ -22,6 +22,7 @@
 #include "executor/ddl/table_rewrite.h"
 #include "executor/ddl/transaction_rewrite.h"
 #include "executor/ddl/view_options.h"
+#include "executor/runtime/failure.h"
 #include "executor/runtime/session_context.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction.h"
@@ -429,17 +430,12 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterTable& statement)
     if (!is_committed || !is_same) continue;
     if (new_indexes.empty()) co_return co_await restart_sequences(context, std::move(restarts));
 
-    std::exception_ptr failure;
-    try {
+    const auto build = [&]() -> asio::awaitable<void> {
       co_await build_indexes(context, before->oid, new_indexes);
       if (!new_foreign_keys.empty()) co_await validate_foreign_keys(context, before->oid, new_foreign_keys);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    if (!failure) co_return co_await restart_sequences(context, std::move(restarts));
-    co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
-    co_await restore(context, before);
-    std::rethrow_exception(failure);
+    };
+    co_await run_or_undo(build(), [&] { return restore(context, before); });
+    co_return co_await restart_sequences(context, std::move(restarts));
   }
   throw SqlError("40001", fmt::format("could not alter table \"{}\" due to concurrent writes", statement.relation.name));
 }

@@ -20,6 +20,7 @@
 #include "executor/ddl/storage_parameters.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/transaction_rewrite.h"
+#include "executor/runtime/failure.h"
 #include "executor/storage/table_walk.h"
 #include "executor/transaction/transaction_catalog.h"
 #include "parser/deparse.h"
@@ -142,17 +143,8 @@ std::optional<NewIndex> make_index(CatalogDraft& draft, const ast::CreateIndex& 
 }
 
 asio::awaitable<void> build(DdlContext& context, sql::Oid table, sql::Oid index) {
-  std::exception_ptr failure;
   const std::vector<sql::Oid> indexes{index};
-  try {
-    co_await build_indexes(context, table, indexes);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  if (!failure) co_return;
-  co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
-  co_await drop_indexes(context, table, indexes);
-  std::rethrow_exception(failure);
+  co_await run_or_undo(build_indexes(context, table, indexes), [&] { return drop_indexes(context, table, indexes); });
 }
 
 /// In a transaction a unique index of a table with rows comes with a new place for them: rows that do not fit are told at once.

@@ -15,6 +15,7 @@
 #include "executor/ddl/stored_expression.h"
 #include "executor/ddl/table_parts.h"
 #include "executor/ddl/type_lookup.h"
+#include "executor/runtime/failure.h"
 #include "executor/runtime/session_context.h"
 #include "executor/transaction/transaction.h"
 #include "executor/transaction/transaction_catalog.h"
@@ -267,20 +268,11 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterDomain& statement
   if (statement.alteration == ast::DomainAlteration::kValidate) co_return co_await validate(context, statement, before.oid);
   const bool validates = restricts && !(statement.constraint && statement.constraint->not_valid);
   if (!validates) co_return;
-  std::exception_ptr failure;
-  try {
-    co_await validate(context, statement, before.oid);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  if (!failure) co_return;
-  if (context.session.transaction) std::rethrow_exception(failure);  // its definitions come to nothing
+  if (context.session.transaction) co_return co_await validate(context, statement, before.oid);  // its definitions come to nothing
   const MakeDraft restore = [&](CatalogDraft& draft) {
     if (draft.catalog().types.contains(before.oid)) draft.put(UserType(before));
   };
-  co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
-  co_await change_catalog(context, restore);
-  std::rethrow_exception(failure);
+  co_await run_or_undo(validate(context, statement, before.oid), [&] { return change_catalog(context, restore); });
 }
 
 }  // namespace redquel::executor

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/ddl/row_relocation.h"
+#include "executor/runtime/failure.h"
 #include "executor/storage/foreign_key.h"
 #include "executor/storage/table_walk.h"
 #include "executor/storage/unseen_rows.h"
@@ -104,12 +105,7 @@ asio::awaitable<void> copy_rows(DdlContext& context, TablePtr before, TablePtr a
     co_return co_await relocate_rows(context, std::move(before), std::move(after));
   }
   RowCopy copy(context, std::move(before), std::move(after), converter, std::move(changes));
-  std::exception_ptr failure;
-  try {
-    co_await copy.run();
-  } catch (...) {
-    failure = std::current_exception();
-  }
+  const std::exception_ptr failure = co_await failure_of(copy.run());
   if (!failure) co_return;
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   co_await copy.settle();

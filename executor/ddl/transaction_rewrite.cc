@@ -88,13 +88,11 @@ asio::awaitable<void> rewrite_in_transaction(DdlContext& context, sql::Oid oid, 
   const TablePtr after = trial.catalog().find_table(oid);
   co_await claim_place(context.redis, transaction, after);
   RowConverter converter(context.session, trial.catalog(), before, after, rewrites);
-  std::exception_ptr failure;
   try {
     co_await copy_rows(context, before, after, converter, transaction.buffer().changes(oid));
   } catch (const SqlError& error) {
-    failure = std::make_exception_ptr(as_build_error(error, *before));
+    throw as_build_error(error, *before);
   }
-  if (failure) std::rethrow_exception(failure);
   const MakeDraft make = [&](CatalogDraft& draft) {
     draft.reserve_exactly(prefix, owner);
     change_at(draft, oid, prefix, change);

@@ -13,6 +13,7 @@
 #include "executor/ddl/transaction_rewrite.h"
 #include "executor/engine/redis_engine.h"
 #include "executor/runtime/clock.h"
+#include "executor/runtime/failure.h"
 #include "executor/transaction/advisory_locks.h"
 #include "executor/transaction/commit.h"
 #include "executor/transaction/set_constraints.h"
@@ -33,8 +34,7 @@ std::shared_ptr<Transaction> RedisEngine::begin_transaction() const {
 }
 
 asio::awaitable<void> RedisEngine::commit(SessionState& session) {
-  std::exception_ptr failure;
-  try {
+  const auto commit_all = [&]() -> asio::awaitable<void> {
     co_await notifications_.prepare(session);
     if (session.transaction->catalog() != nullptr) {
       DdlContext context{shared_, bulk_, session, home_, database_};
@@ -44,28 +44,18 @@ asio::awaitable<void> RedisEngine::commit(SessionState& session) {
     std::shared_ptr<Transaction> transaction = std::move(session.transaction);
     session.transaction.reset();
     co_await commit_transaction(std::move(transaction), session);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  if (failure) {
-    co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
-    co_await roll_back(session);
-    std::rethrow_exception(failure);
-  }
+  };
+  co_await run_or_undo(commit_all(), [&] { return roll_back(session); });
   co_await notifications_.commit(session);
 }
 
 asio::awaitable<void> RedisEngine::finish_statement(SessionState& session) {
   if (!session.notifications || !session.notifications->has_pending()) co_return;
-  std::exception_ptr failure;
   try {
     co_await notifications_.prepare(session);
   } catch (...) {
-    failure = std::current_exception();
-  }
-  if (failure) {
     session.notifications->forget();
-    std::rethrow_exception(failure);
+    throw;
   }
   co_await notifications_.commit(session);
 }

@@ -207,7 +207,6 @@ asio::awaitable<std::vector<sql::Batch>> run_sql_function(RedisEngine& engine, S
   for (const PreparedPtr& statement : plan->statements) {
     ++number;
     const bool is_last = number == plan->statements.size();
-    std::exception_ptr failure;
     try {
       std::vector<sql::Datum> arguments;
       if (!statement->parameter_types.empty()) arguments = invocation.arguments;
@@ -216,12 +215,6 @@ asio::awaitable<std::vector<sql::Batch>> run_sql_function(RedisEngine& engine, S
         const sql::CatalogPtr catalog = co_await engine.catalog(session);
         rows = as_results(rows, function, *statement, invocation.columns, session, *catalog);
       }
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    if (!failure) continue;
-    try {
-      std::rethrow_exception(failure);
     } catch (const SqlError& error) {
       throw in_body(error, fmt::format("SQL function \"{}\" statement {}", function.name, number));
     }

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <boost/asio/this_coro.hpp>
-#include <exception>
+#include <boost/asio/awaitable.hpp>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "executor/engine/redis_engine.h"
+#include "executor/runtime/failure.h"
 #include "parser/parse.h"
 
 namespace redquel::executor {
@@ -32,18 +32,11 @@ inline boost::asio::awaitable<void> in_transaction(RedisEngine& engine, SessionS
     co_return;
   }
   engine.begin(session);
-  std::exception_ptr failure;
-  try {
+  const auto run = [&]() -> boost::asio::awaitable<void> {
     co_await std::move(work);
     co_await engine.commit(session);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  if (failure) {
-    co_await boost::asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
-    co_await engine.roll_back(session);
-    std::rethrow_exception(failure);
-  }
+  };
+  co_await run_or_undo(run(), [&] { return engine.roll_back(session); });
 }
 
 }  // namespace redquel::executor

@@ -144,8 +144,6 @@ planner::ExplainOptions explain_options(const ast::Explain& explain) {
   return options;
 }
 
-const std::string kCallPrefix = "SELECT * FROM ";
-
 bool is_query(const ast::Statement& statement) {
   const auto& node = statement.node;
   if (is_create_table_as(statement)) return false;
@@ -165,16 +163,27 @@ bool returns_rows(const planner::PhysicalNode& plan) {
   return write == nullptr || !plan.columns.empty();
 }
 
-/// What is planned in place of the statement: CALL as a query over the procedure, EXPLAIN of what makes a table or a cursor as EXPLAIN of
-/// the query. Null: the statement itself.
-std::shared_ptr<const ast::Statement> rewritten(const ast::Statement& statement, bool explained) {
+/// CALL as the query over its procedure: SELECT * FROM the procedure. `text`: of the statement, for the places that errors name.
+std::shared_ptr<const ast::Statement> query_of_call(const std::string& text) {
+  ast::Statement statement = std::move(parser::parse(text).at(0).statement);
+  ast::ExpressionPtr procedure = std::move(std::get<ast::Call>(statement.node).function);
+  const std::uint32_t offset = procedure->offset;
+  ast::FunctionRef called;
+  called.functions.push_back({.call = std::move(procedure), .columns = {}});
+  ast::Select query;
+  query.targets.push_back({.value = std::make_unique<const ast::Expression>(ast::Expression{.node = ast::ColumnRef{.names = {}, .star = true}}), .name = {}});
+  query.from.push_back({.offset = offset, .node = std::move(called)});
+  statement.node = std::move(query);
+  return std::make_shared<const ast::Statement>(std::move(statement));
+}
+
+/// The query that EXPLAIN plans in place of a statement that makes a table or a cursor. Null: the statement itself.
+std::shared_ptr<const ast::Statement> explained_query(const ast::Statement& statement) {
   std::string text;
-  if (const auto* call = std::get_if<ast::Call>(&statement.node); call && !explained) {
-    text = kCallPrefix + parser::to_sql(*call->function);
-  } else if (const auto* create = std::get_if<ast::CreateTableAs>(&statement.node); create && explained) {
+  if (const auto* create = std::get_if<ast::CreateTableAs>(&statement.node)) {
     const auto* query = std::get_if<ast::Select>(&create->query->node);
     if (query != nullptr) text = parser::to_sql(*query);
-  } else if (const auto* cursor = std::get_if<ast::DeclareCursor>(&statement.node); cursor && explained) {
+  } else if (const auto* cursor = std::get_if<ast::DeclareCursor>(&statement.node)) {
     text = parser::to_sql(*cursor->query);
   }
   if (text.empty()) return nullptr;
@@ -186,22 +195,6 @@ const ast::Select* query_within(const ast::Statement& statement) {
   if (const auto* declare = std::get_if<ast::DeclareCursor>(&statement.node)) return declare->query.get();
   if (const auto* create = std::get_if<ast::CreateTableAs>(&statement.node)) return std::get_if<ast::Select>(&create->query->node);
   return is_create_table_as(statement) ? &std::get<ast::Select>(statement.node) : nullptr;
-}
-
-/// Errors that name a function speak of a procedure, at its place in CALL.
-planner::PlannedStatement plan_call(const ast::Statement& query, const ast::Call& call, const sql::CatalogSnapshot& catalog,
-                                    std::vector<sql::Type> types, const planner::BindSettings& settings) {
-  try {
-    return planner::plan(query, catalog, std::move(types), settings);
-  } catch (const sql::SqlError& error) {
-    std::string message = error.message(), hint = error.hint();
-    constexpr std::string_view kFunction = "function ", kNoFunction = "No function ";
-    if (error.sqlstate() == "42883" && message.starts_with(kFunction)) message = "procedure " + message.substr(kFunction.size());
-    if (hint.starts_with(kNoFunction)) hint = "No procedure " + hint.substr(kNoFunction.size());
-    std::optional<std::uint32_t> position;
-    if (error.position()) position = *error.position() - static_cast<std::uint32_t>(kCallPrefix.size()) + call.function->start;
-    throw sql::SqlError(error.sqlstate(), std::move(message)).detail(error.detail()).hint(std::move(hint)).at(position);
-  }
 }
 
 }  // namespace
@@ -217,16 +210,17 @@ PreparedPtr RedisEngine::plan(std::string text, std::shared_ptr<const ast::State
   plan->search_path = session.search_path;
   plan->sizes = sizes;
   const auto* explain = std::get_if<ast::Explain>(&statement->node);
-  plan->rewritten = rewritten(explain ? *explain->statement : *statement, explain != nullptr);
+  const auto* call = std::get_if<ast::Call>(&statement->node);
+  if (call != nullptr) plan->rewritten = query_of_call(text);
+  if (explain != nullptr) plan->rewritten = explained_query(*explain->statement);
   const ast::Statement& inner = plan->rewritten ? *plan->rewritten : explain ? *explain->statement : *statement;
-  const auto* call = explain ? nullptr : std::get_if<ast::Call>(&statement->node);
   plan->statement = &inner;
   if (is_query(inner)) {
     planner::BindSettings settings = bind_settings(session, parameters.has_value());
     settings.function = function;
     settings.calls_procedure = call != nullptr;
     std::vector<sql::Type> types = std::move(parameters).value_or(std::vector<sql::Type>{});
-    plan->planned = call ? plan_call(inner, *call, catalog, std::move(types), settings) : planner::plan(inner, catalog, std::move(types), settings, {}, sizes);
+    plan->planned = planner::plan(inner, catalog, std::move(types), settings, {}, sizes);
     prepared->parameter_types = plan->planned.parameter_types;
     prepared->columns = output_columns(*plan->planned.plan);
     prepared->returns_rows = returns_rows(*plan->planned.plan);

@@ -14,6 +14,7 @@
 #include "executor/ddl/ttl_options.h"
 #include "executor/engine/inner_statements.h"
 #include "executor/engine/statement_kind.h"
+#include "executor/runtime/failure.h"
 #include "executor/runtime/session_context.h"
 #include "parser/deparse.h"
 #include "parser/parse.h"
@@ -89,9 +90,8 @@ class CreateTableAsExecution final : public Execution {
     co_await engine_.reload_catalog();
     if (made != 0 && parts.into->with_no_data && prepared_->executed) tag_ = "SELECT 0";
     if (made == 0 || parts.into->with_no_data) co_return std::nullopt;
-    std::exception_ptr failure;
-    std::string insert = "INSERT INTO " + target + " " + query;
-    try {
+    const auto fill = [&]() -> asio::awaitable<void> {
+      std::string insert = "INSERT INTO " + target + " " + query;
       constexpr std::string_view kInserted = "INSERT 0 ";
       const std::string inserted = co_await run_inner_statement(engine_, session_, std::move(insert), prepared_->parameter_types, std::move(parameters_));
       tag_ = "SELECT " + inserted.substr(kInserted.size());
@@ -100,18 +100,15 @@ class CreateTableAsExecution final : public Execution {
         co_await change_catalog(context, close);
         co_await engine_.reload_catalog();
       }
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    if (failure) {
-      co_await asio::this_coro::reset_cancellation_state();  // nothing could be awaited after a cancellation
+    };
+    const auto undo = [&]() -> asio::awaitable<void> {
       const MakeDraft drop = [&](CatalogDraft& draft) {
         if (draft.catalog().find_table(made)) draft.drop_table(made);
       };
       co_await change_catalog(context, drop);
       co_await engine_.reload_catalog();
-      std::rethrow_exception(failure);
-    }
+    };
+    co_await run_or_undo(fill(), undo);
     if (parts.into->on_commit == ast::OnCommit::kDrop && !session_.transaction) {
       co_await end_temporary(context);
       co_await engine_.reload_catalog();

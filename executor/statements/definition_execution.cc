@@ -12,6 +12,7 @@
 #include "executor/ddl/temporary.h"
 #include "executor/discovery/import_foreign_schema.h"
 #include "executor/engine/statement_kind.h"
+#include "executor/runtime/failure.h"
 #include "executor/statements/create_schema.h"
 #include "executor/statements/create_table_as.h"
 #include "executor/statements/lock_table.h"
@@ -77,12 +78,7 @@ class DefinitionExecution final : public Execution {
   asio::awaitable<void> lock(const sql::TableDef& table, TableLock mode) {
     const bool is_alone = session_.transaction == nullptr;
     const std::shared_ptr<Transaction> holder = is_alone ? engine_.begin_transaction() : session_.transaction;
-    std::exception_ptr failure;
-    try {
-      co_await engine_.lock_table(session_, *holder, table, static_cast<std::int32_t>(mode));
-    } catch (...) {
-      failure = std::current_exception();
-    }
+    const std::exception_ptr failure = co_await failure_of(engine_.lock_table(session_, *holder, table, static_cast<std::int32_t>(mode)));
     if (is_alone) {
       co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
       co_await engine_.release(session_, *holder);

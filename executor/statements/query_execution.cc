@@ -90,11 +90,6 @@ void add_tables_of_foreign_keys(const sql::CatalogSnapshot& catalog, std::vector
   }
 }
 
-sql::SqlError serialization_failure(const char* what) {
-  return sql::SqlError("40001", std::string("could not serialize access due to concurrent ") + what)
-      .hint("The transaction might succeed if retried.");
-}
-
 /// The tables that a plan reads, and which of them not only by key.
 void note_tables(const planner::PhysicalNode& plan, ReadChecks& reads) {
   std::visit(

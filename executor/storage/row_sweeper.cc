@@ -2,13 +2,11 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <utility>
 
+#include "executor/runtime/background_pause.h"
 #include "executor/storage/row_expiry.h"
 #include "sql/error.h"
 
@@ -35,16 +33,18 @@ asio::awaitable<void> take_sweeping_turn(RedisClient& redis) {
 }  // namespace
 
 struct RowSweeper::State {
+  explicit State(RedisClient& client) : redis(client) {}
+
   RedisClient& redis;
   bool is_started = false, is_ended = false;
-  asio::steady_timer* timer = nullptr;
+  BackgroundPause pause;
 };
 
-RowSweeper::RowSweeper(RedisClient& redis) : state_(std::make_shared<State>(State{redis})) {}
+RowSweeper::RowSweeper(RedisClient& redis) : state_(std::make_shared<State>(redis)) {}
 
 RowSweeper::~RowSweeper() {
   state_->is_ended = true;
-  if (state_->timer != nullptr) state_->timer->cancel();
+  state_->pause.end();
 }
 
 asio::awaitable<void> RowSweeper::start() {
@@ -54,21 +54,13 @@ asio::awaitable<void> RowSweeper::start() {
 }
 
 asio::awaitable<void> RowSweeper::keep(std::shared_ptr<State> state) {
-  asio::steady_timer timer(co_await asio::this_coro::executor);
-  state->timer = &timer;
-  struct Forget {
-    State& state;
-    ~Forget() { state.timer = nullptr; }
-  } forget{*state};
   while (!state->is_ended) {
     try {
       co_await take_sweeping_turn(state->redis);
     } catch (const sql::SqlError&) {  // read only, or lost: the next turn may be luckier
     }
     if (state->is_ended) break;
-    timer.expires_after(kSweepPause);
-    boost::system::error_code ended;
-    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ended));
+    co_await state->pause.wait(kSweepPause);
   }
 }
 

@@ -26,7 +26,7 @@ asio::awaitable<RepliesPtr> ask_mapped(const sql::Mapping& mapping, CommandBatch
 }
 
 asio::awaitable<RepliesPtr> ask_mapped_bulk(const sql::Mapping& mapping, CommandBatch batch, ExecutionContext& context, ExecutionCounters* counters) {
-  if (!is_elsewhere(mapping, context)) co_return co_await context.ask_bulk(std::move(batch), false, counters);
+  if (!is_elsewhere(mapping, context)) co_return co_await context.ask_bulk(std::move(batch), counters);
   co_await context.confirm_catalog(counters);
   RepliesPtr replies = co_await context.access->bulk(*mapping.database).execute(std::move(batch), counters);
   replies->or_throw();

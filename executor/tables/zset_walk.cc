@@ -235,7 +235,7 @@ CommandBatch ZsetWalk::chunk_commands() const {
 asio::awaitable<void> ZsetWalk::read_all_ranked() {
   CommandBatch batch;
   append_ranked(batch, options_.offset, context_.limits.set_members + 1);
-  RepliesPtr replies = co_await context_.ask_bulk(std::move(batch), false, counters_);
+  RepliesPtr replies = co_await context_.ask_bulk(std::move(batch), counters_);
   const std::size_t elements = replies->array(0).size() / width_;
   add_ranked(replies->array(0), 0, elements);
   reader_.keep_alive(replies);

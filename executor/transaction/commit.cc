@@ -105,11 +105,6 @@ asio::awaitable<WriteStatus> commit_rows(RedisClient& redis, Transaction& transa
   }
 }
 
-sql::SqlError serialization_failure(std::string_view what) {
-  return sql::SqlError("40001", fmt::format("could not serialize access due to concurrent {}", what))
-      .hint("The transaction might succeed if retried.");
-}
-
 sql::SqlError outcome_unknown(const sql::SqlError& error) {
   return sql::SqlError("08007", "the connection to Redis was lost during COMMIT: it is not known whether it took place").detail(error.message());
 }

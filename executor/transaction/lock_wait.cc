@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "executor/redis/script.h"
+#include "executor/runtime/background_pause.h"
+#include "executor/runtime/failure.h"
 #include "executor/runtime/random_version.h"
 #include "executor/storage/exclusive_tables.h"
 #include "sql/error.h"
@@ -152,7 +154,7 @@ struct LockLease::State {
   LockSweep sweeper;
   Clock::time_point renewed{};
   bool is_kept = false;                 // `keep` runs
-  asio::steady_timer* timer = nullptr;  // of the renewals, while `keep` waits for one
+  BackgroundPause pause;                // between renewals
 };
 
 LockLease::LockLease(RedisClient& redis, std::size_t lease, LockSweep::Tables tables)
@@ -161,7 +163,7 @@ LockLease::LockLease(RedisClient& redis, std::size_t lease, LockSweep::Tables ta
 LockLease::~LockLease() {
   state_->tokens.clear();
   state_->sweeper.stop();
-  if (state_->timer) state_->timer->cancel();
+  state_->pause.end();
 }
 
 asio::awaitable<void> LockLease::hold() {
@@ -173,19 +175,8 @@ asio::awaitable<void> LockLease::hold() {
 bool LockLease::covers(std::string_view token) const { return token.starts_with(state_->process); }
 
 asio::awaitable<void> LockLease::keep(std::shared_ptr<State> state) {
-  asio::steady_timer timer(co_await asio::this_coro::executor);
-  state->timer = &timer;
-  struct Forget {
-    State& state;
-    ~Forget() {
-      state.timer = nullptr;
-      state.is_kept = false;
-    }
-  } forget{*state};
   while (!state->tokens.empty()) {
-    timer.expires_after(state->renewal);
-    boost::system::error_code ended;
-    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ended));
+    co_await state->pause.wait(state->renewal);
     if (state->tokens.empty()) break;
     try {
       co_await state->renew();
@@ -193,6 +184,7 @@ asio::awaitable<void> LockLease::keep(std::shared_ptr<State> state) {
     } catch (const std::exception&) {  // the next renewal may come in time; otherwise the commits notice
     }
   }
+  state->is_kept = false;
 }
 
 LockOwner owner_of(std::string_view token) {
@@ -222,7 +214,7 @@ asio::awaitable<std::string> LockLease::take_token(std::int32_t pid) {
 
 void LockLease::give_back(const std::string& token) {
   state_->tokens.erase(owner_of(token).number);
-  if (state_->tokens.empty() && state_->timer) state_->timer->cancel();
+  if (state_->tokens.empty()) state_->pause.end();
 }
 
 void LockLease::suspect(const std::string& token) {
@@ -294,13 +286,8 @@ asio::awaitable<void> wait_for_lock(RedisClient& redis, LockConflict conflict, s
     co_await wait_while_exclusive(redis, std::move(tables), lock_deadline(limits.lock_timeout));
     co_return;
   }
-  std::exception_ptr failure;
-  try {
-    std::string waiter = token;
-    co_await wait_until_free(redis, std::move(conflict), std::move(waiter), limits, random);
-  } catch (...) {
-    failure = std::current_exception();
-  }
+  std::string waiter = token;
+  const std::exception_ptr failure = co_await failure_of(wait_until_free(redis, std::move(conflict), std::move(waiter), limits, random));
   if (!failure) co_return;
   // The session goes on with the locks that it has, and must not seem to wait.
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());

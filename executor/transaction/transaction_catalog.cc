@@ -4,6 +4,7 @@
 
 #include "executor/catalog/catalog_conflict.h"
 #include "executor/runtime/random_version.h"
+#include "executor/storage/write_conflict.h"
 #include "executor/transaction/transaction.h"
 #include "sql/catalog/table_keys.h"
 
@@ -17,11 +18,6 @@ sql::CatalogPtr snapshot_of(const CatalogDraft& draft, const std::string& base_v
   auto snapshot = std::make_shared<sql::CatalogSnapshot>(draft.catalog());
   snapshot->version = base_version + "/" + random_version();
   return snapshot;
-}
-
-sql::SqlError concurrent_definitions() {
-  return sql::SqlError("40001", "could not serialize access due to concurrent change of definitions")
-      .hint("The transaction might succeed if retried.");
 }
 
 bool has_place(const sql::CatalogSnapshot& catalog, const std::string& prefix) {
@@ -161,7 +157,7 @@ asio::awaitable<bool> TransactionCatalog::claim(RedisClient& redis, TablePtr tab
     removal = std::move(all);
   } else {
     const auto collides = [&](const std::string& taken) { return sql::prefixes_collide(table->prefix, taken); };
-    if (std::ranges::any_of(state_.base->prefixes, collides)) throw concurrent_definitions();
+    if (std::ranges::any_of(state_.base->prefixes, collides)) throw serialization_failure("change of definitions");
     change.reserved_prefixes.emplace_back(table->prefix, "transaction");
   }
   change.removals.push_back(removal);
@@ -229,7 +225,7 @@ asio::awaitable<bool> follow_definitions_of_others(RedisClient& redis, Transacti
     relied_on.insert(table->referencing.begin(), table->referencing.end());
     for (const sql::ForeignKeyDef& key : table->foreign_keys) relied_on.insert(key.referenced);
   }
-  if (!catalog.rebase(std::move(now), relied_on)) throw concurrent_definitions();
+  if (!catalog.rebase(std::move(now), relied_on)) throw serialization_failure("change of definitions");
   co_return true;
 }
 

@@ -466,14 +466,12 @@ asio::awaitable<void> WriteOperator::run() {
 asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
   if (!applied_) {
     applied_ = true;
-    std::exception_ptr failure;
     try {
       co_await run();
     } catch (...) {
-      failure = std::current_exception();
+      if (buffer_mark_) context_.transaction()->buffer().roll_back(*buffer_mark_);
+      throw;
     }
-    if (failure && buffer_mark_) context_.transaction()->buffer().roll_back(*buffer_mark_);
-    if (failure) std::rethrow_exception(failure);
   }
   co_return returned_.next();
 }

@@ -489,17 +489,22 @@ std::optional<FromBinder::BoundCall> FromBinder::bind_own_call(const ast::Functi
   return bound;
 }
 
-/// CALL knows no built-in procedures. 42809 for functions of that name.
+/// CALL knows no built-in procedures. 42809 for functions of that name, 42883 if there are none.
 void FromBinder::refuse_call(const ast::FunctionItem& item) {
   const auto* call = std::get_if<ast::FunctionCall>(&item.call->node);
   const auto offset = state_.position(item.call->offset);
   if (call == nullptr) return;
   const std::string name = function_name(state_, call->name, offset);
-  if (!sql::function_name_exists(name)) return;
   std::string types;
   for (const ast::Argument& argument : call->arguments) {
     const ExpressionPtr value = ExpressionBinder(state_, level_).bind(*argument.value);
-    types.append(types.empty() ? "" : ", ").append(sql::format_type(sql::Type{value->type.oid}));
+    types.append(types.empty() ? "" : ", ").append(argument.name.empty() ? "" : argument.name + " => ");
+    types.append(sql::format_type(sql::Type{value->type.oid}));
+  }
+  if (!sql::function_name_exists(name)) {
+    throw SqlError("42883", fmt::format("procedure {}({}) does not exist", name, types))
+        .hint("No procedure matches the given name and argument types. You might need to add explicit type casts.")
+        .at(offset);
   }
   throw SqlError("42809", fmt::format("{}({}) is not a procedure", name, types)).hint("To call a function, use SELECT.").at(offset);
 }
